@@ -1,0 +1,1 @@
+//! bookctl: the command line of a booking service.
