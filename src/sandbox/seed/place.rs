@@ -373,3 +373,99 @@ fn distance_km(from: (f64, f64), to: (f64, f64)) -> f64 {
         + from.0.to_radians().cos() * to.0.to_radians().cos() * half_chord(from.1, to.1);
     2.0 * EARTH_RADIUS_KM * a.clamp(0.0, 1.0).sqrt().asin()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_known_by_the_names_people_give_it() {
+        for (text, city) in [
+            ("London", "London"),
+            ("  lOnDoN,UK ", "London"),
+            ("Soho, London", "London"),
+            ("Greater London", "London"),
+            ("London Heathrow Airport", "London"),
+            (
+                "12 Some Street, Nowhere-in-Particular, London, United Kingdom",
+                "London",
+            ),
+            ("Soho", "London"),
+            ("SoHo, New York", "New York"),
+            ("NYC", "New York"),
+            ("New York City", "New York"),
+            ("new york, ny, usa", "New York"),
+            ("Hell's Kitchen", "New York"),
+            ("JFK", "New York"),
+            ("paris france", "Paris"),
+            ("Saint-Germain-des-Prés, Paris", "Paris"),
+            ("Saint-Germain-des-Pre\u{301}s", "Paris"),
+            ("Paris Orly Airport", "Paris"),
+            ("CDG", "Paris"),
+            ("Tōkyō", "Tokyo"),
+            ("東京", "Tokyo"),
+            ("Shibuya-ku, Tokyo", "Tokyo"),
+            ("HND", "Tokyo"),
+            ("Sydney NSW", "Sydney"),
+            ("Bondi Beach, Australia", "Sydney"),
+            ("SYD", "Sydney"),
+        ] {
+            assert_eq!(resolve_place(text), Some(Place::City(city)), "{text}");
+        }
+        assert_eq!(resolve_place("sandbox"), Some(Place::Sandbox));
+        assert_eq!(resolve_place("Sandbox, Nowhere"), Some(Place::Sandbox));
+        assert_eq!(resolve_place("OUTAGE"), Some(Place::Outage));
+        assert_eq!(resolve_place("partial  outage"), Some(Place::PartialOutage));
+    }
+
+    #[test]
+    fn a_namesake_and_an_unknown_place_are_no_place() {
+        for text in [
+            "",
+            " ",
+            ",",
+            "x",
+            "Atlantis",
+            "London, Ontario",
+            "Paris, Texas",
+            "Londonderry",
+            "New",
+            "York",
+            "UK",
+            "France",
+            "Nowhere",
+            "\u{202e}nodnoL",
+        ] {
+            assert_eq!(resolve_place(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_outage_has_the_venues_of_the_made_up_city() {
+        let sandbox = near_place(&Place::Sandbox, Vertical::Dining);
+        assert_eq!(sandbox.len(), 24);
+        for place in [Place::Outage, Place::PartialOutage] {
+            assert_eq!(near_place(&place, Vertical::Dining).len(), 24);
+        }
+        assert!(near_place(&Place::Sandbox, Vertical::Travel).is_empty());
+    }
+
+    #[test]
+    fn a_point_finds_what_is_within_reach_nearest_first() {
+        // Greenwich: the harbourmaster is around the corner, Mayfair at the other end of town.
+        let near = near_point(51.4810, -0.0095, Vertical::Dining);
+        let ids: Vec<_> = near.iter().map(|(venue, _)| venue.id.as_str()).collect();
+        assert_eq!(ids.first(), Some(&"ven_london_harbourmasters_table"));
+        assert_eq!(ids.last(), Some(&"ven_london_velvet_marrow"));
+        assert!(near.is_sorted_by(|one, other| one.1 <= other.1));
+        // Brighton is 76 km away; no number is near anything.
+        assert!(near_point(50.8225, -0.1372, Vertical::Dining).is_empty());
+        assert!(near_point(f64::NAN, 0.0, Vertical::Dining).is_empty());
+    }
+
+    #[test]
+    fn the_way_from_london_to_paris_is_344_km() {
+        let way = distance_km((51.5074, -0.1278), (48.8566, 2.3522));
+        assert!((way - 343.6).abs() < 0.5, "{way}");
+    }
+}

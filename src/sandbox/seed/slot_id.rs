@@ -98,3 +98,90 @@ impl fmt::Display for SlotId {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sandbox::seed::{slot, slots_on, venue};
+
+    fn offered() -> Vec<String> {
+        let day = jiff::civil::date(2026, 12, 1);
+        [
+            "ven_otp",
+            "ven_london_quince_and_barrow",
+            "ven_tokyo_edo_pedal",
+        ]
+        .into_iter()
+        .flat_map(|id| slots_on(venue(id).unwrap(), day))
+        .map(|slot| slot.id)
+        .collect()
+    }
+
+    #[test]
+    fn an_id_with_one_character_changed_moved_or_missing_names_no_slot() {
+        for id in offered() {
+            assert!(slot(&id).is_some(), "{id}");
+            for (at, was) in id.char_indices() {
+                for other in ('0'..='9')
+                    .chain('a'..='z')
+                    .chain(['A', 'O', ' ', 'é', '\0', '😀'])
+                {
+                    let mut altered = id.clone();
+                    altered.replace_range(at..at + was.len_utf8(), &other.to_string());
+                    assert!(other == was || slot(&altered).is_none(), "{altered}");
+                }
+                let (head, tail) = id.split_at(at);
+                assert!(slot(head).is_none());
+                assert!(slot(tail).is_none() || tail == id);
+                assert!(slot(&format!("{head}{tail}{was}")).is_none());
+            }
+            assert!(slot(&id.to_uppercase()).is_none());
+        }
+    }
+
+    #[test]
+    fn a_well_formed_id_that_was_never_offered_names_no_slot() {
+        let venue = venue("ven_confirms").unwrap();
+        let offered = slots_on(venue, jiff::civil::date(2026, 12, 1))[0]
+            .datetime
+            .timestamp();
+        let id = |start: Timestamp, seating| SlotId::of(venue, start, seating).to_string();
+        assert!(slot(&id(offered, 0)).is_some());
+        assert!(slot(&id(offered, 1)).is_none());
+        for seconds in [-1, 1, 60, 900, -1_800] {
+            let start = Timestamp::from_second(offered.as_second() + seconds).unwrap();
+            assert!(slot(&id(start, 0)).is_none(), "{seconds}");
+        }
+        let last = Timestamp::from_second(Timestamp::MAX.as_second() - 1).unwrap();
+        for start in [Timestamp::MIN, last, Timestamp::UNIX_EPOCH] {
+            assert!(slot(&id(start, 0)).is_none());
+            assert!(slot(&id(start, 31)).is_none());
+        }
+        let stranger = SlotId {
+            start: offered,
+            venue: 0,
+            seating: 0,
+        };
+        assert!(slot(&stranger.to_string()).is_none());
+    }
+
+    #[test]
+    fn no_text_makes_reading_an_id_panic() {
+        let alphabet: Vec<char> = "0189abstoluz_-=AZ \n\0é漢😀\u{202e}".chars().collect();
+        for number in 0..20_000 {
+            let draw = Draw::about("noise").and(number);
+            let length = draw.and(0).below(40);
+            let noise: String = (1..=length)
+                .map(|at| alphabet[draw.and(at).below(alphabet.len() as u64) as usize])
+                .collect();
+            assert!(slot(&noise).is_none());
+            assert!(slot(&format!("slot_{noise}")).is_none());
+        }
+    }
+
+    #[test]
+    fn ids_sort_by_the_start_of_their_slots() {
+        let slots = slots_on(venue("ven_otp").unwrap(), jiff::civil::date(1969, 12, 31));
+        assert!(slots.is_sorted_by(|one, other| one.id < other.id));
+    }
+}

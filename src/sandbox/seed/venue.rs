@@ -63,3 +63,60 @@ pub(crate) fn venues() -> &'static [Venue] {
 pub(crate) fn venue(id: &str) -> Option<&'static Venue> {
     venues().iter().find(|it| it.id == id)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::sandbox::seed::{Place, near_place, near_point, resolve_place};
+
+    const CITIES: [&str; 5] = ["London", "New York", "Paris", "Tokyo", "Sydney"];
+
+    #[test]
+    fn every_city_has_six_venues_of_each_vertical_and_all_providers_among_them() {
+        for (city, vertical) in CITIES
+            .into_iter()
+            .flat_map(|city| Vertical::ALL.map(|vertical| (city, vertical)))
+        {
+            let found = near_place(&Place::City(city), vertical);
+            assert!(found.len() >= 6, "{city} {vertical:?}");
+            for provider in Provider::ALL {
+                let alone = |it: &&&Venue| it.providers == [provider];
+                assert!(
+                    found.iter().any(|it| alone(&it)),
+                    "{city} {vertical:?} {provider:?}"
+                );
+            }
+            assert_eq!(resolve_place(city), Some(Place::City(city)));
+        }
+    }
+
+    #[test]
+    fn ids_are_slugs_and_no_two_are_alike_not_even_as_slot_ids_hash_them() {
+        let slug = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_';
+        let (mut ids, mut names, mut hashes) = (HashSet::new(), HashSet::new(), HashSet::new());
+        for venue in venues() {
+            assert!(
+                venue.id.starts_with("ven_") && venue.id.bytes().all(slug),
+                "{}",
+                venue.id
+            );
+            assert!(ids.insert(&venue.id), "{}", venue.id);
+            assert!(names.insert(&venue.name), "{}", venue.name);
+            assert!(hashes.insert(venue.key.bits(40)), "{}", venue.id);
+            assert!((1..=4).contains(&venue.price_level.unwrap()));
+            assert_eq!(super::venue(&venue.id).unwrap().name, venue.name);
+        }
+        assert!(super::venue("ven_london_").is_none());
+    }
+
+    #[test]
+    fn a_venue_stands_in_its_city() {
+        for venue in venues() {
+            let (latitude, longitude) = (venue.home.latitude, venue.home.longitude);
+            let near = near_point(latitude, longitude, venue.vertical);
+            assert!(near.iter().any(|(it, _)| it.id == venue.id), "{}", venue.id);
+        }
+    }
+}
