@@ -273,7 +273,16 @@ mod tests {
             evening.card_terms.unwrap(),
             evening.cancellation_terms.unwrap(),
         );
-        assert_eq!(card.text, "");
-        assert_eq!(cancellation.text, "");
+        assert_eq!(
+            card.text,
+            "A card is needed to keep the table; nothing is held on it."
+        );
+        assert_eq!(
+            cancellation.text,
+            "Free to cancel until 12 hours before; GBP 30.00 from then on."
+        );
+        assert_eq!(cancellation.fee_amount, Some(3_000));
+        let until = cancellation.free_until.unwrap();
+        assert_eq!(until.datetime(), date(2026, 12, 1).at(7, 30, 0, 0));
     }
 }
