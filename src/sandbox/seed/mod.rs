@@ -6,7 +6,9 @@
 
 mod city;
 mod draw;
+mod gazetteer;
 mod money;
+mod nearby;
 mod place;
 mod programme;
 mod provider;
@@ -19,7 +21,8 @@ mod venues;
 mod vertical;
 
 pub(crate) use money::Money;
-pub(crate) use place::{Place, near_place, near_point, resolve_place};
+pub(crate) use nearby::{near_place, near_point};
+pub(crate) use place::{Place, resolve_place};
 pub(crate) use provider::Provider;
 pub(crate) use scenario::Scenario;
 pub(crate) use slot::{Slot, slot, slot_at, slots_on};

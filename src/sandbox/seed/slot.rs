@@ -80,13 +80,12 @@ impl Venue {
 
     fn slot(&self, day: Date, opening: Opening, start: Zoned) -> Slot {
         let (card_terms, cancellation_terms) = self.terms(&start).unzip();
+        let few = |bound| self.draw(day, opening).ask(Question::Capacity).below(bound) as u32;
         let capacity = match (self.scenario, self.programme) {
             (Some(Scenario::LastTable), _) => 1,
             (Some(_), _) => 6,
-            (None, Programme::Table) => {
-                self.draw(day, opening).ask(Question::Capacity).below(4) + 1
-            }
-            (None, _) => self.draw(day, opening).ask(Question::Capacity).below(5) + 2,
+            (None, Programme::Table) => 1 + few(4),
+            (None, _) => 2 + few(5),
         };
         Slot {
             id: SlotId::of(self, start.timestamp(), opening.seating).to_string(),
@@ -96,7 +95,7 @@ impl Venue {
             price: self.pence().map(|pence| self.home.currency.price(pence)),
             card_terms,
             cancellation_terms,
-            capacity: capacity as u32,
+            capacity,
         }
     }
 }

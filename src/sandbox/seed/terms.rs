@@ -63,9 +63,7 @@ impl Venue {
             policy.cancellation_terms(start, money),
         ))
     }
-}
 
-impl Venue {
     /// What the venue asks for a table at that time: little at lunch, more in the evening and at
     /// dear houses.
     fn policy(&self, start: &Zoned) -> Policy {

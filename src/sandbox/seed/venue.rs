@@ -68,7 +68,7 @@ pub(crate) fn venue(id: &str) -> Option<&'static Venue> {
 mod tests {
     use std::collections::HashSet;
 
-    use super::*;
+    use super::{venue as find, *};
     use crate::sandbox::seed::{Place, near_place, near_point, resolve_place};
 
     const CITIES: [&str; 5] = ["London", "New York", "Paris", "Tokyo", "Sydney"];
@@ -106,9 +106,9 @@ mod tests {
             assert!(names.insert(&venue.name), "{}", venue.name);
             assert!(hashes.insert(venue.key.bits(40)), "{}", venue.id);
             assert!((1..=4).contains(&venue.price_level.unwrap()));
-            assert_eq!(super::venue(&venue.id).unwrap().name, venue.name);
+            assert_eq!(find(&venue.id).unwrap().name, venue.name);
         }
-        assert!(super::venue("ven_london_").is_none());
+        assert!(find("ven_london_").is_none());
     }
 
     #[test]
