@@ -1,3 +1,4 @@
 //! bookctl: the command line of a booking service.
 
 mod model;
+mod output;
