@@ -1,3 +1,5 @@
 //! bookctl: the command line of a booking service.
 
 mod sandbox;
+mod model;
+mod output;
