@@ -1,1 +1,3 @@
 //! bookctl: the command line of a booking service.
+
+mod prompt;
