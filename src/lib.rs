@@ -3,3 +3,4 @@
 mod sandbox;
 mod model;
 mod output;
+mod prompt;
