@@ -46,6 +46,7 @@ pub(crate) fn slot(id: &str) -> Option<(&'static Venue, Slot)> {
 }
 
 /// The slot that starts at that instant: the first one, where several seatings do.
+#[cfg(test)]
 pub(crate) fn slot_at(venue: &Venue, at: Timestamp) -> Option<Slot> {
     venue.slot_where(at, |_| true)
 }
