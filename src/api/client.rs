@@ -73,9 +73,12 @@ impl Call {
     /// Whether the service may have done something when no answer came.
     pub(crate) fn is_write(&self) -> bool {
         // The two searches are reads that travel as POST; a sandbox's own controls book nothing.
-        self.method != Method::GET
-            && !self.path.ends_with("/search")
-            && !self.path.starts_with("/sandbox/")
+        self.method != Method::GET && !self.path.ends_with("/search") && !self.is_of_a_sandbox()
+    }
+
+    /// Whether it goes to a sandbox's own surface, which needs no key.
+    fn is_of_a_sandbox(&self) -> bool {
+        self.path.starts_with("/sandbox/")
     }
 
     /// `METHOD /path`, as errors name it.
@@ -141,6 +144,9 @@ impl Client {
 
     fn headers(&self, call: &Call) -> Result<HeaderMap, Failure> {
         let mut headers = HeaderMap::new();
+        if self.connection.key.is_none() && !call.is_of_a_sandbox() {
+            return Err(Failure::NoKey(self.connection.base.clone()));
+        }
         if let Some(key) = &self.connection.key {
             let unusable =
                 |what: &str| Failure::NotSent(format!("the {what} cannot travel in a header"));
