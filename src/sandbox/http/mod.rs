@@ -24,6 +24,7 @@ use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
+use super::courier;
 use super::rules::refusal::Refusal;
 use super::store::Store;
 
@@ -47,6 +48,7 @@ pub(crate) struct Service {
     pub(crate) store: Store,
     /// Whether rate limits and the test allowance count.
     pub(crate) limits: bool,
+    pub(crate) delivery_interval: Duration,
     /// The port that it is reached at.
     pub(crate) port: u16,
     pub(crate) on_request: Option<OnRequest>,
@@ -77,6 +79,7 @@ pub(crate) async fn serve(
     tokio::select! {
         outcome = async { server.await } => outcome,
         () = service.store.commit_writes() => Ok(()),
+        () = courier::deliver(&service.store, service.delivery_interval) => Ok(()),
         () = patience => Ok(()),
     }
 }

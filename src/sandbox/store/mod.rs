@@ -5,6 +5,7 @@
 //! committed. Reads run at once.
 
 mod bookings;
+mod deliveries;
 mod events;
 mod ledger;
 mod messages;
@@ -22,6 +23,7 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
 use tokio::sync::Notify;
 
+pub(crate) use deliveries::Errand;
 pub(crate) use ledger::Ledger;
 pub(crate) use messages::About;
 pub(crate) use number::{one_time_code, reference};

@@ -2,6 +2,7 @@
 
 mod bookings;
 mod clock;
+mod deliveries;
 mod inbox;
 mod keys;
 mod organization;
@@ -60,6 +61,12 @@ pub(crate) const CONTROLS: &[Control] = &[
     Control::write("PUT", "/sandbox/organization", organization::merge),
     Control::read("/sandbox/bookings", bookings::list),
     Control::read("/sandbox/inbox", inbox::list),
+    Control::read("/sandbox/deliveries", deliveries::list),
+    Control::write(
+        "POST",
+        "/sandbox/deliveries/{event_id}/resend",
+        deliveries::resend,
+    ),
 ];
 
 /// The route of a control.
