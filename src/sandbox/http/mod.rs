@@ -8,7 +8,9 @@ mod door;
 mod endpoints;
 mod frame;
 mod index;
+mod line;
 mod loopback;
+mod mishap;
 mod reply;
 mod sessions;
 mod slots;
@@ -20,13 +22,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use super::courier;
 use super::rules::refusal::Refusal;
 use super::store::Store;
+use line::{Exchange, Scissors};
 
 /// How long requests that are under way may take once the server is told to stop.
 const GRACE: Duration = Duration::from_secs(3);
@@ -61,12 +63,9 @@ pub(crate) async fn serve(
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     let service = Arc::new(service);
-    let listener = listener.tap_io(|connection| {
-        // Without it an answer may wait for an acknowledgement; where it cannot be set, it waits.
-        let _ = connection.set_nodelay(true);
-    });
     let (stopping, stopped) = oneshot::channel();
-    let server = axum::serve(listener, router(&service)).with_graceful_shutdown(async move {
+    let router = router(&service).into_make_service_with_connect_info::<Scissors>();
+    let server = axum::serve(Exchange(listener), router).with_graceful_shutdown(async move {
         shutdown.await;
         let _ = stopping.send(());
     });

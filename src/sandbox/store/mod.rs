@@ -7,6 +7,7 @@
 mod bookings;
 mod deliveries;
 mod events;
+mod faults;
 mod ledger;
 mod messages;
 mod number;
@@ -24,6 +25,7 @@ use rusqlite::Connection;
 use tokio::sync::Notify;
 
 pub(crate) use deliveries::Errand;
+pub(crate) use faults::WaitingFault;
 pub(crate) use ledger::Ledger;
 pub(crate) use messages::About;
 pub(crate) use number::{one_time_code, reference};

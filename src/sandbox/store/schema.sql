@@ -127,5 +127,5 @@ CREATE TABLE faults (
   method TEXT NOT NULL,
   path TEXT NOT NULL,
   times INTEGER NOT NULL,
-  kind TEXT NOT NULL
+  fault TEXT NOT NULL
 );

@@ -3,6 +3,7 @@
 mod bookings;
 mod clock;
 mod deliveries;
+mod faults;
 mod inbox;
 mod keys;
 mod organization;
@@ -61,6 +62,9 @@ pub(crate) const CONTROLS: &[Control] = &[
     Control::write("PUT", "/sandbox/organization", organization::merge),
     Control::read("/sandbox/bookings", bookings::list),
     Control::read("/sandbox/inbox", inbox::list),
+    Control::read("/sandbox/faults", faults::list),
+    Control::write("POST", "/sandbox/faults", faults::add),
+    Control::write("DELETE", "/sandbox/faults", faults::clear),
     Control::read("/sandbox/deliveries", deliveries::list),
     Control::write(
         "POST",
