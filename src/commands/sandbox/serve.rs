@@ -40,11 +40,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Database::File(file) => Some(file.display().to_string()),
         Database::Memory => None,
     };
-    let sandbox = Sandbox::open(Options {
-        database,
-        limits: true,
-    })
-    .map_err(|error| {
+    let sandbox = Sandbox::open(Options::new(database)).map_err(|error| {
         Error::config(error.to_string())
             .hint("name another file with --database, or use --ephemeral")
     })?;
