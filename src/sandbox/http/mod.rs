@@ -11,6 +11,7 @@ mod index;
 mod line;
 mod loopback;
 mod mishap;
+mod openapi;
 mod reply;
 mod sessions;
 mod slots;
@@ -87,7 +88,12 @@ fn router(service: &Arc<Service>) -> Router {
     let router = endpoints::ENDPOINTS
         .iter()
         .fold(Router::new(), |router, endpoint| {
-            router.route(endpoint.path, door::route(endpoint))
+            let router = router.route(endpoint.path, door::route(endpoint));
+            // A base address is as often written without its last slash.
+            match endpoint.path.strip_suffix('/') {
+                Some(bare) => router.route(bare, door::route(endpoint)),
+                None => router,
+            }
         });
     control::CONTROLS
         .iter()

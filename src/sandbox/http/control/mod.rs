@@ -1,4 +1,5 @@
-//! The sandbox's own controls, under `/sandbox`. They need no key.
+//! The sandbox's own surface, beside the service's: `/sandbox` and the interface's description. It
+//! needs no key.
 
 mod bookings;
 mod clock;
@@ -17,7 +18,7 @@ use axum::routing::{MethodRouter, on};
 
 use super::call::Call;
 use super::reply::{self, Outcome};
-use super::{Service, door};
+use super::{Service, door, openapi};
 use crate::sandbox::store::Ledger;
 
 /// A control.
@@ -55,6 +56,7 @@ impl Control {
 /// Every control.
 pub(crate) const CONTROLS: &[Control] = &[
     Control::write("POST", "/sandbox/reset", reset::reset),
+    Control::read("/openapi.json", openapi::document),
     Control::read("/sandbox/clock", clock::show),
     Control::write("POST", "/sandbox/clock", clock::advance),
     Control::read("/sandbox/keys", keys::list),
