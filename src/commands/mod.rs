@@ -3,6 +3,7 @@
 mod attempts;
 mod book;
 mod continue_;
+mod field;
 mod help;
 mod sandbox;
 mod search;
