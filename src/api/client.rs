@@ -1,0 +1,260 @@
+//! One HTTP client: bounded in time and size, follows no redirect, speaks JSON.
+
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Certificate, Method, StatusCode};
+use serde_json::Value;
+
+use super::dialect::Dialect;
+use super::failure::{Failure, Refusal};
+use super::wire_trace::WireTrace;
+use crate::error::{Error, Result, reason};
+use crate::exit::Exit;
+use crate::model::document::Document;
+use crate::secrets::Secret;
+
+/// How long a connection may take to come about: an unreachable address is said within 3 s.
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(2500);
+/// The largest answer that is read. The service's own documents are a few kilobytes.
+const MAX_ANSWER: usize = 16 * 1024 * 1024;
+
+/// Where to and how.
+pub(crate) struct Connection {
+    /// Base address without a slash at its end.
+    pub(crate) base: String,
+    pub(crate) loopback: bool,
+    pub(crate) https: bool,
+    pub(crate) key: Option<Secret>,
+    pub(crate) ca_file: Option<PathBuf>,
+    pub(crate) dialect: Dialect,
+    /// How long one request may take, answer included.
+    pub(crate) timeout: Duration,
+    /// Takes a line for each request and answer, redacted.
+    pub(crate) trace: Option<Box<dyn Fn(&str)>>,
+}
+
+/// One request.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) method: Method,
+    /// Path under the base address; its segments are encoded already.
+    pub(crate) path: String,
+    pub(crate) body: Option<Value>,
+    pub(crate) idempotency_key: Option<String>,
+}
+
+impl Call {
+    pub(crate) fn get(path: impl Into<String>) -> Self {
+        Call { method: Method::GET, path: path.into(), body: None, idempotency_key: None }
+    }
+
+    pub(crate) fn post(path: impl Into<String>, body: Value) -> Self {
+        Call { method: Method::POST, path: path.into(), body: Some(body), idempotency_key: None }
+    }
+
+    /// Whether the service may have done something when no answer came.
+    pub(crate) fn is_write(&self) -> bool {
+        // The two searches are reads that travel as POST.
+        self.method != Method::GET && !self.path.ends_with("/search")
+    }
+
+    /// `METHOD /path`, as errors name it.
+    pub(crate) fn name(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+}
+
+/// A 2xx answer with a JSON document.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) document: Document,
+}
+
+/// The client of one service.
+pub(crate) struct Client {
+    http: reqwest::Client,
+    connection: Connection,
+    /// Service time less our own, as the last answer's `Date` showed it.
+    skew: Cell<SignedDuration>,
+}
+
+impl Client {
+    pub(crate) fn new(connection: Connection) -> Result<Self> {
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("bookctl/", env!("CARGO_PKG_VERSION")))
+            .redirect(Policy::none())
+            .referer(false)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .tcp_nodelay(true);
+        if connection.loopback {
+            // A proxy has no business between us and this machine.
+            builder = builder.no_proxy();
+        }
+        if let Some(file) = &connection.ca_file {
+            builder = builder.tls_certs_merge(authorities(file)?);
+        } else if !connection.https {
+            // Loading the system's authorities takes longer than the request, and fails where there are none.
+            builder = builder.tls_certs_only([]);
+        }
+        let http = builder.build().map_err(|error| {
+            Error::new("network", Exit::Network, format!("TLS cannot be set up: {}", root_cause(&error)))
+                .hint("install the system's certificate authorities (ca-certificates), or set ca_file in the profile")
+        })?;
+        Ok(Client { http, connection, skew: Cell::new(SignedDuration::ZERO) })
+    }
+
+    pub(crate) fn dialect(&self) -> &Dialect {
+        &self.connection.dialect
+    }
+
+    /// Now, by the service's clock as far as its answers show it.
+    pub(crate) fn service_now(&self) -> Timestamp {
+        Timestamp::now().saturating_add(self.skew.get()).unwrap_or(Timestamp::MAX)
+    }
+
+    fn headers(&self, call: &Call) -> Result<HeaderMap, Failure> {
+        let mut headers = HeaderMap::new();
+        if let Some(key) = &self.connection.key {
+            let unusable = |what: &str| Failure::NotSent(format!("the {what} cannot travel in a header"));
+            let name = HeaderName::try_from(self.dialect().auth_header.as_str())
+                .map_err(|_| unusable("dialect's auth_header"))?;
+            let mut value = HeaderValue::try_from(credential(self.dialect(), key.expose())).map_err(|_| unusable("API key"))?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+        if let Some(key) = &call.idempotency_key {
+            let value = HeaderValue::try_from(key.as_str())
+                .map_err(|_| Failure::NotSent("the idempotency key cannot travel in a header".to_owned()))?;
+            headers.insert("idempotency-key", value);
+        }
+        Ok(headers)
+    }
+
+    /// Sends once. A 2xx answer that is a JSON document is an `Answer`; everything else is a [`Failure`].
+    pub(crate) async fn send(&self, call: &Call) -> Result<Answer, Failure> {
+        let headers = self.headers(call)?;
+        let trace = WireTrace::new(self.connection.trace.as_deref(), self.dialect());
+        trace.request(call, &shown_headers(self.dialect(), self.connection.key.is_some(), call));
+        let mut request =
+            self.http.request(call.method.clone(), format!("{}{}", self.connection.base, call.path)).headers(headers);
+        if let Some(body) = &call.body {
+            request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
+        }
+        let exchange = async {
+            let response = request.send().await.map_err(|error| failure_of(&error))?;
+            let (status, headers) = (response.status(), response.headers().clone());
+            let body = read_bounded(response).await?;
+            Ok((status, headers, body))
+        };
+        let outcome = tokio::time::timeout(self.connection.timeout, exchange)
+            .await
+            .unwrap_or(Err(Failure::TimedOut(self.connection.timeout)));
+        let (status, headers, body) = outcome.inspect_err(|failure| trace.failure(failure))?;
+        trace.answer(status.as_u16(), &body);
+        self.observe_clock(&headers);
+        read_answer(status, &headers, body)
+    }
+
+    fn observe_clock(&self, headers: &HeaderMap) {
+        let date = headers.get(DATE).and_then(|date| date.to_str().ok());
+        let Some(date) = date.and_then(|date| jiff::fmt::rfc2822::parse(date).ok()) else { return };
+        let skew = date.timestamp().duration_since(Timestamp::now());
+        // `Date` has whole seconds: a smaller difference is none.
+        let skew = if skew.abs() < SignedDuration::from_secs(2) { SignedDuration::ZERO } else { skew };
+        self.skew.set(skew);
+    }
+}
+
+/// The headers of a call as `--dry-run` and `--verbose` show them: the key is masked.
+pub(crate) fn shown_headers(dialect: &Dialect, has_key: bool, call: &Call) -> Vec<(String, String)> {
+    let mut headers = Vec::new();
+    if has_key {
+        headers.push((dialect.auth_header.clone(), credential(dialect, "***")));
+    }
+    if call.body.is_some() {
+        headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
+    }
+    if let Some(key) = &call.idempotency_key {
+        headers.push(("Idempotency-Key".to_owned(), key.clone()));
+    }
+    headers
+}
+
+fn credential(dialect: &Dialect, key: &str) -> String {
+    let scheme = &dialect.auth_scheme;
+    if scheme.is_empty() { key.to_owned() } else { format!("{scheme} {key}") }
+}
+
+async fn read_bounded(mut response: reqwest::Response) -> Result<Vec<u8>, Failure> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| failure_of(&error))? {
+        if body.len() + chunk.len() > MAX_ANSWER {
+            return Err(Failure::NoAnswer(format!("the answer is larger than {} MB", MAX_ANSWER / 1024 / 1024)));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+fn read_answer(status: StatusCode, headers: &HeaderMap, body: Vec<u8>) -> Result<Answer, Failure> {
+    let document = String::from_utf8(body).ok().and_then(|text| Document::parse(text).ok());
+    // Only an object or a list can be one of the service's documents.
+    let document = document.filter(|document| document.value().is_object() || document.value().is_array());
+    match document {
+        Some(document) if status.is_success() => {
+            Ok(Answer { status: status.as_u16(), document })
+        }
+        Some(document) if !status.is_redirection() => {
+            Err(Failure::Refused(Box::new(Refusal::new(status.as_u16(), headers, document))))
+        }
+        _ => Err(Failure::Unreadable { status: status.as_u16(), kind: content_kind(headers) }),
+    }
+}
+
+fn content_kind(headers: &HeaderMap) -> String {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim().to_owned()
+}
+
+fn failure_of(error: &reqwest::Error) -> Failure {
+    if error.is_connect() {
+        Failure::NotReached(root_cause(error))
+    } else if error.is_builder() {
+        Failure::NotSent(root_cause(error))
+    } else {
+        Failure::NoAnswer(root_cause(error))
+    }
+}
+
+/// The innermost cause: "connection refused" rather than "error sending request for url (…)".
+fn root_cause(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    let text = cause.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text).to_lowercase();
+    match text.as_str() {
+        "deadline has elapsed" | "operation timed out" => "nothing answered in time".to_owned(),
+        _ => text,
+    }
+}
+
+fn authorities(file: &std::path::Path) -> Result<Vec<Certificate>> {
+    let unusable = |why: String| {
+        Error::config(format!("the profile's ca_file {} cannot be used: {why}", file.display()))
+            .hint("it must be a PEM file with certificates")
+    };
+    let pem = std::fs::read(file).map_err(|error| unusable(reason(&error)))?;
+    let certificates = Certificate::from_pem_bundle(&pem).map_err(|error| unusable(root_cause(&error)))?;
+    if certificates.is_empty() {
+        return Err(unusable("no certificate is in it".to_owned()));
+    }
+    Ok(certificates)
+}

@@ -1,0 +1,210 @@
+//! One function an endpoint: what the call is made of (spec, Endpoints), in the dialect's names.
+
+use reqwest::Url;
+use serde_json::{Map, Value, json};
+
+use super::client::{Answer, Call, Client};
+use super::dialect::Dialect;
+use super::failure::Failure;
+use super::retry::{self, Next};
+
+/// Where venues are looked for.
+#[derive(Clone, Debug)]
+pub(crate) enum Where {
+    Near(String),
+    At { latitude: f64, longitude: f64 },
+}
+
+/// POST /v1/venues/search.
+#[derive(Clone, Debug)]
+pub(crate) struct VenueQuery {
+    pub(crate) vertical: String,
+    pub(crate) place: Where,
+    pub(crate) datetime: String,
+    pub(crate) party_size: Option<u32>,
+    pub(crate) providers: Vec<String>,
+}
+
+impl VenueQuery {
+    pub(crate) fn call(&self, dialect: &Dialect) -> Call {
+        let mut body = Map::new();
+        body.insert("vertical".into(), json!(self.vertical));
+        body.insert("datetime".into(), json!(self.datetime));
+        match &self.place {
+            Where::Near(location) => {
+                body.insert("location".into(), json!(location));
+            }
+            Where::At { latitude, longitude } => {
+                body.insert("latitude".into(), json!(latitude));
+                body.insert("longitude".into(), json!(longitude));
+            }
+        }
+        insert_some(&mut body, "party_size", self.party_size);
+        if !self.providers.is_empty() {
+            body.insert(dialect.providers_field.clone(), json!(self.providers));
+        }
+        Call::post("/v1/venues/search", Value::Object(body))
+    }
+}
+
+/// POST /v1/availability/search.
+#[derive(Clone, Debug)]
+pub(crate) struct SlotQuery {
+    pub(crate) venue_id: String,
+    pub(crate) datetime: String,
+    pub(crate) party_size: u32,
+    pub(crate) provider: Option<String>,
+}
+
+impl SlotQuery {
+    pub(crate) fn call(&self, dialect: &Dialect) -> Call {
+        let mut body = Map::new();
+        body.insert(dialect.slots_venue_field.clone(), json!(self.venue_id));
+        body.insert(dialect.slots_datetime_field.clone(), json!(self.datetime));
+        body.insert(dialect.slots_party_size_field.clone(), json!(self.party_size));
+        insert_some(&mut body, "provider", self.provider.as_deref());
+        Call::post("/v1/availability/search", Value::Object(body))
+    }
+}
+
+/// POST /v1/bookings (spec, Booking: fields accepted when creating a booking).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NewBooking {
+    pub(crate) venue_id: String,
+    pub(crate) provider: Option<String>,
+    /// Exactly as the slot was offered.
+    pub(crate) datetime: String,
+    pub(crate) availability_id: Option<String>,
+    pub(crate) party_size: u32,
+    pub(crate) name: String,
+    pub(crate) email: Option<String>,
+    pub(crate) phone: Option<String>,
+    pub(crate) end_user: Option<String>,
+    pub(crate) webhook_url: Option<String>,
+    pub(crate) vendor_payment: bool,
+}
+
+impl NewBooking {
+    pub(crate) fn body(&self) -> Value {
+        let mut customer = Map::new();
+        customer.insert("name".into(), json!(self.name));
+        insert_some(&mut customer, "email", self.email.as_deref());
+        insert_some(&mut customer, "phone", self.phone.as_deref());
+        let mut body = Map::new();
+        body.insert("venue_id".into(), json!(self.venue_id));
+        insert_some(&mut body, "provider", self.provider.as_deref());
+        body.insert("datetime".into(), json!(self.datetime));
+        insert_some(&mut body, "availability_id", self.availability_id.as_deref());
+        body.insert("party_size".into(), json!(self.party_size));
+        body.insert("customer".into(), Value::Object(customer));
+        insert_some(&mut body, "end_user", self.end_user.as_deref());
+        insert_some(&mut body, "webhook_url", self.webhook_url.as_deref());
+        insert_some(&mut body, "payment_collection", self.vendor_payment.then_some("vendor_external"));
+        Value::Object(body)
+    }
+}
+
+/// POST /v1/bookings with its idempotency key.
+pub(crate) fn create_call(body: Value, idempotency_key: &str) -> Call {
+    let mut call = Call::post("/v1/bookings", body);
+    call.idempotency_key = Some(idempotency_key.to_owned());
+    call
+}
+
+/// What a paused booking is answered with.
+#[derive(Clone, Debug)]
+pub(crate) enum Continuation {
+    Otp(String),
+    PspResponse(Value),
+    PspAbort,
+    Fields(Map<String, Value>),
+}
+
+impl Continuation {
+    pub(crate) fn call(&self, booking_id: &str, dialect: &Dialect) -> Call {
+        let body = match self {
+            Continuation::Otp(code) => json!({ dialect.otp_field.as_str(): code }),
+            Continuation::PspResponse(answer) => json!({ "psp_response": answer }),
+            Continuation::PspAbort => json!({ "psp_abort": true }),
+            Continuation::Fields(fields) => Value::Object(fields.clone()),
+        };
+        Call::post(format!("{}/continue", booking_path(booking_id)), body)
+    }
+}
+
+/// GET /v1/bookings/{booking_id}.
+pub(crate) fn show_call(booking_id: &str) -> Call {
+    Call::get(booking_path(booking_id))
+}
+
+fn booking_path(booking_id: &str) -> String {
+    format!("/v1/bookings/{}", segment(booking_id))
+}
+
+/// An id as exactly one path segment, whatever is in it: it can neither climb nor ask.
+fn segment(id: &str) -> String {
+    // `Url` drops `.` and `..` segments even where they are encoded, so a lone dot needs a neighbour.
+    let mut url = Url::parse("http://x").ok();
+    if let Some(mut segments) = url.as_mut().and_then(|url| url.path_segments_mut().ok()) {
+        segments.clear().push(id);
+    }
+    let encoded = url.map(|url| url.path().trim_start_matches('/').to_owned()).unwrap_or_default();
+    if encoded.is_empty() { "%20".to_owned() } else { encoded }
+}
+
+fn insert_some<T: serde::Serialize>(object: &mut Map<String, Value>, key: &str, value: Option<T>) {
+    if let Some(value) = value {
+        object.insert(key.to_owned(), json!(value));
+    }
+}
+
+impl Client {
+    /// Creates a booking: at most three tries, all with the call's one key.
+    ///
+    /// A refusal after a try whose outcome is open proves nothing about that try, so the outcome stays open.
+    pub(crate) async fn create(&self, call: &Call, may_exist: bool) -> Result<Answer, (Failure, bool)> {
+        let mut open = may_exist;
+        let mut tried = 0;
+        loop {
+            tried += 1;
+            let failure = match self.send(call).await {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
+            };
+            open |= failure.leaves_a_write_open();
+            match retry::after(&failure, tried) {
+                Next::Again(pause) => tokio::time::sleep(pause).await,
+                Next::GiveUp => return Err((failure, open)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_one_path_segment_whatever_is_in_it() {
+        for (id, path) in [
+            ("bk_1", "/v1/bookings/bk_1"),
+            ("../venues", "/v1/bookings/..%2Fvenues"),
+            ("a?b#c", "/v1/bookings/a%3Fb%23c"),
+            ("a b/ü", "/v1/bookings/a%20b%2F%C3%BC"),
+        ] {
+            assert_eq!(booking_path(id), path);
+        }
+        for climbing in ["..", ".", "%2e%2e", ""] {
+            let path = booking_path(climbing);
+            let url = Url::parse(&format!("http://x{path}")).unwrap();
+            assert!(url.path().starts_with("/v1/bookings/"), "{climbing}: {path}");
+        }
+    }
+
+    #[test]
+    fn a_slots_datetime_is_sent_byte_for_byte() {
+        let booking = NewBooking { datetime: "2026-12-01T19:30:00.000+01:00".into(), ..NewBooking::default() };
+        assert_eq!(booking.body()["datetime"], "2026-12-01T19:30:00.000+01:00");
+        assert!(booking.body().get("availability_id").is_none());
+    }
+}

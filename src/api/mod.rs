@@ -1,0 +1,13 @@
+//! The thin HTTP layer: it knows the wire, and nothing of terminals, files or people.
+
+mod client;
+mod dialect;
+mod endpoints;
+mod failure;
+mod retry;
+mod wire_trace;
+
+pub(crate) use client::{Answer, Call, Client, Connection, shown_headers};
+pub(crate) use dialect::{Dialect, list};
+pub(crate) use endpoints::{Continuation, NewBooking, SlotQuery, VenueQuery, Where, create_call, show_call};
+pub(crate) use failure::Failure;

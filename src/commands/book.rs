@@ -1,0 +1,241 @@
+use std::time::Duration;
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::timing::Zone;
+use crate::api::{create_call, shown_headers};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::model::booking::{Booking, Status};
+use crate::model::moment::human;
+use crate::model::when::When;
+use crate::model::{duration, party};
+use crate::view::RequestView;
+use crate::walk::{
+    Draft, Offer, Zoning, create, finish, guide, locate_slot, locate_venue, offered, resolve, wait_while_processing,
+    walk_through,
+};
+
+/// How long a person is kept waiting for a booking that is processing.
+const PATIENCE: &str = "2m";
+
+/// Book a venue
+///
+/// Alone on a terminal it is a guided walk; what flags say is not asked. With a venue and a time it finds the slot
+/// at that time and books it; if there is none, it lists the nearest and books nothing.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl book\n  \
+    bookctl book ven_confirms --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace'\n  \
+    bookctl book --slot @1 --name 'Ada Lovelace' --json --jq .id\n  \
+    bookctl book ven_payment --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace' --payment vendor")]
+pub(crate) struct Args {
+    /// Venue: its id, or @N for a row of the last search
+    venue: Option<String>,
+    /// Slot: its id, or @N for a row of the last list of slots
+    #[arg(long, value_name = "ID")]
+    slot: Option<String>,
+    /// Time: `2026-12-01 19:30`, `tomorrow 19:30`, `fri 8pm`, `in 3 days 19:30`, or RFC 3339
+    #[arg(long, value_name = "WHEN", value_parser = When::parse)]
+    at: Option<When>,
+    #[command(flatten)]
+    zone: Zone,
+    /// Party size
+    #[arg(long, value_name = "N", value_parser = party::parse, allow_negative_numbers = true)]
+    party: Option<u32>,
+    /// The real guest's name; some venues need first and last name
+    #[arg(long)]
+    name: Option<String>,
+    /// The guest's email
+    #[arg(long)]
+    email: Option<String>,
+    /// The guest's phone
+    #[arg(long)]
+    phone: Option<String>,
+    /// Provider, where a venue has several
+    #[arg(long, value_name = "P")]
+    provider: Option<String>,
+    /// Book signed in as this person, who has a connected session
+    #[arg(long, value_name = "U")]
+    end_user: Option<String>,
+    /// How it is paid: `vendor` is the external payment vendor
+    #[arg(long, value_name = "HOW", value_parser = ["vendor"])]
+    payment: Option<String>,
+    /// URL that is stored with the booking; deliveries never use it
+    #[arg(long, value_name = "URL")]
+    webhook_url: Option<String>,
+    /// Key under which the service creates this booking once, however often it is sent
+    #[arg(long, value_name = "K", value_parser = idempotency_key)]
+    idempotency_key: Option<String>,
+    /// Wait while the booking is processing, 2 minutes unless said
+    #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = PATIENCE, value_parser = duration::duration)]
+    wait: Option<Duration>,
+    /// Show the request and send nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let key = args.idempotency_key.clone().unwrap_or_else(|| Uuid::now_v7().to_string());
+    let (wait, dry_run) = (args.wait, args.dry_run);
+    let mut draft = draft(context, args)?;
+    if dry_run {
+        return show_request(context, draft, &key);
+    }
+    context.before_change()?;
+    let datetime = match lacking(&draft) {
+        None => find_time(context, &mut draft).await?,
+        Some((flag, what)) if !context.prompter.interactive() => return Err(missing(context, flag, what)),
+        Some(_) => {
+            guide(context, &mut draft).await?;
+            find_time(context, &mut draft).await?
+        }
+    };
+    let booking = create(context, &key, draft.into_booking(datetime)?.body()).await?;
+    let booking = follow(context, booking, wait).await?;
+    finish(context, &booking)
+}
+
+/// Walks a person through what follows the create; a script gets the create's own answer unless it waits.
+async fn follow(context: &Context, booking: Booking, wait: Option<Duration>) -> Result<Booking> {
+    let interactive = context.prompter.interactive();
+    let patience = duration::duration(PATIENCE).unwrap_or_default();
+    let Some(longest) = wait.or(interactive.then_some(patience)) else { return Ok(booking) };
+    let mut booking = wait_while_processing(context, booking, longest).await?;
+    while interactive && booking.status() == Status::RequiresAction {
+        booking = walk_through(context, booking).await?;
+        booking = wait_while_processing(context, booking, longest).await?;
+    }
+    Ok(booking)
+}
+
+/// The draft as far as the flags and what is remembered tell it.
+fn draft(context: &Context, args: Args) -> Result<Draft> {
+    let mut draft = Draft {
+        at: args.at,
+        zone: args.zone.tz,
+        party_size: args.party,
+        name: args.name,
+        email: args.email,
+        phone: args.phone,
+        provider: args.provider,
+        end_user: args.end_user,
+        webhook_url: args.webhook_url,
+        vendor_payment: args.payment.is_some(),
+        ..Draft::default()
+    };
+    if let Some(venue) = &args.venue {
+        draft.venue = Some(locate_venue(context, venue)?);
+    }
+    if let Some(slot) = &args.slot {
+        let (id, seen) = locate_slot(context, slot)?;
+        if let Some(seen) = seen {
+            if draft.venue.as_ref().is_some_and(|venue| venue.id != seen.venue_id) {
+                return Err(Error::usage(format!("slot {id} belongs to another venue: {}", seen.venue_id))
+                    .hint("leave the venue out: the slot knows it"));
+            }
+            draft.venue = Some(locate_venue(context, &seen.venue_id)?);
+            draft.provider = draft.provider.or(seen.provider);
+            draft.party_size = draft.party_size.or(Some(seen.party_size));
+            draft.slot = Some(seen.slot);
+        } else {
+            draft.slot_id = Some(id);
+        }
+    }
+    Ok(draft)
+}
+
+/// The first thing that is missing: its flag and what it is.
+fn lacking(draft: &Draft) -> Option<(&'static str, &'static str)> {
+    let slot_is_unknown = draft.slot_id.is_some();
+    [
+        (draft.venue.is_none(), "VENUE", if slot_is_unknown { "the slot was not seen before, so the venue" } else { "the venue" }),
+        (draft.slot.is_none() && draft.at.is_none(), "--at", "the time"),
+        (draft.party_size.is_none(), "--party", "the party size"),
+        (draft.name.is_none(), "--name", "the guest's name"),
+    ]
+    .into_iter()
+    .find_map(|(lacks, flag, what)| lacks.then_some((flag, what)))
+}
+
+fn missing(context: &Context, flag: &str, what: &str) -> Error {
+    let why = context.prompter.barrier().map(|barrier| format!(": {barrier}")).unwrap_or_default();
+    Error::usage(format!("{what} is missing, and nothing may be asked here{why}"))
+        .hint(format!("give {flag}; `bookctl book --help` shows an example"))
+}
+
+/// The time to send: a slot's own, byte for byte, found first where only a time was given.
+async fn find_time(context: &Context, draft: &mut Draft) -> Result<String> {
+    if let Some(slot) = &draft.slot {
+        let offered = slot.datetime().to_owned();
+        let Some(when) = &draft.at else { return Ok(offered) };
+        // A time beside a slot is sent as it was meant: that it differs is the service's to refuse.
+        let meant = match (when.exact(), Zoning::of(draft.venue.as_ref().and_then(|venue| venue.remembered.as_ref()), draft.zone.as_ref())) {
+            (Some(moment), _) => moment.clone(),
+            (None, Zoning::Known(zone)) => resolve(when, context.now()?, &zone)?,
+            (None, Zoning::Learned) => resolve(when, context.now()?, &jiff::tz::TimeZone::system())?,
+        };
+        return Ok(if slot.instant() == Some(meant.timestamp()) { offered } else { meant.wire() });
+    }
+    let Some(when) = &draft.at else { return Err(Error::usage("no time is named")) };
+    let Some(venue) = &draft.venue else { return Err(Error::usage("no venue is named")) };
+    let zoning = Zoning::of(venue.remembered.as_ref(), draft.zone.as_ref());
+    if draft.slot_id.is_some() {
+        let zone = match zoning {
+            Zoning::Known(zone) => zone,
+            Zoning::Learned => jiff::tz::TimeZone::system(),
+        };
+        return Ok(resolve(when, context.now()?, &zone)?.wire());
+    }
+    let offer = offered(context, venue, when, &zoning, draft.party_size.unwrap_or(1), draft.provider.as_deref()).await?;
+    let Some(slot) = offer.at_wanted().cloned() else { return Err(no_slot(venue.name(), &offer)) };
+    let datetime = slot.datetime().to_owned();
+    draft.provider = draft.provider.take().or(offer.provider);
+    draft.slot = Some(slot);
+    Ok(datetime)
+}
+
+/// Nothing is offered at that time: the nearest are listed, and nothing is booked (7).
+fn no_slot(venue: &str, offer: &Offer) -> Error {
+    let wanted = human(&offer.wanted.wire());
+    let mut error = Error::new("no_slot", Exit::Refused, format!("{venue} has no slot at {wanted}; nothing was booked"));
+    let nearest = offer.nearest(5);
+    for slot in &nearest {
+        error = error.detail(format!("{}  {}", human(slot.datetime()), slot.id()));
+    }
+    match nearest.first() {
+        Some(slot) => error.hint(format!("the nearest is --slot {}", slot.id())),
+        None => error.hint("the venue has nothing on that day: try another one"),
+    }
+}
+
+/// `--dry-run`: the request as it would be sent, without asking the service anything.
+fn show_request(context: &Context, draft: Draft, key: &str) -> Result<Exit> {
+    if let Some((flag, what)) = lacking(&draft) {
+        return Err(missing(context, flag, what));
+    }
+    let datetime = match (&draft.slot, &draft.at) {
+        (Some(slot), None) => slot.datetime().to_owned(),
+        (_, Some(when)) => {
+            let venue = draft.venue.as_ref().and_then(|venue| venue.remembered.as_ref());
+            let zone = match Zoning::of(venue, draft.zone.as_ref()) {
+                Zoning::Known(zone) => zone,
+                Zoning::Learned => jiff::tz::TimeZone::system(),
+            };
+            resolve(when, context.now()?, &zone)?.wire()
+        }
+        (None, None) => return Err(Error::usage("no time is named")),
+    };
+    let body: Value = draft.into_booking(datetime)?.body();
+    let call = create_call(body, key);
+    let headers = shown_headers(&context.dialect(), context.has_key(), &call);
+    context.out.emit(&RequestView { call: &call, headers })?;
+    Ok(Exit::Done)
+}
+
+fn idempotency_key(text: &str) -> Result<String, String> {
+    let fits = !text.is_empty() && text.len() <= 255 && text.chars().all(|c| c.is_ascii_graphic());
+    fits.then(|| text.to_owned()).ok_or_else(|| "a key has 1 to 255 visible ASCII characters and no blanks".to_owned())
+}

@@ -1,0 +1,163 @@
+use std::io::Read;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::api::Continuation;
+use crate::context::Context;
+use crate::error::{Error, Result, reason};
+use crate::exit::Exit;
+use crate::model::booking::{Booking, Status};
+use crate::walk::{Outcome, finish, payment_answer, read_booking, send_answer, wait_while_processing, walk_through};
+
+/// The longest input that is read for an answer.
+const LONGEST_INPUT: u64 = 1024 * 1024;
+/// How long a person is kept waiting for a booking that is processing.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Answer a paused booking: a one-time code, a payment, or what else it asks for
+///
+/// Without an answer, a terminal is walked through the pause: what is asked, where it was sent, how long is left.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl continue bk_01\n  \
+    bookctl continue bk_01 --otp 123456\n  \
+    bookctl sandbox inbox --jq '.messages[0].code' | bookctl continue bk_01 --otp-stdin\n  \
+    bookctl continue bk_01 --psp-response @answer.json\n  \
+    bookctl continue bk_01 -F dietary_notes=none")]
+#[command(group(clap::ArgGroup::new("answer").args(["otp", "otp_stdin", "psp_response", "psp_abort"]).multiple(false)))]
+pub(crate) struct Args {
+    /// Booking id
+    booking: String,
+    /// The one-time code
+    #[arg(long, value_name = "CODE")]
+    otp: Option<String>,
+    /// Read the one-time code from standard input
+    #[arg(long)]
+    otp_stdin: bool,
+    /// The payment vendor's answer: JSON, @FILE, or - for standard input
+    #[arg(long, value_name = "JSON|@FILE|-", allow_hyphen_values = true)]
+    psp_response: Option<String>,
+    /// Abandon the payment; the booking then fails
+    #[arg(long)]
+    psp_abort: bool,
+    /// A field of the answer; true, false, null and numbers are typed, anything else is text
+    #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field, conflicts_with = "answer")]
+    fields: Vec<(String, Value)>,
+}
+
+pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let id = args.booking.clone();
+    let given = given(args)?;
+    context.before_change()?;
+    let booking = match given {
+        Some(answer) => match send_answer(context, &id, &answer).await? {
+            Outcome::Advanced(booking) => booking,
+            Outcome::StillPaused(_, mut error) => {
+                if error.code.starts_with("http_") {
+                    error.hint = Some(format!("the booking still waits: correct the answer, or see what it asks with `bookctl show {id}`"));
+                }
+                return Err(error);
+            }
+        },
+        None => walk(context, &id).await?,
+    };
+    let booking = if context.prompter.interactive() {
+        wait_while_processing(context, booking, PATIENCE).await?
+    } else {
+        booking
+    };
+    finish(context, &booking)
+}
+
+/// The answer that the flags give, if any.
+fn given(args: Args) -> Result<Option<Continuation>> {
+    if let Some(code) = args.otp {
+        return Ok(Some(Continuation::Otp(code)));
+    }
+    if args.otp_stdin {
+        let code = read_stdin()?.trim().to_owned();
+        if code.is_empty() {
+            return Err(Error::usage("standard input holds no one-time code"));
+        }
+        return Ok(Some(Continuation::Otp(code)));
+    }
+    if let Some(source) = args.psp_response {
+        let text = match source.as_str() {
+            "-" => read_stdin()?,
+            source => match source.strip_prefix('@') {
+                Some(path) => std::fs::read_to_string(path).map_err(|error| {
+                    Error::usage(format!("cannot read {}: {}", path.escape_debug(), reason(&error)))
+                })?,
+                None => source.to_owned(),
+            },
+        };
+        let answer = payment_answer(&text).map_err(|why| {
+            Error::usage(why).hint("give it as --psp-response @FILE, with the JSON object that the vendor answered")
+        })?;
+        return Ok(Some(Continuation::PspResponse(answer)));
+    }
+    if args.psp_abort {
+        return Ok(Some(Continuation::PspAbort));
+    }
+    if args.fields.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Continuation::Fields(Map::from_iter(args.fields))))
+}
+
+async fn walk(context: &Context, id: &str) -> Result<Booking> {
+    if !context.prompter.interactive() {
+        return Err(Error::usage("an answer is missing, and nothing may be asked here")
+            .hint("give --otp, --otp-stdin, --psp-response, --psp-abort or -F key=value"));
+    }
+    let booking = read_booking(context, id).await?;
+    if booking.status() != Status::RequiresAction {
+        context.out.note(&format!("booking {id} waits for nothing"));
+    }
+    walk_through(context, booking).await
+}
+
+fn read_stdin() -> Result<String> {
+    let mut text = String::new();
+    std::io::stdin()
+        .lock()
+        .take(LONGEST_INPUT)
+        .read_to_string(&mut text)
+        .map_err(|error| Error::io("standard input cannot be read", &error))?;
+    Ok(text)
+}
+
+/// `key=value`, its value typed as `gh api -F` does.
+fn field(text: &str) -> Result<(String, Value), String> {
+    let Some((key, value)) = text.split_once('=').filter(|(key, _)| !key.trim().is_empty()) else {
+        return Err("write it as key=value".to_owned());
+    };
+    let typed = match serde_json::from_str::<Value>(value) {
+        Ok(typed @ (Value::Null | Value::Bool(_) | Value::Number(_))) => typed,
+        _ => Value::String(value.to_owned()),
+    };
+    Ok((key.trim().to_owned(), typed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::field;
+    use serde_json::json;
+
+    #[test]
+    fn a_field_is_typed_where_its_value_is_a_json_scalar() {
+        for (text, key, value) in [
+            ("a=1", "a", json!(1)),
+            ("a=true", "a", json!(true)),
+            ("a=null", "a", json!(null)),
+            ("a=two words", "a", json!("two words")),
+            ("a=", "a", json!("")),
+            ("a=x=y", "a", json!("x=y")),
+            ("a=[1]", "a", json!("[1]")),
+        ] {
+            assert_eq!(field(text).unwrap(), (key.to_owned(), value));
+        }
+        assert!(field("no value").is_err() && field("=x").is_err());
+    }
+}

@@ -1,0 +1,80 @@
+use clap::builder::PossibleValuesParser;
+use jiff::tz::TimeZone;
+
+use super::timing::At;
+use crate::api::{VenueQuery, Where};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::model::party;
+use crate::view::VenueList;
+use crate::walk::{VERTICALS, find_venues, resolve};
+
+/// Search venues
+///
+/// The rows of the last list are remembered as @1, @2 and so on, and every venue's id and time zone with them.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl search dining --near London --at 'tomorrow 19:30' --party 2\n  \
+    bookctl search travel --lat 35.68 --lon 139.76 --at '2026-12-01 09:00' --tz Asia/Tokyo\n  \
+    bookctl search fitness --near Paris --at 'sat 9am' --json --jq '.venues[].venue_id'")]
+pub(crate) struct Args {
+    /// dining, fitness, entertainment or travel
+    #[arg(value_parser = PossibleValuesParser::new(VERTICALS))]
+    vertical: String,
+    /// Place: a city or a district
+    #[arg(long, value_name = "TEXT", required_unless_present_all = ["lat", "lon"], conflicts_with_all = ["lat", "lon"])]
+    near: Option<String>,
+    /// Latitude, with --lon instead of --near
+    #[arg(long, value_name = "N", requires = "lon", allow_negative_numbers = true, value_parser = latitude)]
+    lat: Option<f64>,
+    /// Longitude, with --lat instead of --near
+    #[arg(long, value_name = "N", requires = "lat", allow_negative_numbers = true, value_parser = longitude)]
+    lon: Option<f64>,
+    #[command(flatten)]
+    when: At,
+    /// Party size
+    #[arg(long, value_name = "N", value_parser = party::parse, allow_negative_numbers = true)]
+    party: Option<u32>,
+    /// Search this provider alone; may be given several times
+    #[arg(long, value_name = "P")]
+    provider: Vec<String>,
+}
+
+pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let place = match (args.near, args.lat, args.lon) {
+        (Some(text), ..) => Where::Near(text),
+        (None, Some(latitude), Some(longitude)) => Where::At { latitude, longitude },
+        _ => return Err(Error::usage("--near, or --lat and --lon, must say where")),
+    };
+    let zone = args.when.zone.tz.unwrap_or_else(TimeZone::system);
+    let moment = resolve(&args.when.at, context.now()?, &zone)?;
+    let query = VenueQuery {
+        vertical: args.vertical,
+        place,
+        datetime: moment.wire(),
+        party_size: args.party,
+        providers: args.provider,
+    };
+    let (document, venues) = find_venues(context, &query).await?;
+    context.out.emit(&VenueList { document: &document, venues: &venues })?;
+    if context.out.is_human() && venues.is_empty() {
+        context.out.note("no venues there: try another place or time");
+    }
+    Ok(Exit::Done)
+}
+
+fn latitude(text: &str) -> Result<f64, String> {
+    degrees(text, 90.0)
+}
+
+fn longitude(text: &str) -> Result<f64, String> {
+    degrees(text, 180.0)
+}
+
+fn degrees(text: &str, most: f64) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(degrees) if degrees.abs() <= most => Ok(degrees),
+        _ => Err(format!("write degrees from -{most} to {most}, such as 51.5072")),
+    }
+}

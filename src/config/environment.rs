@@ -1,0 +1,73 @@
+//! The environment variables that bookctl reads: one table, and one reading of the process's environment.
+
+use std::ffi::OsString;
+
+macro_rules! variables {
+    ($($field:ident = $name:literal, $meaning:literal;)*) => {
+        /// The environment as it was when the process started.
+        #[derive(Clone, Debug, Default)]
+        pub(crate) struct Environment {
+            $(#[doc = $meaning] pub(crate) $field: Option<OsString>,)*
+        }
+
+        impl Environment {
+            /// Every variable with its meaning, in the order of the documentation.
+            pub(crate) const TABLE: &[(&str, &str)] = &[$(($name, $meaning),)*];
+
+            /// Reads the variables through `lookup`; an empty one counts as not set.
+            pub(crate) fn read(lookup: impl Fn(&str) -> Option<OsString>) -> Self {
+                let set = |name| lookup(name).filter(|value| !value.is_empty());
+                Environment { $($field: set($name),)* }
+            }
+        }
+    };
+}
+
+variables! {
+    profile = "BOOKCTL_PROFILE", "the profile to use";
+    base_url = "BOOKCTL_BASE_URL", "the service's address, instead of the profile's";
+    api_key = "BOOKCTL_API_KEY", "the API key for that address or profile";
+    no_input = "BOOKCTL_NO_INPUT", "never ask; what is missing is an error";
+    home = "BOOKCTL_HOME", "one folder for config, journal and sandbox, instead of the platform's own";
+    accessible = "BOOKCTL_ACCESSIBLE", "numbered prompts and no redrawing, for screen readers";
+    no_sandbox = "BOOKCTL_NO_SANDBOX", "refuse any sandbox";
+    no_color = "NO_COLOR", "no colour";
+    clicolor_force = "CLICOLOR_FORCE", "colour even where the output is not a terminal";
+    ci = "CI", "set by continuous integration: nothing is asked";
+    term = "TERM", "`dumb`: no colour, no redrawing";
+    visual = "VISUAL", "the editor for payment answers";
+    editor = "EDITOR", "the editor for payment answers, where VISUAL is not set";
+}
+
+impl Environment {
+    /// A variable as text; bytes that are no UTF-8 are replaced, and then fit nothing.
+    pub(crate) fn text(value: Option<&OsString>) -> Option<String> {
+        value.map(|value| value.to_string_lossy().into_owned())
+    }
+
+    /// Whether a switch is on: anything but `0`, `false` and `no`.
+    pub(crate) fn on(value: Option<&OsString>) -> bool {
+        Self::text(value).is_some_and(|value| {
+            !matches!(value.to_ascii_lowercase().as_str(), "0" | "false" | "no" | "off")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_variable_counts_as_not_set() {
+        let environment = Environment::read(|_| Some(OsString::new()));
+        assert!(environment.api_key.is_none());
+    }
+
+    #[test]
+    fn a_switch_is_off_where_its_value_says_so() {
+        for (value, on) in [("1", true), ("yes", true), ("0", false), ("false", false), ("No", false)] {
+            assert_eq!(Environment::on(Some(&value.into())), on, "{value}");
+        }
+        assert!(!Environment::on(None));
+    }
+}

@@ -1,0 +1,10 @@
+//! Where settings come from: flag > environment > file > default.
+
+pub(crate) mod environment;
+mod file;
+mod paths;
+mod target;
+
+pub(crate) use environment::Environment;
+pub(crate) use paths::Paths;
+pub(crate) use target::{BaseUrl, SANDBOX_PROFILE, Service, Target, Wishes, resolve};

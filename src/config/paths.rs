@@ -1,0 +1,39 @@
+//! Where bookctl keeps its files.
+
+use std::path::PathBuf;
+
+use directories::ProjectDirs;
+
+use super::Environment;
+use crate::error::{Error, Result};
+
+/// The files of one installation: the platform's own folders, or everything under `BOOKCTL_HOME`.
+#[derive(Clone, Debug)]
+pub(crate) struct Paths {
+    pub(crate) config_file: PathBuf,
+    pub(crate) journal: PathBuf,
+    pub(crate) sandbox: PathBuf,
+}
+
+impl Paths {
+    pub(crate) fn find(environment: &Environment) -> Result<Self> {
+        if let Some(home) = &environment.home {
+            let home = PathBuf::from(home);
+            return Ok(Paths {
+                config_file: home.join("config.toml"),
+                journal: home.join("journal.db"),
+                sandbox: home.join("sandbox.db"),
+            });
+        }
+        let folders = ProjectDirs::from("", "", "bookctl").ok_or_else(|| {
+            Error::config("there is no home folder to keep bookctl's files in")
+                .hint("set BOOKCTL_HOME to a folder")
+        })?;
+        let state = folders.state_dir().unwrap_or(folders.data_local_dir());
+        Ok(Paths {
+            config_file: folders.config_dir().join("config.toml"),
+            journal: state.join("journal.db"),
+            sandbox: folders.data_local_dir().join("sandbox.db"),
+        })
+    }
+}

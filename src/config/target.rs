@@ -1,0 +1,248 @@
+//! Which service a command talks to, decided from flags, environment and file.
+
+use std::path::PathBuf;
+
+use reqwest::Url;
+
+use super::file::{ConfigFile, Profile};
+use super::{Environment, Paths};
+use crate::api::Dialect;
+use crate::error::{Error, Result};
+use crate::secrets::Secret;
+
+/// The profile name that always means the embedded sandbox.
+pub(crate) const SANDBOX_PROFILE: &str = "sandbox";
+
+/// What the command line says about the service.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wishes {
+    pub(crate) profile: Option<String>,
+    pub(crate) no_sandbox: bool,
+}
+
+/// The service that a command talks to.
+#[derive(Clone, Debug)]
+pub(crate) enum Target {
+    /// The service in this very process, its state in a file.
+    Embedded { database: PathBuf, key: Option<Secret>, by_default: bool },
+    /// A service at an address.
+    Remote(Box<Service>),
+}
+
+/// A service at an address, and how it is spoken to.
+#[derive(Clone, Debug)]
+pub(crate) struct Service {
+    /// The profile that names it, where one does.
+    pub(crate) profile: Option<String>,
+    pub(crate) base_url: BaseUrl,
+    /// The key that was given for exactly this origin.
+    pub(crate) key: Option<Secret>,
+    pub(crate) read_only: bool,
+    pub(crate) ca_file: Option<PathBuf>,
+    pub(crate) dialect: Dialect,
+}
+
+impl Target {
+    /// The name under which the journal keeps apart what belongs to different services.
+    pub(crate) fn origin(&self) -> String {
+        match self {
+            Target::Embedded { .. } => SANDBOX_PROFILE.to_owned(),
+            Target::Remote(service) => service.base_url.origin(),
+        }
+    }
+
+    /// The name that a person knows it by.
+    pub(crate) fn profile(&self) -> Option<&str> {
+        match self {
+            Target::Embedded { .. } => Some(SANDBOX_PROFILE),
+            Target::Remote(service) => service.profile.as_deref(),
+        }
+    }
+}
+
+/// A checked base address: https, or http on loopback; no user, no query, no fragment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BaseUrl(Url);
+
+impl BaseUrl {
+    pub(crate) fn parse(text: &str, source: &str) -> Result<Self> {
+        let refuse = |why: &str| {
+            Error::config(format!("{source} {why}: {}", text.escape_debug()))
+                .hint("a base URL looks like https://api.example.com, or http://127.0.0.1:8080 on this machine")
+        };
+        let url = Url::parse(text.trim()).map_err(|_| refuse("is not an address"))?;
+        let host = url.host_str().unwrap_or_default();
+        if !matches!(url.scheme(), "http" | "https") || host.is_empty() {
+            return Err(refuse("is not an http address"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            // The text itself is not shown: it holds a password.
+            return Err(Error::config(format!("{source} must not carry a user or a password"))
+                .hint("keys belong in BOOKCTL_API_KEY"));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(refuse("must not carry a query or a fragment"));
+        }
+        if url.scheme() == "http" && !is_loopback(&url) {
+            return Err(refuse("must be https: an API key would travel in the clear"));
+        }
+        Ok(BaseUrl(url))
+    }
+
+    pub(crate) fn is_loopback(&self) -> bool {
+        is_loopback(&self.0)
+    }
+
+    pub(crate) fn is_https(&self) -> bool {
+        self.0.scheme() == "https"
+    }
+
+    /// Scheme, host and port.
+    pub(crate) fn origin(&self) -> String {
+        self.0.origin().ascii_serialization()
+    }
+
+    /// The address of `path`, whose segments are encoded already.
+    pub(crate) fn join(&self, path: &str) -> String {
+        format!("{}{path}", self.0.as_str().trim_end_matches('/'))
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    // `host()` of the `url` crate is not re-exported by name; its text is enough: addresses are normalised.
+    match url.host_str().unwrap_or_default() {
+        "localhost" | "[::1]" => true,
+        host => host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback()),
+    }
+}
+
+/// Decides which service is meant. A flag beats the environment, the environment beats the file.
+pub(crate) fn resolve(wishes: &Wishes, environment: &Environment, paths: &Paths) -> Result<Target> {
+    let no_sandbox = wishes.no_sandbox || Environment::on(environment.no_sandbox.as_ref());
+    let env_profile = Environment::text(environment.profile.as_ref());
+    let env_url = Environment::text(environment.base_url.as_ref());
+    let env_key = Environment::text(environment.api_key.as_ref()).map(Secret::new);
+    let file = ConfigFile::read(&paths.config_file)?;
+
+    let named = wishes.profile.clone().or(env_profile);
+    let url_is_overridden = wishes.profile.is_none() && env_url.is_some();
+    let name = named.clone().or_else(|| {
+        // An address from the environment is a service of its own, not the file's default one.
+        if env_url.is_some() { None } else { file.default_profile.clone() }
+    });
+
+    if env_key.is_some() && env_url.is_none() && named.is_none() {
+        return Err(Error::config(
+            "BOOKCTL_API_KEY is set, but neither BOOKCTL_BASE_URL nor a profile says which service it is for",
+        )
+        .hint("set BOOKCTL_BASE_URL or BOOKCTL_PROFILE; BOOKCTL_PROFILE=sandbox means the embedded sandbox"));
+    }
+
+    let profile = match name.as_deref() {
+        None | Some(SANDBOX_PROFILE) => None,
+        Some(name) => Some(file.profiles.get(name).cloned().ok_or_else(|| unknown_profile(name, &file))?),
+    };
+    let stored_url = |name: &str, profile: &Profile| {
+        BaseUrl::parse(&profile.base_url, &format!("the base_url of profile {}", name.escape_debug()))
+    };
+    let base_url = match (&env_url, name.as_deref(), &profile) {
+        (Some(url), ..) if url_is_overridden => Some(BaseUrl::parse(url, "BOOKCTL_BASE_URL")?),
+        (_, Some(name), Some(profile)) => Some(stored_url(name, profile)?),
+        _ => None,
+    };
+    // A key that the environment gives together with an address is for that address alone.
+    let key_origin = match &env_url {
+        Some(url) => Some(BaseUrl::parse(url, "BOOKCTL_BASE_URL")?.origin()),
+        None => None,
+    };
+    let Some(base_url) = base_url else {
+        if no_sandbox {
+            return Err(Error::config("no service is configured, and the embedded sandbox is refused by --no-sandbox")
+                .hint("set BOOKCTL_BASE_URL and BOOKCTL_API_KEY, or name a profile with --profile"));
+        }
+        let key = if key_origin.is_none() { env_key } else { None };
+        let by_default = name.is_none();
+        return Ok(Target::Embedded { database: paths.sandbox.clone(), key, by_default });
+    };
+    let key = env_key.filter(|_| key_origin.is_none_or(|origin| origin == base_url.origin()));
+    let (read_only, ca_file, dialect) = match profile {
+        Some(profile) => (profile.read_only, profile.ca_file, profile.dialect),
+        None => (false, None, Dialect::default()),
+    };
+    let profile = name.filter(|name| name != SANDBOX_PROFILE);
+    Ok(Target::Remote(Box::new(Service { profile, base_url, key, read_only, ca_file, dialect })))
+}
+
+fn unknown_profile(name: &str, file: &ConfigFile) -> Error {
+    let known: Vec<&str> = file.profiles.keys().map(String::as_str).collect();
+    let known = if known.is_empty() { "none but sandbox".to_owned() } else { format!("sandbox, {}", known.join(", ")) };
+    Error::config(format!("there is no profile {}", name.escape_debug()))
+        .hint(format!("profiles: {known}; add one under [profiles.NAME] in config.toml"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve_with(flag: Option<&str>, variables: &[(&str, &str)], file: &str) -> Result<Target> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("config.toml"), file).unwrap();
+        let home = folder.path().as_os_str().to_owned();
+        let environment = Environment::read(|name| {
+            if name == "BOOKCTL_HOME" {
+                return Some(home.clone());
+            }
+            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into())
+        });
+        let wishes = Wishes { profile: flag.map(str::to_owned), no_sandbox: false };
+        resolve(&wishes, &environment, &Paths::find(&environment).unwrap())
+    }
+
+    fn remote(target: Result<Target>) -> Service {
+        match target.unwrap() {
+            Target::Remote(service) => *service,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    const LIVE: &str = "default_profile = 'live'\n[profiles.live]\nbase_url = 'https://api.example'\n";
+
+    #[test]
+    fn no_configuration_at_all_means_the_embedded_sandbox() {
+        assert!(matches!(resolve_with(None, &[], "").unwrap(), Target::Embedded { by_default: true, .. }));
+    }
+
+    #[test]
+    fn a_key_without_an_address_or_a_profile_is_refused() {
+        let error = resolve_with(None, &[("BOOKCTL_API_KEY", "k")], LIVE).unwrap_err();
+        assert_eq!(error.exit, crate::exit::Exit::Config);
+    }
+
+    #[test]
+    fn a_flag_beats_the_environment_and_the_environment_beats_the_file() {
+        let url = ("BOOKCTL_BASE_URL", "http://127.0.0.1:9");
+        assert_eq!(remote(resolve_with(None, &[], LIVE)).base_url.origin(), "https://api.example");
+        assert_eq!(remote(resolve_with(None, &[url], LIVE)).base_url.origin(), "http://127.0.0.1:9");
+        assert_eq!(remote(resolve_with(Some("live"), &[url], LIVE)).base_url.origin(), "https://api.example");
+    }
+
+    #[test]
+    fn a_key_given_with_an_address_never_travels_to_another_origin() {
+        let variables = [("BOOKCTL_BASE_URL", "http://127.0.0.1:9"), ("BOOKCTL_API_KEY", "k")];
+        assert!(remote(resolve_with(None, &variables, LIVE)).key.is_some());
+        assert!(remote(resolve_with(Some("live"), &variables, LIVE)).key.is_none());
+        let sandbox = resolve_with(Some("sandbox"), &variables, LIVE).unwrap();
+        assert!(matches!(sandbox, Target::Embedded { key: None, by_default: false, .. }));
+    }
+
+    #[test]
+    fn a_base_url_is_https_unless_it_is_this_machine() {
+        for good in ["https://a.example/base/", "http://localhost:1", "http://127.0.0.9", "http://[::1]:80"] {
+            assert!(BaseUrl::parse(good, "it").is_ok(), "{good}");
+        }
+        for bad in ["http://a.example", "ftp://a", "a.example", "https://u:p@a.example", "https://a.example/?x=1", ""] {
+            assert!(BaseUrl::parse(bad, "it").is_err(), "{bad}");
+        }
+        assert_eq!(BaseUrl::parse("https://a.example/base/", "it").unwrap().join("/v1/"), "https://a.example/base/v1/");
+    }
+}

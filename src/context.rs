@@ -1,0 +1,281 @@
+//! What a command is given: settings, service, journal, prompter, output, clock. Nothing is opened before it
+//! is needed.
+
+use std::cell::{OnceCell, RefCell, RefMut};
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::api::{Answer, Call, Client, Connection, Dialect, Failure};
+use crate::cli::{self, Global};
+use crate::config::{Environment, Paths, Target, Wishes, resolve};
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::journal::Journal;
+use crate::output::{Filter, Format, Output};
+use crate::prompt::{Gate, Prompter};
+use crate::sandbox::{self, Sandbox};
+use crate::secrets::Secret;
+use crate::walk::Situation;
+
+/// Everything a command may touch.
+pub(crate) struct Context {
+    pub(crate) out: Output,
+    pub(crate) prompter: Prompter,
+    pub(crate) environment: Environment,
+    /// What an interrupt now would have to say.
+    pub(crate) situation: RefCell<Situation>,
+    paths: Paths,
+    target: Target,
+    no_sandbox: bool,
+    timeout: Duration,
+    max_wait: Duration,
+    verbose: bool,
+    client: OnceCell<Client>,
+    embedded: OnceCell<Sandbox>,
+    journal: RefCell<Option<Journal>>,
+}
+
+/// Which streams are terminals, and how wide they are.
+pub(crate) struct Terminals {
+    pub(crate) stdin: bool,
+    pub(crate) stdout: bool,
+    pub(crate) stderr: bool,
+    pub(crate) width: usize,
+}
+
+impl Terminals {
+    pub(crate) fn detect() -> Self {
+        let stdout = std::io::stdout().is_terminal();
+        let stderr = std::io::stderr().is_terminal();
+        let term = if stdout { console::Term::stdout() } else { console::Term::stderr() };
+        let width = term.size_checked().map_or(80, |(_, columns)| usize::from(columns));
+        Terminals { stdin: std::io::stdin().is_terminal(), stdout, stderr, width }
+    }
+}
+
+impl Context {
+    pub(crate) fn new(global: &Global, environment: Environment) -> Result<Self> {
+        // A filter that is none is refused before anything is sent.
+        let format = match &global.jq {
+            Some(source) => Format::Jq(Filter::parse(source)?),
+            None if global.json => Format::Json,
+            None => Format::Human,
+        };
+        let paths = Paths::find(&environment)?;
+        let wishes = Wishes { profile: global.profile.clone(), no_sandbox: global.no_sandbox };
+        let target = resolve(&wishes, &environment, &paths)?;
+        let terminals = Terminals::detect();
+        let out = cli::output(format, global.color, global.quiet, &environment);
+        let prompter = Prompter::new(Gate {
+            stdin_terminal: terminals.stdin,
+            stderr_terminal: terminals.stderr,
+            no_input: global.no_input || !out.is_human() || Environment::on(environment.no_input.as_ref()),
+            ci: Environment::on(environment.ci.as_ref()),
+            live: out.stderr_look().live,
+            colour: out.stderr_look().colour,
+            accessible: Environment::on(environment.accessible.as_ref()),
+        });
+        Ok(Context {
+            out,
+            prompter,
+            situation: RefCell::default(),
+            no_sandbox: global.no_sandbox || Environment::on(environment.no_sandbox.as_ref()),
+            environment,
+            paths,
+            target,
+            timeout: global.timeout,
+            max_wait: global.max_wait,
+            verbose: global.verbose,
+            client: OnceCell::new(),
+            embedded: OnceCell::new(),
+            journal: RefCell::new(None),
+        })
+    }
+
+    pub(crate) fn target(&self) -> &Target {
+        &self.target
+    }
+
+    pub(crate) fn dialect(&self) -> Dialect {
+        match &self.target {
+            Target::Embedded { .. } => Dialect::default(),
+            Target::Remote(service) => service.dialect.clone(),
+        }
+    }
+
+    /// Now, by the clock that the service goes by: the sandbox's own where it is embedded.
+    pub(crate) fn now(&self) -> Result<Timestamp> {
+        match &self.target {
+            Target::Embedded { .. } => self.embedded()?.now().map_err(|error| sandbox_error(&error)),
+            Target::Remote(_) => Ok(self.client.get().map_or_else(Timestamp::now, Client::service_now)),
+        }
+    }
+
+    /// The client of the service; the embedded sandbox starts here, in this process.
+    pub(crate) fn client(&self) -> Result<&Client> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        let connection = match &self.target {
+            Target::Embedded { key, by_default, .. } => {
+                let base = sandbox::serve_embedded(self.embedded()?).map_err(|error| {
+                    Error::io("the embedded sandbox cannot be started", &error)
+                })?;
+                if *by_default {
+                    self.out.note("embedded sandbox: nothing is really booked (set a profile or BOOKCTL_BASE_URL for a real service)");
+                }
+                let key = key.clone().unwrap_or_else(|| Secret::new(sandbox::LIVE_KEY.to_owned()));
+                self.connection(base, true, false, Some(key))
+            }
+            Target::Remote(service) => {
+                let Some(key) = service.key.clone() else {
+                    return Err(Error::new("no_key", Exit::Unauthorized, format!("there is no API key for {}", service.base_url.origin()))
+                        .hint("set BOOKCTL_API_KEY"));
+                };
+                let base = service.base_url.join("");
+                self.connection(base, service.base_url.is_loopback(), service.base_url.is_https(), Some(key))
+            }
+        };
+        let client = Client::new(connection)?;
+        Ok(self.client.get_or_init(|| client))
+    }
+
+    fn connection(&self, base: String, loopback: bool, https: bool, key: Option<Secret>) -> Connection {
+        let ca_file = match &self.target {
+            Target::Embedded { .. } => None,
+            Target::Remote(service) => service.ca_file.clone(),
+        };
+        Connection {
+            base,
+            loopback,
+            https,
+            key,
+            ca_file,
+            dialect: self.dialect(),
+            timeout: self.timeout,
+            trace: self.verbose.then(|| Box::new(Output::trace) as Box<dyn Fn(&str)>),
+        }
+    }
+
+    fn embedded(&self) -> Result<&Sandbox> {
+        if let Some(sandbox) = self.embedded.get() {
+            return Ok(sandbox);
+        }
+        let Target::Embedded { database, .. } = &self.target else {
+            return Err(Error::config("the profile does not point to the embedded sandbox"));
+        };
+        let options = sandbox::Options::embedded(database.clone());
+        let sandbox = Sandbox::open(options).map_err(|error| sandbox_error(&error))?;
+        Ok(self.embedded.get_or_init(|| sandbox))
+    }
+
+    /// The journal, opened on first use.
+    pub(crate) fn journal(&self) -> Result<RefMut<'_, Journal>> {
+        let mut journal = self.journal.borrow_mut();
+        if journal.is_none() {
+            let profile = self.target.profile().map(str::to_owned);
+            *journal = Some(Journal::open(&self.paths.journal, self.target.origin(), profile)?);
+        }
+        RefMut::filter_map(journal, Option::as_mut).map_err(|_| Error::journal("the journal is not open"))
+    }
+
+    /// Sends a read; where a rate limit is met, waits as long as `--max-wait` allows.
+    pub(crate) async fn read(&self, call: Call) -> Result<Answer> {
+        let client = self.client()?;
+        let mut allowed = self.max_wait;
+        loop {
+            match client.send(&call).await {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => allowed = self.pause_for_limit(failure, &call, allowed).await?,
+            }
+        }
+    }
+
+    /// Waits out a rate limit and returns what is left of `allowed`, or the failure as an error.
+    pub(crate) async fn pause_for_limit(&self, failure: Failure, call: &Call, allowed: Duration) -> Result<Duration> {
+        let pause = match &failure {
+            Failure::Refused(refusal) if refusal.status == 429 => refusal.retry_after,
+            _ => None,
+        };
+        match pause.filter(|pause| *pause <= allowed) {
+            Some(pause) => {
+                let progress = self.out.progress(&format!("rate limited; going on in {} s", pause.as_secs()));
+                tokio::time::sleep(pause).await;
+                drop(progress);
+                Ok(allowed - pause)
+            }
+            None => Err(failure.into_error(call)),
+        }
+    }
+
+    /// Whether a key would travel with a request.
+    pub(crate) fn has_key(&self) -> bool {
+        match &self.target {
+            Target::Embedded { .. } => true,
+            Target::Remote(service) => service.key.is_some(),
+        }
+    }
+
+    pub(crate) fn max_wait(&self) -> Duration {
+        self.max_wait
+    }
+
+    /// Refuses before a change where the profile only reads; names a real profile before anything is changed.
+    pub(crate) fn before_change(&self) -> Result<()> {
+        let Target::Remote(service) = &self.target else { return Ok(()) };
+        if service.read_only {
+            let name = service.profile.as_deref().unwrap_or_default();
+            return Err(Error::config(format!("profile {name} is read-only: nothing is sent that would change something")));
+        }
+        if let Some(profile) = &service.profile {
+            self.out.note(&format!("profile {profile}: {}", service.base_url.origin()));
+        }
+        Ok(())
+    }
+
+    /// Under `--no-sandbox`, refuses a service whose index says that it is a sandbox.
+    pub(crate) async fn refuse_sandbox(&self) -> Result<()> {
+        if self.no_sandbox && self.is_sandbox().await? {
+            return Err(Error::config("the service is a sandbox, and any sandbox is refused by --no-sandbox")
+                .hint("point the profile or BOOKCTL_BASE_URL to the real service"));
+        }
+        Ok(())
+    }
+
+    /// Whether the service says of itself that it is a sandbox.
+    pub(crate) async fn is_sandbox(&self) -> Result<bool> {
+        if matches!(self.target, Target::Embedded { .. }) {
+            return Ok(true);
+        }
+        let index = self.client()?.index().await?;
+        Ok(index.document.value().get("sandbox").is_some_and(|sandbox| *sandbox == Value::Bool(true)))
+    }
+}
+
+fn sandbox_error(error: &sandbox::OpenError) -> Error {
+    Error::config(format!("the sandbox cannot be used: {error}"))
+        .hint("move its file aside, or set BOOKCTL_HOME to another folder")
+}
+
+/// Waits for Ctrl-C or SIGTERM.
+pub(crate) async fn signal() -> Exit {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (interrupt, terminate) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+        if let (Ok(mut interrupt), Ok(mut terminate)) = (interrupt, terminate) {
+            return tokio::select! {
+                _ = interrupt.recv() => Exit::Interrupted,
+                _ = terminate.recv() => Exit::Terminated,
+            };
+        }
+    }
+    match tokio::signal::ctrl_c().await {
+        Ok(()) => Exit::Interrupted,
+        // Without a handler the system's own default ends the process.
+        Err(_) => std::future::pending().await,
+    }
+}

@@ -1,0 +1,72 @@
+//! The exit codes: one table, from which the process ends, the help speaks and the docs are made.
+
+use std::process::ExitCode;
+
+macro_rules! exits {
+    ($($name:ident = $code:literal, $meaning:literal;)*) => {
+        /// How a command ended, as the number that a script sees.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Exit {
+            $(#[doc = $meaning] $name = $code,)*
+        }
+
+        impl Exit {
+            /// Every exit code, in the order of the table.
+            pub const ALL: &[Exit] = &[$(Exit::$name,)*];
+
+            /// The number.
+            pub fn code(self) -> u8 {
+                self as u8
+            }
+
+            /// What the number means, as one phrase.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Exit::$name => $meaning,)* }
+            }
+        }
+    };
+}
+
+exits! {
+    Done = 0, "done; an empty list too; for `book`, `continue` and `watch`: confirmed (or the status waited for)";
+    Unclassified = 1, "unclassified, local I/O";
+    Usage = 2, "usage; input missing where nothing may be asked; `--yes` missing";
+    Config = 3, "configuration, profile, keyring or journal";
+    Unauthorized = 4, "no key, a bad key, the wrong environment's key";
+    NotAllowed = 5, "not allowed: scope, suspension, billing, allowance, a live key required";
+    NotFound = 6, "not found";
+    Refused = 7, "refused in this state or by the venue; no slot at that time; a cancel that left the booking confirmed";
+    Processing = 8, "still processing when the wait ended";
+    RateLimited = 9, "rate limited, and waiting was not allowed or not enough";
+    ActionNeeded = 10, "the booking waits for an action";
+    Failed = 11, "the booking failed, expired or was cancelled instead";
+    Invalid = 12, "the request is invalid";
+    Providers = 13, "every provider failed, or none serves this";
+    Service = 14, "the service failed, and nothing was done";
+    Network = 15, "network: the service was not reached, or a read got no answer";
+    OutcomeUnknown = 16, "outcome unknown: check before anything is sent again";
+    Declined = 17, "declined at a prompt; nothing was sent";
+    PartialBatch = 18, "a batch failed in part";
+    BadSignature = 19, "a webhook signature did not verify";
+    Interrupted = 130, "interrupted (Ctrl-C)";
+    Terminated = 143, "terminated (SIGTERM)";
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Exit;
+
+    #[test]
+    fn every_exit_code_is_its_own_number() {
+        let mut codes: Vec<u8> = Exit::ALL.iter().map(|exit| exit.code()).collect();
+        codes.dedup();
+        assert_eq!(codes.len(), Exit::ALL.len());
+        assert!(codes.is_sorted(), "the table is in the order of its numbers");
+    }
+}

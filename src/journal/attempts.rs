@@ -1,0 +1,121 @@
+//! Creates: intended, sent, settled.
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, params};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::Journal;
+use crate::error::{Error, Result};
+
+/// What the journal knew of a key when a create began.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Begun {
+    /// Nothing: the attempt is recorded now.
+    New,
+    /// The same request was attempted under this key before.
+    Again,
+}
+
+impl Journal {
+    /// Records an intent, synced. From here on the attempt is unsettled until an answer proves otherwise.
+    ///
+    /// A key that was used for another request, or for another service, is refused.
+    pub(crate) fn begin(&mut self, key: &str, request: &Value) -> Result<Begun> {
+        let text = request.to_string();
+        let hash = hash(&text);
+        let (origin, profile, now) = (self.origin.clone(), self.profile.clone(), Timestamp::now().to_string());
+        let known = self.write(|connection| {
+            let known: Option<(String, String)> = connection
+                .query_row("SELECT origin, request_hash FROM attempts WHERE idempotency_key = ?1", [key], |row| {
+                    Ok((row.get(0)?, row.get(1)?))
+                })
+                .optional()?;
+            if known.is_none() {
+                connection.execute(
+                    "INSERT INTO attempts (idempotency_key, origin, profile, state, request, request_hash, created_at, updated_at)
+                     VALUES (?1, ?2, ?3, 'unsettled', ?4, ?5, ?6, ?6)",
+                    params![key, origin, profile, text, hash, now],
+                )?;
+            }
+            Ok(known)
+        })?;
+        match known {
+            None => Ok(Begun::New),
+            Some((of, with)) if of == self.origin && with == hash => Ok(Begun::Again),
+            Some(_) => Err(Error::usage("this idempotency key was used for another request")
+                .hint("a key belongs to one request for ever: leave --idempotency-key out, or give a new one")
+                .idempotency_key(key)),
+        }
+    }
+
+    /// The answer came: this booking is what the attempt made.
+    pub(crate) fn settle(&mut self, key: &str, booking_id: &str, http_status: u16) -> Result<()> {
+        self.conclude(key, "settled", Some(booking_id), http_status)
+    }
+
+    /// The service refused: nothing was created.
+    pub(crate) fn refuse(&mut self, key: &str, http_status: u16) -> Result<()> {
+        self.conclude(key, "refused", None, http_status)
+    }
+
+    fn conclude(&mut self, key: &str, state: &str, booking_id: Option<&str>, http_status: u16) -> Result<()> {
+        let now = Timestamp::now().to_string();
+        self.write(|connection| {
+            // A settled attempt stays settled, whatever a repetition of it is told.
+            connection.execute(
+                "UPDATE attempts SET state = ?2, booking_id = ?3, http_status = ?4, updated_at = ?5
+                 WHERE idempotency_key = ?1 AND state <> 'settled'",
+                params![key, state, booking_id, http_status, now],
+            )
+        })?;
+        Ok(())
+    }
+
+    /// Nothing was sent at all: the intent is taken back.
+    pub(crate) fn withdraw(&mut self, key: &str) -> Result<()> {
+        self.write(|connection| {
+            connection.execute("DELETE FROM attempts WHERE idempotency_key = ?1 AND state = 'unsettled'", [key])
+        })?;
+        Ok(())
+    }
+}
+
+fn hash(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn journal(folder: &tempfile::TempDir) -> Journal {
+        Journal::open(&folder.path().join("journal.db"), "https://a.example".into(), None).unwrap()
+    }
+
+    #[test]
+    fn a_key_is_never_reused_for_another_body() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = journal(&folder);
+        assert_eq!(journal.begin("k", &json!({"party_size": 2})).unwrap(), Begun::New);
+        assert_eq!(journal.begin("k", &json!({"party_size": 2})).unwrap(), Begun::Again);
+        let error = journal.begin("k", &json!({"party_size": 3})).unwrap_err();
+        assert_eq!((error.code.as_str(), error.idempotency_key.as_deref()), ("usage", Some("k")));
+    }
+
+    #[test]
+    fn an_attempt_is_unsettled_from_before_the_first_byte_and_settled_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = journal(&folder);
+        let state = |journal: &Journal| -> String {
+            journal.read(|c| c.query_row("SELECT state FROM attempts", [], |row| row.get(0))).unwrap()
+        };
+        journal.begin("k", &json!({})).unwrap();
+        assert_eq!(state(&journal), "unsettled");
+        journal.settle("k", "bk_1", 201).unwrap();
+        journal.refuse("k", 429).unwrap();
+        journal.withdraw("k").unwrap();
+        assert_eq!(state(&journal), "settled");
+    }
+}

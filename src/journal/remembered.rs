@@ -1,0 +1,156 @@
+//! The venues and slots that were last seen, so that an id or `@2` needs nothing repeated.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params};
+use serde_json::Value;
+
+use super::Journal;
+use crate::error::Result;
+use crate::model::slot::Slot;
+use crate::model::venue::Venue;
+
+/// Slots are forgotten this long after they were seen: by then they are past or taken.
+const KEEP_SLOTS_SECONDS: i64 = 30 * 24 * 3600;
+
+/// The lists whose rows `@N` stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum List {
+    Venues,
+    Slots,
+}
+
+impl List {
+    fn as_str(self) -> &'static str {
+        match self {
+            List::Venues => "venues",
+            List::Slots => "slots",
+        }
+    }
+}
+
+/// A slot with what was asked when it was offered.
+#[derive(Clone, Debug)]
+pub(crate) struct RememberedSlot {
+    pub(crate) slot: Slot,
+    pub(crate) venue_id: String,
+    pub(crate) provider: Option<String>,
+    pub(crate) party_size: u32,
+}
+
+impl Journal {
+    /// Remembers the venues of a search, as the last list of venues.
+    pub(crate) fn remember_venues(&mut self, venues: &[Venue]) -> Result<()> {
+        let (origin, now) = (self.origin.clone(), Timestamp::now().as_second());
+        self.write(|connection| {
+            let mut insert = connection
+                .prepare("INSERT OR REPLACE INTO venues (origin, id, document, seen_at) VALUES (?1, ?2, ?3, ?4)")?;
+            for venue in venues {
+                insert.execute(params![origin, venue.id(), venue.value().to_string(), now])?;
+            }
+            replace_list(connection, &origin, List::Venues, venues.iter().map(Venue::id))
+        })
+    }
+
+    /// Remembers the slots of a venue, as the last list of slots.
+    pub(crate) fn remember_slots(
+        &mut self,
+        venue_id: &str,
+        provider: Option<&str>,
+        party_size: u32,
+        slots: &[Slot],
+    ) -> Result<()> {
+        let (origin, now) = (self.origin.clone(), Timestamp::now().as_second());
+        self.write(|connection| {
+            connection.execute("DELETE FROM slots WHERE seen_at < ?1", [now - KEEP_SLOTS_SECONDS])?;
+            let mut insert = connection.prepare(
+                "INSERT OR REPLACE INTO slots (origin, id, venue_id, provider, party_size, document, seen_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?;
+            for slot in slots {
+                let document = slot.value().to_string();
+                insert.execute(params![origin, slot.id(), venue_id, provider, party_size, document, now])?;
+            }
+            replace_list(connection, &origin, List::Slots, slots.iter().map(Slot::id))
+        })
+    }
+
+    /// A venue that an earlier search returned.
+    pub(crate) fn venue(&self, id: &str) -> Result<Option<Venue>> {
+        let document = self.read(|connection| {
+            connection
+                .query_row("SELECT document FROM venues WHERE origin = ?1 AND id = ?2", [&self.origin, id], |row| {
+                    row.get::<_, String>(0)
+                })
+                .optional()
+        })?;
+        Ok(document.and_then(|text| Venue::from_value(serde_json::from_str(&text).ok()?)))
+    }
+
+    /// A slot that was offered before.
+    pub(crate) fn slot(&self, id: &str) -> Result<Option<RememberedSlot>> {
+        let row = self.read(|connection| {
+            connection
+                .query_row(
+                    "SELECT document, venue_id, provider, party_size FROM slots WHERE origin = ?1 AND id = ?2",
+                    [&self.origin, id],
+                    |row| Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
+                )
+                .optional()
+        })?;
+        Ok(row.and_then(|(document, venue_id, provider, party_size)| {
+            let value: Value = serde_json::from_str(&document).ok()?;
+            Some(RememberedSlot { slot: Slot::from_value(value)?, venue_id, provider, party_size })
+        }))
+    }
+
+    /// The id in row `position` (from 1) of the last list.
+    pub(crate) fn listed(&self, list: List, position: u32) -> Result<Option<String>> {
+        self.read(|connection| {
+            connection
+                .query_row(
+                    "SELECT id FROM lists WHERE origin = ?1 AND kind = ?2 AND position = ?3",
+                    params![self.origin, list.as_str(), position],
+                    |row| row.get(0),
+                )
+                .optional()
+        })
+    }
+}
+
+fn replace_list<'a>(
+    connection: &Connection,
+    origin: &str,
+    list: List,
+    ids: impl Iterator<Item = &'a str>,
+) -> rusqlite::Result<()> {
+    connection.execute("DELETE FROM lists WHERE origin = ?1 AND kind = ?2", [origin, list.as_str()])?;
+    let mut insert = connection.prepare("INSERT INTO lists (origin, kind, position, id) VALUES (?1, ?2, ?3, ?4)")?;
+    for (row, id) in ids.enumerate() {
+        insert.execute(params![origin, list.as_str(), row + 1, id])?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn venue(id: &str) -> Venue {
+        Venue::from_value(json!({"venue_id": id, "name": id})).unwrap()
+    }
+
+    #[test]
+    fn a_row_number_stands_for_the_last_list_alone_and_ids_are_remembered_longer() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        let mut journal = Journal::open(&path, "a".into(), None).unwrap();
+        journal.remember_venues(&[venue("x"), venue("y")]).unwrap();
+        journal.remember_venues(&[venue("z")]).unwrap();
+        assert_eq!(journal.listed(List::Venues, 1).unwrap().as_deref(), Some("z"));
+        assert_eq!(journal.listed(List::Venues, 2).unwrap(), None);
+        assert_eq!(journal.venue("y").unwrap().unwrap().id(), "y");
+        let other = Journal::open(&path, "b".into(), None).unwrap();
+        assert!(other.venue("y").unwrap().is_none(), "another service's venues are not ours");
+    }
+}

@@ -1,0 +1,23 @@
+//! A party size: a whole number (spec, Booking: party_size), and nobody books for nobody.
+
+/// Reads a party size; the service itself says which is too large.
+pub(crate) fn parse(text: &str) -> Result<u32, String> {
+    let unusable = || format!("`{}` is no party size: write a whole number from 1, such as 2", text.trim().escape_debug());
+    match text.trim().parse::<u32>() {
+        Ok(0) | Err(_) => Err(unusable()),
+        Ok(party) => Ok(party),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn a_party_is_a_whole_number_from_one() {
+        assert_eq!(parse(" 2 "), Ok(2));
+        for text in ["0", "two", "-1", "1.5", "", "99999999999"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! How a stream looks: decided once, from values.
+
+use console::Style;
+
+use crate::config::Environment;
+
+/// `--color`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ColorChoice {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// What was asked for, by flag and environment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wants {
+    pub(crate) color: ColorChoice,
+    pub(crate) no_color: bool,
+    pub(crate) force_color: bool,
+    pub(crate) dumb: bool,
+    pub(crate) accessible: bool,
+}
+
+impl Wants {
+    pub(crate) fn new(color: ColorChoice, environment: &Environment) -> Self {
+        Wants {
+            color,
+            no_color: environment.no_color.is_some(),
+            force_color: Environment::on(environment.clicolor_force.as_ref()),
+            dumb: environment.term.as_deref().is_some_and(|term| term == "dumb"),
+            accessible: Environment::on(environment.accessible.as_ref()),
+        }
+    }
+}
+
+/// How one stream looks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    pub(crate) terminal: bool,
+    pub(crate) colour: bool,
+    /// Whether lines may be redrawn.
+    pub(crate) live: bool,
+    /// Columns; unbounded off a terminal.
+    pub(crate) width: usize,
+}
+
+/// What a colour says; the words always say it too.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Tone {
+    Good,
+    Warn,
+    Bad,
+    Dim,
+    Strong,
+}
+
+impl Look {
+    /// A flag beats the environment; `NO_COLOR` beats `CLICOLOR_FORCE`, which beats the terminal.
+    pub(crate) fn decide(wants: Wants, terminal: bool, width: usize) -> Self {
+        let colour = match wants.color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto if wants.no_color => false,
+            ColorChoice::Auto if wants.force_color => true,
+            ColorChoice::Auto => terminal && !wants.dumb,
+        };
+        let width = if terminal { width.max(20) } else { usize::MAX };
+        Look { terminal, colour, live: terminal && !wants.dumb && !wants.accessible, width }
+    }
+
+    pub(crate) fn paint(&self, tone: Tone, text: &str) -> String {
+        if !self.colour {
+            return text.to_owned();
+        }
+        let style = match tone {
+            Tone::Good => Style::new().green().bold(),
+            Tone::Warn => Style::new().yellow().bold(),
+            Tone::Bad => Style::new().red().bold(),
+            Tone::Dim => Style::new().dim(),
+            Tone::Strong => Style::new().bold(),
+        };
+        style.force_styling(true).apply_to(text).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn colour(wants: Wants, terminal: bool) -> bool {
+        Look::decide(wants, terminal, 80).colour
+    }
+
+    #[test]
+    fn a_flag_beats_the_environment_and_the_environment_beats_the_terminal() {
+        let wants = Wants::default();
+        assert!(colour(wants, true));
+        assert!(!colour(wants, false));
+        assert!(!colour(Wants { no_color: true, ..wants }, true));
+        assert!(!colour(Wants { no_color: true, force_color: true, ..wants }, true));
+        assert!(colour(Wants { force_color: true, ..wants }, false));
+        assert!(!colour(Wants { dumb: true, ..wants }, true));
+        assert!(colour(Wants { color: ColorChoice::Always, no_color: true, ..wants }, false));
+        assert!(!colour(Wants { color: ColorChoice::Never, force_color: true, ..wants }, true));
+    }
+
+    #[test]
+    fn a_pipe_has_no_width_and_nothing_live() {
+        let look = Look::decide(Wants::default(), false, 80);
+        assert_eq!((look.width, look.live), (usize::MAX, false));
+    }
+}

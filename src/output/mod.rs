@@ -1,0 +1,146 @@
+//! The one owner of stdout and stderr: results, notes, progress; tables, cards, JSON; colour and visible escapes.
+
+mod jq;
+mod json;
+mod look;
+mod page;
+mod progress;
+pub(crate) mod visible;
+mod width;
+
+use std::io::{self, Write};
+
+pub(crate) use jq::Filter;
+pub(crate) use look::{ColorChoice, Look, Tone, Wants};
+pub(crate) use page::{Cell as TableCell, Page};
+pub(crate) use progress::Progress;
+
+use crate::error::{Error, Result};
+use crate::model::document::Document;
+use visible::visible;
+
+/// What a command ends with. One value knows its JSON and its human form, so that the two cannot drift.
+pub(crate) trait View {
+    /// The JSON document: the service's own where there is one.
+    fn json(&self) -> Document;
+    /// The human form.
+    fn page(&self) -> Page;
+}
+
+/// The form in which results are written.
+pub(crate) enum Format {
+    Human,
+    Json,
+    Jq(Filter),
+}
+
+/// Both streams, and how they are to be used.
+pub(crate) struct Output {
+    pub(crate) format: Format,
+    /// How stdout looks.
+    stdout: Look,
+    /// How stderr looks.
+    stderr: Look,
+    quiet: bool,
+}
+
+impl Output {
+    pub(crate) fn new(format: Format, stdout: Look, stderr: Look, quiet: bool) -> Self {
+        Output { format, stdout, stderr, quiet }
+    }
+
+    pub(crate) fn is_human(&self) -> bool {
+        matches!(self.format, Format::Human)
+    }
+
+    pub(crate) fn stderr_look(&self) -> &Look {
+        &self.stderr
+    }
+
+    /// Writes a command's result to stdout.
+    pub(crate) fn emit(&self, view: &dyn View) -> Result<()> {
+        let text = match &self.format {
+            Format::Human => view.page().render(&self.stdout),
+            Format::Json => self.json_text(&view.json()),
+            Format::Jq(filter) => filter.run(view.json().value())?,
+        };
+        write_all(io::stdout().lock(), &text)
+    }
+
+    fn json_text(&self, document: &Document) -> String {
+        let mut text = if self.stdout.terminal {
+            json::pretty(document.text(), 2)
+        } else {
+            json::compact(document.text())
+        };
+        text.push('\n');
+        text
+    }
+
+    /// Writes plain lines to stdout, as help and versions are.
+    pub(crate) fn print(&self, text: &str) -> Result<()> {
+        write_all(io::stdout().lock(), text)
+    }
+
+    /// Shows a page on stderr: what a person sees between prompts.
+    pub(crate) fn show(&self, page: &Page) {
+        if !self.quiet {
+            self.to_stderr(&page.render(&self.stderr));
+        }
+    }
+
+    /// A note for the person; `--quiet` drops it.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.quiet {
+            self.to_stderr(&format!("{}\n", visible(text)));
+        }
+    }
+
+    /// A warning, also under `--quiet`.
+    pub(crate) fn warn(&self, text: &str) {
+        self.to_stderr(&format!("{} {}\n", self.stderr.paint(Tone::Warn, "warning:"), visible(text)));
+    }
+
+    /// A line of `--verbose`.
+    pub(crate) fn trace(text: &str) {
+        let _ = writeln!(io::stderr().lock(), "{}", visible(text));
+    }
+
+    /// Something to look at while waiting; nothing off a terminal.
+    pub(crate) fn progress(&self, text: &str) -> Progress {
+        Progress::start(text, self.stderr.live && !self.quiet, self.stderr.colour)
+    }
+
+    /// Reports a failure: one sentence, what came with it, and what to do next; under `--json` one object.
+    pub(crate) fn report(&self, error: &Error) {
+        let text = if self.is_human() {
+            let mut text = format!("{} {}\n", self.stderr.paint(Tone::Bad, "error:"), visible(&error.message));
+            for detail in &error.details {
+                text.push_str(&format!("  {}\n", visible(detail)));
+            }
+            if let Some(hint) = &error.hint {
+                text.push_str(&format!("{} {}\n", self.stderr.paint(Tone::Dim, "hint:"), visible(hint)));
+            }
+            text
+        } else {
+            format!("{}\n", json::compact(&error.to_json().to_string()))
+        };
+        self.to_stderr(&text);
+    }
+
+    fn to_stderr(&self, text: &str) {
+        // Where stderr is closed there is nobody to tell.
+        let _ = io::stderr().lock().write_all(text.as_bytes());
+    }
+}
+
+/// Writes a result. A reader that has seen enough (`| head -1`) is no failure.
+fn write_all(mut stream: impl Write, text: &str) -> Result<()> {
+    match stream.write_all(text.as_bytes()).and_then(|()| stream.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::io("the result cannot be written to stdout", &error)
+                .hint("the call itself was carried out: look with `bookctl show`, do not repeat it"))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,280 @@
+//! The human form of a result, as blocks; rendering is pure: the same page for a terminal, a phone and a pipe.
+
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
+
+use super::look::{Look, Tone};
+use super::visible::visible;
+use super::width;
+
+/// A cell of a table: its text and what its colour says.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    text: String,
+    tone: Option<Tone>,
+}
+
+impl Cell {
+    pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
+        Cell { text: text.into(), tone: Some(tone) }
+    }
+}
+
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Cell { text: text.into(), tone: None }
+    }
+}
+
+#[derive(Debug)]
+enum Block {
+    /// The state first: a toned word, and what it is about.
+    Heading { tone: Tone, state: String, about: String },
+    /// Label and value.
+    Field(&'static str, String),
+    Line(String),
+    /// A row of the table; in a pipe the columns named `terminal_only` are left out.
+    Table { headers: Vec<&'static str>, rows: Vec<Vec<Cell>>, terminal_only: Vec<usize> },
+    /// A command to copy.
+    Next(String),
+}
+
+/// A page of blocks.
+#[derive(Debug, Default)]
+pub(crate) struct Page {
+    blocks: Vec<Block>,
+}
+
+impl Page {
+    pub(crate) fn heading(&mut self, tone: Tone, state: impl Into<String>, about: impl Into<String>) -> &mut Self {
+        self.push(Block::Heading { tone, state: state.into(), about: about.into() })
+    }
+
+    pub(crate) fn field(&mut self, label: &'static str, value: impl Into<String>) -> &mut Self {
+        self.push(Block::Field(label, value.into()))
+    }
+
+    /// A field where there is something to show.
+    pub(crate) fn field_if(&mut self, label: &'static str, value: Option<impl Into<String>>) -> &mut Self {
+        match value {
+            Some(value) => self.field(label, value),
+            None => self,
+        }
+    }
+
+    pub(crate) fn line(&mut self, text: impl Into<String>) -> &mut Self {
+        self.push(Block::Line(text.into()))
+    }
+
+    pub(crate) fn table(
+        &mut self,
+        headers: Vec<&'static str>,
+        rows: Vec<Vec<Cell>>,
+        terminal_only: Vec<usize>,
+    ) -> &mut Self {
+        self.push(Block::Table { headers, rows, terminal_only })
+    }
+
+    pub(crate) fn next(&mut self, command: impl Into<String>) -> &mut Self {
+        self.push(Block::Next(command.into()))
+    }
+
+    /// Another page below this one.
+    pub(crate) fn append(&mut self, other: Page) -> &mut Self {
+        self.blocks.extend(other.blocks);
+        self
+    }
+
+    fn push(&mut self, block: Block) -> &mut Self {
+        self.blocks.push(block);
+        self
+    }
+
+    /// The text for a stream that looks like this.
+    pub(crate) fn render(&self, look: &Look) -> String {
+        let labels = self.blocks.iter().filter_map(|block| match block {
+            Block::Field(label, _) => Some(label.len()),
+            _ => None,
+        });
+        let label_width = labels.max().unwrap_or(0).max("next".len());
+        let mut text = String::new();
+        for block in &self.blocks {
+            if look.terminal {
+                render_for_terminal(block, label_width, look, &mut text);
+            } else {
+                render_for_pipe(block, look, &mut text);
+            }
+        }
+        text
+    }
+}
+
+fn render_for_terminal(block: &Block, label_width: usize, look: &Look, text: &mut String) {
+    match block {
+        Block::Heading { tone, state, about } => {
+            let state = visible(state);
+            let room = look.width.saturating_sub(width::width(&state) + 2);
+            let about = visible(about);
+            text.push_str(&look.paint(*tone, &state));
+            if width::width(&about) <= room {
+                text.push_str(&format!("  {}\n", look.paint(Tone::Strong, &about)));
+            } else {
+                text.push('\n');
+                wrapped(&about, 2, look.width, text);
+            }
+        }
+        Block::Field(label, value) => {
+            let label = format!("  {label:label_width$}  ");
+            labelled(&look.paint(Tone::Dim, &label), label.len(), &visible(value), look.width, text);
+        }
+        Block::Next(command) => {
+            let label = format!("  {:label_width$}  ", "next");
+            // A command to copy is never broken: a terminal's own wrapping keeps it in one piece.
+            text.push_str(&format!("{}{}\n", look.paint(Tone::Dim, &label), visible(command)));
+        }
+        Block::Line(line) => wrapped(&visible(line), 0, look.width, text),
+        Block::Table { headers, rows, .. } => {
+            if !rows.is_empty() {
+                text.push_str(&table(headers, rows, look));
+                text.push('\n');
+            }
+        }
+    }
+}
+
+/// Tab-separated, one line a block or row, nothing cut.
+fn render_for_pipe(block: &Block, look: &Look, text: &mut String) {
+    match block {
+        Block::Heading { tone, state, about } => {
+            text.push_str(&format!("{}\t{}\n", look.paint(*tone, &visible(state)), visible(about)));
+        }
+        Block::Field(label, value) => text.push_str(&format!("{label}\t{}\n", visible(value))),
+        Block::Next(command) => text.push_str(&format!("next\t{}\n", visible(command))),
+        Block::Line(line) => text.push_str(&format!("{}\n", visible(line))),
+        Block::Table { rows, terminal_only, .. } => {
+            for row in rows {
+                let cells = row.iter().enumerate().filter(|(column, _)| !terminal_only.contains(column));
+                let cells: Vec<String> = cells.map(|(_, cell)| painted(cell, look, &visible(&cell.text))).collect();
+                text.push_str(&cells.join("\t"));
+                text.push('\n');
+            }
+        }
+    }
+}
+
+fn painted(cell: &Cell, look: &Look, text: &str) -> String {
+    match cell.tone {
+        Some(tone) => look.paint(tone, text),
+        None => text.to_owned(),
+    }
+}
+
+/// A table that fits the width: ids whole, the rest wrapped within its column.
+fn table(headers: &[&'static str], rows: &[Vec<Cell>], look: &Look) -> String {
+    let widths = column_widths(headers, rows, look.width);
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(headers.iter().map(|header| look.paint(Tone::Dim, header)));
+    for row in rows {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| {
+            painted(cell, look, &width::truncate(&visible(&cell.text), *width))
+        });
+        table.add_row(cells);
+    }
+    for (column, width) in table.column_iter_mut().zip(&widths) {
+        column.set_padding((0, 2));
+        column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(u16::try_from(width + 2).unwrap_or(u16::MAX))));
+    }
+    table.trim_fmt()
+}
+
+/// Natural widths, the widest column giving way until the row fits.
+fn column_widths(headers: &[&'static str], rows: &[Vec<Cell>], available: usize) -> Vec<usize> {
+    const NARROWEST: usize = 6;
+    let mut widths: Vec<usize> = headers.iter().map(|header| header.len()).collect();
+    for row in rows {
+        for (column, cell) in row.iter().enumerate() {
+            if let Some(widest) = widths.get_mut(column) {
+                *widest = (*widest).max(width::width(&visible(&cell.text)));
+            }
+        }
+    }
+    let gaps = 2 * widths.len();
+    while widths.iter().sum::<usize>() + gaps > available {
+        // The last of the widest: ids stand first, and stay whole as long as possible.
+        let widest = widths.iter_mut().skip(1).max_by_key(|width| **width);
+        match widest {
+            Some(widest) if *widest > NARROWEST => *widest -= 1,
+            _ => break,
+        }
+    }
+    widths
+}
+
+fn labelled(label: &str, indent: usize, value: &str, width: usize, text: &mut String) {
+    let mut lines = wrap(value, width.saturating_sub(indent).max(12)).into_iter();
+    text.push_str(&format!("{label}{}\n", lines.next().unwrap_or_default()));
+    for line in lines {
+        text.push_str(&format!("{:indent$}{line}\n", ""));
+    }
+}
+
+fn wrapped(line: &str, indent: usize, width: usize, text: &mut String) {
+    for line in wrap(line, width.saturating_sub(indent).max(12)) {
+        text.push_str(&format!("{:indent$}{line}\n", ""));
+    }
+}
+
+/// Breaks at blanks; a word that is longer than a line stays whole, so that ids and commands can be copied.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().map_or(0, |line| width::width(line));
+        if line > 0 && line + 1 + width::width(word) > width {
+            lines.push(word.to_owned());
+        } else if let Some(last) = lines.last_mut() {
+            if !last.is_empty() {
+                last.push(' ');
+            }
+            last.push_str(word);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::Wants;
+
+    fn page() -> Page {
+        let mut page = Page::default();
+        page.heading(Tone::Good, "confirmed", "bk_1");
+        page.field("when", "Tue 1 Dec 2026, 19:30 (+01:00)");
+        page.table(
+            vec!["id", "name"],
+            vec![vec!["ven_1".into(), "Café \u{1b}[31m".into()], vec!["ven_22".into(), "寿司".into()]],
+            vec![],
+        );
+        page.next("bookctl show bk_1");
+        page
+    }
+
+    #[test]
+    fn a_pipe_gets_tab_separated_lines_without_cuts_or_headers() {
+        let look = Look::decide(Wants::default(), false, 0);
+        assert_eq!(
+            page().render(&look),
+            "confirmed\tbk_1\nwhen\tTue 1 Dec 2026, 19:30 (+01:00)\nven_1\tCafé \\u{1b}[31m\nven_22\t寿司\nnext\tbookctl show bk_1\n"
+        );
+    }
+
+    #[test]
+    fn no_line_but_a_command_is_wider_than_the_terminal() {
+        for columns in [24, 40, 80, 200] {
+            let look = Look::decide(Wants { no_color: true, ..Wants::default() }, true, columns);
+            for line in page().render(&look).lines().filter(|line| !line.contains("next")) {
+                assert!(width::width(line) <= columns, "{columns}: {line:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Flows that verbs share: finding a venue and a slot, creating, the pauses, waiting, the guided booking.
+
+mod answer;
+mod create;
+mod finish;
+mod guided;
+mod locate;
+mod offer;
+mod pause;
+mod situation;
+mod wait;
+
+pub(crate) use answer::{Outcome, send_answer};
+pub(crate) use create::{create, resume};
+pub(crate) use finish::finish;
+pub(crate) use guided::{Draft, VERTICALS, find_venues, guide};
+pub(crate) use locate::{Located, locate_slot, locate_venue};
+pub(crate) use offer::{Offer, Zoning, not_a_list, offered, resolve};
+pub(crate) use pause::{payment_answer, walk_through};
+pub(crate) use situation::Situation;
+pub(crate) use wait::{read_booking, wait_while_processing};

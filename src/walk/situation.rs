@@ -1,0 +1,79 @@
+//! Where a command stands, so that Ctrl-C at any point ends with what is certain and how to go on.
+
+use crate::error::Error;
+use crate::model::booking::{Booking, Status};
+
+/// What an interrupt would have to say now.
+#[derive(Debug, Default)]
+pub(crate) enum Situation {
+    /// Nothing was sent that changes anything.
+    #[default]
+    Nothing,
+    /// A create is on its way under this key.
+    Creating { key: String },
+    /// A booking is known, in this state.
+    Known { id: String, status: Status },
+    /// An answer to this paused booking is on its way.
+    Answering { id: String },
+}
+
+impl Situation {
+    pub(crate) fn known(booking: &Booking) -> Self {
+        Situation::Known { id: booking.id().to_owned(), status: booking.status() }
+    }
+
+    /// The error with what an interrupted person needs to know; other errors pass unchanged.
+    pub(crate) fn explain(&self, mut error: Error) -> Error {
+        if error.code != "interrupted" {
+            return error;
+        }
+        let word = error.message.clone();
+        match self {
+            Situation::Nothing => error.message = format!("{word}; nothing was changed"),
+            Situation::Creating { key } => {
+                error.message = format!("{word} while the booking was being created: its outcome is unknown");
+                error.hint = Some(resume_command(key));
+                error.idempotency_key = Some(key.clone());
+            }
+            Situation::Known { id, status } => {
+                error.message = format!("{word}; booking {id} is {status}");
+                error.hint = Some(match status {
+                    Status::RequiresAction => format!("bookctl continue {id}"),
+                    _ => format!("bookctl show {id}"),
+                });
+            }
+            Situation::Answering { id } => {
+                error.message = format!("{word} while the answer to booking {id} was on its way: check before answering again");
+                error.hint = Some(format!("bookctl show {id}"));
+            }
+        }
+        error
+    }
+}
+
+/// The one command that settles an open create.
+pub(crate) fn resume_command(key: &str) -> String {
+    format!("bookctl attempts resume {key}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exit::Exit;
+
+    #[test]
+    fn an_interrupt_ends_with_the_bookings_id_its_state_and_the_command_that_resumes_it() {
+        let situation = Situation::Known { id: "bk_1".into(), status: Status::RequiresAction };
+        let error = situation.explain(Error::interrupted(Exit::Interrupted));
+        assert_eq!(error.message, "interrupted; booking bk_1 is requires_action");
+        assert_eq!(error.hint.as_deref(), Some("bookctl continue bk_1"));
+    }
+
+    #[test]
+    fn an_interrupted_create_names_its_key_and_never_says_that_nothing_happened() {
+        let error = Situation::Creating { key: "k".into() }.explain(Error::interrupted(Exit::Terminated));
+        assert!(error.message.contains("unknown"));
+        assert_eq!(error.idempotency_key.as_deref(), Some("k"));
+        assert_eq!(error.exit, Exit::Terminated);
+    }
+}

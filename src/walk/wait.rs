@@ -1,0 +1,44 @@
+//! Waiting for a booking that is still processing.
+
+use std::time::Duration;
+
+use super::situation::Situation;
+use crate::api::show_call;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::model::booking::{Booking, Status};
+
+/// The first pause between two looks; each is longer than the one before, up to the last.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// Reads a booking.
+pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking> {
+    let answer = context.read(show_call(id)).await?;
+    Booking::from_document(answer.document).ok_or_else(|| {
+        Error::new("network", Exit::Network, "the answer is no booking: it lacks an id or a status")
+            .hint("check the base URL")
+    })
+}
+
+/// Looks again until the booking is no longer processing, or `longest` is over; returns it as it then is.
+pub(crate) async fn wait_while_processing(context: &Context, booking: Booking, longest: Duration) -> Result<Booking> {
+    let deadline = tokio::time::Instant::now() + longest;
+    let mut booking = booking;
+    let mut pause = FIRST_PAUSE;
+    let progress = context.out.progress("");
+    while booking.status() == Status::Processing {
+        context.situation.replace(Situation::known(&booking));
+        let left = deadline.saturating_duration_since(tokio::time::Instant::now());
+        if left.is_zero() {
+            break;
+        }
+        progress.say(&format!("{} is processing; waiting {} s at most", booking.id(), left.as_secs()));
+        tokio::time::sleep(pause.min(left)).await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+        booking = read_booking(context, booking.id()).await?;
+    }
+    context.situation.replace(Situation::known(&booking));
+    Ok(booking)
+}
