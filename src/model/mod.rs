@@ -1,7 +1,13 @@
-//! What is read from the service's documents, and times. Unknown fields are kept by whoever shows them.
+//! What is read from the service's documents, and what people write. Unknown fields are kept by whoever shows them.
 
 pub(crate) mod booking;
 pub(crate) mod document;
+pub(crate) mod duration;
+pub(crate) mod moment;
 pub(crate) mod money;
+pub(crate) mod party;
 pub(crate) mod slot;
+mod typed;
 pub(crate) mod venue;
+pub(crate) mod when;
+pub(crate) mod zone;

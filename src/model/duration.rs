@@ -1,0 +1,194 @@
+//! How long: `30s`, `2m`, `1h30m`.
+
+use std::time::Duration;
+
+use super::typed::{ParseError, Problem, Token, normal, quotable, tokens};
+
+const EXAMPLE: &str = "e.g. `90s`, `2m` or `1h30m`";
+/// A wait that outlasts every deadline of the service many times over is a slip of the finger.
+const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// Ordered from short to long; an amount names each at most once, the longest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Unit {
+    Millisecond,
+    Second,
+    Minute,
+    Hour,
+    Day,
+    Week,
+}
+
+impl Unit {
+    fn of(word: &str) -> Option<Unit> {
+        Some(match word {
+            "ms" | "millisecond" | "milliseconds" => Unit::Millisecond,
+            "s" | "sec" | "secs" | "second" | "seconds" => Unit::Second,
+            "m" | "min" | "mins" | "minute" | "minutes" => Unit::Minute,
+            "h" | "hr" | "hrs" | "hour" | "hours" => Unit::Hour,
+            "d" | "day" | "days" => Unit::Day,
+            "w" | "wk" | "wks" | "week" | "weeks" => Unit::Week,
+            _ => return None,
+        })
+    }
+
+    fn milliseconds(self) -> u64 {
+        match self {
+            Unit::Millisecond => 1,
+            Unit::Second => 1000,
+            Unit::Minute => 60 * 1000,
+            Unit::Hour => 60 * 60 * 1000,
+            Unit::Day => 24 * 60 * 60 * 1000,
+            Unit::Week => 7 * 24 * 60 * 60 * 1000,
+        }
+    }
+}
+
+/// A length of time as a person writes it: `500ms`, `30s`, `2m`, `1h30m`, `1 day 12 hours`; a
+/// bare number counts seconds. A day is 24 hours here. At most 30 days.
+pub(crate) fn duration(text: &str) -> Result<Duration, ParseError> {
+    read(text).map_err(|problem| problem.of(text, "a duration"))
+}
+
+fn read(text: &str) -> Result<Duration, Problem> {
+    let text = normal(text, EXAMPLE)?;
+    let tokens = tokens(&text, EXAMPLE)?;
+    let refuse = |why| Problem::new(why, EXAMPLE);
+    let length = match tokens.as_slice() {
+        [Token::Number(seconds)] => {
+            total(&[(count(seconds).map_err(refuse)?, Unit::Second)]).map_err(refuse)?
+        }
+        tokens => {
+            let (parts, rest) = amounts(tokens).map_err(refuse)?;
+            if let Some(token) = rest.first() {
+                return Err(leftover(*token));
+            }
+            total(&parts).map_err(refuse)?
+        }
+    };
+    if length > LONGEST {
+        return Err(Problem::new("it is longer than 30 days", "`30d` or less"));
+    }
+    Ok(length)
+}
+
+fn leftover(token: Token<'_>) -> Problem {
+    let why = match token {
+        Token::Number(number) => format!("`{}` has no unit", quotable(number)),
+        Token::Word(word) => format!("`{}` is no unit of time", quotable(word)),
+        Token::Sign('.') => "it holds a fraction".to_owned(),
+        Token::Sign('-') => "a length of time is not negative".to_owned(),
+        Token::Sign(sign) => format!("`{sign}` has no meaning there"),
+        Token::Bracketed(_) => "brackets have no meaning there".to_owned(),
+    };
+    Problem::new(why, format!("whole numbers with units, {EXAMPLE}"))
+}
+
+/// The parts of an amount, each a count and its unit.
+pub(super) type Amount = Vec<(u64, Unit)>;
+
+const TOO_LARGE: &str = "the number is too large";
+
+/// The longest run of counts with units at the front, which may be empty, and what follows it; or
+/// why it is none.
+pub(super) fn amounts<'t, 'a>(
+    mut tokens: &'t [Token<'a>],
+) -> Result<(Amount, &'t [Token<'a>]), &'static str> {
+    let mut parts: Amount = Vec::new();
+    loop {
+        let (number, word, rest) = match tokens {
+            [Token::Number(number), Token::Word(word), rest @ ..] => (*number, *word, rest),
+            [
+                Token::Word("a" | "an" | "one"),
+                Token::Word(word),
+                rest @ ..,
+            ] => ("1", *word, rest),
+            [Token::Word("and"), rest @ ..]
+                if !parts.is_empty() && matches!(rest, [Token::Number(_), ..]) =>
+            {
+                tokens = rest;
+                continue;
+            }
+            _ => break,
+        };
+        let Some(unit) = Unit::of(word) else { break };
+        if parts.last().is_some_and(|(_, longer)| *longer <= unit) {
+            return Err("each unit stands once, the longest first");
+        }
+        parts.push((count(number)?, unit));
+        tokens = rest;
+    }
+    Ok((parts, tokens))
+}
+
+fn count(digits: &str) -> Result<u64, &'static str> {
+    digits.parse().map_err(|_| TOO_LARGE)
+}
+
+/// What the parts of an amount come to, or why it cannot be told.
+pub(super) fn total(parts: &[(u64, Unit)]) -> Result<Duration, &'static str> {
+    parts
+        .iter()
+        .try_fold(0u64, |sum, (count, unit)| {
+            sum.checked_add(count.checked_mul(unit.milliseconds())?)
+        })
+        .map(Duration::from_millis)
+        .ok_or(TOO_LARGE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_of_a_duration_is_understood() {
+        for (text, milliseconds) in [
+            ("500ms", 500),
+            ("30", 30_000),
+            ("30s", 30_000),
+            (" 2 M ", 120_000),
+            ("1h30m", 5_400_000),
+            ("1 hour, 30 minutes and 5 secs", 5_405_000),
+            ("an hour", 3_600_000),
+            ("0", 0),
+            ("30d", 2_592_000_000),
+        ] {
+            assert_eq!(
+                duration(text),
+                Ok(Duration::from_millis(milliseconds)),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn whatever_is_no_duration_is_refused_in_one_sentence_with_an_example_that_works() {
+        for (text, why) in [
+            ("", "it is empty"),
+            ("soon", "`soon` is no unit of time"),
+            ("5 parsecs", "`5` has no unit"),
+            ("1.5h", "`1` has no unit"),
+            ("-5s", "a length of time is not negative"),
+            ("30m1h", "the longest first"),
+            ("1h 1h", "each unit stands once"),
+            ("31d", "longer than 30 days"),
+            ("99999999999999999999", "the number is too large"),
+            ("99999999999999w", "the number is too large"),
+            ("PT30S", "`pt` is no unit"),
+            ("5\u{1b}[31ms", "`\\u{1b}` has no meaning"),
+        ] {
+            let sentence = duration(text).unwrap_err().to_string();
+            assert!(sentence.contains(why), "{text}: {sentence}");
+            for example in sentence
+                .rsplit("; write ")
+                .next()
+                .unwrap()
+                .split('`')
+                .skip(1)
+                .step_by(2)
+            {
+                assert!(duration(example).is_ok(), "{text}: {example}");
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! When: what a person writes for a time, read in two steps. [`When::parse`] knows the words;
+//! [`When::resolve`] knows the clock and the zone, and refuses what a clock change makes
+//! impossible or double. Nothing is ever guessed.
+//!
+//! | written | means |
+//! |---|---|
+//! | `2026-12-01T19:30:00+01:00`, `2026-12-01 19:30Z`, `2026-12-01 19:30[Europe/Paris]` | that instant; RFC 3339 in all its spellings, a fraction of a second is dropped |
+//! | `2026-12-01 19:30`, `1 dec 2026 7:30pm`, `Tue 1 Dec 2026, 19:30` | that time on the zone's clock |
+//! | `19:30`, `7pm`, `7:30 pm`, `noon` | the next time the clock shows it |
+//! | `today 19:30`, `tomorrow 8pm`, `in 3 days 19:30`, `in 2 weeks noon` | that day of the zone's calendar |
+//! | `fri 8pm`, `this friday 20:00`, `1 dec 19:30`, `dec 1 8pm` | the next such instant, which may be today |
+//! | `in 2 hours`, `in 1h30m` | that much time from now, whatever the clocks do |
+//!
+//! The time may also stand before the day. An hour without am or pm is of 24. Refused, because
+//! people differ: `midnight`, `next friday`, `01/12/2026`, a day without a time. An offset or a
+//! zone belongs to a full date only.
+
+mod clock;
+mod date;
+mod day;
+mod local;
+mod parse;
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::civil::{DateTime, Time};
+use jiff::tz::TimeZone;
+
+use self::day::Day;
+pub(crate) use self::local::ResolveError;
+pub(crate) use super::moment::Moment;
+pub(crate) use super::typed::ParseError;
+
+/// A time as it was written, not yet resolved.
+#[derive(Clone, Debug)]
+pub(crate) struct When(Written);
+
+#[derive(Clone, Debug)]
+enum Written {
+    /// With an offset or a zone of its own.
+    Exact(Moment),
+    /// So much after now.
+    Elapsed(Duration),
+    /// A time on the clock of whichever zone applies.
+    Local { day: Day, time: Time },
+}
+
+impl When {
+    /// Reads the words. What no clock and no zone could make good is refused here.
+    pub(crate) fn parse(text: &str) -> Result<When, ParseError> {
+        parse::written(text)
+            .map(When)
+            .map_err(|problem| problem.of(text, "a time"))
+    }
+
+    /// The moment, where the text carries an offset or a zone of its own and so needs no other.
+    pub(crate) fn exact(&self) -> Option<&Moment> {
+        match &self.0 {
+            Written::Exact(moment) => Some(moment),
+            _ => None,
+        }
+    }
+
+    /// The full date and time where it was written without offset or zone.
+    pub(super) fn wall(&self) -> Option<DateTime> {
+        match self.0 {
+            Written::Local {
+                day: Day::Date(date),
+                time,
+            } => Some(date.to_datetime(time)),
+            _ => None,
+        }
+    }
+
+    /// The instant that is meant at `now` in `zone`. It may be in the past where the text names
+    /// its day: whether that is allowed is the service's to say.
+    pub(crate) fn resolve(&self, now: Timestamp, zone: &TimeZone) -> Result<Moment, ResolveError> {
+        match &self.0 {
+            Written::Exact(moment) => Ok(moment.clone()),
+            Written::Elapsed(length) => local::after(now, *length, zone),
+            Written::Local { day, time } => day.resolve(*time, now, zone),
+        }
+    }
+}
+
+impl FromStr for When {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<When, ParseError> {
+        When::parse(text)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! From the words to what was written: a day and a time in either order, a date's own offset or
+//! zone, an amount of time from now.
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::{Offset, TimeZone};
+
+use super::clock::clock;
+use super::day::{Day, day, not_an_amount};
+use super::{Written, local};
+use crate::model::duration::{Unit, amounts, total};
+use crate::model::moment::Moment;
+use crate::model::typed::{Problem, Token, normal, quotable, tokens};
+use crate::model::zone;
+
+const EXAMPLE: &str = "e.g. `2026-12-01 19:30`, `tomorrow 19:30`, `fri 8pm` or `in 2 hours`";
+
+pub(super) fn written(text: &str) -> Result<Written, Problem> {
+    let text = normal(text, EXAMPLE)?;
+    let tokens = tokens(&text, EXAMPLE)?;
+    if let Some(elapsed) = elapsed(&tokens)? {
+        return Ok(elapsed);
+    }
+    let (first, rest) = optional(&tokens, clock)?;
+    let (day, rest) = optional(rest, day)?;
+    let (second, rest) = if first.is_none() {
+        optional(rest, clock)?
+    } else {
+        (None, rest)
+    };
+    let (own, rest) = own_zone(rest)?;
+    if let Some(problem) = leftover(rest) {
+        return Err(problem);
+    }
+    match (day, first.or(second), own) {
+        (None, None, _) => Err(Problem::new("it says no time", EXAMPLE)),
+        (Some(_), None, _) => Err(Problem::new(
+            "it says the day and not the time",
+            "the time too, e.g. `tomorrow 19:30` or `2026-12-01 19:30`",
+        )),
+        (Some(Day::Date(date)), Some(time), Some(own)) => {
+            exactly(date.to_datetime(time), own).map(Written::Exact)
+        }
+        (_, Some(_), Some(_)) => Err(Problem::new(
+            "an offset or a zone belongs to a full date",
+            "the date with it, e.g. `2026-12-01 19:30+01:00`",
+        )),
+        (day, Some(time), None) => Ok(Written::Local {
+            day: day.unwrap_or(Day::Soonest),
+            time,
+        }),
+    }
+}
+
+/// `in 2 hours`, `in 1h30m`; `None` where days are counted, or nothing is.
+fn elapsed(tokens: &[Token<'_>]) -> Result<Option<Written>, Problem> {
+    let [Token::Word("in"), rest @ ..] = tokens else {
+        return Ok(None);
+    };
+    let (parts, rest) = amounts(rest).map_err(not_an_amount)?;
+    if parts
+        .first()
+        .is_none_or(|(_, longest)| *longest >= Unit::Day)
+    {
+        return Ok(None);
+    }
+    match rest.first() {
+        None => Ok(Some(Written::Elapsed(
+            total(&parts).map_err(not_an_amount)?,
+        ))),
+        Some(_) => Err(Problem::new(
+            "hours and minutes are counted from now, and nothing follows them",
+            "e.g. `in 2 hours` or `in 3 days 19:30`",
+        )),
+    }
+}
+
+/// What a reader that may find nothing found, and what follows.
+fn optional<'t, 'a, T>(
+    tokens: &'t [Token<'a>],
+    reader: impl Fn(&'t [Token<'a>]) -> Result<Option<(T, &'t [Token<'a>])>, Problem>,
+) -> Result<(Option<T>, &'t [Token<'a>]), Problem> {
+    Ok(match reader(tokens)? {
+        Some((found, rest)) => (Some(found), rest),
+        None => (None, tokens),
+    })
+}
+
+/// The offset or zone that a text carries itself.
+enum Own {
+    /// `Z`, which says the instant and not what the clock there shows.
+    Zulu(Option<TimeZone>),
+    Offset(Offset, Option<TimeZone>),
+    Zone(TimeZone),
+}
+
+fn own_zone<'t, 'a>(tokens: &'t [Token<'a>]) -> Result<(Option<Own>, &'t [Token<'a>]), Problem> {
+    if let [Token::Word("z" | "utc"), rest @ ..] = tokens {
+        let (zone, rest) = optional(rest, bracketed)?;
+        return Ok((Some(Own::Zulu(zone)), rest));
+    }
+    let (offset, rest) = optional(tokens, zone::offset)?;
+    let (zone, rest) = optional(rest, bracketed)?;
+    let own = match (offset, zone) {
+        (Some(offset), zone) => Some(Own::Offset(offset, zone)),
+        (None, zone) => zone.map(Own::Zone),
+    };
+    Ok((own, rest))
+}
+
+/// `[Europe/Paris]`, or `[!Europe/Paris]` as RFC 9557 marks what must be heeded: here it always is.
+fn bracketed<'t, 'a>(
+    tokens: &'t [Token<'a>],
+) -> Result<Option<(TimeZone, &'t [Token<'a>])>, Problem> {
+    match tokens {
+        [Token::Bracketed(name), rest @ ..] => {
+            Ok(Some((zone::named(name.trim_start_matches('!'))?, rest)))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn exactly(local: DateTime, own: Own) -> Result<Moment, Problem> {
+    let instant = |offset: Offset| -> Result<Timestamp, Problem> {
+        offset
+            .to_timestamp(local)
+            .map_err(|_| Problem::from(&local::ResolveError::TooFar))
+    };
+    match own {
+        Own::Zone(zone) => local::at(local, &zone).map_err(|error| Problem::from(&error)),
+        Own::Zulu(None) => instant(Offset::UTC).map(Moment::zulu),
+        Own::Zulu(Some(zone)) => Ok(Moment::new(instant(Offset::UTC)?.to_zoned(zone))),
+        Own::Offset(offset, zone) => {
+            let zone = zone.unwrap_or_else(|| TimeZone::fixed(offset));
+            let moment = Moment::new(instant(offset)?.to_zoned(zone));
+            if moment.zoned().offset() == offset {
+                Ok(moment)
+            } else {
+                Err(Problem::new(
+                    format!(
+                        "the offset contradicts the zone, where that instant is {}",
+                        moment.wire()
+                    ),
+                    format!("the one or the other, e.g. `{}`", moment.wire()),
+                ))
+            }
+        }
+    }
+}
+
+/// The sentence for the tokens that nothing could use; `None` where all were used.
+fn leftover(tokens: &[Token<'_>]) -> Option<Problem> {
+    let why = match tokens {
+        [] => return None,
+        [Token::Word("now"), ..] => {
+            let why = "now has passed by the time it is asked for";
+            return Some(Problem::new(why, "e.g. `in 30 minutes`"));
+        }
+        [Token::Word(_), Token::Sign('/'), ..] => {
+            return Some(Problem::new(
+                "a zone stands in brackets behind a date and a time",
+                "e.g. `2026-12-01 19:30[Europe/Paris]`",
+            ));
+        }
+        [Token::Number(number), ..] => format!(
+            "`{}` is neither a year of four digits nor a time with minutes",
+            quotable(number)
+        ),
+        [Token::Word(word), ..] => format!("`{}` says nothing there", quotable(word)),
+        [Token::Sign(sign), ..] => format!("`{sign}` says nothing there"),
+        [Token::Bracketed(inside), ..] => format!("`[{}]` says nothing there", quotable(inside)),
+    };
+    Some(Problem::new(why, EXAMPLE))
+}

@@ -1,0 +1,183 @@
+//! What the clocks of real zones do to a time.
+
+use super::super::ResolveError;
+use super::{NOW, is, resolve};
+
+#[track_caller]
+fn skipped(zone: &str, text: &str, gap: [&str; 2], nearest: [&str; 2]) {
+    let error = resolve(text, "2011-12-01T00:00:00Z", zone).unwrap_err();
+    let sentence = error.to_string();
+    assert!(
+        sentence.contains(&format!("does not exist in {zone}")),
+        "{sentence}"
+    );
+    assert!(
+        nearest.iter().all(|wire| sentence.contains(wire)),
+        "{sentence}"
+    );
+    let ResolveError::Skipped {
+        from,
+        to,
+        before,
+        after,
+        ..
+    } = error
+    else {
+        panic!("{error:?}");
+    };
+    assert_eq!([from.to_string().as_str(), to.to_string().as_str()], gap);
+    assert_eq!([before.as_str(), after.as_str()], nearest);
+}
+
+#[test]
+fn a_time_that_a_clock_change_skips_is_refused_with_its_neighbours() {
+    skipped(
+        "Europe/Paris",
+        "2027-03-28 02:30",
+        ["2027-03-28T02:00:00", "2027-03-28T03:00:00"],
+        ["2027-03-28T01:59:00+01:00", "2027-03-28T03:00:00+02:00"],
+    );
+    skipped(
+        "America/New_York",
+        "14 mar 2027 2:30am",
+        ["2027-03-14T02:00:00", "2027-03-14T03:00:00"],
+        ["2027-03-14T01:59:00-05:00", "2027-03-14T03:00:00-04:00"],
+    );
+    skipped(
+        "Australia/Sydney",
+        "2027-10-03 02:00",
+        ["2027-10-03T02:00:00", "2027-10-03T03:00:00"],
+        ["2027-10-03T01:59:00+10:00", "2027-10-03T03:00:00+11:00"],
+    );
+    // Half an hour is skipped there.
+    skipped(
+        "Australia/Lord_Howe",
+        "2027-10-03 02:15",
+        ["2027-10-03T02:00:00", "2027-10-03T02:30:00"],
+        ["2027-10-03T01:59:00+10:30", "2027-10-03T02:30:00+11:00"],
+    );
+    // A whole day was skipped there.
+    for text in ["2011-12-30 12:00", "30 dec 12:00", "fri 30 dec 2011, 0:00"] {
+        skipped(
+            "Pacific/Apia",
+            text,
+            ["2011-12-30T00:00:00", "2011-12-31T00:00:00"],
+            ["2011-12-29T23:59:00-10:00", "2011-12-31T00:00:00+14:00"],
+        );
+    }
+    is(
+        "2027-10-03 02:30",
+        NOW,
+        "Australia/Lord_Howe",
+        "2027-10-03T02:30:00+11:00",
+    );
+    is(
+        "2027-03-28 03:00",
+        NOW,
+        "Europe/Paris",
+        "2027-03-28T03:00:00+02:00",
+    );
+}
+
+#[test]
+fn a_time_that_a_clock_change_repeats_is_refused_until_an_offset_tells_which() {
+    for (zone, text, readings) in [
+        (
+            "Europe/Paris",
+            "2027-10-31 02:30",
+            ["2027-10-31T02:30:00+02:00", "2027-10-31T02:30:00+01:00"],
+        ),
+        (
+            "America/New_York",
+            "2026-11-01 1:30am",
+            ["2026-11-01T01:30:00-04:00", "2026-11-01T01:30:00-05:00"],
+        ),
+        (
+            "Australia/Sydney",
+            "2027-04-04 02:00",
+            ["2027-04-04T02:00:00+11:00", "2027-04-04T02:00:00+10:00"],
+        ),
+        (
+            "Australia/Lord_Howe",
+            "2027-04-04 01:45",
+            ["2027-04-04T01:45:00+11:00", "2027-04-04T01:45:00+10:30"],
+        ),
+    ] {
+        let error = resolve(text, NOW, zone).unwrap_err();
+        for reading in readings {
+            assert!(error.to_string().contains(reading), "{error}");
+            is(reading, NOW, zone, reading);
+            is(&format!("{reading}[{zone}]"), NOW, "UTC", reading);
+        }
+        let ResolveError::Repeated { earlier, later, .. } = error else {
+            panic!("{error:?}")
+        };
+        assert_eq!([earlier.as_str(), later.as_str()], readings);
+    }
+    is(
+        "2027-04-04 01:15",
+        NOW,
+        "Australia/Lord_Howe",
+        "2027-04-04T01:15:00+11:00",
+    );
+    is(
+        "2027-10-31 03:00",
+        NOW,
+        "Europe/Paris",
+        "2027-10-31T03:00:00+01:00",
+    );
+}
+
+#[test]
+fn a_zone_without_changes_refuses_nothing() {
+    is(
+        "2027-03-28 02:30",
+        NOW,
+        "Asia/Tokyo",
+        "2027-03-28T02:30:00+09:00",
+    );
+    is("2027-10-31 02:30", NOW, "UTC", "2027-10-31T02:30:00+00:00");
+}
+
+#[test]
+fn a_weekday_behind_a_change_keeps_its_time_and_gets_the_new_offset() {
+    is(
+        "sun 20:00",
+        "2027-03-27T12:00:00Z",
+        "Europe/Paris",
+        "2027-03-28T20:00:00+02:00",
+    );
+    is(
+        "mon 20:00",
+        "2026-10-31T23:30:00Z",
+        "America/New_York",
+        "2026-11-02T20:00:00-05:00",
+    );
+}
+
+#[test]
+fn the_next_occurrence_of_a_time_is_refused_where_a_change_makes_it_doubtful() {
+    let error = resolve("02:30", "2027-03-28T00:30:00Z", "Europe/Paris");
+    assert!(matches!(error, Err(ResolveError::Skipped { .. })));
+    is(
+        "02:30",
+        "2027-03-28T01:10:00Z",
+        "Europe/Paris",
+        "2027-03-29T02:30:00+02:00",
+    );
+    // Before the time is first shown, between its two readings, and although the clock was later.
+    for now in [
+        "2027-10-30T23:00:00Z",
+        "2027-10-31T00:45:00Z",
+        "2027-10-31T00:59:00Z",
+    ] {
+        let error = resolve("sun 02:30", now, "Europe/Paris");
+        assert!(matches!(error, Err(ResolveError::Repeated { .. })), "{now}");
+    }
+    is(
+        "02:30",
+        "2027-10-31T01:30:00Z",
+        "Europe/Paris",
+        "2027-11-01T02:30:00+01:00",
+    );
+}

@@ -1,0 +1,194 @@
+//! Which clock on the wall: time zones and offsets by name.
+
+use jiff::tz::{self, Offset, TimeZone};
+
+use super::typed::{ParseError, Problem, Token, normal, tokens, two_digits};
+
+const EXAMPLE: &str = "e.g. `Europe/Paris`, `UTC` or `+02:00`";
+/// No clock on earth is further from UTC. What lies beyond is the end of a span of time that was
+/// meant (`19:30-20:00`).
+const FURTHEST_WEST: i32 = -12 * 3600;
+const FURTHEST_EAST: i32 = 14 * 3600;
+
+/// The zone of a name: `local` is the system's, else see [`named`].
+pub(crate) fn zone(name: &str) -> Result<TimeZone, ParseError> {
+    if !name.trim().eq_ignore_ascii_case("local") {
+        return named(name).map_err(|problem| problem.of(name, "a time zone"));
+    }
+    TimeZone::try_system().map_err(|_| {
+        Problem::new(
+            "the system does not say which zone it is in",
+            "its name, e.g. `Europe/Paris`",
+        )
+        .of(name, "a time zone")
+    })
+}
+
+/// The zone of a name that means the same on every machine: an IANA name in any case, `UTC`, or a
+/// fixed offset.
+pub(super) fn named(name: &str) -> Result<TimeZone, Problem> {
+    let name = normal(name, EXAMPLE)?;
+    if name.starts_with(['+', '-']) {
+        return match offset(&tokens(&name, EXAMPLE)?)? {
+            Some((offset, [])) => Ok(TimeZone::fixed(offset)),
+            _ => Err(not_an_offset()),
+        };
+    }
+    if matches!(name.as_str(), "utc" | "z") {
+        return Ok(TimeZone::UTC);
+    }
+    match TimeZone::get(&name) {
+        Ok(zone) if !zone.is_unknown() => Ok(zone),
+        _ => Err(Problem::new(
+            "there is no time zone of that name",
+            nearest(&name).map_or(EXAMPLE.to_owned(), |near| {
+                format!("`{near}`, if that is meant")
+            }),
+        )),
+    }
+}
+
+/// A numeric offset at the front (`+01:00`, `+0100`, `+01`) and what follows it; `None` where
+/// there is no sign.
+pub(super) fn offset<'t, 'a>(
+    tokens: &'t [Token<'a>],
+) -> Result<Option<(Offset, &'t [Token<'a>])>, Problem> {
+    let (sign, hours, minutes, rest) = match tokens {
+        [
+            Token::Sign(sign @ ('+' | '-')),
+            Token::Number(hours),
+            Token::Sign(':'),
+            Token::Number(minutes),
+            rest @ ..,
+        ] => (sign, *hours, *minutes, rest),
+        [
+            Token::Sign(sign @ ('+' | '-')),
+            Token::Number(digits),
+            rest @ ..,
+        ] => {
+            let (hours, minutes) = digits.split_at_checked(2).unwrap_or((digits, ""));
+            (
+                sign,
+                hours,
+                if minutes.is_empty() { "00" } else { minutes },
+                rest,
+            )
+        }
+        _ => return Ok(None),
+    };
+    let seconds = (hours.len() == 2 && minutes.len() == 2)
+        .then(|| two_digits(hours).zip(two_digits(minutes).filter(|minutes| *minutes < 60)))
+        .flatten()
+        .map(|(hours, minutes)| i32::from(hours) * 3600 + i32::from(minutes) * 60)
+        .map(|seconds| if *sign == '-' { -seconds } else { seconds })
+        .filter(|seconds| (FURTHEST_WEST..=FURTHEST_EAST).contains(seconds));
+    match seconds.map(Offset::from_seconds) {
+        Some(Ok(offset)) => Ok(Some((offset, rest))),
+        _ => Err(not_an_offset()),
+    }
+}
+
+fn not_an_offset() -> Problem {
+    Problem::new(
+        "an offset is two digits of hours and two of minutes between -12:00 and +14:00",
+        "e.g. `+02:00` or `-05:00`",
+    )
+}
+
+/// The known zone whose name, or whose city, is at most two slips away from `name`, which is in
+/// lower case.
+fn nearest(name: &str) -> Option<String> {
+    let city_meant = name.replace(' ', "_");
+    tz::db()
+        .available()
+        .filter_map(|known| {
+            let known = known.to_string();
+            let lower = known.to_ascii_lowercase();
+            let city = lower.rsplit('/').next().unwrap_or(&lower);
+            let slips = slips(name, &lower).min(slips(&city_meant, city));
+            // A name with a region before one without, which is a relic; then the shorter.
+            (slips <= 2).then(|| (slips, !known.contains('/'), known.len(), known))
+        })
+        .min()
+        .map(|(.., known)| known)
+}
+
+/// Levenshtein's distance in bytes.
+fn slips(left: &str, right: &str) -> usize {
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, l) in left.bytes().enumerate() {
+        let mut last = i + 1;
+        let mut next = vec![last];
+        for (above, r) in row.windows(2).zip(right.bytes()) {
+            last = (above[0] + usize::from(l != r))
+                .min(above[1] + 1)
+                .min(last + 1);
+            next.push(last);
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_in_any_case_and_offsets_in_any_spelling() {
+        assert_eq!(
+            zone("europe/PARIS").unwrap().iana_name(),
+            Some("Europe/Paris")
+        );
+        assert_eq!(zone(" utc ").unwrap(), TimeZone::UTC);
+        assert_eq!(zone("Z").unwrap(), TimeZone::UTC);
+        for text in ["+05:30", "+0530"] {
+            assert_eq!(
+                zone(text).unwrap().to_fixed_offset().unwrap().seconds(),
+                19800
+            );
+        }
+        assert_eq!(
+            zone("-05").unwrap().to_fixed_offset().unwrap().seconds(),
+            -18000
+        );
+    }
+
+    #[test]
+    fn a_near_miss_is_answered_with_the_name_that_was_meant() {
+        for (text, meant) in [
+            ("Europe/Pari", "`Europe/Paris`"),
+            ("paris", "`Europe/Paris`"),
+            ("new york", "`America/New_York`"),
+            ("Asia/Tokio", "`Asia/Tokyo`"),
+        ] {
+            let sentence = zone(text).unwrap_err().to_string();
+            assert!(sentence.contains(meant), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_zone_is_refused_in_one_sentence() {
+        for text in [
+            "",
+            "Mars/Olympus",
+            "+25:00",
+            "+1",
+            "+1:30",
+            "+01:60",
+            "-20:00",
+            "+01:00 x",
+        ] {
+            let sentence = zone(text).unwrap_err().to_string();
+            assert!(sentence.contains(" as a time zone: ") && sentence.contains("; write "));
+        }
+    }
+
+    #[test]
+    fn slips_are_counted_as_insertions_deletions_and_changes() {
+        assert_eq!(slips("kitten", "sitting"), 3);
+        assert_eq!(slips("", "abc"), 3);
+        assert_eq!(slips("abc", ""), 3);
+        assert_eq!(slips("paris", "paris"), 0);
+    }
+}
