@@ -1,0 +1,111 @@
+//! The cities that venues stand in.
+
+use std::sync::LazyLock;
+
+use jiff::tz::{TimeZone, TimeZoneDatabase};
+
+use super::money::Currency;
+
+/// A city: what all of its venues have in common.
+#[derive(Debug)]
+pub(super) struct City {
+    pub(super) name: &'static str,
+    /// The city's part of a venue id.
+    pub(super) slug: &'static str,
+    pub(super) country: &'static str,
+    /// Degrees, of the city's centre.
+    pub(super) latitude: f64,
+    pub(super) longitude: f64,
+    pub(super) timezone_name: &'static str,
+    /// The zone itself, parsed when a slot of the city is first asked for.
+    pub(super) timezone: LazyLock<TimeZone>,
+    pub(super) currency: Currency,
+}
+
+/// The zone of the rules that the program carries. The system's own could differ from machine to
+/// machine, and slots may not; looking there would also walk its zone directory.
+fn zone(name: &'static str) -> TimeZone {
+    // Every name below is in the bundle, as a test shows.
+    TimeZoneDatabase::bundled()
+        .get(name)
+        .unwrap_or(TimeZone::UTC)
+}
+
+pub(super) static LONDON: City = City {
+    name: "London",
+    slug: "london",
+    country: "United Kingdom",
+    latitude: 51.5074,
+    longitude: -0.1278,
+    timezone_name: "Europe/London",
+    timezone: LazyLock::new(|| zone(LONDON.timezone_name)),
+    currency: Currency::Gbp,
+};
+
+pub(super) static NEW_YORK: City = City {
+    name: "New York",
+    slug: "new_york",
+    country: "United States",
+    latitude: 40.7128,
+    longitude: -74.0060,
+    timezone_name: "America/New_York",
+    timezone: LazyLock::new(|| zone(NEW_YORK.timezone_name)),
+    currency: Currency::Usd,
+};
+
+pub(super) static PARIS: City = City {
+    name: "Paris",
+    slug: "paris",
+    country: "France",
+    latitude: 48.8566,
+    longitude: 2.3522,
+    timezone_name: "Europe/Paris",
+    timezone: LazyLock::new(|| zone(PARIS.timezone_name)),
+    currency: Currency::Eur,
+};
+
+pub(super) static TOKYO: City = City {
+    name: "Tokyo",
+    slug: "tokyo",
+    country: "Japan",
+    latitude: 35.6812,
+    longitude: 139.7671,
+    timezone_name: "Asia/Tokyo",
+    timezone: LazyLock::new(|| zone(TOKYO.timezone_name)),
+    currency: Currency::Jpy,
+};
+
+pub(super) static SYDNEY: City = City {
+    name: "Sydney",
+    slug: "sydney",
+    country: "Australia",
+    latitude: -33.8688,
+    longitude: 151.2093,
+    timezone_name: "Australia/Sydney",
+    timezone: LazyLock::new(|| zone(SYDNEY.timezone_name)),
+    currency: Currency::Aud,
+};
+
+/// The made-up city of the scenario venues.
+pub(super) static SANDBOX: City = City {
+    name: "Sandbox",
+    slug: "sandbox",
+    country: "Nowhere",
+    latitude: 0.0,
+    longitude: 0.0,
+    timezone_name: "UTC",
+    timezone: LazyLock::new(|| zone(SANDBOX.timezone_name)),
+    currency: Currency::Eur,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_zone_is_in_the_bundle() {
+        for city in [&LONDON, &NEW_YORK, &PARIS, &TOKYO, &SYDNEY, &SANDBOX] {
+            assert_eq!(city.timezone.iana_name(), Some(city.timezone_name));
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Amounts and the currencies of the seeded cities.
+
+use std::fmt;
+
+/// An amount in minor units of its currency: pence, cents, and whole yen (the yen has no minor unit).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Money {
+    pub(crate) amount: i64,
+    pub(crate) currency: &'static str,
+}
+
+/// What a city charges in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Currency {
+    Gbp,
+    Usd,
+    Eur,
+    Jpy,
+    Aud,
+}
+
+impl Currency {
+    pub(super) const fn code(self) -> &'static str {
+        match self {
+            Self::Gbp => "GBP",
+            Self::Usd => "USD",
+            Self::Eur => "EUR",
+            Self::Jpy => "JPY",
+            Self::Aud => "AUD",
+        }
+    }
+
+    /// What the seed's reckoning in pence comes to here, rounded to a price one would print: to
+    /// half a unit, in Japan to a hundred yen. The rates are of the right order and fixed.
+    pub(super) const fn price(self, pence: i64) -> Money {
+        let (percent, step) = match self {
+            Self::Gbp => (100, 50),
+            Self::Usd => (130, 50),
+            Self::Eur => (115, 50),
+            Self::Jpy => (190, 100),
+            Self::Aud => (200, 50),
+        };
+        let amount = pence * percent / 100;
+        Money {
+            amount: (amount + step / 2) / step * step,
+            currency: self.code(),
+        }
+    }
+}
+
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { amount, currency } = self;
+        if *currency == Currency::Jpy.code() {
+            write!(f, "{currency} {amount}")
+        } else {
+            write!(f, "{currency} {}.{:02}", amount / 100, amount % 100)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_in_minor_units_and_yen_have_none() {
+        let dinner = 2_000;
+        assert_eq!(Currency::Gbp.price(dinner).to_string(), "GBP 20.00");
+        assert_eq!(Currency::Jpy.price(dinner).to_string(), "JPY 3800");
+        assert_eq!(Currency::Eur.price(2_010).amount, 2_300);
+    }
+}

@@ -1,0 +1,28 @@
+//! The three providers behind the service.
+
+/// Who takes a booking. A alone modifies and cancels at the venue, B alone has connected person
+/// sessions, C has neither ("Booking Service Interface Specification", opening).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Provider {
+    A,
+    B,
+    C,
+}
+
+impl Provider {
+    pub(crate) const ALL: [Self; 3] = [Self::A, Self::B, Self::C];
+
+    /// The provider's id on the wire.
+    pub(crate) const fn id(self) -> &'static str {
+        match self {
+            Self::A => "provider_a",
+            Self::B => "provider_b",
+            Self::C => "provider_c",
+        }
+    }
+
+    /// The provider whose id this is.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.id() == text)
+    }
+}

@@ -1,0 +1,287 @@
+//! Slots: what can be booked, where and when.
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::{AmbiguousOffset, TimeZone};
+use jiff::{Timestamp, Zoned};
+
+use super::draw::Question;
+use super::money::Money;
+use super::programme::{Opening, Programme};
+use super::scenario::Scenario;
+use super::slot_id::SlotId;
+use super::terms::{CancellationTerms, CardTerms};
+use super::venue::{Venue, venues};
+
+/// An availability slot ("Resources: Availability slot").
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Slot {
+    /// The `availability_id`; the whole slot follows from it.
+    pub(crate) id: String,
+    /// The start, in the venue's zone.
+    pub(crate) datetime: Zoned,
+    pub(crate) duration_minutes: u32,
+    pub(crate) seating: Option<&'static str>,
+    pub(crate) price: Option<Money>,
+    /// Dining slots carry both terms, others neither.
+    pub(crate) card_terms: Option<CardTerms>,
+    pub(crate) cancellation_terms: Option<CancellationTerms>,
+    /// How many bookings the slot holds, at least one.
+    pub(crate) capacity: u32,
+}
+
+/// The slots of the venue's local day, ascending by time, then by seating.
+pub(crate) fn slots_on(venue: &Venue, day: Date) -> Vec<Slot> {
+    venue
+        .openings(day)
+        .filter_map(|opening| Some(venue.slot(day, opening, venue.start(day, opening)?)))
+        .collect()
+}
+
+/// The slot of an availability id; none for an id that [`slots_on`] never gives.
+pub(crate) fn slot(id: &str) -> Option<(&'static Venue, Slot)> {
+    let id = SlotId::parse(id)?;
+    let venue = venues().iter().find(|it| SlotId::names(id.venue, it))?;
+    let slot = venue.slot_where(id.start, |opening| opening.seating == id.seating)?;
+    Some((venue, slot))
+}
+
+/// The slot that starts at that instant: the first one, where several seatings do.
+pub(crate) fn slot_at(venue: &Venue, at: Timestamp) -> Option<Slot> {
+    venue.slot_where(at, |_| true)
+}
+
+impl Venue {
+    /// The first slot that starts at the instant and is the one asked for.
+    fn slot_where(&self, at: Timestamp, asked: impl Fn(Opening) -> bool) -> Option<Slot> {
+        let local = self.timezone().to_datetime(at);
+        let (day, minute) = (
+            local.date(),
+            local.hour() as u16 * 60 + local.minute() as u16,
+        );
+        self.openings(day)
+            .filter(|&opening| opening.minute == minute && asked(opening))
+            .find_map(|opening| {
+                let start = self.start(day, opening)?;
+                // Seconds, and the second of two equal wall times, are no slot's start.
+                (start.timestamp() == at).then(|| self.slot(day, opening, start))
+            })
+    }
+
+    /// The instant of an opening; none where the clocks skip it.
+    fn start(&self, day: Date, opening: Opening) -> Option<Zoned> {
+        let wall = day.at(
+            (opening.minute / 60) as i8,
+            (opening.minute % 60) as i8,
+            0,
+            0,
+        );
+        unskipped(&self.timezone(), wall)
+    }
+
+    fn slot(&self, day: Date, opening: Opening, start: Zoned) -> Slot {
+        let (card_terms, cancellation_terms) = self.terms(&start).unzip();
+        let few = |bound| self.draw(day, opening).ask(Question::Capacity).below(bound) as u32;
+        let capacity = match (self.scenario, self.programme) {
+            (Some(Scenario::LastTable), _) => 1,
+            (Some(_), _) => 6,
+            (None, Programme::Table) => 1 + few(4),
+            (None, _) => 2 + few(5),
+        };
+        Slot {
+            id: SlotId::of(self, start.timestamp(), opening.seating).to_string(),
+            datetime: start,
+            duration_minutes: self.duration_minutes(),
+            seating: self.seatings()[usize::from(opening.seating)],
+            price: self.pence().map(|pence| self.home.currency.price(pence)),
+            card_terms,
+            cancellation_terms,
+            capacity,
+        }
+    }
+}
+
+/// A wall time in its zone: none where the clocks skip it, the first where they repeat it.
+fn unskipped(zone: &TimeZone, wall: DateTime) -> Option<Zoned> {
+    let ambiguous = zone.to_ambiguous_zoned(wall);
+    match ambiguous.offset() {
+        AmbiguousOffset::Gap { .. } => None,
+        AmbiguousOffset::Unambiguous { .. } | AmbiguousOffset::Fold { .. } => {
+            ambiguous.earlier().ok()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+
+    use super::*;
+    use crate::sandbox::seed::{Vertical, venue};
+
+    /// An ordinary day, and the days on which the clocks of each zone change.
+    const DAYS: [Date; 9] = [
+        date(2026, 12, 1),
+        date(2027, 3, 28),
+        date(2027, 10, 31),
+        date(2027, 3, 14),
+        date(2027, 11, 7),
+        date(2027, 4, 4),
+        date(2027, 10, 3),
+        date(2028, 2, 29),
+        date(1880, 1, 1),
+    ];
+
+    #[test]
+    fn every_slot_is_found_again_by_its_id_and_by_its_instant() {
+        for (venue, day) in venues().iter().flat_map(|it| DAYS.map(|day| (it, day))) {
+            let slots = slots_on(venue, day);
+            assert_eq!(
+                slots.is_empty(),
+                venue.scenario == Some(Scenario::NoSlots),
+                "{}",
+                venue.id
+            );
+            assert!(slots.is_sorted_by(|one, other| one.datetime <= other.datetime));
+            for offered in &slots {
+                let (owner, again) = slot(&offered.id).unwrap();
+                assert_eq!((&owner.id, &again), (&venue.id, offered));
+                assert_eq!(offered.datetime.date(), day);
+                let at = offered.datetime.timestamp();
+                let first = slots.iter().find(|it| it.datetime.timestamp() == at);
+                assert_eq!(slot_at(venue, at).as_ref(), first);
+            }
+        }
+    }
+
+    #[test]
+    fn slots_carry_what_their_vertical_calls_for() {
+        for (venue, day) in venues().iter().flat_map(|it| DAYS.map(|day| (it, day))) {
+            for slot in slots_on(venue, day) {
+                let dining = venue.vertical == Vertical::Dining;
+                assert_eq!(slot.card_terms.is_some(), dining);
+                assert_eq!(slot.cancellation_terms.is_some(), dining);
+                assert_eq!(slot.price.is_none(), dining);
+                assert!((1..=6).contains(&slot.capacity));
+                assert!(
+                    slot.price
+                        .is_none_or(|it| it.amount > 0 && it.currency == venue.currency())
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_scenario_venue_offers_every_half_hour_from_five_to_ten() {
+        let slots = slots_on(venue("ven_processing_c").unwrap(), date(2026, 12, 1));
+        let times: Vec<_> = slots
+            .iter()
+            .map(|it| it.datetime.strftime("%H:%M").to_string())
+            .collect();
+        assert_eq!(
+            times.join(" "),
+            "17:00 17:30 18:00 18:30 19:00 19:30 20:00 20:30 21:00 21:30 22:00"
+        );
+        assert!(slots.iter().all(|it| it.capacity >= 3));
+        let last = slots_on(venue("ven_last_table").unwrap(), date(2026, 12, 1));
+        assert!(last.len() == 11 && last.iter().all(|it| it.capacity == 1));
+    }
+
+    #[test]
+    fn a_time_that_the_clocks_skip_is_not_offered_and_one_they_repeat_is_offered_once() {
+        let cars = venue("ven_london_kestrel_airport_cars").unwrap();
+        let half_past_one = |day: Date| {
+            let slots = slots_on(cars, day);
+            let found: Vec<_> = slots
+                .iter()
+                .filter(|it| (it.datetime.hour(), it.datetime.minute()) == (1, 30))
+                .map(|it| it.datetime.to_string())
+                .collect();
+            found
+        };
+        // Years of days, so that the draws leave one in whatever they leave out.
+        let springs = (2027..2060).flat_map(|year| half_past_one(last_sunday(year, 3)));
+        assert_eq!(springs.count(), 0);
+        let autumns: Vec<_> = (2027..2060)
+            .flat_map(|year| half_past_one(last_sunday(year, 10)))
+            .collect();
+        assert!((20..33).contains(&autumns.len()), "{autumns:?}");
+        for start in autumns {
+            assert!(start.ends_with("01:30:00+01:00[Europe/London]"), "{start}");
+            // The same wall time an hour later is not the slot.
+            let later =
+                start.parse::<Zoned>().unwrap().timestamp() + jiff::SignedDuration::from_hours(1);
+            assert!(slot_at(cars, later).is_none());
+        }
+    }
+
+    fn last_sunday(year: i16, month: i8) -> Date {
+        date(year, month, 1)
+            .nth_weekday_of_month(-1, jiff::civil::Weekday::Sunday)
+            .unwrap()
+    }
+
+    #[test]
+    fn the_first_and_the_last_day_of_the_calendar_are_days() {
+        for venue in venues() {
+            slots_on(venue, Date::MIN);
+            slots_on(venue, Date::MAX);
+        }
+    }
+
+    /// What was once offered stays offered: this list may never change.
+    #[test]
+    fn a_day_of_one_venue_stays_as_it_is() {
+        let venue = venue("ven_london_quince_and_barrow").unwrap();
+        let lines: Vec<_> = slots_on(venue, date(2026, 12, 1))
+            .iter()
+            .map(|it| {
+                let time = it.datetime.strftime("%H:%M%:z");
+                let (id, seating) = (&it.id, it.seating.unwrap_or("-"));
+                format!("{id} {time} {seating} {}", it.capacity)
+            })
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                "slot_g1ngxdp0z5qrvvzs0dbttmdj 12:00+00:00 indoor 4",
+                "slot_g1ngxdp0z5qrvvzs1vbrdyqt 12:00+00:00 bar 2",
+                "slot_g1ngxfe8z5qrvvzs19tgv8te 12:30+00:00 bar 4",
+                "slot_g1ngxjyrz5qrvvzs00c420yf 13:30+00:00 indoor 1",
+                "slot_g1ngxmq0z5qrvvzs04f51yv9 14:00+00:00 indoor 4",
+                "slot_g1ngxmq0z5qrvvzs1zhhg0k9 14:00+00:00 bar 3",
+                "slot_g1ngy2s0z5qrvvzs06c858n9 18:00+00:00 indoor 1",
+                "slot_g1ngy4h8z5qrvvzs086m7mqc 18:30+00:00 indoor 3",
+                "slot_g1ngy4h8z5qrvvzs1kr9900g 18:30+00:00 bar 1",
+                "slot_g1ngy69gz5qrvvzs0wx1zz78 19:00+00:00 indoor 4",
+                "slot_g1ngy69gz5qrvvzs11g2y62w 19:00+00:00 bar 1",
+                "slot_g1ngy81rz5qrvvzs0pj47fb1 19:30+00:00 indoor 3",
+                "slot_g1ngy81rz5qrvvzs15nxn9sf 19:30+00:00 bar 3",
+                "slot_g1ngy9t0z5qrvvzs0j4az518 20:00+00:00 indoor 4",
+                "slot_g1ngy9t0z5qrvvzs1w0ttfwf 20:00+00:00 bar 3",
+                "slot_g1ngybj8z5qrvvzs0b1vtstn 20:30+00:00 indoor 3",
+                "slot_g1ngybj8z5qrvvzs1e81884w 20:30+00:00 bar 4",
+                "slot_g1ngydagz5qrvvzs0e2basm4 21:00+00:00 indoor 4",
+                "slot_g1ngydagz5qrvvzs1dmpfk5t 21:00+00:00 bar 2",
+                "slot_g1ngyf2rz5qrvvzs0rvq4yk2 21:30+00:00 indoor 4",
+                "slot_g1ngyf2rz5qrvvzs1xwk57ev 21:30+00:00 bar 2",
+            ]
+        );
+
+        let evening = slot_at(venue, "2026-12-01T19:30:00Z".parse().unwrap()).unwrap();
+        let (card, cancellation) = (
+            evening.card_terms.unwrap(),
+            evening.cancellation_terms.unwrap(),
+        );
+        assert_eq!(
+            card.text,
+            "A card is needed to keep the table; nothing is held on it."
+        );
+        assert_eq!(
+            cancellation.text,
+            "Free to cancel until 12 hours before; GBP 30.00 from then on."
+        );
+        assert_eq!(cancellation.fee_amount, Some(3_000));
+        let until = cancellation.free_until.unwrap();
+        assert_eq!(until.datetime(), date(2026, 12, 1).at(7, 30, 0, 0));
+    }
+}

@@ -1,0 +1,34 @@
+//! The four verticals of the service.
+
+/// What kind of booking a venue takes ("What the service does").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Vertical {
+    Dining,
+    Fitness,
+    Entertainment,
+    Travel,
+}
+
+impl Vertical {
+    pub(crate) const ALL: [Self; 4] = [
+        Self::Dining,
+        Self::Fitness,
+        Self::Entertainment,
+        Self::Travel,
+    ];
+
+    /// The word on the wire.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Dining => "dining",
+            Self::Fitness => "fitness",
+            Self::Entertainment => "entertainment",
+            Self::Travel => "travel",
+        }
+    }
+
+    /// The vertical that the wire's word names; nothing but the exact word does.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.as_str() == text)
+    }
+}
