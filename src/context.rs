@@ -5,7 +5,7 @@ use std::cell::{OnceCell, RefCell, RefMut};
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::api::{Answer, Call, Client, Connection, Dialect, Failure};
@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::journal::Journal;
 use crate::output::{Filter, Format, Output};
-use crate::prompt::{Gate, Prompter};
-use crate::sandbox::{self, Sandbox};
+use crate::prompt::{Facts, Prompter};
+use crate::sandbox::{self, Database, Sandbox};
 use crate::secrets::Secret;
 use crate::walk::Situation;
 
@@ -34,8 +34,15 @@ pub(crate) struct Context {
     max_wait: Duration,
     verbose: bool,
     client: OnceCell<Client>,
-    embedded: OnceCell<Sandbox>,
+    embedded: OnceCell<Embedded>,
     journal: RefCell<Option<Journal>>,
+}
+
+/// The sandbox in this process: opened for its clock, served once something is sent.
+struct Embedded {
+    waiting: RefCell<Option<Sandbox>>,
+    /// The sandbox's clock less our own.
+    offset: SignedDuration,
 }
 
 /// Which streams are terminals, and how wide they are.
@@ -69,14 +76,16 @@ impl Context {
         let target = resolve(&wishes, &environment, &paths)?;
         let terminals = Terminals::detect();
         let out = cli::output(format, global.color, global.quiet, &environment);
-        let prompter = Prompter::new(Gate {
-            stdin_terminal: terminals.stdin,
-            stderr_terminal: terminals.stderr,
-            no_input: global.no_input || !out.is_human() || Environment::on(environment.no_input.as_ref()),
+        let prompter = Prompter::new(&Facts {
+            stdin_is_terminal: terminals.stdin,
+            stderr_is_terminal: terminals.stderr,
+            no_input: global.no_input,
+            machine_output: !out.is_human(),
+            no_input_in_environment: Environment::on(environment.no_input.as_ref()),
             ci: Environment::on(environment.ci.as_ref()),
-            live: out.stderr_look().live,
-            colour: out.stderr_look().colour,
+            term_is_dumb: environment.term.as_ref().is_none_or(|term| term == "dumb"),
             accessible: Environment::on(environment.accessible.as_ref()),
+            colour: out.stderr_look().colour,
         });
         Ok(Context {
             out,
@@ -109,7 +118,10 @@ impl Context {
     /// Now, by the clock that the service goes by: the sandbox's own where it is embedded.
     pub(crate) fn now(&self) -> Result<Timestamp> {
         match &self.target {
-            Target::Embedded { .. } => self.embedded()?.now().map_err(|error| sandbox_error(&error)),
+            Target::Embedded { .. } => {
+                let offset = self.embedded()?.offset;
+                Ok(Timestamp::now().saturating_add(offset).unwrap_or(Timestamp::MAX))
+            }
             Target::Remote(_) => Ok(self.client.get().map_or_else(Timestamp::now, Client::service_now)),
         }
     }
@@ -121,9 +133,7 @@ impl Context {
         }
         let connection = match &self.target {
             Target::Embedded { key, by_default, .. } => {
-                let base = sandbox::serve_embedded(self.embedded()?).map_err(|error| {
-                    Error::io("the embedded sandbox cannot be started", &error)
-                })?;
+                let base = self.serve_embedded()?;
                 if *by_default {
                     self.out.note("embedded sandbox: nothing is really booked (set a profile or BOOKCTL_BASE_URL for a real service)");
                 }
@@ -160,16 +170,33 @@ impl Context {
         }
     }
 
-    fn embedded(&self) -> Result<&Sandbox> {
-        if let Some(sandbox) = self.embedded.get() {
-            return Ok(sandbox);
+    fn embedded(&self) -> Result<&Embedded> {
+        if let Some(embedded) = self.embedded.get() {
+            return Ok(embedded);
         }
         let Target::Embedded { database, .. } = &self.target else {
             return Err(Error::config("the profile does not point to the embedded sandbox"));
         };
-        let options = sandbox::Options::embedded(database.clone());
+        let options = sandbox::Options { database: Database::File(database.clone()), limits: true };
         let sandbox = Sandbox::open(options).map_err(|error| sandbox_error(&error))?;
-        Ok(self.embedded.get_or_init(|| sandbox))
+        let now = sandbox.now().map_err(|error| sandbox_error(&error))?;
+        let offset = now.duration_since(Timestamp::now());
+        // Two readings of one clock differ by what lies between them.
+        let offset = if offset.abs() < SignedDuration::from_secs(1) { SignedDuration::ZERO } else { offset };
+        Ok(self.embedded.get_or_init(|| Embedded { waiting: RefCell::new(Some(sandbox)), offset }))
+    }
+
+    /// Serves the embedded sandbox on a port of its own for as long as this command lasts; returns its address.
+    fn serve_embedded(&self) -> Result<String> {
+        let failed = |error: std::io::Error| Error::io("the embedded sandbox cannot be served", &error);
+        let sandbox = self.embedded()?.waiting.borrow_mut().take();
+        let sandbox = sandbox.ok_or_else(|| Error::config("the embedded sandbox is served already"))?;
+        let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let base = format!("http://{}", listener.local_addr().map_err(failed)?);
+        let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
+        tokio::spawn(sandbox.serve(listener, None, std::future::pending()));
+        Ok(base)
     }
 
     /// The journal, opened on first use.
@@ -245,12 +272,26 @@ impl Context {
         Ok(())
     }
 
+    /// A call of the sandbox's own surface; refused where the profile points to no sandbox.
+    pub(crate) async fn control(&self, call: Call) -> Result<Answer> {
+        if !self.is_sandbox().await? {
+            return Err(Error::config("the profile points to no sandbox: nothing was sent")
+                .hint("use --profile sandbox for the embedded one, or BOOKCTL_BASE_URL for one that is served"));
+        }
+        self.read(call).await
+    }
+
+    /// The file of the sandbox that `sandbox serve` and the embedded one share.
+    pub(crate) fn sandbox_file(&self) -> &std::path::Path {
+        &self.paths.sandbox
+    }
+
     /// Whether the service says of itself that it is a sandbox.
     pub(crate) async fn is_sandbox(&self) -> Result<bool> {
         if matches!(self.target, Target::Embedded { .. }) {
             return Ok(true);
         }
-        let index = self.client()?.index().await?;
+        let index = self.read(Call::get("/v1/")).await?;
         Ok(index.document.value().get("sandbox").is_some_and(|sandbox| *sandbox == Value::Bool(true)))
     }
 }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::exit::Exit;
 use crate::model::document::Document;
+use crate::prompt::PromptError;
 
 /// Shorthand for everything that can end with an [`Error`].
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
@@ -108,6 +109,19 @@ impl Error {
             }
         }
         json!({ "error": object })
+    }
+}
+
+impl From<PromptError> for Error {
+    fn from(error: PromptError) -> Self {
+        match error {
+            PromptError::Refused { flag, what, barrier } => {
+                Error::usage(format!("{what} is missing, and nothing may be asked here: {barrier}"))
+                    .hint(format!("give {flag}"))
+            }
+            PromptError::Interrupted => Error::interrupted(Exit::Interrupted),
+            PromptError::Io(error) => Error::io("the terminal cannot be used", &error),
+        }
     }
 }
 

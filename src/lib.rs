@@ -63,6 +63,9 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
 
 /// The command, unless Ctrl-C or SIGTERM comes first.
 async fn run_until_interrupted(context: &Context, command: cli::Command) -> Result<Exit> {
+    if command.ends_by_signal() {
+        return commands::run(context, command).await;
+    }
     tokio::select! {
         biased;
         exit = context::signal() => Err(Error::interrupted(exit)),

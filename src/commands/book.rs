@@ -87,7 +87,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     context.before_change()?;
     let datetime = match lacking(&draft) {
         None => find_time(context, &mut draft).await?,
-        Some((flag, what)) if !context.prompter.interactive() => return Err(missing(context, flag, what)),
+        Some((flag, what)) if !context.prompter.interactive() => return Err(missing(flag, what)),
         Some(_) => {
             guide(context, &mut draft).await?;
             find_time(context, &mut draft).await?
@@ -160,9 +160,8 @@ fn lacking(draft: &Draft) -> Option<(&'static str, &'static str)> {
     .find_map(|(lacks, flag, what)| lacks.then_some((flag, what)))
 }
 
-fn missing(context: &Context, flag: &str, what: &str) -> Error {
-    let why = context.prompter.barrier().map(|barrier| format!(": {barrier}")).unwrap_or_default();
-    Error::usage(format!("{what} is missing, and nothing may be asked here{why}"))
+fn missing(flag: &str, what: &str) -> Error {
+    Error::usage(format!("{what} is missing, and nothing may be asked here"))
         .hint(format!("give {flag}; `bookctl book --help` shows an example"))
 }
 
@@ -214,7 +213,7 @@ fn no_slot(venue: &str, offer: &Offer) -> Error {
 /// `--dry-run`: the request as it would be sent, without asking the service anything.
 fn show_request(context: &Context, draft: Draft, key: &str) -> Result<Exit> {
     if let Some((flag, what)) = lacking(&draft) {
-        return Err(missing(context, flag, what));
+        return Err(missing(flag, what));
     }
     let datetime = match (&draft.slot, &draft.at) {
         (Some(slot), None) => slot.datetime().to_owned(),

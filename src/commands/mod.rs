@@ -27,6 +27,13 @@ pub(crate) enum Command {
     Sandbox(sandbox::Command),
 }
 
+impl Command {
+    /// Whether a signal is how the command is meant to end.
+    pub(crate) fn ends_by_signal(&self) -> bool {
+        matches!(self, Command::Sandbox(command) if command.is_server())
+    }
+}
+
 /// Runs a verb and says how it ended.
 pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
     if let Command::Sandbox(command) = command {

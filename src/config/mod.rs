@@ -7,4 +7,4 @@ mod target;
 
 pub(crate) use environment::Environment;
 pub(crate) use paths::Paths;
-pub(crate) use target::{BaseUrl, SANDBOX_PROFILE, Service, Target, Wishes, resolve};
+pub(crate) use target::{Target, Wishes, resolve};

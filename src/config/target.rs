@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::secrets::Secret;
 
 /// The profile name that always means the embedded sandbox.
-pub(crate) const SANDBOX_PROFILE: &str = "sandbox";
+const SANDBOX_PROFILE: &str = "sandbox";
 
 /// What the command line says about the service.
 #[derive(Clone, Debug, Default)]

@@ -125,8 +125,8 @@ fn replace_list<'a>(
 ) -> rusqlite::Result<()> {
     connection.execute("DELETE FROM lists WHERE origin = ?1 AND kind = ?2", [origin, list.as_str()])?;
     let mut insert = connection.prepare("INSERT INTO lists (origin, kind, position, id) VALUES (?1, ?2, ?3, ?4)")?;
-    for (row, id) in ids.enumerate() {
-        insert.execute(params![origin, list.as_str(), row + 1, id])?;
+    for (row, id) in (1u32..).zip(ids) {
+        insert.execute(params![origin, list.as_str(), row, id])?;
     }
     Ok(())
 }

@@ -5,10 +5,12 @@ mod json;
 mod look;
 mod page;
 mod progress;
-pub(crate) mod visible;
+mod visible;
 mod width;
 
 use std::io::{self, Write};
+
+use clap::builder::StyledStr;
 
 pub(crate) use jq::Filter;
 pub(crate) use look::{ColorChoice, Look, Tone, Wants};
@@ -17,7 +19,7 @@ pub(crate) use progress::Progress;
 
 use crate::error::{Error, Result};
 use crate::model::document::Document;
-use visible::visible;
+pub(crate) use visible::visible;
 
 /// What a command ends with. One value knows its JSON and its human form, so that the two cannot drift.
 pub(crate) trait View {
@@ -53,6 +55,10 @@ impl Output {
         matches!(self.format, Format::Human)
     }
 
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     pub(crate) fn stderr_look(&self) -> &Look {
         &self.stderr
     }
@@ -77,9 +83,19 @@ impl Output {
         text
     }
 
-    /// Writes plain lines to stdout, as help and versions are.
-    pub(crate) fn print(&self, text: &str) -> Result<()> {
-        write_all(io::stdout().lock(), text)
+    /// Writes help or a version to stdout.
+    pub(crate) fn print_help(&self, text: &StyledStr) -> Result<()> {
+        write_all(io::stdout().lock(), &styled(text, &self.stdout))
+    }
+
+    /// Writes what clap says of arguments that do not fit.
+    pub(crate) fn print_usage(&self, text: &StyledStr) {
+        self.to_stderr(&styled(text, &self.stderr));
+    }
+
+    /// Writes a line of a stream to stdout at once.
+    pub(crate) fn line(&self, text: &str) -> Result<()> {
+        write_all(io::stdout().lock(), &format!("{text}\n"))
     }
 
     /// Shows a page on stderr: what a person sees between prompts.
@@ -132,6 +148,10 @@ impl Output {
         // Where stderr is closed there is nobody to tell.
         let _ = io::stderr().lock().write_all(text.as_bytes());
     }
+}
+
+fn styled(text: &StyledStr, look: &Look) -> String {
+    if look.colour { text.ansi().to_string() } else { text.to_string() }
 }
 
 /// Writes a result. A reader that has seen enough (`| head -1`) is no failure.

@@ -1,3 +1,66 @@
 //! The booking service itself, offline: seeded venues, rules, store and HTTP surface.
+//!
+//! It is written from the specification alone, and shares nothing with the client that talks to
+//! it, so that a mistake on one side cannot hide behind the same mistake on the other.
 
+mod http;
+mod rules;
 pub(crate) mod seed;
+mod store;
+mod wire;
+
+use std::future::Future;
+use std::io;
+
+use jiff::Timestamp;
+use tokio::net::TcpListener;
+
+pub(crate) use http::{OnRequest, RequestLog};
+pub(crate) use rules::access::LIVE_KEY;
+pub(crate) use store::{Database, OpenError};
+
+/// How a sandbox behaves.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) database: Database,
+    /// Whether rate limits and the test allowance count.
+    pub(crate) limits: bool,
+}
+
+/// A booking service of one's own.
+pub(crate) struct Sandbox {
+    store: store::Store,
+    options: Options,
+}
+
+impl Sandbox {
+    /// Opens the sandbox's database, and creates it where there is none. Several processes may do
+    /// so at once.
+    pub(crate) fn open(options: Options) -> Result<Self, OpenError> {
+        Ok(Self {
+            store: store::Store::open(&options.database)?,
+            options,
+        })
+    }
+
+    /// The sandbox's clock.
+    pub(crate) fn now(&self) -> Result<Timestamp, OpenError> {
+        self.store.now().map_err(|error| store::explain(&self.options.database, &error))
+    }
+
+    /// Serves until the shutdown comes. What is under way then has 3 seconds to end.
+    pub(crate) async fn serve(
+        self,
+        listener: TcpListener,
+        on_request: Option<OnRequest>,
+        shutdown: impl Future<Output = ()> + Send + 'static,
+    ) -> io::Result<()> {
+        let service = http::Service {
+            store: self.store,
+            limits: self.options.limits,
+            port: listener.local_addr()?.port(),
+            on_request,
+        };
+        http::serve(service, listener, shutdown).await
+    }
+}

@@ -6,7 +6,7 @@ mod request;
 mod slot_list;
 mod venue_list;
 
-pub(crate) use booking::BookingView;
+pub(crate) use booking::{BookingView, asked_fields, pause};
 pub(crate) use booking_list::BookingList;
 pub(crate) use request::RequestView;
 pub(crate) use slot_list::{SlotList, slot_line};

@@ -13,7 +13,7 @@ use crate::model::moment::human;
 use crate::model::slot::Slot;
 use crate::model::venue::Venue;
 use crate::model::when::When;
-use crate::output::{Page, Tone};
+use crate::output::{Page, Tone, visible};
 use crate::prompt::Question;
 use crate::view::slot_line;
 
@@ -73,7 +73,7 @@ pub(crate) async fn guide(context: &Context, draft: &mut Draft) -> Result<()> {
         draft.party_size = Some(ask_party(context).await?);
     }
     if draft.name.is_none() {
-        let question = Question::new("Guest's name", "--name");
+        let question = Question::new("Guest's name", "--name", "the guest's name");
         draft.name = Some(ask_line(context, &question, "the venue needs the guest's name").await?);
         if draft.email.is_none() {
             draft.email = ask_optional(context, "Guest's email (Enter to leave out)", "--email").await?;
@@ -83,7 +83,7 @@ pub(crate) async fn guide(context: &Context, draft: &mut Draft) -> Result<()> {
         }
     }
     context.out.show(&summary(draft));
-    let question = Question::new("Book it?", "--name");
+    let question = Question::new("Book it?", "every flag", "the go-ahead");
     if context.prompter.confirm(&question, true).await? {
         Ok(())
     } else {
@@ -92,10 +92,10 @@ pub(crate) async fn guide(context: &Context, draft: &mut Draft) -> Result<()> {
 }
 
 async fn pick_venue(context: &Context, draft: &mut Draft) -> Result<()> {
-    let question = Question::new("What is it to be?", "VENUE");
+    let question = Question::new("What is it to be?", "VENUE", "the venue");
     let vertical = VERTICALS[context.prompter.choose(&question, &VERTICALS).await?];
     loop {
-        let place = ask_line(context, &Question::new("Where? (a city or a district)", "VENUE"), "type a place").await?;
+        let place = ask_line(context, &Question::new("Where? (a city or a district)", "VENUE", "the venue"), "type a place").await?;
         if draft.at.is_none() {
             draft.at = Some(ask_time(context).await?);
         }
@@ -119,8 +119,8 @@ async fn pick_venue(context: &Context, draft: &mut Draft) -> Result<()> {
             context.out.note(&format!("there is nothing for {vertical} there: try another place"));
             continue;
         }
-        let rows: Vec<String> = venues.iter().map(venue_line).collect();
-        let row = context.prompter.pick(&Question::new("Which one?", "VENUE"), &rows, 0).await?;
+        let rows: Vec<String> = venues.iter().map(|venue| visible(&venue_line(venue)).into_owned()).collect();
+        let row = context.prompter.pick(&Question::new("Which one?", "VENUE", "the venue"), None, &rows, 0).await?;
         let venue = venues[row].clone();
         draft.venue = Some(Located { id: venue.id().to_owned(), remembered: Some(venue) });
         return Ok(());
@@ -211,10 +211,10 @@ async fn pick_slot(context: &Context, draft: &mut Draft) -> Result<()> {
 }
 
 async fn choose_slot(context: &Context, offer: &Offer) -> Result<Slot> {
-    let rows: Vec<String> = offer.slots.iter().map(slot_line).collect();
+    let rows: Vec<String> = offer.slots.iter().map(|slot| visible(&slot_line(slot)).into_owned()).collect();
     let day = offer.slots.first().and_then(Slot::local).map(|local| local.strftime("%a %-d %b").to_string());
-    let question = Question::new(format!("Which slot on {}?", day.unwrap_or_default()), "--slot");
-    let row = context.prompter.pick(&question, &rows, offer.nearest_row()).await?;
+    let question = Question::new(format!("Which slot on {}?", day.unwrap_or_default()), "--slot", "the slot");
+    let row = context.prompter.pick(&question, None, &rows, offer.nearest_row()).await?;
     Ok(offer.slots[row].clone())
 }
 
@@ -224,7 +224,7 @@ async fn ask_provider(context: &Context, draft: &mut Draft) -> Result<()> {
     let providers: Vec<String> = venue.map(Venue::providers).unwrap_or_default().into_iter().map(str::to_owned).collect();
     if draft.provider.is_none() && providers.len() > 1 {
         let rows: Vec<&str> = providers.iter().map(String::as_str).collect();
-        let row = context.prompter.choose(&Question::new("Through which provider?", "--provider"), &rows).await?;
+        let row = context.prompter.choose(&Question::new("Through which provider?", "--provider", "the provider"), &rows).await?;
         draft.provider = Some(providers[row].clone());
     }
     Ok(())
@@ -232,14 +232,14 @@ async fn ask_provider(context: &Context, draft: &mut Draft) -> Result<()> {
 
 async fn ask_time(context: &Context) -> Result<When> {
     let check = |text: &str| When::parse(text).map(drop).map_err(|error| error.to_string());
-    let question = Question::new("When? (such as: tomorrow 19:30)", "--at");
+    let question = Question::new("When? (such as: tomorrow 19:30)", "--at", "the time");
     let text = context.prompter.text(&question, None, &check).await?;
     When::parse(&text).map_err(|error| Error::usage(error.to_string()))
 }
 
 async fn ask_party(context: &Context) -> Result<u32> {
     let check = |text: &str| crate::model::party::parse(text).map(drop);
-    let text = context.prompter.text(&Question::new("For how many?", "--party"), Some("2"), &check).await?;
+    let text = context.prompter.text(&Question::new("For how many?", "--party", "the party size"), Some("2"), &check).await?;
     crate::model::party::parse(&text).map_err(Error::usage)
 }
 
@@ -249,7 +249,7 @@ async fn ask_line(context: &Context, question: &Question, why: &str) -> Result<S
 }
 
 async fn ask_optional(context: &Context, question: &str, flag: &'static str) -> Result<Option<String>> {
-    let text = context.prompter.text(&Question::new(question, flag), None, &|_| Ok(())).await?;
+    let text = context.prompter.text(&Question::new(question, flag, "an answer"), None, &|_| Ok(())).await?;
     let text = text.trim().to_owned();
     Ok((!text.is_empty()).then_some(text))
 }

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::error::{Error, Result, reason};
 use crate::exit::Exit;
 use crate::model::booking::{Booking, Status};
-use crate::output::Page;
+use crate::output::{Page, visible};
 use crate::prompt::{Deadline, Question, Until};
 use crate::view::{asked_fields, pause};
 
@@ -61,19 +61,19 @@ async fn ask(context: &Context, booking: &Booking) -> Result<Option<Continuation
     let clock = || context.now().unwrap_or_else(|_| Timestamp::now());
     let deadline = booking.deadline().map(|at| Deadline::new(at, &clock));
     match kind {
-        Some(kind) if kind == dialect.otp_action => ask_code(context, deadline).await,
-        Some(kind) if kind == dialect.payment_action => ask_payment(context, booking, deadline).await,
+        Some(kind) if kind == dialect.otp_action => ask_code(context, deadline.as_ref()).await,
+        Some(kind) if kind == dialect.payment_action => ask_payment(context, booking, deadline.as_ref()).await,
         _ => ask_fields(context, action).await.map(Some),
     }
 }
 
-async fn ask_code(context: &Context, deadline: Option<Deadline<'_>>) -> Result<Option<Continuation>> {
+async fn ask_code(context: &Context, deadline: Option<&Deadline<'_>>) -> Result<Option<Continuation>> {
     if matches!(context.target(), Target::Embedded { .. }) {
         context.out.note("sandbox: the message is in `bookctl sandbox inbox`");
     }
-    let question = Question::new("One-time code", "--otp");
+    let question = Question::new("One-time code", "--otp", "the one-time code");
     let check = |code: &str| if code.trim().is_empty() { Err("type the code".to_owned()) } else { Ok(()) };
-    let code = context.prompter.text_until(&question, deadline, &check).await?;
+    let code = context.prompter.text_until(&question, &check, deadline).await?;
     Ok(answered(code).map(|code| Continuation::Otp(code.trim().to_owned())))
 }
 
@@ -83,27 +83,33 @@ const PAYMENT_WAYS: [&str; 4] = ["read the answer from a file", "write it in an 
 async fn ask_payment(
     context: &Context,
     booking: &Booking,
-    deadline: Option<Deadline<'_>>,
+    deadline: Option<&Deadline<'_>>,
 ) -> Result<Option<Continuation>> {
     if let Some(request) = booking.next_action().and_then(|action| action.get("psp_request")) {
         context.out.note(&format!("the vendor's request: {request}"));
     }
     loop {
-        let question = Question::new("Answer the payment approval", "--psp-response");
+        let question = Question::new("Answer the payment approval", "--psp-response", "the payment answer");
         let Some(way) = answered(context.prompter.choose_until(&question, &PAYMENT_WAYS, deadline).await?) else {
             return Ok(None);
         };
         let text = match way {
             0 => {
-                let question = Question::new("File with the vendor's answer", "--psp-response");
+                let question = Question::new("File with the vendor's answer", "--psp-response", "the payment answer");
                 let check = |path: &str| if path.trim().is_empty() { Err("type a path".to_owned()) } else { Ok(()) };
-                let Some(path) = answered(context.prompter.text_until(&question, deadline, &check).await?) else {
+                let Some(path) = answered(context.prompter.text_until(&question, &check, deadline).await?) else {
                     return Ok(None);
                 };
                 std::fs::read_to_string(path.trim()).map_err(|error| format!("{}: {}", path.trim(), reason(&error)))
             }
-            1 => write_answer(context, booking).await,
-            2 => Ok(context.prompter.paste(&Question::new("Paste the vendor's answer", "--psp-response")).await?),
+            1 => write_answer(context, booking),
+            2 => {
+                let question = Question::new("Paste the vendor's answer", "--psp-response", "the payment answer");
+                let Some(text) = answered(context.prompter.paste_until(&question, deadline).await?) else {
+                    return Ok(None);
+                };
+                Ok(text)
+            }
             _ => return Ok(Some(Continuation::PspAbort)),
         };
         match text.and_then(|text| payment_answer(&text)) {
@@ -113,7 +119,7 @@ async fn ask_payment(
     }
 }
 
-async fn write_answer(context: &Context, booking: &Booking) -> Result<String, String> {
+fn write_answer(context: &Context, booking: &Booking) -> Result<String, String> {
     let environment = &context.environment;
     let editor = environment.visual.as_ref().or(environment.editor.as_ref());
     let Some(editor) = editor.and_then(|editor| editor.to_str()) else {
@@ -122,7 +128,8 @@ async fn write_answer(context: &Context, booking: &Booking) -> Result<String, St
     let approval = booking.next_action().and_then(|action| action.get("psp_request")?.get("approval_id"));
     let start = json!({ "approval_id": approval, "status": "" });
     let start = serde_json::to_string_pretty(&start).unwrap_or_default();
-    match context.prompter.edit(editor, &start, ".json").await {
+    let question = Question::new("The vendor's answer", "--psp-response", "the payment answer");
+    match context.prompter.edit(&question, editor, &start, ".json") {
         Ok(Some(text)) => Ok(text),
         Ok(None) => Err("nothing was written".to_owned()),
         Err(error) => Err(error.to_string()),
@@ -145,7 +152,7 @@ async fn ask_fields(context: &Context, action: Option<&Value>) -> Result<Continu
     }
     let mut fields = Map::new();
     for field in asked_fields(action) {
-        let question = Question::new(field.clone(), "-F");
+        let question = Question::new(visible(&field).into_owned(), "-F", "the answer");
         let value = context.prompter.text(&question, None, &|_| Ok(())).await?;
         fields.insert(field, Value::String(value));
     }
@@ -155,7 +162,7 @@ async fn ask_fields(context: &Context, action: Option<&Value>) -> Result<Continu
             false => Err("write it as key=value".to_owned()),
         };
         loop {
-            let question = Question::new("key=value (Enter alone ends)", "-F");
+            let question = Question::new("key=value (Enter alone ends)", "-F", "the answer");
             let line = context.prompter.text(&question, None, &check).await?;
             let Some((key, value)) = line.split_once('=') else { break };
             fields.insert(key.trim().to_owned(), Value::String(value.to_owned()));

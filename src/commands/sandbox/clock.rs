@@ -1,0 +1,63 @@
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::api::Call;
+use crate::context::Context;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::model::document::{Document, plain};
+use crate::model::duration::duration;
+use crate::model::moment::human;
+use crate::output::{Page, Tone, View};
+
+/// Show the sandbox's clock, or move it: expiries and whatever else is due come with it
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl sandbox clock\n  \
+    bookctl sandbox clock --advance 21m")]
+pub(crate) struct Args {
+    /// How far to move it ahead, such as 21m or 1h30m
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    advance: Option<Duration>,
+}
+
+pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let call = match args.advance {
+        Some(advance) => Call::post("/sandbox/clock", json!({ "advance": format!("{}s", advance.as_secs()) })),
+        None => Call::get("/sandbox/clock"),
+    };
+    let answer = context.control(call).await?;
+    context.out.emit(&Clock(answer.document))?;
+    Ok(Exit::Done)
+}
+
+struct Clock(Document);
+
+impl View for Clock {
+    fn json(&self) -> Document {
+        self.0.clone()
+    }
+
+    fn page(&self) -> Page {
+        let now = self.0.str("now").map(human).unwrap_or_default();
+        let ahead = self.0.value().get("offset_seconds").map(plain).unwrap_or_default();
+        let mut page = Page::default();
+        page.heading(Tone::Strong, "sandbox clock", now);
+        page.field("ahead", format!("{ahead} s"));
+        page
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::{Look, Wants};
+
+    #[test]
+    fn the_clock_is_shown_as_a_person_reads_it() {
+        let document = json!({"now": "2026-12-01T10:00:00Z", "offset_seconds": 1260});
+        let page = Clock(document.into()).page().render(&Look::decide(Wants::default(), false, 0));
+        assert_eq!(page, "sandbox clock\tTue 1 Dec 2026, 10:00 (UTC)\nahead\t1260 s\n");
+    }
+}

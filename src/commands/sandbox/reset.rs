@@ -1,0 +1,33 @@
+use serde_json::json;
+
+use crate::api::Call;
+use crate::context::Context;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::model::document::Document;
+use crate::output::{Page, View};
+
+/// Empty the sandbox: its bookings, messages and clock are as they were at first
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example:\n  bookctl sandbox reset")]
+pub(crate) struct Args {}
+
+pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
+    let answer = context.control(Call::post("/sandbox/reset", json!({}))).await?;
+    context.out.emit(&Reset(answer.document))?;
+    Ok(Exit::Done)
+}
+
+struct Reset(Document);
+
+impl View for Reset {
+    fn json(&self) -> Document {
+        self.0.clone()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        page.line("the sandbox is empty");
+        page
+    }
+}

@@ -1,0 +1,89 @@
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use crate::context::{Context, signal};
+use crate::error::{Error, Result, reason};
+use crate::exit::Exit;
+use crate::output::{Output, Page, Tone, View};
+use crate::sandbox::{Database, OnRequest, Options, Sandbox};
+
+/// Serve the sandbox on this machine until Ctrl-C or SIGTERM
+///
+/// It listens on 127.0.0.1 alone. Without --database or --ephemeral it is the very sandbox that bookctl embeds: what
+/// one books, the other sees.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl sandbox serve\n  \
+    bookctl sandbox serve --port 0 --ephemeral --json")]
+pub(crate) struct Args {
+    /// Port; 0 picks a free one
+    #[arg(long, value_name = "N", default_value_t = 4010)]
+    port: u16,
+    /// File that keeps its state
+    #[arg(long, value_name = "FILE", conflicts_with = "ephemeral")]
+    database: Option<PathBuf>,
+    /// Keep nothing: the state ends with the server
+    #[arg(long)]
+    ephemeral: bool,
+}
+
+pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let database = match (args.ephemeral, args.database) {
+        (true, _) => Database::Memory,
+        (false, Some(file)) => Database::File(file),
+        (false, None) => Database::File(context.sandbox_file().to_owned()),
+    };
+    let shown = match &database {
+        Database::File(file) => Some(file.display().to_string()),
+        Database::Memory => None,
+    };
+    let sandbox = Sandbox::open(Options { database, limits: true })
+        .map_err(|error| Error::config(error.to_string()).hint("name another file with --database, or use --ephemeral"))?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).await.map_err(|error| {
+        Error::io(format!("port {} of this machine cannot be used", args.port), &error)
+            .hint("name another one with --port; 0 picks a free one")
+    })?;
+    let address = listener.local_addr().map_err(|error| Error::io("the port is unknown", &error))?;
+    context.out.emit(&Ready { base_url: format!("http://{address}"), database: shown })?;
+    let log: OnRequest = Box::new(|request| {
+        let milliseconds = request.duration.as_secs_f64() * 1000.0;
+        Output::trace(&format!("{} {} {} {milliseconds:.1} ms", request.method, request.path, request.status));
+    });
+    let log = (!context.out.is_quiet()).then_some(log);
+    let shutdown = async {
+        signal().await;
+    };
+    sandbox.serve(listener, log, shutdown).await.map_err(|error| {
+        Error::io(format!("the sandbox ended: {}", reason(&error)), &error)
+    })?;
+    context.out.note("the sandbox has ended");
+    Ok(Exit::Done)
+}
+
+struct Ready {
+    base_url: String,
+    database: Option<String>,
+}
+
+impl View for Ready {
+    fn json(&self) -> crate::model::document::Document {
+        json!({
+            "base_url": self.base_url,
+            "openapi_url": format!("{}/openapi.json", self.base_url),
+            "database": self.database,
+        })
+        .into()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        page.heading(Tone::Good, "sandbox", &self.base_url);
+        page.field("key", crate::sandbox::LIVE_KEY);
+        page.field("state", self.database.as_deref().unwrap_or("in memory: it ends with the server"));
+        page.next(format!("BOOKCTL_BASE_URL={} BOOKCTL_API_KEY={} bookctl search dining --near Sandbox --at 'tomorrow 19:30'", self.base_url, crate::sandbox::LIVE_KEY));
+        page
+    }
+}

@@ -1,0 +1,178 @@
+//! What a live question shows at one moment, and the bytes that put it there over what was shown before.
+
+use std::io::{self, Write};
+
+use super::look::columns_of;
+
+/// The terminal's size in cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Size {
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+}
+
+impl Size {
+    /// The columns that may be written: the last one stays free, because a terminal that has filled
+    /// it disagrees with others about where the cursor is.
+    pub(super) fn usable(self) -> usize {
+        self.columns.saturating_sub(1).max(1)
+    }
+}
+
+/// Lines, none wider than the terminal, and where the cursor stands in them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Frame {
+    pub(super) lines: Vec<String>,
+    /// Row and column; `None` hides the cursor.
+    pub(super) cursor: Option<(usize, usize)>,
+}
+
+/// Goes to the first row of `old` as it stands on a terminal that is now `columns` wide. A terminal
+/// that became narrower has broken the old lines into several rows.
+fn to_top(old: &Frame, columns: usize) -> String {
+    let columns = columns.max(1);
+    let rows_of = |line: &String| columns_of(line).div_ceil(columns).max(1);
+    let above = match old.cursor {
+        Some((row, column)) => {
+            old.lines[..row].iter().map(rows_of).sum::<usize>() + column / columns
+        }
+        None => old
+            .lines
+            .iter()
+            .map(rows_of)
+            .sum::<usize>()
+            .saturating_sub(1),
+    };
+    match above {
+        0 => "\r".to_owned(),
+        rows => format!("\x1b[{rows}A\r"),
+    }
+}
+
+/// The bytes that replace `old` by `new`.
+fn repaint(old: Option<&Frame>, new: &Frame, columns: usize) -> String {
+    // The cursor is hidden while it travels.
+    let mut out = "\x1b[?25l".to_owned();
+    if let Some(old) = old {
+        out += &to_top(old, columns);
+    }
+    for (row, line) in new.lines.iter().enumerate() {
+        out += if row == 0 { "" } else { "\r\n" };
+        out += line;
+        out += "\x1b[K";
+    }
+    out += "\x1b[J";
+    if let Some((row, column)) = new.cursor {
+        let up = new.lines.len().saturating_sub(row + 1);
+        if up > 0 {
+            out += &format!("\x1b[{up}A");
+        }
+        out += "\r";
+        if column > 0 {
+            out += &format!("\x1b[{column}C");
+        }
+        out += "\x1b[?25h";
+    }
+    out
+}
+
+/// The part of the terminal that a live question owns. Whatever ends it, the first line stays to be
+/// read, the rest is cleared, the cursor is visible on a fresh line, colours and paste marks are off.
+#[derive(Default)]
+pub(super) struct Screen {
+    shown: Option<(Frame, Size)>,
+}
+
+impl Screen {
+    pub(super) fn show(&mut self, frame: Frame, size: Size) -> io::Result<()> {
+        if self
+            .shown
+            .as_ref()
+            .is_some_and(|(shown, at)| *shown == frame && *at == size)
+        {
+            return Ok(());
+        }
+        let mut out = repaint(
+            self.shown.as_ref().map(|(shown, _)| shown),
+            &frame,
+            size.columns,
+        );
+        if self.shown.is_none() {
+            // Bracketed paste: the terminal marks what was pasted.
+            out.insert_str(0, "\x1b[?2004h");
+        }
+        write(&out)?;
+        self.shown = Some((frame, size));
+        Ok(())
+    }
+
+    /// Leaves `line` in the place of the question.
+    pub(super) fn finish(mut self, line: String, size: Size) -> io::Result<()> {
+        self.show(
+            Frame {
+                lines: vec![line],
+                cursor: Some((0, 0)),
+            },
+            size,
+        )
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        if let Some((frame, size)) = self.shown.take() {
+            let top = to_top(&frame, size.columns);
+            // A terminal that is gone needs no tidying.
+            let _ = write(&format!("{top}\r\n\x1b[0m\x1b[J\x1b[?25h\x1b[?2004l"));
+        }
+    }
+}
+
+pub(super) fn write(text: &str) -> io::Result<()> {
+    let mut stderr = io::stderr().lock();
+    stderr.write_all(text.as_bytes())?;
+    stderr.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(lines: &[&str], cursor: Option<(usize, usize)>) -> Frame {
+        Frame {
+            lines: lines.iter().map(ToString::to_string).collect(),
+            cursor,
+        }
+    }
+
+    #[test]
+    fn a_repaint_starts_where_the_last_one_started() {
+        let menu = frame(&["? Which", "❯ a", "  b"], Some((0, 4)));
+        assert_eq!(to_top(&menu, 80), "\r");
+        assert_eq!(
+            to_top(&frame(&["? Which", "❯ a", "  b"], None), 80),
+            "\x1b[2A\r"
+        );
+        assert_eq!(
+            to_top(&frame(&["? Name", "› Ada"], Some((1, 5))), 80),
+            "\x1b[1A\r"
+        );
+    }
+
+    #[test]
+    fn lines_that_a_narrower_terminal_has_broken_are_counted_as_its_rows() {
+        let line = "x".repeat(70);
+        let menu = frame(&[&line, &line], None);
+        assert_eq!(to_top(&menu, 40), "\x1b[3A\r");
+        assert_eq!(to_top(&frame(&[&line], Some((0, 65))), 40), "\x1b[1A\r");
+    }
+
+    #[test]
+    fn a_frame_clears_what_it_does_not_cover_and_puts_the_cursor_in_place() {
+        let out = repaint(None, &frame(&["? Name", "› Ada"], Some((0, 6))), 80);
+        assert_eq!(
+            out,
+            "\x1b[?25l? Name\x1b[K\r\n› Ada\x1b[K\x1b[J\x1b[1A\r\x1b[6C\x1b[?25h"
+        );
+    }
+}

@@ -1,0 +1,174 @@
+//! Whether a person may be asked, and in which manner. A table of values, nothing is looked up here.
+
+use std::fmt;
+
+/// What was found out about the process before anything is asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Facts {
+    pub(crate) stdin_is_terminal: bool,
+    /// Questions are written to standard error: standard output carries results alone.
+    pub(crate) stderr_is_terminal: bool,
+    /// `--no-input`
+    pub(crate) no_input: bool,
+    /// `--json` or `--jq`: a script reads the answer, so nobody is there to be asked.
+    pub(crate) machine_output: bool,
+    /// `BOOKCTL_NO_INPUT`
+    pub(crate) no_input_in_environment: bool,
+    /// `CI`: a build machine may offer a terminal that nobody looks at.
+    pub(crate) ci: bool,
+    /// `TERM=dumb`, or no `TERM` at all
+    pub(crate) term_is_dumb: bool,
+    /// `BOOKCTL_ACCESSIBLE`: numbered lists and plain lines, for screen readers and braille.
+    pub(crate) accessible: bool,
+    pub(crate) colour: bool,
+}
+
+/// How questions are put where they may be put at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// Redrawn in place, arrow keys, a filter.
+    Live,
+    /// One line out, one line in; nothing is ever redrawn.
+    Plain,
+}
+
+/// Why nothing may be asked. Its text completes "nothing may be asked here: …".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Barrier {
+    NoInput,
+    MachineOutput,
+    Environment,
+    Ci,
+    StdinNotTerminal,
+    StderrNotTerminal,
+}
+
+impl fmt::Display for Barrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoInput => "--no-input was given",
+            Self::MachineOutput => "--json and --jq never ask",
+            Self::Environment => "BOOKCTL_NO_INPUT is set",
+            Self::Ci => "CI is set",
+            Self::StdinNotTerminal => "standard input is not a terminal",
+            Self::StderrNotTerminal => "standard error is not a terminal",
+        })
+    }
+}
+
+impl Facts {
+    /// What the person said comes first, so that the reason given is the one they can change.
+    pub(super) fn manner(&self) -> Result<Manner, Barrier> {
+        let barriers = [
+            (self.no_input, Barrier::NoInput),
+            (self.machine_output, Barrier::MachineOutput),
+            (self.no_input_in_environment, Barrier::Environment),
+            (self.ci, Barrier::Ci),
+            (!self.stdin_is_terminal, Barrier::StdinNotTerminal),
+            (!self.stderr_is_terminal, Barrier::StderrNotTerminal),
+        ];
+        match barriers.into_iter().find(|(stands, _)| *stands) {
+            Some((_, barrier)) => Err(barrier),
+            None if self.accessible || self.term_is_dumb => Ok(Manner::Plain),
+            None => Ok(Manner::Live),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TERMINAL: Facts = Facts {
+        stdin_is_terminal: true,
+        stderr_is_terminal: true,
+        no_input: false,
+        machine_output: false,
+        no_input_in_environment: false,
+        ci: false,
+        term_is_dumb: false,
+        accessible: false,
+        colour: true,
+    };
+
+    #[test]
+    fn a_terminal_on_both_sides_is_asked_live() {
+        assert_eq!(TERMINAL.manner(), Ok(Manner::Live));
+    }
+
+    #[test]
+    fn each_barrier_alone_forbids_every_question_and_names_itself() {
+        let cases = [
+            (
+                Facts {
+                    no_input: true,
+                    ..TERMINAL
+                },
+                Barrier::NoInput,
+            ),
+            (
+                Facts {
+                    machine_output: true,
+                    ..TERMINAL
+                },
+                Barrier::MachineOutput,
+            ),
+            (
+                Facts {
+                    no_input_in_environment: true,
+                    ..TERMINAL
+                },
+                Barrier::Environment,
+            ),
+            (
+                Facts {
+                    ci: true,
+                    ..TERMINAL
+                },
+                Barrier::Ci,
+            ),
+            (
+                Facts {
+                    stdin_is_terminal: false,
+                    ..TERMINAL
+                },
+                Barrier::StdinNotTerminal,
+            ),
+            (
+                Facts {
+                    stderr_is_terminal: false,
+                    ..TERMINAL
+                },
+                Barrier::StderrNotTerminal,
+            ),
+        ];
+        for (facts, barrier) in cases {
+            assert_eq!(facts.manner(), Err(barrier), "{facts:?}");
+            let accessible = Facts {
+                accessible: true,
+                ..facts
+            };
+            assert_eq!(accessible.manner(), Err(barrier), "accessible: {facts:?}");
+        }
+    }
+
+    #[test]
+    fn a_dumb_or_accessible_terminal_is_never_redrawn() {
+        assert_eq!(
+            Facts {
+                term_is_dumb: true,
+                ..TERMINAL
+            }
+            .manner(),
+            Ok(Manner::Plain)
+        );
+        assert_eq!(
+            Facts {
+                accessible: true,
+                ..TERMINAL
+            }
+            .manner(),
+            Ok(Manner::Plain)
+        );
+    }
+}

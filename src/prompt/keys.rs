@@ -1,0 +1,227 @@
+//! Bytes of a terminal in raw mode, read as keys.
+
+/// A key as the widgets understand it. What none of them uses is no key at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Key {
+    Char(char),
+    Enter,
+    /// A line break inside a paste: it was not pressed, so it submits nothing.
+    PastedBreak,
+    Backspace,
+    Delete,
+    Left,
+    Right,
+    Up,
+    Down,
+    Home,
+    End,
+    PageUp,
+    PageDown,
+    /// Ctrl-U
+    EraseLine,
+    /// Ctrl-W
+    EraseWord,
+    /// Ctrl-D
+    EndOfInput,
+    /// Ctrl-C
+    Interrupt,
+    Escape,
+}
+
+/// Puts keys together from bytes, one at a time, so that no byte is taken from the terminal that the
+/// next question would miss.
+#[derive(Debug, Default)]
+pub(super) struct Decoder {
+    /// An unfinished escape sequence or UTF-8 character.
+    held: Vec<u8>,
+    /// Between the marks of a bracketed paste.
+    pasting: bool,
+}
+
+const ESC: u8 = 0x1b;
+/// No sequence that a keyboard sends is longer; a terminal that talks nonsense is cut off here.
+const LONGEST: usize = 16;
+
+impl Decoder {
+    /// An escape was read, and only time can tell whether it was the key or begins a sequence.
+    pub(super) fn undecided(&self) -> bool {
+        self.held.first() == Some(&ESC)
+    }
+
+    /// Nothing followed in time: a lone escape was the key, the start of a sequence was noise.
+    pub(super) fn settle(&mut self) -> Option<Key> {
+        let lone = self.held == [ESC];
+        self.held.clear();
+        (lone && !self.pasting).then_some(Key::Escape)
+    }
+
+    /// Takes the next byte; a key when that completes one.
+    pub(super) fn push(&mut self, byte: u8) -> Option<Key> {
+        if self.held.is_empty() {
+            return match byte {
+                ESC | 0xc2..=0xf4 => {
+                    self.held.push(byte);
+                    None
+                }
+                _ => self.single(byte),
+            };
+        }
+        if !self.undecided() && !(0x80..=0xbf).contains(&byte) {
+            // A broken character ends where something else begins.
+            self.held.clear();
+            return self.push(byte);
+        }
+        self.held.push(byte);
+        if self.undecided() {
+            self.escape()
+        } else {
+            self.character()
+        }
+    }
+
+    fn single(&self, byte: u8) -> Option<Key> {
+        if self.pasting {
+            return match byte {
+                b'\r' | b'\n' => Some(Key::PastedBreak),
+                b'\t' => Some(Key::Char(' ')),
+                b' '..=b'~' => Some(Key::Char(char::from(byte))),
+                0x03 => Some(Key::Interrupt),
+                _ => None,
+            };
+        }
+        Some(match byte {
+            b' '..=b'~' => Key::Char(char::from(byte)),
+            b'\r' | b'\n' => Key::Enter,
+            0x08 | 0x7f => Key::Backspace,
+            0x01 => Key::Home,
+            0x02 => Key::Left,
+            0x03 => Key::Interrupt,
+            0x04 => Key::EndOfInput,
+            0x05 => Key::End,
+            0x06 => Key::Right,
+            0x0e => Key::Down,
+            0x10 => Key::Up,
+            0x15 => Key::EraseLine,
+            0x17 => Key::EraseWord,
+            _ => return None,
+        })
+    }
+
+    fn character(&mut self) -> Option<Key> {
+        let length = match self.held.first() {
+            Some(0xc2..=0xdf) => 2,
+            Some(0xe0..=0xef) => 3,
+            _ => 4,
+        };
+        if self.held.len() < length {
+            return None;
+        }
+        let held = std::mem::take(&mut self.held);
+        let character = std::str::from_utf8(&held).ok()?.chars().next()?;
+        (!character.is_control()).then_some(Key::Char(character))
+    }
+
+    fn escape(&mut self) -> Option<Key> {
+        let complete = match self.held[1..] {
+            [b'[' | b'O'] => false,
+            [b'[', .., last] => (0x40..=0x7e).contains(&last),
+            _ => true,
+        };
+        if !complete && self.held.len() < LONGEST {
+            return None;
+        }
+        let held = std::mem::take(&mut self.held);
+        let key = match &held[1..] {
+            b"[200~" => {
+                self.pasting = true;
+                return None;
+            }
+            b"[201~" => {
+                self.pasting = false;
+                return None;
+            }
+            b"[1~" | b"[7~" => Key::Home,
+            b"[3~" => Key::Delete,
+            b"[4~" | b"[8~" => Key::End,
+            b"[5~" => Key::PageUp,
+            b"[6~" => Key::PageDown,
+            b"\x7f" => Key::EraseWord,
+            // Whatever is held beside an arrow stands between the bracket and its letter.
+            [b'[', .., b'A'] | b"OA" => Key::Up,
+            [b'[', .., b'B'] | b"OB" => Key::Down,
+            [b'[', .., b'C'] | b"OC" => Key::Right,
+            [b'[', .., b'D'] | b"OD" => Key::Left,
+            [b'[', .., b'H'] | b"OH" => Key::Home,
+            [b'[', .., b'F'] | b"OF" => Key::End,
+            // Two escapes in a row: somebody wants out.
+            [ESC] => Key::Escape,
+            _ => return None,
+        };
+        (!self.pasting).then_some(key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(bytes: &[u8]) -> Vec<Key> {
+        let mut decoder = Decoder::default();
+        let mut keys: Vec<Key> = bytes
+            .iter()
+            .filter_map(|byte| decoder.push(*byte))
+            .collect();
+        keys.extend(decoder.settle());
+        keys
+    }
+
+    #[test]
+    fn characters_of_every_length_come_out_whole() {
+        let typed: Vec<Key> = "aé東🍜".chars().map(Key::Char).collect();
+        assert_eq!(keys("aé東🍜".as_bytes()), typed);
+    }
+
+    #[test]
+    fn a_broken_character_costs_only_itself() {
+        assert_eq!(
+            keys(b"\xe6\x9da\xff\xc3\rb"),
+            [Key::Char('a'), Key::Enter, Key::Char('b')]
+        );
+    }
+
+    #[test]
+    fn an_escape_alone_is_the_key_and_with_more_a_sequence() {
+        assert_eq!(keys(b"\x1b"), [Key::Escape]);
+        assert_eq!(keys(b"\x1b\x1b"), [Key::Escape]);
+        assert_eq!(
+            keys(b"\x1b[A\x1bOB\x1b[1;5C\x1b[3~\x1b[H"),
+            [Key::Up, Key::Down, Key::Right, Key::Delete, Key::Home]
+        );
+        assert_eq!(
+            keys(b"\x1b[99z\x1bqx"),
+            [Key::Char('x')],
+            "unknown sequences are dropped"
+        );
+    }
+
+    #[test]
+    fn an_endless_sequence_is_cut_off() {
+        let mut bytes = b"\x1b[".to_vec();
+        bytes.extend([b'0'; 40]);
+        assert!(keys(&bytes).iter().all(|key| *key == Key::Char('0')));
+    }
+
+    #[test]
+    fn a_paste_can_neither_submit_nor_steer() {
+        assert_eq!(
+            keys(b"\x1b[200~1\r\n\x1b[A\x042\x1b[201~\r"),
+            [
+                Key::Char('1'),
+                Key::PastedBreak,
+                Key::PastedBreak,
+                Key::Char('2'),
+                Key::Enter
+            ]
+        );
+    }
+}

@@ -1,0 +1,216 @@
+//! One line of text under edit: what is in it, where the cursor stands, which part of it is seen.
+
+use unicode_width::UnicodeWidthChar;
+
+use super::keys::Key;
+
+/// Whether typed text is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Echo {
+    #[default]
+    Shown,
+    /// A `*` a character: a secret that outlives the moment.
+    Hidden,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Line {
+    text: String,
+    /// Byte offset of the cursor, always between two characters.
+    at: usize,
+    echo: Echo,
+}
+
+impl Line {
+    pub(super) fn new(echo: Echo) -> Self {
+        Self {
+            echo,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Hands the text over and starts afresh.
+    pub(super) fn take(&mut self) -> String {
+        self.at = 0;
+        std::mem::take(&mut self.text)
+    }
+
+    /// Does what the key does to a line; `false` for a key that means nothing to one.
+    pub(super) fn press(&mut self, key: Key) -> bool {
+        match key {
+            Key::Char(character) => {
+                self.text.insert(self.at, character);
+                self.at += character.len_utf8();
+            }
+            // A pasted text of several lines becomes words of one.
+            Key::PastedBreak if self.text.is_empty() => {}
+            Key::PastedBreak => return self.press(Key::Char(' ')),
+            Key::Backspace => self.erase_from(self.before()),
+            Key::Delete => {
+                let after = self.after();
+                self.text.replace_range(self.at..after, "");
+            }
+            Key::EraseLine => self.erase_from(0),
+            Key::EraseWord => self.erase_from(self.word()),
+            Key::Left => self.at = self.before(),
+            Key::Right => self.at = self.after(),
+            Key::Home => self.at = 0,
+            Key::End => self.at = self.text.len(),
+            _ => return false,
+        }
+        true
+    }
+
+    fn erase_from(&mut self, start: usize) {
+        self.text.replace_range(start..self.at, "");
+        self.at = start;
+    }
+
+    fn before(&self) -> usize {
+        self.text[..self.at]
+            .char_indices()
+            .next_back()
+            .map_or(0, |(start, _)| start)
+    }
+
+    fn after(&self) -> usize {
+        self.at
+            + self.text[self.at..]
+                .chars()
+                .next()
+                .map_or(0, char::len_utf8)
+    }
+
+    /// Where the word before the cursor begins.
+    fn word(&self) -> usize {
+        let ends = self.text[..self.at].trim_end();
+        ends.rfind(char::is_whitespace).map_or(0, |space| {
+            space + ends[space..].chars().next().map_or(0, char::len_utf8)
+        })
+    }
+
+    /// The part of the line that fits into `columns`, and the cursor's column in it. The cursor is
+    /// always inside; `…` on the left says that the line began earlier.
+    pub(super) fn view(&self, columns: usize) -> (String, usize) {
+        let cells = |text: &str| -> Vec<(char, usize)> {
+            text.chars()
+                .map(|character| match self.echo {
+                    Echo::Shown => (character, character.width().unwrap_or(0)),
+                    Echo::Hidden => ('*', 1),
+                })
+                .collect()
+        };
+        let (before, after) = (cells(&self.text[..self.at]), cells(&self.text[self.at..]));
+        // The cursor needs a column of its own behind the text.
+        let room = columns.saturating_sub(1);
+        let mut shown = String::new();
+        let mut used: usize = before.iter().map(|(_, width)| width).sum();
+        let mut skipped = 0;
+        if used > room {
+            shown.push('…');
+            used += 1;
+            while used > room && skipped < before.len() {
+                used -= before[skipped].1;
+                skipped += 1;
+            }
+        }
+        shown.extend(before[skipped..].iter().map(|(character, _)| character));
+        let cursor = used;
+        for (character, width) in after {
+            used += width;
+            if used > columns {
+                break;
+            }
+            shown.push(character);
+        }
+        (shown, cursor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unicode_width::UnicodeWidthStr;
+
+    fn typed(text: &str) -> Line {
+        let mut line = Line::default();
+        for character in text.chars() {
+            assert!(line.press(Key::Char(character)));
+        }
+        line
+    }
+
+    fn after(text: &str, keys: &[Key]) -> String {
+        let mut line = typed(text);
+        for key in keys {
+            line.press(*key);
+        }
+        line.take()
+    }
+
+    #[test]
+    fn editing_works_on_characters_wherever_the_cursor_stands() {
+        use Key::*;
+        assert_eq!(after("日本x", &[Left, Backspace]), "日x");
+        assert_eq!(after("日本x", &[Home, Delete, Right, Char('é')]), "本éx");
+        assert_eq!(
+            after("ab", &[Home, Backspace, Left, End, Delete, Right]),
+            "ab"
+        );
+    }
+
+    #[test]
+    fn a_word_or_all_before_the_cursor_is_erased_and_the_rest_stays() {
+        use Key::*;
+        assert_eq!(after("Ada  Lovelace ", &[EraseWord]), "Ada  ");
+        assert_eq!(after("Ada Lovelace", &[Left, Left, EraseWord]), "Ada ce");
+        assert_eq!(after("名前\u{3000}二", &[EraseWord]), "名前\u{3000}");
+        assert_eq!(after("123456", &[Left, EraseLine]), "6");
+    }
+
+    #[test]
+    fn pasted_lines_become_words() {
+        assert_eq!(
+            after("", &[Key::PastedBreak, Key::Char('1'), Key::PastedBreak]),
+            "1 "
+        );
+    }
+
+    #[test]
+    fn the_view_never_exceeds_its_columns_and_holds_the_cursor() {
+        let text = "Café 東京タワー🍜 with a long tail of words";
+        for columns in [2, 3, 8, 20, 40, 200] {
+            let mut line = typed(text);
+            for _ in 0..=text.chars().count() {
+                let (shown, cursor) = line.view(columns);
+                assert!(shown.width() <= columns, "{columns}: {shown:?}");
+                assert!(
+                    cursor < columns,
+                    "{columns}: cursor at {cursor} in {shown:?}"
+                );
+                line.press(Key::Left);
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_line_scrolls_under_the_cursor() {
+        let mut line = typed("0123456789");
+        assert_eq!(line.view(6), ("…6789".into(), 5));
+        line.press(Key::Home);
+        assert_eq!(line.view(6), ("012345".into(), 0));
+    }
+
+    #[test]
+    fn a_hidden_line_shows_how_much_and_nothing_else() {
+        let mut line = Line::new(Echo::Hidden);
+        for character in "sk_é東".chars() {
+            line.press(Key::Char(character));
+        }
+        assert_eq!(line.view(20), ("*****".into(), 5));
+    }
+}

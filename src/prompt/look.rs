@@ -1,0 +1,177 @@
+//! How questions look: dialoguer's colourful theme for all of them, fitted to a width.
+
+use std::fmt;
+
+use console::{Style, measure_text_width, truncate_str};
+use dialoguer::theme::{ColorfulTheme, Theme};
+use jiff::SignedDuration;
+
+use super::deadline::countdown;
+
+pub(super) struct Look {
+    theme: ColorfulTheme,
+}
+
+/// `text` in at most `columns`, the end replaced by `…` where it is longer. Knows wide characters and colours.
+pub(super) fn fit(text: &str, columns: usize) -> String {
+    truncate_str(text, columns, "…").into_owned()
+}
+
+/// A question with the time that is left, in at most `columns`; the time is the last to give way.
+pub(super) fn title(text: &str, left: Option<SignedDuration>, columns: usize) -> String {
+    let Some(left) = left.map(countdown) else {
+        return fit(text, columns);
+    };
+    let long = format!(" ({left} left)");
+    // Four columns of question still say which one it is.
+    let rest = if long.len() + 4 <= columns {
+        long
+    } else {
+        format!(" {left}")
+    };
+    fit(
+        &format!("{}{rest}", fit(text, columns.saturating_sub(rest.len()))),
+        columns,
+    )
+}
+
+impl Look {
+    /// The marks (`?`, `❯`, `✔`, `✘`) stay without colour: meaning never rests on colour alone.
+    /// Whether there is colour is decided by the caller, and by nothing the libraries find out.
+    pub(super) fn new(colour: bool) -> Self {
+        let style = || Style::new().for_stderr().force_styling(colour);
+        let mark = |style: Style, mark: &str| style.apply_to(mark.to_owned());
+        let theme = ColorfulTheme {
+            // Dim, where the theme has bright black: on some palettes that is the background.
+            defaults_style: style().cyan(),
+            prompt_style: style().bold(),
+            prompt_prefix: mark(style().yellow(), "?"),
+            prompt_suffix: mark(style().dim(), "›"),
+            success_prefix: mark(style().green(), "✔"),
+            success_suffix: mark(style().dim(), "·"),
+            error_prefix: mark(style().red(), "✘"),
+            error_style: style().red(),
+            hint_style: style().dim(),
+            values_style: style().green(),
+            active_item_style: style().cyan(),
+            inactive_item_style: style(),
+            active_item_prefix: mark(style().green(), "❯"),
+            inactive_item_prefix: mark(style(), " "),
+            ..ColorfulTheme::default()
+        };
+        Self { theme }
+    }
+
+    /// `? Name (Ada) ›`, with a blank behind it for what is typed.
+    pub(super) fn input(&self, title: &str, default: Option<&str>) -> String {
+        drawn(|out| self.theme.format_input_prompt(out, title, default))
+    }
+
+    /// `? Which venue? (19:52 left) ›` in at most `columns`.
+    pub(super) fn heading(
+        &self,
+        text: &str,
+        left: Option<SignedDuration>,
+        columns: usize,
+    ) -> String {
+        let line = |text: &str| drawn(|out| self.theme.format_select_prompt(out, text));
+        // What the theme writes around the text, the text being one column.
+        let marks = columns_of(&line(" ")) - 1;
+        line(&title(text, left, columns.saturating_sub(marks)))
+    }
+
+    /// `? Book it? (y/n) › no`
+    pub(super) fn yes_no(&self, title: &str, default: bool) -> String {
+        drawn(|out| self.theme.format_confirm_prompt(out, title, Some(default)))
+    }
+
+    /// `❯ row` or two blanks and the row.
+    pub(super) fn row(&self, row: &str, active: bool) -> String {
+        drawn(|out| self.theme.format_select_prompt_item(out, row, active))
+    }
+
+    /// `✘ what is wrong`
+    pub(super) fn problem(&self, text: &str) -> String {
+        drawn(|out| self.theme.format_error(out, text))
+    }
+
+    /// `✔ Name · Ada`: what stays on the screen, in at most `columns`. A long question gives way to
+    /// its answer, down to half of the line.
+    pub(super) fn answered(&self, question: &str, answer: &str, columns: usize) -> String {
+        let line = |question: &str| {
+            drawn(|out| {
+                self.theme
+                    .format_input_prompt_selection(out, question, answer)
+            })
+        };
+        let excess = columns_of(&line(question)).saturating_sub(columns);
+        let room = columns_of(question).saturating_sub(excess).max(columns / 2);
+        fit(&line(&fit(question, room)), columns)
+    }
+
+    pub(super) fn hint(&self, text: &str) -> String {
+        self.theme.hint_style.apply_to(text).to_string()
+    }
+}
+
+fn drawn(format: impl FnOnce(&mut String) -> fmt::Result) -> String {
+    let mut out = String::new();
+    // Writing into a string cannot fail.
+    let _ = format(&mut out);
+    out
+}
+
+/// Columns that a text takes, colours aside.
+pub(super) fn columns_of(text: &str) -> usize {
+    measure_text_width(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEFT: Option<SignedDuration> = Some(SignedDuration::from_secs(1192));
+
+    #[test]
+    fn the_time_left_outlives_the_question_when_columns_run_short() {
+        assert_eq!(title("Code", LEFT, 80), "Code (19:52 left)");
+        assert_eq!(
+            title("Code from the text message", LEFT, 20),
+            "Code f… (19:52 left)"
+        );
+        assert_eq!(
+            title("Code from the text message", LEFT, 12),
+            "Code … 19:52"
+        );
+        assert_eq!(title("Code", None, 80), "Code");
+    }
+
+    #[test]
+    fn a_cut_never_splits_a_wide_character_or_passes_its_columns() {
+        assert_eq!(fit("東京タワー", 5), "東京…");
+        assert_eq!(fit("東京タワー", 6), "東京…");
+        for columns in 1..30 {
+            assert!(columns_of(&title("東京タワー Café", LEFT, columns)) <= columns);
+        }
+    }
+
+    #[test]
+    fn a_long_question_gives_way_to_its_answer() {
+        let plain = Look::new(false);
+        let line = plain.answered("Which venue in London?", "Bistro", 24);
+        assert_eq!(line, "✔ Which venue … · Bistro");
+        let line = plain.answered("Which venue?", "Bistro of the long name", 24);
+        assert_eq!(line, "✔ Which venue? · Bistro…");
+    }
+
+    #[test]
+    fn without_colour_the_marks_stay_and_no_escape_is_written() {
+        let plain = Look::new(false);
+        assert_eq!(plain.row("Bistro", true), "❯ Bistro");
+        assert_eq!(plain.row("Bistro", false), "  Bistro");
+        assert_eq!(plain.input("Name", Some("Ada")), "? Name (Ada) › ");
+        assert_eq!(plain.answered("Name", "Ada", 80), "✔ Name · Ada");
+        assert_eq!(plain.problem("too long"), "✘ too long");
+        assert!(Look::new(true).row("Bistro", true).contains('\x1b'));
+    }
+}

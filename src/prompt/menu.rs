@@ -1,0 +1,285 @@
+//! Rows to choose from, live: arrow keys, and where asked for, typing that narrows them.
+//!
+//! Not dialoguer's selects: they count an item's bytes as columns and so clear what stands above
+//! rows with accents or wide characters, answer with the first of equal rows, and hold up everything
+//! else in the process while they wait.
+
+use jiff::SignedDuration;
+
+use super::Question;
+use super::frame::{Frame, Size};
+use super::keys::Key;
+use super::line::Line;
+use super::live::{Step, Widget};
+use super::look::{Look, columns_of, fit};
+
+/// More rows than this are no overview any longer.
+const MOST_ROWS: usize = 12;
+/// The columns in front of each row, for the mark of the chosen one.
+const MARK: usize = 2;
+
+pub(super) struct Menu<'a> {
+    question: &'a Question,
+    header: Option<&'a str>,
+    rows: &'a [String],
+    filter: Option<Line>,
+    /// The rows that the filter leaves, by their index, in their order.
+    found: Vec<usize>,
+    /// The marked one of `found`.
+    at: usize,
+}
+
+impl<'a> Menu<'a> {
+    pub(super) fn new(question: &'a Question, rows: &'a [String]) -> Self {
+        let found = (0..rows.len()).collect();
+        Self {
+            question,
+            header: None,
+            rows,
+            filter: None,
+            found,
+            at: 0,
+        }
+    }
+
+    /// The same, narrowed by typing, under a line that names the columns.
+    pub(super) fn filtered(self, header: Option<&'a str>, default: usize) -> Self {
+        let at = default.min(self.rows.len().saturating_sub(1));
+        Self {
+            header,
+            at,
+            filter: Some(Line::default()),
+            ..self
+        }
+    }
+
+    /// Keeps the rows that hold every word of the filter, case aside, and the mark on its row if that stays.
+    fn narrow(&mut self) {
+        let Some(filter) = &self.filter else { return };
+        let filter = filter.text().to_lowercase();
+        let words: Vec<&str> = filter.split_whitespace().collect();
+        let marked = self.found.get(self.at).copied();
+        self.found = (0..self.rows.len())
+            .filter(|row| {
+                let row = self.rows[*row].to_lowercase();
+                words.iter().all(|word| row.contains(word))
+            })
+            .collect();
+        self.at = self
+            .found
+            .iter()
+            .position(|row| Some(*row) == marked)
+            .unwrap_or(0);
+    }
+
+    fn footer(&self) -> String {
+        match &self.filter {
+            Some(filter) if self.found.is_empty() => format!("nothing has {:?}", filter.text()),
+            Some(filter) if filter.text().is_empty() => {
+                format!("{} of {}, type to filter", self.at + 1, self.rows.len())
+            }
+            Some(_) => format!("{} of {} found", self.at + 1, self.found.len()),
+            None => format!("{} of {}", self.at + 1, self.rows.len()),
+        }
+    }
+}
+
+impl Widget for Menu<'_> {
+    type Answer = usize;
+
+    fn press(&mut self, key: Key) -> Step<usize> {
+        let last = self.found.len().saturating_sub(1);
+        match key {
+            Key::Up => self.at = self.at.checked_sub(1).unwrap_or(last),
+            Key::Down => self.at = if self.at < last { self.at + 1 } else { 0 },
+            Key::PageUp => self.at = self.at.saturating_sub(MOST_ROWS - 2),
+            Key::PageDown => self.at = (self.at + MOST_ROWS - 2).min(last),
+            Key::Enter => {
+                if let Some(row) = self.found.get(self.at) {
+                    return Step::Answer(*row);
+                }
+            }
+            Key::EndOfInput => return Step::Interrupted,
+            Key::Home if self.filter.is_none() => self.at = 0,
+            Key::End if self.filter.is_none() => self.at = last,
+            _ => {
+                if self.filter.as_mut().is_some_and(|filter| filter.press(key)) {
+                    self.narrow();
+                }
+            }
+        }
+        Step::Stay
+    }
+
+    fn draw(&self, left: Option<SignedDuration>, size: Size, look: &Look) -> Frame {
+        let columns = size.usable();
+        let heading = |room| look.heading(&self.question.text, left, room);
+        let (first, cursor) = match &self.filter {
+            None => (heading(columns), None),
+            Some(filter) => {
+                let heading = heading(columns * 2 / 3) + " ";
+                let start = columns_of(&heading);
+                let (typed, cursor) = filter.view(columns.saturating_sub(start));
+                (heading + &typed, Some((0, start + cursor)))
+            }
+        };
+        let mut lines = vec![first];
+        let indented =
+            |text: &str| look.hint(&format!("  {}", fit(text, columns.saturating_sub(MARK))));
+
+        // Heading, footer, and one row for the shell's own line stay free.
+        let mut room = size.rows.saturating_sub(3).max(1);
+        if let Some(header) = self.header.filter(|_| room > 3) {
+            lines.push(indented(header));
+            room -= 1;
+        }
+        let visible = room.min(MOST_ROWS).min(self.found.len());
+        // The mark stays in the middle where it can, so that what comes next is seen both ways.
+        let top = self
+            .at
+            .saturating_sub(visible / 2)
+            .min(self.found.len() - visible);
+        for (at, row) in self.found.iter().enumerate().skip(top).take(visible) {
+            lines.push(look.row(
+                &fit(&self.rows[*row], columns.saturating_sub(MARK)),
+                at == self.at,
+            ));
+        }
+        if self.filter.is_some() || visible < self.found.len() {
+            lines.push(indented(&self.footer()));
+        }
+        Frame { lines, cursor }
+    }
+
+    fn answered(&self, answer: &usize) -> (&str, String) {
+        let row = self.rows.get(*answer).map_or("", String::as_str);
+        // Blanks that align columns mean nothing in a line alone.
+        (
+            &self.question.text,
+            row.split_whitespace().collect::<Vec<_>>().join(" "),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn venues() -> Vec<String> {
+        let mut rows: Vec<String> = [
+            "Café de Flore   Paris",
+            "東京タワー寿司  Tokyo",
+            "Bistro  Paris",
+        ]
+        .map(String::from)
+        .to_vec();
+        rows.extend((0..60).map(|number| format!("Venue {number}  London {}", "long ".repeat(40))));
+        rows
+    }
+
+    fn question() -> Question {
+        Question::new("Which venue?", "VENUE", "the venue")
+    }
+
+    fn press(menu: &mut Menu<'_>, text: &str) {
+        for character in text.chars() {
+            assert_eq!(menu.press(Key::Char(character)), Step::Stay);
+        }
+    }
+
+    fn draw(menu: &Menu<'_>, rows: usize, columns: usize) -> Vec<String> {
+        menu.draw(None, Size { rows, columns }, &Look::new(false))
+            .lines
+    }
+
+    #[test]
+    fn every_typed_word_narrows_the_rows_in_any_order_and_case() {
+        let (rows, question) = (venues(), question());
+        let mut menu = Menu::new(&question, &rows).filtered(None, 0);
+        press(&mut menu, "paris CAFÉ");
+        assert_eq!(menu.found, [0]);
+        menu.press(Key::EraseWord);
+        assert_eq!(menu.found, [0, 2]);
+        menu.press(Key::Down);
+        assert_eq!(
+            menu.press(Key::Enter),
+            Step::Answer(2),
+            "the row's own index, not the filtered one"
+        );
+    }
+
+    #[test]
+    fn equal_rows_are_told_apart() {
+        let (rows, question) = (vec!["19:30".to_owned(), "19:30".to_owned()], question());
+        let mut menu = Menu::new(&question, &rows).filtered(None, 0);
+        menu.press(Key::Down);
+        press(&mut menu, "30");
+        assert_eq!(menu.press(Key::Enter), Step::Answer(1));
+    }
+
+    #[test]
+    fn where_nothing_is_found_enter_answers_nothing() {
+        let (rows, question) = (venues(), question());
+        let mut menu = Menu::new(&question, &rows).filtered(None, 1);
+        press(&mut menu, "xyz");
+        assert_eq!(menu.press(Key::Enter), Step::Stay);
+        menu.press(Key::Up);
+        menu.press(Key::PageDown);
+        assert_eq!(draw(&menu, 24, 80)[1], "  nothing has \"xyz\"");
+        menu.press(Key::EraseLine);
+        assert_eq!(menu.found.len(), rows.len());
+    }
+
+    #[test]
+    fn the_marked_row_is_in_view_at_every_size_and_nothing_wraps_or_overflows() {
+        let (rows, question) = (venues(), question());
+        for (height, columns) in [(3, 20), (5, 20), (10, 40), (24, 80), (60, 200)] {
+            let mut menu = Menu::new(&question, &rows).filtered(Some("Name  City"), 0);
+            for _ in 0..rows.len() {
+                let lines = draw(&menu, height, columns);
+                assert!(lines.len() <= height, "{height}: {lines:?}");
+                assert!(
+                    lines.iter().all(|line| columns_of(line) < columns),
+                    "{columns}: {lines:?}"
+                );
+                assert_eq!(lines.iter().filter(|line| line.starts_with('❯')).count(), 1);
+                menu.press(Key::Down);
+            }
+            assert_eq!(menu.at, 0, "after the last row comes the first");
+            menu.press(Key::Up);
+            assert_eq!(menu.at, rows.len() - 1);
+        }
+    }
+
+    #[test]
+    fn a_short_menu_shows_its_rows_alone_and_hides_the_cursor() {
+        let (rows, question) = (vec!["Dining".to_owned(), "Travel".to_owned()], question());
+        let mut menu = Menu::new(&question, &rows);
+        menu.press(Key::End);
+        press(&mut menu, "d");
+        let left = Some(SignedDuration::from_secs(61));
+        let frame = menu.draw(
+            left,
+            Size {
+                rows: 24,
+                columns: 80,
+            },
+            &Look::new(false),
+        );
+        assert_eq!(
+            frame.lines,
+            ["? Which venue? (01:01 left) ›", "  Dining", "❯ Travel"]
+        );
+        assert_eq!(frame.cursor, None);
+    }
+
+    #[test]
+    fn the_line_that_stays_names_the_row_without_its_alignment() {
+        let (rows, question) = (venues(), question());
+        let menu = Menu::new(&question, &rows);
+        assert_eq!(
+            menu.answered(&0),
+            ("Which venue?", "Café de Flore Paris".to_owned())
+        );
+    }
+}

@@ -1,0 +1,149 @@
+//! Several lines, typed or pasted live, until an empty one or Ctrl-D.
+
+use jiff::SignedDuration;
+
+use super::Question;
+use super::entry::shown;
+use super::frame::{Frame, Size};
+use super::keys::Key;
+use super::line::Line;
+use super::live::{Step, Widget};
+use super::look::{Look, fit};
+
+/// The lines above the current one that stay in view.
+const LINES_IN_VIEW: usize = 8;
+const INDENT: usize = 2;
+
+pub(super) struct Pad<'a> {
+    question: &'a Question,
+    done: Vec<String>,
+    line: Line,
+}
+
+impl<'a> Pad<'a> {
+    pub(super) fn new(question: &'a Question) -> Self {
+        Self {
+            question,
+            done: Vec::new(),
+            line: Line::new(question.echo),
+        }
+    }
+
+    fn answer(&mut self) -> Step<String> {
+        self.done.push(self.line.take());
+        Step::Answer(self.done.join("\n").trim().to_owned())
+    }
+}
+
+impl Widget for Pad<'_> {
+    type Answer = String;
+
+    fn press(&mut self, key: Key) -> Step<String> {
+        let empty = self.line.text().is_empty();
+        match key {
+            Key::EndOfInput if empty && self.done.is_empty() => return Step::Interrupted,
+            Key::Enter if empty => return self.answer(),
+            Key::EndOfInput => return self.answer(),
+            // An empty line that was pasted belongs to what was pasted.
+            Key::Enter | Key::PastedBreak => self.done.push(self.line.take()),
+            _ => {
+                self.line.press(key);
+            }
+        }
+        Step::Stay
+    }
+
+    fn draw(&self, left: Option<SignedDuration>, size: Size, look: &Look) -> Frame {
+        let columns = size.usable();
+        let mut lines = vec![look.heading(&self.question.text, left, columns)];
+        let visible = LINES_IN_VIEW
+            .min(size.rows.saturating_sub(4))
+            .min(self.done.len());
+        let above = self.done.len() - visible;
+        for line in &self.done[above..] {
+            let line = fit(
+                &shown(line, self.question.echo),
+                columns.saturating_sub(INDENT),
+            );
+            lines.push(format!("  {line}"));
+        }
+        let (typed, cursor) = self.line.view(columns.saturating_sub(INDENT));
+        let cursor = Some((lines.len(), INDENT + cursor));
+        lines.push(format!("  {typed}"));
+        let hint = match above {
+            0 => "an empty line ends it".to_owned(),
+            above => format!("{above} more above; an empty line ends it"),
+        };
+        lines.push(look.hint(&fit(&hint, columns)));
+        Frame { lines, cursor }
+    }
+
+    fn answered(&self, answer: &String) -> (&str, String) {
+        // How much it was; the text itself may be an answer that no one else should read.
+        let value = match answer.lines().count() {
+            1 => "1 line".to_owned(),
+            lines => format!("{lines} lines"),
+        };
+        (&self.question.text, value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::columns_of;
+    use super::*;
+
+    fn press(pad: &mut Pad<'_>, text: &str, line_break: Key) {
+        for character in text.chars() {
+            let key = if character == '\n' {
+                line_break
+            } else {
+                Key::Char(character)
+            };
+            assert_eq!(pad.press(key), Step::Stay);
+        }
+    }
+
+    #[test]
+    fn an_empty_line_ends_what_is_typed_but_not_what_is_pasted() {
+        let question = Question::new("Payment answer", "--psp-response", "the payment answer");
+        let mut pad = Pad::new(&question);
+        press(&mut pad, "{\n\n\"a\": 1\n}", Key::PastedBreak);
+        assert_eq!(
+            pad.press(Key::Enter),
+            Step::Stay,
+            "the last line is done by Enter"
+        );
+        assert_eq!(
+            pad.press(Key::Enter),
+            Step::Answer("{\n\n\"a\": 1\n}".into())
+        );
+    }
+
+    #[test]
+    fn the_end_of_input_takes_what_is_there_and_is_a_way_out_where_nothing_is() {
+        let question = Question::new("Payment answer", "--psp-response", "the payment answer");
+        let mut pad = Pad::new(&question);
+        assert_eq!(pad.press(Key::EndOfInput), Step::Interrupted);
+        press(&mut pad, "{\n}", Key::Enter);
+        assert_eq!(pad.press(Key::EndOfInput), Step::Answer("{\n}".into()));
+    }
+
+    #[test]
+    fn a_long_text_keeps_its_end_in_view_and_never_wraps() {
+        let question = Question::new("Payment answer", "--psp-response", "the payment answer");
+        let mut pad = Pad::new(&question);
+        press(
+            &mut pad,
+            &"東京 a line that is too long for a narrow terminal\n".repeat(30),
+            Key::Enter,
+        );
+        press(&mut pad, "last", Key::Enter);
+        for (rows, columns) in [(4, 20), (10, 40), (24, 80)] {
+            let frame = pad.draw(None, Size { rows, columns }, &Look::new(false));
+            assert!(frame.lines.len() <= rows);
+            assert!(frame.lines.iter().all(|line| columns_of(line) < columns));
+            assert!(frame.lines.contains(&"  last".to_owned()));
+        }
+    }
+}

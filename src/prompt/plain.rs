@@ -1,0 +1,217 @@
+//! Questions without redrawing: a line out, a line in. For screen readers and terminals that know no more.
+
+use std::time::Duration;
+
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::deadline::{Deadline, Until, countdown};
+use super::entry;
+use super::frame::write;
+use super::line::Echo;
+use super::terminal::{self, Modes};
+use super::{Check, PromptError, Question};
+
+type Asked<T> = Result<Until<T>, PromptError>;
+
+/// How soon a passed deadline is noticed.
+const GLANCE: Duration = Duration::from_millis(200);
+
+/// Asks for a line until it is taken. The time left is said once each time, in the question.
+pub(super) async fn text(
+    question: &Question,
+    default: Option<&str>,
+    check: Check<'_>,
+    deadline: Option<&Deadline<'_>>,
+) -> Asked<String> {
+    ask(question, default, deadline, |line| {
+        entry::answer(line, default, check)
+    })
+    .await
+}
+
+/// The rows with their numbers, then a number.
+pub(super) async fn choose(
+    question: &Question,
+    header: Option<&str>,
+    rows: &[String],
+    default: Option<usize>,
+    deadline: Option<&Deadline<'_>>,
+) -> Asked<usize> {
+    write(&listing(header, rows))?;
+    let default = default.map(|row| (row + 1).to_string());
+    ask(question, default.as_deref(), deadline, |line| {
+        number(line, rows.len(), default.as_deref())
+    })
+    .await
+}
+
+pub(super) async fn confirm(question: &Question, default: bool) -> Asked<bool> {
+    let default = if default { "yes" } else { "no" };
+    ask(question, Some(default), None, |line| {
+        yes_or_no(line, default)
+    })
+    .await
+}
+
+/// Lines until an empty one or the end of input.
+pub(super) async fn paste(question: &Question, deadline: Option<&Deadline<'_>>) -> Asked<String> {
+    write(&format!(
+        "{} An empty line ends it.\n",
+        prompt(question, None, deadline)
+    ))?;
+    let mut text = String::new();
+    loop {
+        match read(question.echo, deadline).await? {
+            Until::TimedOut => return Ok(Until::TimedOut),
+            Until::Answered(Some(line)) if !line.is_empty() => {
+                text.push_str(&line);
+                text.push('\n');
+            }
+            Until::Answered(None) if text.is_empty() => return Err(PromptError::Interrupted),
+            Until::Answered(_) => return Ok(Until::Answered(text.trim().to_owned())),
+        }
+    }
+}
+
+async fn ask<T>(
+    question: &Question,
+    default: Option<&str>,
+    deadline: Option<&Deadline<'_>>,
+    answer: impl Fn(&str) -> Result<T, String>,
+) -> Asked<T> {
+    loop {
+        write(&format!("{} ", prompt(question, default, deadline)))?;
+        match read(question.echo, deadline).await? {
+            Until::TimedOut => return Ok(Until::TimedOut),
+            Until::Answered(None) => {
+                write("\n")?;
+                return Err(PromptError::Interrupted);
+            }
+            Until::Answered(Some(line)) => match answer(&line) {
+                Ok(answer) => return Ok(Until::Answered(answer)),
+                Err(problem) => write(&format!("{problem}\n"))?,
+            },
+        }
+    }
+}
+
+/// A line, or the end of input. A question that ends otherwise leaves the cursor on a fresh line.
+async fn read(echo: Echo, deadline: Option<&Deadline<'_>>) -> Asked<Option<String>> {
+    let _unseen = match echo {
+        Echo::Shown => None,
+        Echo::Hidden => Some(Modes::unseen()?),
+    };
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut line = std::pin::pin!(terminal::line());
+    let ended = loop {
+        if deadline.is_some_and(|deadline| deadline.left().is_none()) {
+            break Ok(Until::TimedOut);
+        }
+        tokio::select! {
+            line = &mut line => break line.map(Until::Answered).map_err(PromptError::from),
+            _ = interrupt.recv() => break Err(PromptError::Interrupted),
+            () = tokio::time::sleep(GLANCE) => {}
+        }
+    };
+    if echo == Echo::Hidden || !matches!(ended, Ok(Until::Answered(_))) {
+        write("\n")?;
+    }
+    ended
+}
+
+/// `Code (19:52 left) [default]:`
+fn prompt(question: &Question, default: Option<&str>, deadline: Option<&Deadline<'_>>) -> String {
+    let mut prompt = question.text.clone();
+    if let Some(deadline) = deadline {
+        prompt += &format!(" ({} left)", countdown(deadline.left().unwrap_or_default()));
+    }
+    if let Some(default) = default {
+        prompt += &format!(" [{default}]");
+    }
+    // "Cancel it?" needs no colon.
+    if !prompt.ends_with('?') {
+        prompt.push(':');
+    }
+    prompt
+}
+
+fn listing(header: Option<&str>, rows: &[String]) -> String {
+    let width = rows.len().to_string().len();
+    let mut listing = String::new();
+    if let Some(header) = header {
+        listing += &format!("{:width$}  {header}\n", "");
+    }
+    for (row, text) in rows.iter().enumerate() {
+        listing += &format!("{:>width$}) {text}\n", row + 1);
+    }
+    listing
+}
+
+fn number(line: &str, rows: usize, default: Option<&str>) -> Result<usize, String> {
+    let line = match (line.trim(), default) {
+        ("", Some(default)) => default,
+        (line, _) => line,
+    };
+    match line.parse::<usize>() {
+        Ok(number) if (1..=rows).contains(&number) => Ok(number - 1),
+        _ => Err(format!("Please give a number from 1 to {rows}.")),
+    }
+}
+
+fn yes_or_no(line: &str, default: &str) -> Result<bool, String> {
+    let line = line.trim().to_lowercase();
+    match if line.is_empty() { default } else { &line } {
+        "y" | "yes" => Ok(true),
+        "n" | "no" => Ok(false),
+        _ => Err("Please answer yes or no.".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::{SignedDuration, Timestamp};
+
+    #[test]
+    fn a_numbered_list_takes_its_numbers_alone() {
+        assert_eq!(number(" 2 ", 12, None), Ok(1));
+        assert_eq!(number("", 12, Some("3")), Ok(2));
+        for wrong in ["", "0", "13", "-1", "two", "1.5"] {
+            assert!(
+                number(wrong, 12, None).unwrap_err().contains("1 to 12"),
+                "{wrong:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_a_yes_is_a_yes() {
+        assert_eq!(yes_or_no("", "no"), Ok(false));
+        assert_eq!(yes_or_no(" Y ", "no"), Ok(true));
+        assert!(yes_or_no("yep", "no").is_err());
+    }
+
+    #[test]
+    fn the_time_left_and_the_default_are_said_in_the_question() {
+        let now = Timestamp::UNIX_EPOCH;
+        let clock = || now;
+        let deadline = Deadline::new(now + SignedDuration::from_secs(1192), &clock);
+        let question = Question::new("Code", "--otp", "the code");
+        assert_eq!(
+            prompt(&question, Some("x"), Some(&deadline)),
+            "Code (19:52 left) [x]:"
+        );
+        assert_eq!(
+            prompt(&Question::new("Cancel it?", "--yes", ""), None, None),
+            "Cancel it?"
+        );
+    }
+
+    #[test]
+    fn a_listing_aligns_its_numbers_with_its_header() {
+        let rows: Vec<String> = (1..=10).map(|row| format!("row {row}")).collect();
+        let listing = listing(Some("name"), &rows);
+        assert!(listing.starts_with("    name\n 1) row 1\n"));
+        assert!(listing.ends_with("10) row 10\n"));
+    }
+}

@@ -1,0 +1,177 @@
+//! The terminal itself: its modes, its size, what is typed on it.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::AsFd;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use console::Term;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+use super::frame::Size;
+use super::keys::{Decoder, Key};
+
+/// The bytes of one key arrive together; a slow connection may part them by a little.
+const REST_OF_A_KEY: Duration = Duration::from_millis(50);
+
+pub(super) fn size() -> Size {
+    let (rows, columns) = Term::stderr().size();
+    Size {
+        rows: usize::from(rows),
+        columns: usize::from(columns),
+    }
+}
+
+/// The terminal in another mode, until this is dropped: also by an error, a panic, or a future that
+/// is not waited for any longer.
+///
+/// The modes are set by `stty`, which every system with terminals has: what sets them from within a
+/// process is unsafe code, and console's own raw mode lasts for one blocking key only.
+pub(super) struct Modes {
+    saved: String,
+}
+
+impl Modes {
+    /// Each key at once, unseen, Ctrl-C and Ctrl-Z too; a read never waits (`min 0`), so that not a
+    /// byte more is taken than was asked for.
+    pub(super) fn raw() -> io::Result<Self> {
+        Self::set(&[
+            "-icanon", "-echo", "-isig", "-iexten", "-ixon", "min", "0", "time", "0",
+        ])
+    }
+
+    /// Lines as ever, but unseen.
+    pub(super) fn unseen() -> io::Result<Self> {
+        Self::set(&["-echo"])
+    }
+
+    fn set(modes: &[&str]) -> io::Result<Self> {
+        let saved = stty(&["-g"])?.trim().to_owned();
+        let held = Self { saved };
+        stty(modes)?;
+        Ok(held)
+    }
+}
+
+impl Drop for Modes {
+    fn drop(&mut self) {
+        // A terminal that is gone has no modes to restore.
+        let _ = stty(&[&self.saved]);
+    }
+}
+
+fn stty(arguments: &[&str]) -> io::Result<String> {
+    let output = Command::new("stty")
+        .args(arguments)
+        .stdin(Stdio::inherit())
+        .output()?;
+    if !output.status.success() {
+        return Err(io::Error::other(
+            String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        ));
+    }
+    String::from_utf8(output.stdout).map_err(io::Error::other)
+}
+
+/// What is typed, waited for without a thread: a thread blocked in a read would swallow the first
+/// key of the next question when this one's time is up.
+pub(super) struct Typed {
+    /// A second descriptor of standard input, because std's own buffers what others should read.
+    input: AsyncFd<File>,
+    decoder: Decoder,
+}
+
+impl Typed {
+    pub(super) fn open() -> io::Result<Self> {
+        let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+        #[expect(
+            deprecated,
+            reason = "its replacement is unsafe code, for types whose descriptor may change; a file's does not"
+        )]
+        let input = AsyncFd::with_interest(input, Interest::READABLE)?;
+        Ok(Self {
+            input,
+            decoder: Decoder::default(),
+        })
+    }
+
+    /// The next key of a terminal in raw mode; `None` when the terminal is gone.
+    /// Nothing is lost when this is dropped before it is ready.
+    pub(super) async fn key(&mut self) -> io::Result<Option<Key>> {
+        loop {
+            let byte = if self.decoder.undecided() {
+                match tokio::time::timeout(REST_OF_A_KEY, self.byte()).await {
+                    Ok(byte) => byte?,
+                    Err(_) => match self.decoder.settle() {
+                        Some(key) => return Ok(Some(key)),
+                        None => continue,
+                    },
+                }
+            } else {
+                self.byte().await?
+            };
+            let Some(byte) = byte else {
+                return Ok(None);
+            };
+            if let Some(key) = self.decoder.push(byte) {
+                return Ok(Some(key));
+            }
+        }
+    }
+
+    async fn byte(&self) -> io::Result<Option<u8>> {
+        let mut byte = [0];
+        loop {
+            let mut ready = self.input.readable().await?;
+            match read(self.input.get_ref(), &mut byte)? {
+                Read::Bytes(_) => return Ok(Some(byte[0])),
+                Read::Nothing if ready.ready().is_read_closed() => return Ok(None),
+                Read::Nothing => ready.clear_ready(),
+                Read::Gone => return Ok(None),
+            }
+        }
+    }
+}
+
+/// The next line of a terminal in its ordinary mode, without its end; `None` at the end of input.
+pub(super) async fn line() -> io::Result<Option<String>> {
+    // Registered afresh for each line: only then is it known that a read will not block.
+    let typed = Typed::open()?;
+    let _ready = typed.input.readable().await?;
+    // The terminal hands over one line at most, and no longer one than this.
+    let mut line = [0; 4096];
+    match read(typed.input.get_ref(), &mut line)? {
+        Read::Bytes(length) => {
+            let line = String::from_utf8_lossy(&line[..length]);
+            Ok(Some(line.trim_end_matches(['\r', '\n']).to_owned()))
+        }
+        Read::Nothing | Read::Gone => Ok(None),
+    }
+}
+
+enum Read {
+    Bytes(usize),
+    /// Nothing more for now in raw mode, the end of input in the ordinary one.
+    Nothing,
+    /// The terminal was hung up.
+    Gone,
+}
+
+/// EIO, which std has no kind for: what a terminal answers that is no longer ours.
+const HUNG_UP: Option<i32> = Some(5);
+
+fn read(mut input: &File, buffer: &mut [u8]) -> io::Result<Read> {
+    loop {
+        return match input.read(buffer) {
+            Ok(0) => Ok(Read::Nothing),
+            Ok(length) => Ok(Read::Bytes(length)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            // Another program may have left the terminal so that reads do not block.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Read::Nothing),
+            Err(error) if error.raw_os_error() == HUNG_UP => Ok(Read::Gone),
+            Err(error) => Err(error),
+        };
+    }
+}

@@ -1,0 +1,98 @@
+//! Yes or no, live, by one key.
+
+use jiff::SignedDuration;
+
+use super::Question;
+use super::frame::{Frame, Size};
+use super::keys::Key;
+use super::live::{Step, Widget};
+use super::look::{Look, columns_of, title};
+
+pub(super) struct YesNo<'a> {
+    question: &'a Question,
+    default: bool,
+}
+
+impl<'a> YesNo<'a> {
+    pub(super) fn new(question: &'a Question, default: bool) -> Self {
+        Self { question, default }
+    }
+}
+
+impl Widget for YesNo<'_> {
+    type Answer = bool;
+
+    fn press(&mut self, key: Key) -> Step<bool> {
+        match key {
+            Key::Char('y' | 'Y') => Step::Answer(true),
+            Key::Char('n' | 'N') => Step::Answer(false),
+            Key::Enter => Step::Answer(self.default),
+            Key::EndOfInput => Step::Interrupted,
+            _ => Step::Stay,
+        }
+    }
+
+    fn draw(&self, left: Option<SignedDuration>, size: Size, look: &Look) -> Frame {
+        let columns = size.usable();
+        let question = &self.question.text;
+        let whole = look.yes_no(&title(question, left, usize::MAX), self.default);
+        let lines = if columns_of(&whole) <= columns {
+            vec![whole]
+        } else {
+            vec![
+                look.heading(question, left, columns),
+                look.yes_no("", self.default),
+            ]
+        };
+        let cursor = lines.last().map(|line| (lines.len() - 1, columns_of(line)));
+        Frame { lines, cursor }
+    }
+
+    fn answered(&self, answer: &bool) -> (&str, String) {
+        (
+            &self.question.text,
+            if *answer { "yes" } else { "no" }.to_owned(),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_y_n_and_enter_answer() {
+        let question = Question::new("Book it?", "--yes", "the go-ahead");
+        let mut ask = YesNo::new(&question, false);
+        assert_eq!(ask.press(Key::Char('Y')), Step::Answer(true));
+        assert_eq!(ask.press(Key::Char('n')), Step::Answer(false));
+        assert_eq!(ask.press(Key::Enter), Step::Answer(false));
+        assert_eq!(ask.press(Key::EndOfInput), Step::Interrupted);
+        for key in [Key::Char(' '), Key::Char('j'), Key::Up, Key::PastedBreak] {
+            assert_eq!(ask.press(key), Step::Stay);
+        }
+    }
+
+    #[test]
+    fn a_long_question_leaves_a_line_of_its_own_to_the_answer() {
+        let question = Question::new(
+            "Book 東京タワー寿司 for four people?",
+            "--yes",
+            "the go-ahead",
+        );
+        let ask = YesNo::new(&question, false);
+        let draw = |columns| {
+            ask.draw(None, Size { rows: 24, columns }, &Look::new(false))
+                .lines
+        };
+        assert_eq!(
+            draw(80),
+            ["? Book 東京タワー寿司 for four people? (y/n) › no"]
+        );
+        assert_eq!(
+            draw(40),
+            ["? Book 東京タワー寿司 for four peopl… ›", "(y/n) › no"]
+        );
+        assert!(draw(20).iter().all(|line| columns_of(line) < 20));
+    }
+}

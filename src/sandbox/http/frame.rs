@@ -1,0 +1,50 @@
+//! What every request goes through: is it ours, what time is it here, what is told of it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use jiff::fmt::rfc2822::DateTimePrinter;
+
+use super::{RequestLog, Service, loopback, reply};
+
+pub(super) async fn frame(
+    State(service): State<Arc<Service>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let started = Instant::now();
+    let told = service
+        .on_request
+        .as_ref()
+        .map(|on_request| (on_request, request.method().to_string(), request.uri().path().to_owned()));
+    let mut response = match loopback::check(&request, service.port) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => reply::refuse(&refusal),
+    };
+    date(&service, &mut response);
+    if let Some((on_request, method, path)) = told {
+        on_request(RequestLog {
+            method,
+            path,
+            status: response.status().as_u16(),
+            duration: started.elapsed(),
+        });
+    }
+    response
+}
+
+/// `Date` is the sandbox's clock, so that a client that compares clocks sees its own offset.
+fn date(service: &Service, response: &mut Response) {
+    let now = service.store.recent_now();
+    let date = DateTimePrinter::new()
+        .timestamp_to_rfc9110_string(&now)
+        .ok()
+        .and_then(|it| HeaderValue::try_from(it).ok());
+    if let Some(date) = date {
+        response.headers_mut().insert(header::DATE, date);
+    }
+}

@@ -1,0 +1,92 @@
+//! Who may talk to a server that asks for no key: this machine, and no web page of another origin.
+
+use axum::extract::Request;
+use axum::http::{Method, header};
+
+use crate::sandbox::rules::refusal::Refusal;
+
+/// Refuses a request that was sent to another host's name, as a rebound name would, and a write
+/// to the controls that a page of another origin sent.
+pub(super) fn check(request: &Request, port: u16) -> Result<(), Refusal> {
+    let header = |name| {
+        let value = request.headers().get(name)?;
+        Some(value.to_str().unwrap_or_default())
+    };
+    if !header(header::HOST).is_some_and(|host| is_own_host(host, port)) {
+        return Err(Refusal::ForeignHost);
+    }
+    let writes = !matches!(*request.method(), Method::GET | Method::HEAD);
+    let controls = request.uri().path().starts_with("/sandbox");
+    let foreign = header(header::ORIGIN).is_some_and(|origin| !is_own_origin(origin, port));
+    if writes && controls && foreign {
+        return Err(Refusal::CrossOrigin);
+    }
+    Ok(())
+}
+
+/// Whether a `Host` is a loopback name with this port.
+fn is_own_host(host: &str, port: u16) -> bool {
+    let (name, named_port) = match host.rsplit_once(':') {
+        Some((name, digits)) if !digits.ends_with(']') => (name, digits.parse().ok()),
+        _ => (host, Some(80)),
+    };
+    named_port == Some(port)
+        && ["localhost", "127.0.0.1", "[::1]"]
+            .iter()
+            .any(|own| own.eq_ignore_ascii_case(name))
+}
+
+fn is_own_origin(origin: &str, port: u16) -> bool {
+    origin
+        .strip_prefix("http://")
+        .is_some_and(|host| is_own_host(host, port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::Body;
+
+    fn ask(method: &str, path: &str, headers: &[(&str, &str)]) -> Result<(), Refusal> {
+        let request = Request::builder().method(method).uri(path);
+        let request = headers.iter().fold(request, |it, (name, value)| it.header(*name, *value));
+        check(&request.body(Body::empty()).unwrap(), 4010)
+    }
+
+    #[test]
+    fn the_host_is_a_loopback_name_with_the_servers_own_port() {
+        for host in ["127.0.0.1:4010", "localhost:4010", "LOCALHOST:4010", "[::1]:4010"] {
+            assert_eq!(ask("GET", "/sandbox/clock", &[("host", host)]), Ok(()), "{host}");
+        }
+        for host in [
+            "evil.example:4010",
+            "127.0.0.1",
+            "127.0.0.1:4011",
+            "127.0.0.1.evil.example:4010",
+            "[::1]",
+            "",
+        ] {
+            assert_eq!(
+                ask("GET", "/v1/", &[("host", host)]),
+                Err(Refusal::ForeignHost),
+                "{host}"
+            );
+        }
+        assert_eq!(ask("GET", "/v1/", &[]), Err(Refusal::ForeignHost));
+    }
+
+    #[test]
+    fn a_page_of_another_origin_may_not_write_to_the_controls() {
+        let from = |method, origin| {
+            ask(
+                method,
+                "/sandbox/reset",
+                &[("host", "localhost:4010"), ("origin", origin)],
+            )
+        };
+        assert_eq!(from("POST", "http://localhost:4010"), Ok(()));
+        for origin in ["https://evil.example", "null", "http://localhost:3000"] {
+            assert_eq!(from("POST", origin), Err(Refusal::CrossOrigin), "{origin}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! A booking, as the service keeps it.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::state::State;
+use crate::sandbox::seed::Provider;
+
+/// The guest ("Booking", `customer`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Customer {
+    pub(crate) name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) email: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) phone: Option<String>,
+}
+
+/// What the last modify changed ("Booking", `last_modification`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Modification {
+    pub(crate) at: Timestamp,
+    /// `field: {from, to}`.
+    pub(crate) changes: Map<String, Value>,
+}
+
+/// A booking.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Booking {
+    /// Grows with the time of creation.
+    pub(crate) number: i64,
+    pub(crate) organization: String,
+    /// Whether a test key made it, so that its confirmation costs allowance.
+    pub(crate) is_test: bool,
+    pub(crate) provider: Provider,
+    pub(crate) venue_id: String,
+    /// In the venue's zone, as the wire shows it.
+    pub(crate) datetime: String,
+    pub(crate) party_size: u8,
+    pub(crate) customer: Customer,
+    pub(crate) end_user: Option<String>,
+    pub(crate) seating: Option<String>,
+    pub(crate) pays_by_vendor: bool,
+    /// Accepted and stored; deliveries never use it.
+    pub(crate) webhook_url: Option<String>,
+    /// The slot that is or was booked; none where the venue had none.
+    pub(crate) slot_id: Option<String>,
+    pub(crate) state: State,
+    pub(crate) last_modification: Option<Modification>,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+}

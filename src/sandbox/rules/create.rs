@@ -1,0 +1,232 @@
+//! What a create asks for, checked in the order that the contract settles ("Bookings").
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use super::availability::{serving, sole_provider};
+use super::booking::Customer;
+use super::fields::{Complaints, Fields};
+use super::guest;
+use super::organization::Organization;
+use super::refusal::Refusal;
+use crate::sandbox::seed::{self, Provider, Scenario, Slot, Venue, Vertical};
+
+/// A create whose fields make sense by themselves.
+#[derive(Debug)]
+pub(crate) struct CreateRequest {
+    pub(crate) venue_id: String,
+    provider: Option<String>,
+    pub(crate) at: Timestamp,
+    availability_id: Option<String>,
+    pub(crate) party_size: u8,
+    pub(crate) customer: Customer,
+    pub(crate) end_user: Option<String>,
+    pub(crate) webhook_url: Option<String>,
+    pub(crate) pays_by_vendor: bool,
+}
+
+impl CreateRequest {
+    /// Reads the body: types, then required fields and values.
+    pub(crate) fn read(body: &Map<String, Value>, now: Timestamp) -> Result<Self, Refusal> {
+        let fields = Fields::of(body);
+        let venue_id = fields.text("venue_id")?;
+        let provider = fields.text("provider")?;
+        let datetime = fields.text("datetime")?;
+        let availability_id = fields.text("availability_id")?;
+        let party_size = fields.whole("party_size")?;
+        let nobody = Map::new();
+        let customer = Fields::inside(fields.object("customer")?.unwrap_or(&nobody), "customer");
+        let name = customer.text("name")?;
+        let email = customer.text("email")?;
+        let phone = customer.text("phone")?;
+        let end_user = fields.text("end_user")?;
+        let webhook_url = fields.text("webhook_url")?;
+        let payment_collection = fields.text("payment_collection")?;
+
+        let mut complaints = Complaints::default();
+        let venue_id = complaints.required("venue_id", venue_id);
+        let at = complaints.future_moment("datetime", datetime, now);
+        let party_size = complaints.required_party_size(party_size);
+        let name = complaints.required("customer.name", name);
+        if payment_collection.is_some_and(|it| it != "vendor_external") {
+            complaints.add("payment_collection", "must be vendor_external");
+        }
+        let required = venue_id.zip(at).zip(party_size).zip(name);
+        let (((venue_id, at), party_size), name) = complaints.settle(required)?;
+        Ok(Self {
+            venue_id: venue_id.to_owned(),
+            provider: provider.map(str::to_owned),
+            at,
+            availability_id: availability_id.map(str::to_owned),
+            party_size,
+            customer: Customer {
+                name: name.to_owned(),
+                email: email.map(str::to_owned),
+                phone: phone.map(str::to_owned),
+            },
+            end_user: end_user.map(str::to_owned),
+            webhook_url: webhook_url.map(str::to_owned),
+            pays_by_vendor: payment_collection.is_some(),
+        })
+    }
+
+    /// The provider that will take the booking: the one named, else the venue's mapping.
+    pub(crate) fn provider(&self, venue: &Venue) -> Result<Provider, Refusal> {
+        match &self.provider {
+            Some(name) => serving(venue, name),
+            None => sole_provider(venue).ok_or(Refusal::ProviderNeeded),
+        }
+    }
+
+    /// Refuses a guest that is none.
+    pub(crate) fn check_guest(&self, provider: Provider) -> Result<(), Refusal> {
+        guest::check(&self.customer.name, provider)
+    }
+
+    /// The slot that was offered under the availability id, if the request has one: it has to be of
+    /// this venue and to be booked at the time that it was offered at.
+    pub(crate) fn offered_slot(&self, venue: &Venue) -> Result<Option<Slot>, Refusal> {
+        let Some(id) = &self.availability_id else {
+            return Ok(None);
+        };
+        let slot = seed::slot(id)
+            .filter(|(offering, _)| offering.id == venue.id)
+            .map(|(_, slot)| slot)
+            .ok_or_else(|| Refusal::invalid("availability_id", "was never offered at this venue"))?;
+        if slot.datetime.timestamp() == self.at {
+            Ok(Some(slot))
+        } else {
+            Err(Refusal::SlotNotOffered)
+        }
+    }
+
+    /// Refuses a payment through the vendor where there can be none.
+    pub(crate) fn check_payment(
+        &self,
+        organization: &Organization,
+        venue: &Venue,
+        provider: Provider,
+    ) -> Result<(), Refusal> {
+        if !self.pays_by_vendor {
+            Ok(())
+        } else if !organization.vendor_payments {
+            Err(Refusal::VendorDisabled)
+        } else if has_vault(venue, provider) {
+            Ok(())
+        } else {
+            Err(Refusal::VaultUnavailable)
+        }
+    }
+
+    /// Whether the booking is made signed in as a person, which takes an active session.
+    pub(crate) fn needs_session(&self, provider: Provider) -> Option<&str> {
+        self.end_user.as_deref().filter(|_| provider == Provider::B)
+    }
+}
+
+/// Vendor payment is possible at provider A's dining venues.
+fn has_vault(venue: &Venue, provider: Provider) -> bool {
+    venue.vertical == Vertical::Dining
+        && provider == Provider::A
+        && venue.scenario != Some(Scenario::VaultUnavailable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const NOW: &str = "2026-11-21T12:00:00Z";
+
+    fn read(patch: &Value) -> Result<CreateRequest, Refusal> {
+        let mut body = json!({
+            "venue_id": "ven_confirms",
+            "datetime": "2026-12-01T19:00:00Z",
+            "party_size": 2,
+            "customer": {"name": "Ada Lovelace"},
+        });
+        for (field, value) in patch.as_object().unwrap() {
+            body[field] = value.clone();
+        }
+        CreateRequest::read(body.as_object().unwrap(), NOW.parse().unwrap())
+    }
+
+    fn complaints(patch: &Value) -> Vec<String> {
+        match read(patch) {
+            Err(Refusal::Invalid(complaints)) => complaints.into_iter().map(|it| it.0).collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_field_that_will_not_do_is_named_at_once() {
+        assert_eq!(
+            complaints(&json!({
+                "venue_id": null, "datetime": "2026-11-21T12:00:00Z", "party_size": 21,
+                "customer": {}, "payment_collection": "cash",
+            })),
+            ["venue_id", "datetime", "party_size", "customer.name", "payment_collection"]
+        );
+        assert_eq!(complaints(&json!({"datetime": "2026-12-01T19:30"})), ["datetime"]);
+        assert_eq!(complaints(&json!({"party_size": 0})), ["party_size"]);
+    }
+
+    #[test]
+    fn a_wrong_type_is_named_with_its_path() {
+        assert_eq!(
+            read(&json!({"customer": {"name": 7}})).unwrap_err(),
+            Refusal::wrong_type("customer.name", "must be a string")
+        );
+        assert_eq!(
+            read(&json!({"party_size": 2.5})).unwrap_err(),
+            Refusal::wrong_type("party_size", "must be a whole number")
+        );
+    }
+
+    #[test]
+    fn a_venue_of_several_providers_has_no_mapping() {
+        let venue = seed::venue("ven_multi_provider").unwrap();
+        let provider = |name: Value| read(&json!({"provider": name})).unwrap().provider(venue);
+        assert_eq!(provider(Value::Null), Err(Refusal::ProviderNeeded));
+        assert_eq!(provider(json!("provider_c")), Ok(Provider::C));
+        assert!(matches!(provider(json!("provider_b")), Err(Refusal::Invalid(_))));
+    }
+
+    #[test]
+    fn a_slot_is_booked_at_the_time_it_was_offered_at() {
+        let venue = seed::venue("ven_confirms").unwrap();
+        let at = "2026-12-01T19:00:00Z".parse().unwrap();
+        let offered = seed::slot_at(venue, at).unwrap();
+        let book = |id: &str, datetime: &str| {
+            read(&json!({"availability_id": id, "datetime": datetime})).unwrap().offered_slot(venue)
+        };
+        let same_instant = book(&offered.id, "2026-12-01T20:00:00+01:00").unwrap().unwrap();
+        assert_eq!(same_instant.id, offered.id);
+        assert_eq!(
+            book(&offered.id, "2026-12-01T19:30:00Z").unwrap_err(),
+            Refusal::SlotNotOffered
+        );
+        let elsewhere = seed::slot_at(seed::venue("ven_otp").unwrap(), at).unwrap();
+        for id in [elsewhere.id.as_str(), "slot_nonsense"] {
+            let refusal = book(id, "2026-12-01T19:00:00Z").unwrap_err();
+            assert!(matches!(refusal, Refusal::Invalid(_)), "{id}");
+        }
+    }
+
+    #[test]
+    fn vendor_payment_needs_a_vault_and_the_organizations_consent() {
+        let mut organization = Organization::fresh(Organization::MAIN);
+        let pay = |organization: &Organization, venue: &str| {
+            let venue = seed::venue(venue).unwrap();
+            let request = read(&json!({"payment_collection": "vendor_external"})).unwrap();
+            request.check_payment(organization, venue, venue.providers[0])
+        };
+        assert_eq!(pay(&organization, "ven_payment"), Ok(()));
+        assert_eq!(pay(&organization, "ven_confirms"), Ok(()));
+        for venue in ["ven_vault_unavailable", "ven_confirms_b"] {
+            assert_eq!(pay(&organization, venue), Err(Refusal::VaultUnavailable));
+        }
+        organization.vendor_payments = false;
+        assert_eq!(pay(&organization, "ven_payment"), Err(Refusal::VendorDisabled));
+    }
+}

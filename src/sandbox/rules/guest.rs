@@ -1,0 +1,93 @@
+//! Is the guest a real one? ("Codes by condition": `placeholder_customer`, `missing_last_name`.)
+
+use super::refusal::Refusal;
+use crate::sandbox::seed::Provider;
+
+/// Names that stand for nobody, in lower case with single spaces.
+pub(crate) const PLACEHOLDERS: &[&str] = &[
+    "test user",
+    "test guest",
+    "test customer",
+    "test test",
+    "test",
+    "testing",
+    "john doe",
+    "jane doe",
+    "guest",
+    "guest user",
+    "customer",
+    "customer name",
+    "user",
+    "name",
+    "first last",
+    "firstname lastname",
+    "first name last name",
+    "your name",
+    "full name",
+    "anonymous",
+    "unknown",
+    "none",
+    "null",
+    "undefined",
+    "n/a",
+    "na",
+    "tbd",
+    "placeholder",
+    "example",
+];
+
+/// Refuses a guest that is a placeholder, and one without a last name where the provider needs it.
+pub(crate) fn check(name: &str, provider: Provider) -> Result<(), Refusal> {
+    if is_placeholder(name) {
+        return Err(Refusal::PlaceholderCustomer);
+    }
+    if provider == Provider::A && !has_last_name(name) {
+        return Err(Refusal::MissingLastName);
+    }
+    Ok(())
+}
+
+/// Whether a name is on the list, case and spacing aside, or has no letter at all.
+fn is_placeholder(name: &str) -> bool {
+    let words: Vec<String> = name.split_whitespace().map(str::to_lowercase).collect();
+    let name = words.join(" ");
+    !name.chars().any(char::is_alphabetic) || PLACEHOLDERS.contains(&name.as_str())
+}
+
+/// Two words with a letter each.
+fn has_last_name(name: &str) -> bool {
+    let is_word = |word: &&str| word.chars().any(char::is_alphabetic);
+    name.split_whitespace().filter(is_word).count() >= 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_placeholder_is_one_in_any_case_and_spacing() {
+        for name in ["Test User", "  JOHN   doe ", "n/a", "Guest", "123", "--", "\u{a0}"] {
+            assert_eq!(
+                check(name, Provider::B),
+                Err(Refusal::PlaceholderCustomer),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_real_name_that_contains_a_placeholder_is_real() {
+        for name in ["Ada Lovelace", "Jane Doerr", "Guest Testman", "李 小龙"] {
+            assert_eq!(check(name, Provider::A), Ok(()), "{name}");
+        }
+    }
+
+    #[test]
+    fn provider_a_alone_needs_a_last_name() {
+        for name in ["Ada", "Ada -", "Ada 2"] {
+            assert_eq!(check(name, Provider::A), Err(Refusal::MissingLastName));
+            assert_eq!(check(name, Provider::B), Ok(()));
+            assert_eq!(check(name, Provider::C), Ok(()));
+        }
+    }
+}

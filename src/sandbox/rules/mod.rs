@@ -1,0 +1,17 @@
+//! What the service decides, as functions over values: no HTTP, no store, no clock of their own.
+
+pub(crate) mod access;
+pub(crate) mod advance;
+pub(crate) mod answer;
+pub(crate) mod availability;
+pub(crate) mod booking;
+pub(crate) mod code;
+pub(crate) mod create;
+pub(crate) mod fields;
+pub(crate) mod guest;
+pub(crate) mod organization;
+pub(crate) mod placement;
+pub(crate) mod refusal;
+pub(crate) mod search;
+pub(crate) mod state;
+pub(crate) mod transition;

@@ -1,0 +1,173 @@
+//! Organizations and their settings.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::fields::{Complaints, Fields};
+use super::refusal::Refusal;
+use crate::sandbox::seed::Provider;
+
+/// Whether a check that a call depends on can be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Check {
+    Ok,
+    Unavailable,
+}
+
+/// An organization with what its dashboard would set, in the order that the wire shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Organization {
+    pub(crate) id: String,
+    pub(crate) webhook_url: Option<String>,
+    pub(crate) webhook_secret: String,
+    pub(crate) billing: bool,
+    pub(crate) suspended: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) suspension_reason: Option<String>,
+    pub(crate) vendor_payments: bool,
+    pub(crate) billing_check: Check,
+    pub(crate) entitlement_check: Check,
+    /// Ids of the providers that can search.
+    pub(crate) search_providers: Vec<String>,
+}
+
+impl Organization {
+    /// The one that the sandbox is about.
+    pub(crate) const MAIN: &'static str = "org_sandbox";
+    pub(crate) const WITHOUT_BILLING: &'static str = "org_nobilling";
+    pub(crate) const SUSPENDED: &'static str = "org_suspended";
+    pub(crate) const OTHER: &'static str = "org_other";
+
+    /// The organization that a name stands for, with or without its prefix.
+    pub(crate) fn named(name: &str) -> Option<&'static str> {
+        [
+            Self::MAIN,
+            Self::WITHOUT_BILLING,
+            Self::SUSPENDED,
+            Self::OTHER,
+        ]
+        .into_iter()
+        .find(|id| *id == name || id.strip_prefix("org_") == Some(name))
+    }
+
+    /// The organization as a fresh sandbox has it.
+    pub(crate) fn fresh(id: &str) -> Self {
+        let suspended = id == Self::SUSPENDED;
+        Self {
+            id: id.to_owned(),
+            webhook_url: None,
+            webhook_secret: format!("whsec_{}", id.strip_prefix("org_").unwrap_or(id)),
+            billing: id != Self::WITHOUT_BILLING,
+            suspended,
+            suspension_reason: suspended.then(|| "unpaid invoices".to_owned()),
+            vendor_payments: true,
+            billing_check: Check::Ok,
+            entitlement_check: Check::Ok,
+            search_providers: Provider::ALL.iter().map(|it| it.id().to_owned()).collect(),
+        }
+    }
+
+    /// The settings with those of the body in their place. `null` clears what may be absent.
+    pub(crate) fn merge(&self, body: &Map<String, Value>) -> Result<Self, Refusal> {
+        let mut merged = self.clone();
+        let fields = Fields::of(body);
+        let mut complaints = Complaints::default();
+        for name in body.keys() {
+            match name.as_str() {
+                "id" => {
+                    if fields.text(name)? != Some(&self.id) {
+                        complaints.add(name, "cannot be changed");
+                    }
+                }
+                "webhook_url" => {
+                    merged.webhook_url = match fields.text(name)? {
+                        None | Some("") => None,
+                        Some(url) => {
+                            if !is_web_address(url) {
+                                complaints.add(name, "must be an http or https URL");
+                            }
+                            Some(url.to_owned())
+                        }
+                    }
+                }
+                "webhook_secret" => match fields.text(name)? {
+                    Some(secret) if !secret.is_empty() => secret.clone_into(&mut merged.webhook_secret),
+                    _ => complaints.add(name, "must not be empty"),
+                },
+                "suspension_reason" => {
+                    merged.suspension_reason = fields.text(name)?.map(str::to_owned);
+                }
+                "billing" => merged.billing = fields.flag(name)?.unwrap_or(self.billing),
+                "suspended" => merged.suspended = fields.flag(name)?.unwrap_or(self.suspended),
+                "vendor_payments" => {
+                    merged.vendor_payments = fields.flag(name)?.unwrap_or(self.vendor_payments);
+                }
+                "billing_check" | "entitlement_check" => {
+                    let check = match fields.text(name)? {
+                        Some("ok") => Check::Ok,
+                        Some("unavailable") => Check::Unavailable,
+                        _ => {
+                            complaints.add(name, "must be ok or unavailable");
+                            continue;
+                        }
+                    };
+                    if name == "billing_check" {
+                        merged.billing_check = check;
+                    } else {
+                        merged.entitlement_check = check;
+                    }
+                }
+                "search_providers" => {
+                    let named = fields.texts(name)?.unwrap_or_default();
+                    if named.iter().any(|it| Provider::parse(it).is_none()) {
+                        complaints.add(name, "names a provider that does not exist");
+                    }
+                    merged.search_providers = named.into_iter().map(str::to_owned).collect();
+                }
+                unknown => complaints.add(unknown, "is no setting"),
+            }
+        }
+        complaints.settle(Some(merged))
+    }
+
+    /// Whether a provider can search for this organization.
+    pub(crate) fn searches_with(&self, provider: Provider) -> bool {
+        self.search_providers.iter().any(|it| it == provider.id())
+    }
+}
+
+fn is_web_address(text: &str) -> bool {
+    reqwest::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_merge_changes_what_it_names_and_refuses_what_it_does_not_know() {
+        let fresh = Organization::fresh(Organization::MAIN);
+        let put = |body: Value| fresh.merge(body.as_object().unwrap());
+        let merged = put(json!({"webhook_url": "http://127.0.0.1:9/hook", "billing": false})).unwrap();
+        assert_eq!(merged.webhook_url.as_deref(), Some("http://127.0.0.1:9/hook"));
+        assert!(!merged.billing && merged.vendor_payments);
+        let cleared = merged.merge(json!({"webhook_url": null}).as_object().unwrap()).unwrap();
+        assert_eq!(cleared.webhook_url, None);
+        for body in [
+            json!({"webhook_url": "not a url"}),
+            json!({"webhok_url": "http://127.0.0.1/"}),
+            json!({"search_providers": ["provider_z"]}),
+            json!({"billing_check": "maybe"}),
+            json!({"id": "org_other"}),
+        ] {
+            assert!(matches!(put(body.clone()), Err(Refusal::Invalid(_))), "{body}");
+        }
+        assert_eq!(fresh.merge(&whole(&fresh)), Ok(fresh.clone()));
+    }
+
+    fn whole(organization: &Organization) -> Map<String, Value> {
+        serde_json::to_value(organization).unwrap().as_object().unwrap().clone()
+    }
+}

@@ -1,0 +1,163 @@
+//! What the provider says to a booking that is new: the scenario of its venue, and its slot.
+
+use jiff::Timestamp;
+
+use super::booking::Customer;
+use super::code::ErrorCode;
+use super::state::{ACTION_WINDOW, Ask, OTP_ATTEMPTS, PAYMENT_WINDOW, PROCESSING_TIME, Pause};
+use super::transition::{Event, Payment};
+use crate::sandbox::seed::{Scenario, Slot, Venue};
+
+/// What is drawn for a booking in case its venue asks for it.
+pub(crate) struct Draws {
+    /// Six digits, never 000000.
+    pub(crate) otp: String,
+    pub(crate) approval_id: String,
+}
+
+/// Whether a slot of that capacity, with so many bookings in it, holds one more.
+pub(crate) const fn has_room(slot: &Slot, held: u32) -> bool {
+    held < slot.capacity
+}
+
+/// The provider's answer to a create: `slot` is the one asked for with the number of bookings it
+/// holds already, `pays` whether the vendor collects the payment.
+pub(crate) fn place(
+    venue: &Venue,
+    slot: Option<(&Slot, u32)>,
+    pays: bool,
+    (customer, party_size): (&Customer, u8),
+    draw: impl FnOnce() -> Draws,
+    now: Timestamp,
+) -> Event {
+    let slot = match slot {
+        None => return Event::ProviderFailed(ErrorCode::NoAvailability),
+        Some((slot, held)) if !has_room(slot, held) => {
+            return Event::ProviderFailed(ErrorCode::SlotTaken);
+        }
+        Some((slot, _)) => slot,
+    };
+    match venue.scenario {
+        Some(Scenario::ProviderFails) => Event::ProviderFailed(ErrorCode::ProviderError),
+        Some(Scenario::PaymentSetupFails) if pays => {
+            Event::ProviderFailed(ErrorCode::PaymentSetupFailed)
+        }
+        _ if pays => {
+            let (amount, currency) = price(venue, slot, party_size);
+            Event::Asked(Pause {
+                expires_at: now + PAYMENT_WINDOW,
+                ask: Ask::Payment {
+                    approval_id: draw().approval_id,
+                    amount,
+                    currency,
+                },
+            })
+        }
+        Some(Scenario::Otp) => {
+            let (channel, sent_to) = customer.reached_by();
+            Event::Asked(Pause {
+                expires_at: now + ACTION_WINDOW,
+                ask: Ask::Otp {
+                    code: draw().otp,
+                    attempts_left: OTP_ATTEMPTS,
+                    channel: channel.to_owned(),
+                    sent_to,
+                },
+            })
+        }
+        Some(Scenario::ConfirmDetails) => Event::Asked(Pause {
+            expires_at: now + ACTION_WINDOW,
+            ask: Ask::Details {
+                fields: vec!["arrival_time".to_owned(), "dietary_requirements".to_owned()],
+            },
+        }),
+        Some(Scenario::Processing) => Event::Deferred {
+            until: now + PROCESSING_TIME,
+        },
+        _ => Event::Accepted,
+    }
+}
+
+/// What the processor says to an approved payment at this venue.
+pub(crate) fn payment(venue: Option<&Venue>) -> Payment {
+    let scenario = venue.and_then(|it| it.scenario);
+    Payment {
+        in_time: match scenario {
+            Some(Scenario::PaymentDeclines) => Err(ErrorCode::CardDeclined),
+            Some(Scenario::PaymentReplayFails) => Err(ErrorCode::PaymentReplayFailed),
+            _ => Ok(()),
+        },
+        late: match scenario {
+            Some(Scenario::PaymentOutcomeUnknown) => ErrorCode::PaymentOutcomeUnknown,
+            _ => ErrorCode::PaymentApprovalExpired,
+        },
+    }
+}
+
+/// What is to be paid, in minor units: the slot's price, else what its card terms hold, for each
+/// guest; a table without either costs a token deposit.
+fn price(venue: &Venue, slot: &Slot, party_size: u8) -> (i64, String) {
+    const DEPOSIT: i64 = 1_000;
+    let priced = slot.price.as_ref().map(|it| (it.amount, it.currency));
+    let held = slot
+        .card_terms
+        .as_ref()
+        .and_then(|terms| terms.hold_amount.zip(terms.currency));
+    let (each, currency) = priced.or(held).unwrap_or((DEPOSIT, venue.currency()));
+    (each * i64::from(party_size), currency.to_owned())
+}
+
+impl Customer {
+    /// How a one-time code reaches the guest: the channel and the address.
+    fn reached_by(&self) -> (&'static str, String) {
+        match (&self.phone, &self.email) {
+            (Some(phone), _) => ("sms", phone.clone()),
+            (None, Some(email)) => ("email", email.clone()),
+            (None, None) => ("sms", "the phone on file".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sandbox::seed;
+
+    fn placed(venue: &str, held: Option<u32>, pays: bool) -> Event {
+        let venue = seed::venue(venue).unwrap();
+        let slot = seed::slot_at(venue, "2026-12-01T19:00:00Z".parse().unwrap());
+        let slot = slot.as_ref().zip(held);
+        let draw = || Draws {
+            otp: "123456".to_owned(),
+            approval_id: "psp_1".to_owned(),
+        };
+        let customer = Customer {
+            name: "Ada Lovelace".to_owned(),
+            email: None,
+            phone: None,
+        };
+        let now = "2026-11-21T12:00:00Z".parse().unwrap();
+        place(venue, slot, pays, (&customer, 2), draw, now)
+    }
+
+    #[test]
+    fn a_full_slot_is_taken_and_a_missing_one_unavailable() {
+        let failed = Event::ProviderFailed;
+        assert_eq!(placed("ven_last_table", Some(0), false), Event::Accepted);
+        assert_eq!(placed("ven_last_table", Some(1), false), failed(ErrorCode::SlotTaken));
+        assert_eq!(placed("ven_no_slots", None, false), failed(ErrorCode::NoAvailability));
+    }
+
+    #[test]
+    fn a_payment_is_asked_for_where_the_vendor_collects_it() {
+        assert_eq!(placed("ven_payment", Some(0), false), Event::Accepted);
+        let Event::Asked(pause) = placed("ven_payment", Some(0), true) else {
+            panic!("no pause");
+        };
+        assert_eq!(pause.expires_at, "2026-11-21T12:15:00Z".parse().unwrap());
+        assert_eq!(
+            placed("ven_payment_setup_fails", Some(0), true),
+            Event::ProviderFailed(ErrorCode::PaymentSetupFailed)
+        );
+    }
+}

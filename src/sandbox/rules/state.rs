@@ -1,0 +1,152 @@
+//! The states of a booking ("States and transitions").
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::code::ErrorCode;
+
+/// How long a booking may wait for its guest ("Limits", 5).
+pub(crate) const ACTION_WINDOW: SignedDuration = SignedDuration::from_mins(20);
+/// How long a payment approval may take.
+pub(crate) const PAYMENT_WINDOW: SignedDuration = SignedDuration::from_mins(15);
+/// How long a provider that does not confirm at once takes.
+pub(crate) const PROCESSING_TIME: SignedDuration = SignedDuration::from_secs(5);
+/// How often a one-time code may be tried.
+pub(crate) const OTP_ATTEMPTS: u8 = 5;
+
+/// A booking's `status`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    RequiresAction,
+    Processing,
+    Confirmed,
+    Failed,
+    Cancelled,
+    Expired,
+}
+
+impl Status {
+    /// The word on the wire.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::RequiresAction => "requires_action",
+            Self::Processing => "processing",
+            Self::Confirmed => "confirmed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+/// Where a booking stands, with what only that standing has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Accepted, and not yet answered by the provider. Never stored: the create goes on at once.
+    Requested,
+    RequiresAction(Pause),
+    Processing {
+        until: Timestamp,
+    },
+    /// `error` names a request that was refused and left the booking standing.
+    Confirmed {
+        error: Option<ErrorCode>,
+    },
+    Failed {
+        error: ErrorCode,
+    },
+    Cancelled,
+    Expired,
+}
+
+/// What a booking waits for, and until when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Pause {
+    pub(crate) expires_at: Timestamp,
+    pub(crate) ask: Ask,
+}
+
+/// What the guest is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Ask {
+    /// The six digits that were texted.
+    Otp {
+        code: String,
+        attempts_left: u8,
+        channel: String,
+        sent_to: String,
+    },
+    /// The approval of a payment, in minor units of the currency.
+    Payment {
+        approval_id: String,
+        amount: i64,
+        currency: String,
+    },
+    /// Further details that the venue wants to know.
+    Details { fields: Vec<String> },
+}
+
+impl Pause {
+    /// Whether the time to answer is over. An approval is late from its deadline on; any other
+    /// booking is expired when it waited for *more* than its 20 minutes.
+    pub(crate) fn is_over(&self, now: Timestamp) -> bool {
+        now >= self.due_at()
+    }
+
+    fn due_at(&self) -> Timestamp {
+        match self.ask {
+            Ask::Payment { .. } => self.expires_at,
+            Ask::Otp { .. } | Ask::Details { .. } => {
+                self.expires_at + SignedDuration::from_millis(1)
+            }
+        }
+    }
+}
+
+impl State {
+    /// The status that the wire shows. A booking that was merely requested is processing.
+    pub(crate) const fn status(&self) -> Status {
+        match self {
+            Self::Requested | Self::Processing { .. } => Status::Processing,
+            Self::RequiresAction(_) => Status::RequiresAction,
+            Self::Confirmed { .. } => Status::Confirmed,
+            Self::Failed { .. } => Status::Failed,
+            Self::Cancelled => Status::Cancelled,
+            Self::Expired => Status::Expired,
+        }
+    }
+
+    /// The error that the wire shows.
+    pub(crate) const fn error(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Confirmed { error } => *error,
+            Self::Failed { error } => Some(*error),
+            _ => None,
+        }
+    }
+
+    pub(crate) const fn pause(&self) -> Option<&Pause> {
+        match self {
+            Self::RequiresAction(pause) => Some(pause),
+            _ => None,
+        }
+    }
+
+    /// When time alone will move the booking on.
+    pub(crate) fn due_at(&self) -> Option<Timestamp> {
+        match self {
+            Self::RequiresAction(pause) => Some(pause.due_at()),
+            Self::Processing { until } => Some(*until),
+            _ => None,
+        }
+    }
+
+    /// Whether the booking occupies its slot.
+    pub(crate) const fn holds_slot(&self) -> bool {
+        matches!(
+            self.status(),
+            Status::RequiresAction | Status::Processing | Status::Confirmed
+        )
+    }
+}

@@ -1,0 +1,333 @@
+//! Each row of the specification's table, quoted, and then what the contract adds to it.
+
+use super::*;
+use serde_json::{Value, json};
+
+/// When the booking was made; clock times below are of that day.
+fn at(time: &str) -> Timestamp {
+    format!("2026-11-21T{time}Z").parse().unwrap()
+}
+
+fn otp(attempts_left: u8) -> State {
+    State::RequiresAction(Pause {
+        expires_at: at("12:20:00"),
+        ask: Ask::Otp {
+            code: "123456".to_owned(),
+            attempts_left,
+            channel: "sms".to_owned(),
+            sent_to: "+441632960001".to_owned(),
+        },
+    })
+}
+
+fn details() -> State {
+    State::RequiresAction(Pause {
+        expires_at: at("12:20:00"),
+        ask: Ask::Details {
+            fields: vec!["arrival_time".to_owned(), "occasion".to_owned()],
+        },
+    })
+}
+
+fn payment() -> State {
+    State::RequiresAction(Pause {
+        expires_at: at("12:15:00"),
+        ask: Ask::Payment {
+            approval_id: "psp_1".to_owned(),
+            amount: 4_000,
+            currency: "EUR".to_owned(),
+        },
+    })
+}
+
+const CONFIRMED: State = State::Confirmed { error: None };
+
+const fn failed(error: ErrorCode) -> State {
+    State::Failed { error }
+}
+
+const ACCEPTS: Payment = Payment {
+    in_time: Ok(()),
+    late: ErrorCode::PaymentApprovalExpired,
+};
+
+fn says(answer: Answer) -> Event {
+    Event::Continued {
+        answer,
+        payment: ACCEPTS,
+    }
+}
+
+fn gives_code(code: &str) -> Event {
+    says(Answer::Otp(code.to_owned()))
+}
+
+fn responds_to(payment: Payment, response: &Value) -> Event {
+    Event::Continued {
+        answer: Answer::PspResponse(response.as_object().unwrap().clone()),
+        payment,
+    }
+}
+
+fn approves(payment: Payment) -> Event {
+    responds_to(payment, &json!({"approval_id": "psp_1", "status": "approved"}))
+}
+
+fn modify(provider: Provider, venue: Result<(), ErrorCode>) -> Event {
+    Event::Modify { provider, venue }
+}
+
+/// Every state that a booking is ever stored in.
+fn stored_states() -> Vec<State> {
+    vec![
+        otp(5),
+        details(),
+        payment(),
+        State::Processing {
+            until: at("12:00:05"),
+        },
+        CONFIRMED,
+        failed(ErrorCode::ProviderError),
+        State::Cancelled,
+        State::Expired,
+    ]
+}
+
+fn moves(from: &State, event: &Event, now: &str, to: State, news: EventKind) {
+    let expected = Transition {
+        state: to,
+        news: Some(news),
+        denial: None,
+    };
+    assert_eq!(step(from, event, at(now)), expected, "{from:?} {event:?}");
+}
+
+fn is_refused(from: &State, event: &Event, now: &str, denial: Denial) {
+    let expected = Transition {
+        state: from.clone(),
+        news: None,
+        denial: Some(denial),
+    };
+    assert_eq!(step(from, event, at(now)), expected, "{from:?} {event:?}");
+}
+
+// | requires_action | left unanswered | more than 20 minutes | expired | no webhook event is sent; read the booking to see it |
+#[test]
+fn left_unanswered_for_more_than_20_minutes_is_expired_without_an_event() {
+    for paused in [otp(5), details()] {
+        let waits = step(&paused, &Event::TimePassed, at("12:20:00"));
+        assert_eq!(waits, Transition::stay(&paused));
+        let expired = step(&paused, &Event::TimePassed, at("12:20:00.001"));
+        assert_eq!((expired.state, expired.news), (State::Expired, None));
+    }
+}
+
+// | requires_action (vendor payment) | POST continue with psp_response | arrives after expires_at | failed | error_code is payment_outcome_unknown or payment_approval_expired; the call answers 400 with only an error message |
+#[test]
+fn a_psp_response_after_expires_at_fails_the_booking_and_is_refused() {
+    for late in [
+        ErrorCode::PaymentApprovalExpired,
+        ErrorCode::PaymentOutcomeUnknown,
+    ] {
+        let event = approves(Payment { late, ..ACCEPTS });
+        let expected = |news| Transition {
+            state: failed(late),
+            news,
+            denial: Some(Denial::Late),
+        };
+        assert_eq!(
+            step(&payment(), &event, at("12:15:00")),
+            expected(Some(EventKind::Failed))
+        );
+        // The same where the clock had failed it before.
+        let expired = failed(ErrorCode::PaymentApprovalExpired);
+        assert_eq!(step(&expired, &event, at("12:16:00")), expected(None));
+    }
+}
+
+// | requires_action (vendor payment) | POST continue with malformed psp_response | before expires_at | stays paused | 400 without code; fix body and retry |
+#[test]
+fn a_malformed_psp_response_leaves_the_booking_paused() {
+    for response in [
+        json!({}),
+        json!({"approval_id": "psp_2", "status": "approved"}),
+        json!({"approval_id": "psp_1", "status": "declined"}),
+        json!({"approval_id": "psp_1", "status": "approved", "more": 1}),
+    ] {
+        let event = responds_to(ACCEPTS, &response);
+        is_refused(&payment(), &event, "12:14:59", Denial::MalformedApproval);
+    }
+    moves(&payment(), &approves(ACCEPTS), "12:14:59", CONFIRMED, EventKind::Confirmed);
+}
+
+// | requires_action (vendor payment) | POST continue with psp_abort | - | failed | error_code payment_declined |
+#[test]
+fn psp_abort_fails_the_booking_with_payment_declined() {
+    let declined = failed(ErrorCode::PaymentDeclined);
+    let event = says(Answer::PspAbort);
+    moves(&payment(), &event, "12:01:00", declined, EventKind::Failed);
+    let expired = failed(ErrorCode::PaymentApprovalExpired);
+    is_refused(&expired, &event, "12:16:00", Denial::Late);
+}
+
+// | requires_action (vendor payment) | no answer | expires_at passes | failed | error_code payment_approval_expired |
+#[test]
+fn a_payment_without_an_answer_fails_when_expires_at_passes() {
+    let waits = step(&payment(), &Event::TimePassed, at("12:14:59.999"));
+    assert_eq!(waits, Transition::stay(&payment()));
+    let expired = failed(ErrorCode::PaymentApprovalExpired);
+    moves(&payment(), &Event::TimePassed, "12:15:00", expired, EventKind::Failed);
+}
+
+// | confirmed | POST modify | provider A, venue accepts | confirmed | last_modification set; event booking.modified |
+#[test]
+fn a_change_that_provider_a_and_the_venue_accept_is_reported_as_modified() {
+    let event = modify(Provider::A, Ok(()));
+    moves(&CONFIRMED, &event, "12:00:00", CONFIRMED, EventKind::Modified);
+}
+
+// | confirmed | POST modify | venue refuses | confirmed (unchanged, original time) | 422 with the provider's code; body carries the unchanged booking |
+#[test]
+fn a_change_that_the_venue_refuses_leaves_the_booking_confirmed() {
+    let code = ErrorCode::ModificationRefused;
+    let event = modify(Provider::A, Err(code));
+    is_refused(&CONFIRMED, &event, "12:00:00", Denial::VenueRefused(code));
+}
+
+// | confirmed | POST modify | provider other than A | confirmed | 422 modify_unsupported; nothing attempted |
+#[test]
+fn a_provider_other_than_a_cannot_modify() {
+    for provider in [Provider::B, Provider::C] {
+        for venue in [Ok(()), Err(ErrorCode::ModificationRefused)] {
+            let event = modify(provider, venue);
+            is_refused(&CONFIRMED, &event, "12:00:00", Denial::ModifyUnsupported);
+        }
+    }
+}
+
+// | non-confirmed | POST modify | - | unchanged | 409 |
+#[test]
+fn what_is_not_confirmed_cannot_be_modified_nor_cancelled() {
+    for state in stored_states() {
+        if state != CONFIRMED {
+            let denial = || Denial::NotConfirmed(state.status());
+            is_refused(&state, &modify(Provider::A, Ok(())), "12:00:00", denial());
+            let cancel = Event::Cancel {
+                provider: Provider::A,
+            };
+            is_refused(&state, &cancel, "12:00:00", denial());
+        }
+    }
+}
+
+// | confirmed | POST cancel | provider A | cancelled | cancelled at the venue |
+#[test]
+fn provider_a_cancels() {
+    let event = Event::Cancel {
+        provider: Provider::A,
+    };
+    moves(&CONFIRMED, &event, "12:00:00", State::Cancelled, EventKind::Cancelled);
+}
+
+// | confirmed | POST cancel | other provider | confirmed | error_code cancellation_unsupported |
+#[test]
+fn another_provider_leaves_the_booking_confirmed_and_says_so() {
+    for provider in [Provider::B, Provider::C] {
+        let after = step(&CONFIRMED, &Event::Cancel { provider }, at("12:00:00"));
+        let error = Some(ErrorCode::CancellationUnsupported);
+        assert_eq!(after, Transition::stay(&State::Confirmed { error }));
+    }
+}
+
+// | any | provider fails | - | failed | error_code set; returned as a normal response |
+#[test]
+fn a_provider_that_fails_fails_the_booking_in_any_state() {
+    let error = ErrorCode::ProviderError;
+    for state in stored_states().into_iter().chain([State::Requested]) {
+        let event = Event::ProviderFailed(error);
+        moves(&state, &event, "12:00:00", failed(error), EventKind::Failed);
+    }
+}
+
+#[test]
+fn a_new_booking_goes_where_its_provider_says() {
+    let now = "12:00:00";
+    let until = at("12:00:05");
+    let State::RequiresAction(pause) = otp(5) else {
+        panic!("not paused");
+    };
+    let new = State::Requested;
+    moves(&new, &Event::Accepted, now, CONFIRMED, EventKind::Confirmed);
+    moves(&new, &Event::Asked(pause), now, otp(5), EventKind::RequiresAction);
+    let processing = State::Processing { until };
+    moves(&new, &Event::Deferred { until }, now, processing.clone(), EventKind::Processing);
+    moves(&processing, &Event::TimePassed, "12:00:05", CONFIRMED, EventKind::Confirmed);
+}
+
+#[test]
+fn the_right_code_confirms_and_the_fifth_wrong_one_fails() {
+    moves(&otp(1), &gives_code("123456"), "12:20:00", CONFIRMED, EventKind::Confirmed);
+    let wrong = step(&otp(5), &gives_code("000000"), at("12:00:00"));
+    let expected = Transition {
+        state: otp(4),
+        news: None,
+        denial: Some(Denial::InvalidOtp { attempts_left: 4 }),
+    };
+    assert_eq!(wrong, expected);
+    let last = step(&otp(1), &gives_code("000000"), at("12:00:00"));
+    let expected = Transition {
+        state: failed(ErrorCode::OtpAttemptsExceeded),
+        news: Some(EventKind::Failed),
+        denial: Some(Denial::InvalidOtp { attempts_left: 0 }),
+    };
+    assert_eq!(last, expected);
+}
+
+#[test]
+fn details_confirm_once_all_of_them_are_given() {
+    let give = |given: Value| says(Answer::Details(given.as_object().unwrap().clone()));
+    let all = give(json!({"arrival_time": "19:40", "occasion": "none"}));
+    moves(&details(), &all, "12:00:00", CONFIRMED, EventKind::Confirmed);
+    let owed = Denial::Unanswered(vec![("occasion".to_owned(), "is required".to_owned())]);
+    let some = give(json!({"arrival_time": "19:40", "occasion": " "}));
+    is_refused(&details(), &some, "12:00:00", owed);
+}
+
+#[test]
+fn an_answer_to_another_question_leaves_the_booking_paused() {
+    for (state, event) in [
+        (otp(5), approves(ACCEPTS)),
+        (payment(), gives_code("123456")),
+        (details(), says(Answer::PspAbort)),
+    ] {
+        let after = step(&state, &event, at("12:00:00"));
+        assert_eq!((&after.state, after.news), (&state, None));
+        assert!(matches!(after.denial, Some(Denial::Unanswered(_))));
+    }
+}
+
+#[test]
+fn a_processor_that_declines_fails_the_booking() {
+    let error = ErrorCode::CardDeclined;
+    let event = approves(Payment {
+        in_time: Err(error),
+        ..ACCEPTS
+    });
+    moves(&payment(), &event, "12:00:00", failed(error), EventKind::Failed);
+}
+
+#[test]
+fn nothing_can_be_continued_that_does_not_wait() {
+    for state in stored_states() {
+        if state.pause().is_none() {
+            let denial = Denial::NotPaused(state.status());
+            is_refused(&state, &gives_code("123456"), "12:00:00", denial);
+        }
+    }
+    let expired = step(&otp(5), &gives_code("123456"), at("12:21:00"));
+    assert_eq!(expired.state, State::Expired);
+    assert_eq!(expired.denial, Some(Denial::NotPaused(Status::Expired)));
+    let declined = failed(ErrorCode::PaymentDeclined);
+    let denial = Denial::NotPaused(Status::Failed);
+    is_refused(&declined, &approves(ACCEPTS), "12:01:00", denial);
+}

@@ -1,0 +1,280 @@
+//! Bookings: made, found, moved on.
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, Row, named_params};
+
+use super::ledger::{Ledger, moment, unreadable};
+use super::number::next_number;
+use crate::sandbox::rules::booking::Booking;
+use crate::sandbox::rules::code::ErrorCode;
+use crate::sandbox::rules::refusal::Refusal;
+use crate::sandbox::rules::state::{State, Status};
+use crate::sandbox::rules::transition::{EventKind, Transition};
+use crate::sandbox::seed::Provider;
+
+/// A query over bookings, with the columns in the order that [`booking`] reads them.
+macro_rules! bookings {
+    ($rest:literal) => {
+        concat!(
+            "SELECT number, organization, is_test, provider, venue_id, datetime, party_size, \
+             customer, end_user, seating, pays_by_vendor, webhook_url, slot_id, status, \
+             error_code, pause, last_modification, created_at, updated_at, due_at \
+             FROM bookings ",
+            $rest
+        )
+    };
+}
+
+impl Ledger<'_> {
+    /// A number for a booking to come.
+    pub(crate) fn new_booking_number(&self) -> i64 {
+        next_number()
+    }
+
+    /// Keeps a new booking, which went where the transition says, and reports it.
+    pub(crate) fn open(
+        &self,
+        booking: &mut Booking,
+        transition: Transition,
+    ) -> Result<(), Refusal> {
+        booking.state = transition.state;
+        self.insert(booking)?;
+        self.report(booking, EventKind::Created, self.now)?;
+        if let Some(news) = transition.news {
+            self.report(booking, news, self.now)?;
+        }
+        Ok(())
+    }
+
+    /// Moves a booking on, and reports the news.
+    pub(crate) fn apply(
+        &self,
+        booking: &mut Booking,
+        transition: Transition,
+        at: Timestamp,
+    ) -> Result<(), Refusal> {
+        booking.state = transition.state;
+        booking.updated_at = at;
+        self.update(booking)?;
+        if let Some(news) = transition.news {
+            self.report(booking, news, at)?;
+        }
+        Ok(())
+    }
+
+    /// The organization's booking of that number.
+    pub(crate) fn booking(
+        &self,
+        organization: &str,
+        number: i64,
+    ) -> rusqlite::Result<Option<Booking>> {
+        self.sql(bookings!("WHERE number = ? AND organization = ?"))?
+            .query_row((number, organization), booking)
+            .optional()
+    }
+
+    /// The booking that an idempotency key stands for.
+    pub(crate) fn booking_of_key(
+        &self,
+        organization: &str,
+        key: &str,
+    ) -> rusqlite::Result<Option<Booking>> {
+        self.sql(bookings!(
+            "WHERE number = (SELECT booking FROM idempotency_keys WHERE organization = ? AND key = ?)"
+        ))?
+        .query_row((organization, key), booking)
+        .optional()
+    }
+
+    /// From now on the key stands for the booking.
+    pub(crate) fn keep_key(&self, key: &str, booking: &Booking) -> rusqlite::Result<()> {
+        self.sql("INSERT INTO idempotency_keys VALUES (?, ?, ?)")?
+            .execute((&booking.organization, key, booking.number))?;
+        Ok(())
+    }
+
+    /// Every booking of every organization, oldest first.
+    pub(crate) fn bookings(&self) -> rusqlite::Result<Vec<Booking>> {
+        self.sql(bookings!("ORDER BY number"))?
+            .query_map((), booking)?
+            .collect()
+    }
+
+    /// The organization's unfinished bookings of the last day, oldest first.
+    pub(crate) fn open_bookings(&self, organization: &str) -> rusqlite::Result<Vec<Booking>> {
+        const DAY_MS: i64 = 86_400_000;
+        self.sql(bookings!(
+            "WHERE status IN ('requires_action', 'processing') \
+             AND organization = ? AND created_at >= ? ORDER BY created_at, number"
+        ))?
+        .query_map((organization, self.now.as_millisecond() - DAY_MS), booking)?
+        .collect()
+    }
+
+    /// How many bookings occupy a slot.
+    pub(crate) fn held(&self, slot: &str) -> rusqlite::Result<u32> {
+        self.sql("SELECT count(*) FROM bookings WHERE held_slot = ?")?
+            .query_row([slot], |row| row.get(0))
+    }
+
+    /// How much of the test allowance the organization used, counted up to `limit`.
+    pub(crate) fn used_allowance(&self, organization: &str, limit: u32) -> rusqlite::Result<u32> {
+        self.sql(
+            "SELECT count(*) FROM \
+             (SELECT 1 FROM bookings WHERE organization = ? AND used_allowance = 1 LIMIT ?)",
+        )?
+        .query_row((organization, limit), |row| row.get(0))
+    }
+
+    /// The booking that is due first by now, and when it was due.
+    pub(super) fn next_due_booking(&self) -> rusqlite::Result<Option<(Booking, Timestamp)>> {
+        self.sql(bookings!("WHERE due_at <= ? ORDER BY due_at, number LIMIT 1"))?
+            .query_row([self.now.as_millisecond()], |row| {
+                Ok((booking(row)?, moment(row.get("due_at")?)?))
+            })
+            .optional()
+    }
+
+    fn insert(&self, booking: &Booking) -> Result<(), Refusal> {
+        let columns = Columns::of(booking)?;
+        self.sql(
+            "INSERT INTO bookings VALUES (:number, :organization, :is_test, :provider, :venue_id, \
+             :datetime, :party_size, :customer, :end_user, :seating, :pays_by_vendor, \
+             :webhook_url, :slot_id, :status, :error_code, :pause, :last_modification, \
+             :created_at, :updated_at, :due_at, :held_slot, :used_allowance)",
+        )?
+        .execute(named_params! {
+            ":number": booking.number,
+            ":organization": booking.organization,
+            ":is_test": booking.is_test,
+            ":provider": booking.provider.id(),
+            ":venue_id": booking.venue_id,
+            ":datetime": booking.datetime,
+            ":party_size": booking.party_size,
+            ":customer": json(&booking.customer)?,
+            ":end_user": booking.end_user,
+            ":seating": booking.seating,
+            ":pays_by_vendor": booking.pays_by_vendor,
+            ":webhook_url": booking.webhook_url,
+            ":slot_id": booking.slot_id,
+            ":status": columns.status,
+            ":error_code": columns.error_code,
+            ":pause": columns.pause,
+            ":last_modification": columns.last_modification,
+            ":created_at": booking.created_at.as_millisecond(),
+            ":updated_at": booking.updated_at.as_millisecond(),
+            ":due_at": columns.due_at,
+            ":held_slot": columns.held_slot,
+            ":used_allowance": columns.used_allowance,
+        })?;
+        Ok(())
+    }
+
+    fn update(&self, booking: &Booking) -> Result<(), Refusal> {
+        let columns = Columns::of(booking)?;
+        self.sql(
+            "UPDATE bookings SET datetime = :datetime, party_size = :party_size, \
+             seating = :seating, slot_id = :slot_id, status = :status, error_code = :error_code, \
+             pause = :pause, last_modification = :last_modification, updated_at = :updated_at, \
+             due_at = :due_at, held_slot = :held_slot, \
+             used_allowance = max(used_allowance, :used_allowance) WHERE number = :number",
+        )?
+        .execute(named_params! {
+            ":number": booking.number,
+            ":datetime": booking.datetime,
+            ":party_size": booking.party_size,
+            ":seating": booking.seating,
+            ":slot_id": booking.slot_id,
+            ":status": columns.status,
+            ":error_code": columns.error_code,
+            ":pause": columns.pause,
+            ":last_modification": columns.last_modification,
+            ":updated_at": booking.updated_at.as_millisecond(),
+            ":due_at": columns.due_at,
+            ":held_slot": columns.held_slot,
+            ":used_allowance": columns.used_allowance,
+        })?;
+        Ok(())
+    }
+}
+
+/// The columns that follow from where a booking stands.
+struct Columns<'a> {
+    status: &'static str,
+    error_code: Option<&'static str>,
+    pause: Option<String>,
+    last_modification: Option<String>,
+    due_at: Option<i64>,
+    held_slot: Option<&'a str>,
+    used_allowance: bool,
+}
+
+impl<'a> Columns<'a> {
+    fn of(booking: &'a Booking) -> Result<Self, Refusal> {
+        let state = &booking.state;
+        Ok(Self {
+            status: state.status().as_str(),
+            error_code: state.error().map(ErrorCode::as_str),
+            pause: state.pause().map(json).transpose()?,
+            last_modification: booking.last_modification.as_ref().map(json).transpose()?,
+            due_at: state.due_at().map(Timestamp::as_millisecond),
+            held_slot: booking.slot_id.as_deref().filter(|_| state.holds_slot()),
+            used_allowance: booking.is_test && state.status() == Status::Confirmed,
+        })
+    }
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String, Refusal> {
+    serde_json::to_string(value).map_err(|error| Refusal::Broken(error.to_string()))
+}
+
+/// Reads a row of [`bookings!`].
+fn booking(row: &Row<'_>) -> rusqlite::Result<Booking> {
+    let provider: String = row.get(3)?;
+    let customer: String = row.get(7)?;
+    let last_modification: Option<String> = row.get(16)?;
+    Ok(Booking {
+        number: row.get(0)?,
+        organization: row.get(1)?,
+        is_test: row.get(2)?,
+        provider: Provider::parse(&provider).ok_or_else(|| unreadable(3, &provider))?,
+        venue_id: row.get(4)?,
+        datetime: row.get(5)?,
+        party_size: row.get(6)?,
+        customer: serde_json::from_str(&customer).map_err(|_| unreadable(7, &customer))?,
+        end_user: row.get(8)?,
+        seating: row.get(9)?,
+        pays_by_vendor: row.get(10)?,
+        webhook_url: row.get(11)?,
+        slot_id: row.get(12)?,
+        state: state(row)?,
+        last_modification: last_modification
+            .map(|it| serde_json::from_str(&it).map_err(|_| unreadable(16, &it)))
+            .transpose()?,
+        created_at: moment(row.get(17)?)?,
+        updated_at: moment(row.get(18)?)?,
+    })
+}
+
+/// Puts the state together from its columns.
+fn state(row: &Row<'_>) -> rusqlite::Result<State> {
+    let status: String = row.get(13)?;
+    let error: Option<String> = row.get(14)?;
+    let error = error
+        .map(|it| ErrorCode::parse(&it).ok_or_else(|| unreadable(14, &it)))
+        .transpose()?;
+    Ok(match (status.as_str(), error) {
+        ("requires_action", _) => {
+            let pause: String = row.get(15)?;
+            State::RequiresAction(serde_json::from_str(&pause).map_err(|_| unreadable(15, &pause))?)
+        }
+        ("processing", _) => State::Processing {
+            until: moment(row.get(19)?)?,
+        },
+        ("confirmed", error) => State::Confirmed { error },
+        ("failed", Some(error)) => State::Failed { error },
+        ("cancelled", _) => State::Cancelled,
+        ("expired", _) => State::Expired,
+        _ => return Err(unreadable(13, &status)),
+    })
+}

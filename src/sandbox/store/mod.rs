@@ -1,0 +1,128 @@
+//! What the sandbox remembers: one SQLite file that several processes share, or memory.
+//!
+//! One connection, prepared statements, and group commit: whoever writes hands a job to the
+//! [`queue`], all jobs that wait go into one transaction, and none is answered before it is
+//! committed. Reads run at once.
+
+mod bookings;
+mod events;
+mod ledger;
+mod messages;
+mod number;
+mod open;
+mod organizations;
+mod queue;
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use jiff::{SignedDuration, Timestamp};
+use rusqlite::Connection;
+use tokio::sync::Notify;
+
+pub(crate) use ledger::Ledger;
+pub(crate) use messages::About;
+pub(crate) use number::{one_time_code, reference};
+pub(crate) use open::{Database, OpenError, explain};
+
+use super::rules::refusal::Refusal;
+use queue::{Job, Pending};
+
+/// The sandbox's memory.
+pub(crate) struct Store {
+    connection: Mutex<Connection>,
+    queue: Mutex<Vec<Box<dyn Job>>>,
+    arrival: Notify,
+    /// The clock's offset in ms as it was last seen, for what need not be exact.
+    offset: AtomicI64,
+}
+
+impl Store {
+    /// Opens the database, and creates it where there is none.
+    pub(crate) fn open(database: &Database) -> Result<Self, OpenError> {
+        Ok(Self {
+            connection: Mutex::new(open::connect(database)?),
+            queue: Mutex::default(),
+            arrival: Notify::new(),
+            offset: AtomicI64::new(0),
+        })
+    }
+
+    /// The sandbox's clock.
+    pub(crate) fn now(&self) -> rusqlite::Result<Timestamp> {
+        let connection = self.lock();
+        let ledger = Ledger::at_present(&connection)?;
+        self.see(&ledger);
+        Ok(ledger.now)
+    }
+
+    /// The sandbox's clock as of the last request, without a look at the database.
+    pub(crate) fn recent_now(&self) -> Timestamp {
+        let offset = SignedDuration::from_millis(self.offset.load(Ordering::Relaxed));
+        Timestamp::now().saturating_add(offset).unwrap_or_default()
+    }
+
+    /// Reads. Where something is due by the clock, it happens first.
+    pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, Refusal>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Ledger<'_>) -> Result<T, Refusal> + Send + 'static,
+    {
+        {
+            let connection = self.lock();
+            let ledger = Ledger::at_present(&connection)?;
+            self.see(&ledger);
+            if !ledger.is_behind() {
+                return work(&ledger);
+            }
+        }
+        self.write(work).await
+    }
+
+    /// Writes: the work is done in a transaction, after what was due by the clock, and its result
+    /// is given out once that is committed. A refusal commits what led to it; only a broken
+    /// store takes the work back.
+    pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, Refusal>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Ledger<'_>) -> Result<T, Refusal> + Send + 'static,
+    {
+        let (job, answer) = Pending::new(work);
+        self.waiting().push(job);
+        self.arrival.notify_one();
+        answer
+            .await
+            .unwrap_or_else(|_| Err(Refusal::Broken("the store has stopped".to_owned())))
+    }
+
+    /// Commits what is written, for as long as it is polled.
+    pub(crate) async fn commit_writes(&self) {
+        loop {
+            self.arrival.notified().await;
+            // Whatever else is ready to write joins the same transaction.
+            tokio::task::yield_now().await;
+            let jobs = std::mem::take(&mut *self.waiting());
+            queue::commit(&self.lock(), jobs);
+        }
+    }
+
+    fn see(&self, ledger: &Ledger<'_>) {
+        self.offset.store(ledger.offset_ms, Ordering::Relaxed);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        self.connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Vec<Box<dyn Job>>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl From<rusqlite::Error> for Refusal {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Broken(format!("the sandbox's database: {error}"))
+    }
+}

@@ -1,0 +1,274 @@
+//! Opening the database: safe for several processes at once, the first time too.
+
+use std::fmt;
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+
+/// Where a sandbox keeps its state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Database {
+    /// In a file, created with mode 0600 where there is none.
+    File(PathBuf),
+    /// Nowhere: the state ends with the process.
+    Memory,
+}
+
+/// Why a sandbox cannot be opened.
+#[derive(Debug)]
+pub(crate) enum OpenError {
+    /// The file or its folder cannot be made or read.
+    Unreachable { path: PathBuf, reason: String },
+    /// The file is damaged, or no database.
+    Corrupt { path: PathBuf },
+    /// The database belongs to another program.
+    Foreign { path: PathBuf },
+    /// The database is of another version of the sandbox.
+    OtherVersion {
+        path: PathBuf,
+        found: i64,
+        known: i64,
+    },
+    /// SQLite refuses for another reason.
+    Database { path: PathBuf, reason: String },
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable { path, reason } => {
+                write!(f, "the sandbox's database {} cannot be opened: {reason}", path.display())
+            }
+            Self::Corrupt { path } => {
+                write!(f, "the sandbox's database {} is damaged", path.display())
+            }
+            Self::Foreign { path } => {
+                write!(f, "{} is a database, but not one of a sandbox", path.display())
+            }
+            Self::OtherVersion { path, found, known } => write!(
+                f,
+                "the sandbox's database {} has version {found}, and this program knows version {known}",
+                path.display()
+            ),
+            Self::Database { path, reason } => {
+                write!(f, "the sandbox's database {}: {reason}", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+const SCHEMA: &str = include_str!("schema.sql");
+/// The version of the schema, in `user_version`.
+const VERSION: i64 = 1;
+/// "bksb", in `application_id`.
+const APPLICATION: i64 = 0x626b_7362;
+/// How long a process waits for others that write.
+const PATIENCE: Duration = Duration::from_secs(10);
+const STATEMENTS: usize = 64;
+
+/// The connection to an up-to-date database.
+pub(super) fn connect(database: &Database) -> Result<Connection, OpenError> {
+    let explain = |error| explain(database, &error);
+    match database {
+        Database::Memory => {
+            let mut connection = Connection::open_in_memory().map_err(explain)?;
+            connection.set_prepared_statement_cache_capacity(STATEMENTS);
+            create_schema(&mut connection).map_err(explain)?;
+            Ok(connection)
+        }
+        Database::File(path) => {
+            create_file(path).map_err(|error| OpenError::Unreachable {
+                path: path.clone(),
+                reason: error.to_string(),
+            })?;
+            let mut connection = prepare(path).map_err(explain)?;
+            let found = create_schema(&mut connection).map_err(explain)?;
+            check(path, &found)?;
+            connection
+                .pragma_update(None, "synchronous", "NORMAL")
+                .map_err(explain)?;
+            Ok(connection)
+        }
+    }
+}
+
+/// Makes the file, for its owner alone, before SQLite does with the umask's mode.
+fn create_file(path: &Path) -> std::io::Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    let mut folders = fs::DirBuilder::new();
+    folders.recursive(true);
+    let mut file = OpenOptions::new();
+    file.append(true).create(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+        folders.mode(0o700);
+        file.mode(0o600);
+    }
+    if let Some(folder) = path.parent() {
+        folders.create(folder)?;
+    }
+    file.open(path).map(|_| ())
+}
+
+fn prepare(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.busy_timeout(PATIENCE)?;
+    // The write-ahead log stays for the next process: to fold it in at every exit would cost two
+    // syncs a command.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.pragma_update(None, "cache_size", -65_536)?;
+    // Until the schema is there nothing can be lost that a second try does not bring back.
+    connection.pragma_update(None, "synchronous", "OFF")?;
+    switch_to_wal(&connection)?;
+    Ok(connection)
+}
+
+/// Turning the log on needs the file alone, and SQLite does not wait for that by itself.
+fn switch_to_wal(connection: &Connection) -> rusqlite::Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let switched = connection.query_row("PRAGMA journal_mode = WAL", (), |_| Ok(()));
+        match switched {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && Instant::now() < deadline =>
+            {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+/// What a database says about itself.
+struct Found {
+    application: i64,
+    version: i64,
+}
+
+impl Found {
+    fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        let pragma = |name| connection.pragma_query_value(None, name, |row| row.get(0));
+        Ok(Self {
+            application: pragma("application_id")?,
+            version: pragma("user_version")?,
+        })
+    }
+
+    const fn is_unclaimed(&self) -> bool {
+        self.application == 0 && self.version == 0
+    }
+}
+
+/// Creates the schema in an empty database, once, whoever else is about to; says what is there.
+fn create_schema(connection: &mut Connection) -> rusqlite::Result<Found> {
+    let found = Found::read(connection)?;
+    if !found.is_unclaimed() {
+        return Ok(found);
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let tables: i64 =
+        transaction.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
+    if Found::read(&transaction)?.is_unclaimed() && tables == 0 {
+        transaction.execute_batch(SCHEMA)?;
+        transaction.pragma_update(None, "application_id", APPLICATION)?;
+        transaction.pragma_update(None, "user_version", VERSION)?;
+    }
+    transaction.commit()?;
+    Found::read(connection)
+}
+
+fn check(path: &Path, found: &Found) -> Result<(), OpenError> {
+    let path = path.to_owned();
+    if found.application != APPLICATION {
+        return Err(OpenError::Foreign { path });
+    }
+    if found.version != VERSION {
+        return Err(OpenError::OtherVersion {
+            path,
+            found: found.version,
+            known: VERSION,
+        });
+    }
+    Ok(())
+}
+
+/// What a failure of SQLite means for the database.
+pub(crate) fn explain(database: &Database, error: &rusqlite::Error) -> OpenError {
+    let path = match database {
+        Database::File(path) => path.clone(),
+        Database::Memory => PathBuf::from(":memory:"),
+    };
+    let reason = error.to_string();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => OpenError::Corrupt { path },
+        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
+            OpenError::Unreachable { path, reason }
+        }
+        _ => OpenError::Database { path, reason },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(path: &Path) -> Result<Connection, OpenError> {
+        connect(&Database::File(path.to_owned()))
+    }
+
+    #[test]
+    fn eight_that_open_an_empty_folder_at_once_all_get_in() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("new/sandbox.db");
+        let threads: Vec<_> = (0..8)
+            .map(|_| {
+                let path = path.clone();
+                std::thread::spawn(move || open(&path).map(|_| ()))
+            })
+            .collect();
+        for thread in threads {
+            thread.join().unwrap().unwrap();
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_file_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("sandbox.db");
+        open(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_file_that_is_no_sandbox_of_this_version_is_refused_by_name() {
+        let home = tempfile::tempdir().unwrap();
+        let garbage = home.path().join("garbage.db");
+        fs::write(&garbage, "no database ".repeat(1_000)).unwrap();
+        assert!(matches!(open(&garbage), Err(OpenError::Corrupt { .. })));
+
+        let foreign = home.path().join("foreign.db");
+        let other = Connection::open(&foreign).unwrap();
+        other.execute_batch("CREATE TABLE songs (title TEXT)").unwrap();
+        assert!(matches!(open(&foreign), Err(OpenError::Foreign { .. })));
+
+        let newer = home.path().join("newer.db");
+        open(&newer).unwrap().pragma_update(None, "user_version", VERSION + 1).unwrap();
+        assert!(matches!(
+            open(&newer),
+            Err(OpenError::OtherVersion { found: 2, known: 1, .. })
+        ));
+    }
+}

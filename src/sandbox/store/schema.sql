@@ -1,0 +1,76 @@
+-- Moments are milliseconds since 1970. Numbers grow with the time of creation and are what ids show.
+
+CREATE TABLE clock (offset_ms INTEGER NOT NULL);
+INSERT INTO clock VALUES (0);
+
+-- Settings that differ from a fresh organization's.
+CREATE TABLE organizations (id TEXT PRIMARY KEY, settings TEXT NOT NULL) WITHOUT ROWID;
+
+-- Venues that a search of the organization returned.
+CREATE TABLE known_venues (
+  organization TEXT NOT NULL,
+  venue_id TEXT NOT NULL,
+  PRIMARY KEY (organization, venue_id)
+) WITHOUT ROWID;
+
+CREATE TABLE bookings (
+  number INTEGER PRIMARY KEY,
+  organization TEXT NOT NULL,
+  is_test INTEGER NOT NULL,
+  provider TEXT NOT NULL,
+  venue_id TEXT NOT NULL,
+  datetime TEXT NOT NULL,
+  party_size INTEGER NOT NULL,
+  customer TEXT NOT NULL,
+  end_user TEXT,
+  seating TEXT,
+  pays_by_vendor INTEGER NOT NULL,
+  webhook_url TEXT,
+  slot_id TEXT,
+  status TEXT NOT NULL,
+  error_code TEXT,
+  pause TEXT,
+  last_modification TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  -- When time alone moves the booking on.
+  due_at INTEGER,
+  -- The slot, while the booking occupies it.
+  held_slot TEXT,
+  -- Whether a test booking was ever confirmed, and so used the allowance.
+  used_allowance INTEGER NOT NULL
+);
+CREATE INDEX bookings_due ON bookings (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX bookings_held ON bookings (held_slot) WHERE held_slot IS NOT NULL;
+CREATE INDEX bookings_allowance ON bookings (organization) WHERE used_allowance = 1;
+CREATE INDEX bookings_open ON bookings (organization, created_at)
+  WHERE status IN ('requires_action', 'processing');
+
+-- For ever: which booking a create's key stands for.
+CREATE TABLE idempotency_keys (
+  organization TEXT NOT NULL,
+  key TEXT NOT NULL,
+  booking INTEGER NOT NULL,
+  PRIMARY KEY (organization, key)
+) WITHOUT ROWID;
+
+CREATE TABLE events (
+  number INTEGER PRIMARY KEY,
+  organization TEXT NOT NULL,
+  booking INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  -- What is delivered, byte for byte.
+  body TEXT NOT NULL
+);
+
+-- Text messages to guests and persons.
+CREATE TABLE messages (
+  number INTEGER PRIMARY KEY,
+  recipient TEXT NOT NULL,
+  text TEXT NOT NULL,
+  code TEXT NOT NULL,
+  booking INTEGER,
+  session INTEGER,
+  created_at INTEGER NOT NULL
+);

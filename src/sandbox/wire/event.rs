@@ -1,0 +1,38 @@
+//! The webhook event document ("Events", 4).
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::booking::BookingSummary;
+use super::id::Kind;
+use crate::sandbox::rules::booking::Booking;
+use crate::sandbox::rules::transition::EventKind;
+
+/// An event as it is delivered.
+#[derive(Serialize)]
+pub(crate) struct EventDocument<'a> {
+    id: String,
+    object: &'static str,
+    r#type: &'static str,
+    created_at: Timestamp,
+    data: EventData<'a>,
+}
+
+#[derive(Serialize)]
+struct EventData<'a> {
+    object: BookingSummary<'a>,
+}
+
+impl<'a> EventDocument<'a> {
+    pub(crate) fn of(number: i64, kind: EventKind, booking: &'a Booking, at: Timestamp) -> Self {
+        Self {
+            id: Kind::Event.id(number),
+            object: "event",
+            r#type: kind.as_str(),
+            created_at: at,
+            data: EventData {
+                object: BookingSummary::of(booking),
+            },
+        }
+    }
+}

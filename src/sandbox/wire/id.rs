@@ -1,0 +1,71 @@
+//! Opaque ids: a prefix and a number that grows with the time of creation, in an alphabet that sorts
+//! as the numbers do.
+
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// Characters that 63 bits take, at 5 bits each.
+const LENGTH: u32 = 13;
+
+/// What an id stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Booking,
+    Event,
+    Message,
+    Session,
+}
+
+impl Kind {
+    const fn prefix(self) -> &'static str {
+        match self {
+            Self::Booking => "bk_",
+            Self::Event => "evt_",
+            Self::Message => "msg_",
+            Self::Session => "ses_",
+        }
+    }
+
+    /// The id of a number.
+    pub(crate) fn id(self, number: i64) -> String {
+        let mut id = String::with_capacity(18);
+        id.push_str(self.prefix());
+        for place in (0..LENGTH).rev() {
+            let digit = (number >> (5 * place)) & 31;
+            let digit = usize::try_from(digit).unwrap_or_default();
+            id.push(char::from(ALPHABET[digit]));
+        }
+        id
+    }
+
+    /// The number of an id; none where it is no id of this kind.
+    pub(crate) fn number(self, id: &str) -> Option<i64> {
+        let digits = id.strip_prefix(self.prefix())?;
+        if digits.len() != 13 || digits > "7zzzzzzzzzzzz" {
+            return None;
+        }
+        digits.bytes().try_fold(0, |number: i64, byte| {
+            let digit = ALPHABET.iter().position(|it| *it == byte)?;
+            Some(number << 5 | i64::try_from(digit).ok()?)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_sort_as_their_numbers_and_lead_back_to_them() {
+        let numbers = [0, 1, 31, 32, 1 << 40, i64::MAX];
+        let ids = numbers.map(|it| Kind::Booking.id(it));
+        assert!(ids.is_sorted());
+        assert_eq!(ids.clone().map(|it| Kind::Booking.number(&it)), numbers.map(Some));
+        assert_eq!(Kind::Event.number(&ids[1]), None);
+    }
+
+    #[test]
+    fn what_is_no_id_has_no_number() {
+        for id in ["", "bk_", "bk_1", "bk_zzzzzzzzzzzzz", "bk_0000000000o00", "bk_é00000000000"] {
+            assert_eq!(Kind::Booking.number(id), None, "{id}");
+        }
+    }
+}
