@@ -12,8 +12,8 @@ use super::keys::Key;
 use super::look::Look;
 use super::terminal::{self, Modes, Typed};
 
-/// How soon a countdown, a moved clock or a resized terminal is noticed. A handler for the resize
-/// signal would be installed for good, and then interrupt other reads of the terminal.
+/// How soon a countdown, a moved clock or a resized terminal is noticed. Looking is cheap, and a
+/// handler for the resize signal could never be taken back.
 const GLANCE: Duration = Duration::from_millis(200);
 
 /// A question's state: keys in, frames out, no terminal in between.
@@ -51,16 +51,22 @@ pub(super) async fn ask<W: Widget>(
     let mut typed = Typed::open()?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     loop {
-        let left = deadline.map(|deadline| deadline.left().unwrap_or_default());
-        let size = terminal::size();
-        screen.show(widget.draw(left, size, look), size)?;
-        if left.is_some_and(|left| left.is_zero()) {
-            return Ok(Until::TimedOut);
-        }
-        let key = tokio::select! {
-            key = typed.key() => key?,
-            _ = interrupt.recv() => None,
-            () = tokio::time::sleep(GLANCE) => continue,
+        let key = match typed.waiting().await? {
+            // A long paste is taken in first and drawn once.
+            Some(key) => Some(key),
+            None => {
+                let left = deadline.map(|deadline| deadline.left().unwrap_or_default());
+                let size = terminal::size();
+                screen.show(widget.draw(left, size, look), size)?;
+                if left.is_some_and(|left| left.is_zero()) {
+                    return Ok(Until::TimedOut);
+                }
+                tokio::select! {
+                    key = typed.key() => key?,
+                    _ = interrupt.recv() => None,
+                    () = tokio::time::sleep(GLANCE) => continue,
+                }
+            }
         };
         let step = match key {
             None | Some(Key::Interrupt | Key::Escape) => Step::Interrupted,
@@ -71,6 +77,7 @@ pub(super) async fn ask<W: Widget>(
             Step::Interrupted => return Err(PromptError::Interrupted),
             Step::Answer(answer) => {
                 let (question, value) = widget.answered(&answer);
+                let size = terminal::size();
                 screen.finish(look.answered(question, &value, size.usable()), size)?;
                 return Ok(Until::Answered(answer));
             }

@@ -113,6 +113,10 @@ async fn read(echo: Echo, deadline: Option<&Deadline<'_>>) -> Asked<Option<Strin
             () = tokio::time::sleep(GLANCE) => {}
         }
     };
+    if let Ok(Until::TimedOut) = ended {
+        // Where the terminal cannot do that, the next question begins with it.
+        let _ = terminal::discard().await;
+    }
     if echo == Echo::Hidden || !matches!(ended, Ok(Until::Answered(_))) {
         write("\n")?;
     }

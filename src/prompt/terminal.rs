@@ -121,6 +121,14 @@ impl Typed {
         }
     }
 
+    /// A key that has been typed already.
+    pub(super) async fn waiting(&mut self) -> io::Result<Option<Key>> {
+        match tokio::time::timeout(Duration::ZERO, self.key()).await {
+            Ok(key) => key,
+            Err(_) => Ok(None),
+        }
+    }
+
     async fn byte(&self) -> io::Result<Option<u8>> {
         let mut byte = [0];
         loop {
@@ -149,6 +157,15 @@ pub(super) async fn line() -> io::Result<Option<String>> {
         }
         Read::Nothing | Read::Gone => Ok(None),
     }
+}
+
+/// Drops what was typed of a line that nobody waits for any longer: it was meant for no other
+/// question, and not for the shell.
+pub(super) async fn discard() -> io::Result<()> {
+    let _raw = Modes::raw()?;
+    let mut typed = Typed::open()?;
+    while typed.waiting().await?.is_some() {}
+    Ok(())
 }
 
 enum Read {
