@@ -45,7 +45,9 @@ impl Sandbox {
 
     /// The sandbox's clock.
     pub(crate) fn now(&self) -> Result<Timestamp, OpenError> {
-        self.store.now().map_err(|error| store::explain(&self.options.database, &error))
+        self.store
+            .now()
+            .map_err(|error| store::explain(&self.options.database, &error))
     }
 
     /// Serves until the shutdown comes. What is under way then has 3 seconds to end.

@@ -73,7 +73,10 @@ pub(super) fn create(visit: &Visit<'_, '_>) -> Outcome {
         party_size: request.party_size,
         customer: request.customer,
         end_user: request.end_user,
-        seating: slot.as_ref().and_then(|(it, _)| it.seating).map(str::to_owned),
+        seating: slot
+            .as_ref()
+            .and_then(|(it, _)| it.seating)
+            .map(str::to_owned),
         pays_by_vendor: request.pays_by_vendor,
         webhook_url: request.webhook_url,
         slot_id: slot.map(|(it, _)| it.id),

@@ -78,7 +78,10 @@ async fn read(mut body: Body) -> Result<Bytes, Refusal> {
     let mut length = 0_usize;
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         // A body that breaks off has nobody left to answer.
-        let Ok(data) = frame.map_err(|_| ()).and_then(|it| it.into_data().map_err(|_| ())) else {
+        let Ok(data) = frame
+            .map_err(|_| ())
+            .and_then(|it| it.into_data().map_err(|_| ()))
+        else {
             break;
         };
         length = length.saturating_add(data.len());

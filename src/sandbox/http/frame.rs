@@ -17,10 +17,13 @@ pub(super) async fn frame(
     next: Next,
 ) -> Response {
     let started = Instant::now();
-    let told = service
-        .on_request
-        .as_ref()
-        .map(|on_request| (on_request, request.method().to_string(), request.uri().path().to_owned()));
+    let told = service.on_request.as_ref().map(|on_request| {
+        (
+            on_request,
+            request.method().to_string(),
+            request.uri().path().to_owned(),
+        )
+    });
     let mut response = match loopback::check(&request, service.port) {
         Ok(()) => next.run(request).await,
         Err(refusal) => reply::refuse(&refusal),

@@ -49,14 +49,25 @@ mod tests {
 
     fn ask(method: &str, path: &str, headers: &[(&str, &str)]) -> Result<(), Refusal> {
         let request = Request::builder().method(method).uri(path);
-        let request = headers.iter().fold(request, |it, (name, value)| it.header(*name, *value));
+        let request = headers
+            .iter()
+            .fold(request, |it, (name, value)| it.header(*name, *value));
         check(&request.body(Body::empty()).unwrap(), 4010)
     }
 
     #[test]
     fn the_host_is_a_loopback_name_with_the_servers_own_port() {
-        for host in ["127.0.0.1:4010", "localhost:4010", "LOCALHOST:4010", "[::1]:4010"] {
-            assert_eq!(ask("GET", "/sandbox/clock", &[("host", host)]), Ok(()), "{host}");
+        for host in [
+            "127.0.0.1:4010",
+            "localhost:4010",
+            "LOCALHOST:4010",
+            "[::1]:4010",
+        ] {
+            assert_eq!(
+                ask("GET", "/sandbox/clock", &[("host", host)]),
+                Ok(()),
+                "{host}"
+            );
         }
         for host in [
             "evil.example:4010",

@@ -10,7 +10,10 @@ pub(crate) fn parse_advance(text: &str) -> Option<SignedDuration> {
     let mut total: i64 = 0;
     let mut last_unit = i64::MAX;
     while !rest.is_empty() {
-        let digits = rest.len() - rest.trim_start_matches(|it: char| it.is_ascii_digit()).len();
+        let digits = rest.len()
+            - rest
+                .trim_start_matches(|it: char| it.is_ascii_digit())
+                .len();
         let (number, tail) = rest.split_at(digits);
         let mut chars = tail.chars();
         let unit = match chars.next()? {
@@ -49,8 +52,19 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         for text in [
-            "", "0s", "-5m", "5", "m", "1.5h", "5 m", "30m1h", "1h1h", "soon", "99999999999999999999d",
-            "4000d", "1w",
+            "",
+            "0s",
+            "-5m",
+            "5",
+            "m",
+            "1.5h",
+            "5 m",
+            "30m1h",
+            "1h1h",
+            "soon",
+            "99999999999999999999d",
+            "4000d",
+            "1w",
         ] {
             assert_eq!(parse_advance(text), None, "{text}");
         }

@@ -22,8 +22,12 @@ impl Answer {
     /// Reads the body of continue. More than one answer at once is none.
     pub(crate) fn read(body: &Map<String, Value>) -> Result<Self, Refusal> {
         let fields = Fields::of(body);
-        let otp = fields.text("otp")?.map(|it| Self::Otp(it.trim().to_owned()));
-        let response = fields.object("psp_response")?.map(|it| Self::PspResponse(it.clone()));
+        let otp = fields
+            .text("otp")?
+            .map(|it| Self::Otp(it.trim().to_owned()));
+        let response = fields
+            .object("psp_response")?
+            .map(|it| Self::PspResponse(it.clone()));
         let abort = match fields.flag("psp_abort")? {
             Some(false) => return Err(Refusal::invalid("psp_abort", "must be true")),
             Some(true) => Some(Self::PspAbort),

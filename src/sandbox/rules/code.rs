@@ -63,7 +63,9 @@ impl ErrorCode {
                 "This provider cannot cancel at the venue; the booking stands. Ask the venue itself."
             }
             Self::CardDeclined => "The payment processor declined the guest's card.",
-            Self::ModificationRefused => "The venue refused the change; the booking stands as it was.",
+            Self::ModificationRefused => {
+                "The venue refused the change; the booking stands as it was."
+            }
             Self::NoAvailability => "The venue has no slot at that time.",
             Self::OtpAttemptsExceeded => "The one-time code was wrong five times.",
             Self::PaymentApprovalExpired => "The payment was not approved in time.",

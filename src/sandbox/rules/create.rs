@@ -92,7 +92,9 @@ impl CreateRequest {
         let slot = seed::slot(id)
             .filter(|(offering, _)| offering.id == venue.id)
             .map(|(_, slot)| slot)
-            .ok_or_else(|| Refusal::invalid("availability_id", "was never offered at this venue"))?;
+            .ok_or_else(|| {
+                Refusal::invalid("availability_id", "was never offered at this venue")
+            })?;
         if slot.datetime.timestamp() == self.at {
             Ok(Some(slot))
         } else {
@@ -165,9 +167,18 @@ mod tests {
                 "venue_id": null, "datetime": "2026-11-21T12:00:00Z", "party_size": 21,
                 "customer": {}, "payment_collection": "cash",
             })),
-            ["venue_id", "datetime", "party_size", "customer.name", "payment_collection"]
+            [
+                "venue_id",
+                "datetime",
+                "party_size",
+                "customer.name",
+                "payment_collection"
+            ]
         );
-        assert_eq!(complaints(&json!({"datetime": "2026-12-01T19:30"})), ["datetime"]);
+        assert_eq!(
+            complaints(&json!({"datetime": "2026-12-01T19:30"})),
+            ["datetime"]
+        );
         assert_eq!(complaints(&json!({"party_size": 0})), ["party_size"]);
     }
 
@@ -189,7 +200,10 @@ mod tests {
         let provider = |name: Value| read(&json!({"provider": name})).unwrap().provider(venue);
         assert_eq!(provider(Value::Null), Err(Refusal::ProviderNeeded));
         assert_eq!(provider(json!("provider_c")), Ok(Provider::C));
-        assert!(matches!(provider(json!("provider_b")), Err(Refusal::Invalid(_))));
+        assert!(matches!(
+            provider(json!("provider_b")),
+            Err(Refusal::Invalid(_))
+        ));
     }
 
     #[test]
@@ -198,9 +212,13 @@ mod tests {
         let at = "2026-12-01T19:00:00Z".parse().unwrap();
         let offered = seed::slot_at(venue, at).unwrap();
         let book = |id: &str, datetime: &str| {
-            read(&json!({"availability_id": id, "datetime": datetime})).unwrap().offered_slot(venue)
+            read(&json!({"availability_id": id, "datetime": datetime}))
+                .unwrap()
+                .offered_slot(venue)
         };
-        let same_instant = book(&offered.id, "2026-12-01T20:00:00+01:00").unwrap().unwrap();
+        let same_instant = book(&offered.id, "2026-12-01T20:00:00+01:00")
+            .unwrap()
+            .unwrap();
         assert_eq!(same_instant.id, offered.id);
         assert_eq!(
             book(&offered.id, "2026-12-01T19:30:00Z").unwrap_err(),
@@ -227,6 +245,9 @@ mod tests {
             assert_eq!(pay(&organization, venue), Err(Refusal::VaultUnavailable));
         }
         organization.vendor_payments = false;
-        assert_eq!(pay(&organization, "ven_payment"), Err(Refusal::VendorDisabled));
+        assert_eq!(
+            pay(&organization, "ven_payment"),
+            Err(Refusal::VendorDisabled)
+        );
     }
 }

@@ -66,7 +66,15 @@ mod tests {
 
     #[test]
     fn a_placeholder_is_one_in_any_case_and_spacing() {
-        for name in ["Test User", "  JOHN   doe ", "n/a", "Guest", "123", "--", "\u{a0}"] {
+        for name in [
+            "Test User",
+            "  JOHN   doe ",
+            "n/a",
+            "Guest",
+            "123",
+            "--",
+            "\u{a0}",
+        ] {
             assert_eq!(
                 check(name, Provider::B),
                 Err(Refusal::PlaceholderCustomer),

@@ -92,7 +92,9 @@ impl Organization {
                     }
                 }
                 "webhook_secret" => match fields.text(name)? {
-                    Some(secret) if !secret.is_empty() => secret.clone_into(&mut merged.webhook_secret),
+                    Some(secret) if !secret.is_empty() => {
+                        secret.clone_into(&mut merged.webhook_secret)
+                    }
                     _ => complaints.add(name, "must not be empty"),
                 },
                 "suspension_reason" => {
@@ -138,7 +140,8 @@ impl Organization {
 }
 
 fn is_web_address(text: &str) -> bool {
-    reqwest::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+    reqwest::Url::parse(text)
+        .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
 #[cfg(test)]
@@ -150,10 +153,16 @@ mod tests {
     fn a_merge_changes_what_it_names_and_refuses_what_it_does_not_know() {
         let fresh = Organization::fresh(Organization::MAIN);
         let put = |body: Value| fresh.merge(body.as_object().unwrap());
-        let merged = put(json!({"webhook_url": "http://127.0.0.1:9/hook", "billing": false})).unwrap();
-        assert_eq!(merged.webhook_url.as_deref(), Some("http://127.0.0.1:9/hook"));
+        let merged =
+            put(json!({"webhook_url": "http://127.0.0.1:9/hook", "billing": false})).unwrap();
+        assert_eq!(
+            merged.webhook_url.as_deref(),
+            Some("http://127.0.0.1:9/hook")
+        );
         assert!(!merged.billing && merged.vendor_payments);
-        let cleared = merged.merge(json!({"webhook_url": null}).as_object().unwrap()).unwrap();
+        let cleared = merged
+            .merge(json!({"webhook_url": null}).as_object().unwrap())
+            .unwrap();
         assert_eq!(cleared.webhook_url, None);
         for body in [
             json!({"webhook_url": "not a url"}),
@@ -162,12 +171,19 @@ mod tests {
             json!({"billing_check": "maybe"}),
             json!({"id": "org_other"}),
         ] {
-            assert!(matches!(put(body.clone()), Err(Refusal::Invalid(_))), "{body}");
+            assert!(
+                matches!(put(body.clone()), Err(Refusal::Invalid(_))),
+                "{body}"
+            );
         }
         assert_eq!(fresh.merge(&whole(&fresh)), Ok(fresh.clone()));
     }
 
     fn whole(organization: &Organization) -> Map<String, Value> {
-        serde_json::to_value(organization).unwrap().as_object().unwrap().clone()
+        serde_json::to_value(organization)
+            .unwrap()
+            .as_object()
+            .unwrap()
+            .clone()
     }
 }

@@ -144,8 +144,14 @@ mod tests {
     fn a_full_slot_is_taken_and_a_missing_one_unavailable() {
         let failed = Event::ProviderFailed;
         assert_eq!(placed("ven_last_table", Some(0), false), Event::Accepted);
-        assert_eq!(placed("ven_last_table", Some(1), false), failed(ErrorCode::SlotTaken));
-        assert_eq!(placed("ven_no_slots", None, false), failed(ErrorCode::NoAvailability));
+        assert_eq!(
+            placed("ven_last_table", Some(1), false),
+            failed(ErrorCode::SlotTaken)
+        );
+        assert_eq!(
+            placed("ven_no_slots", None, false),
+            failed(ErrorCode::NoAvailability)
+        );
     }
 
     #[test]

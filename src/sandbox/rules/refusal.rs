@@ -13,20 +13,29 @@ pub(crate) enum Refusal {
     BodyTooLarge,
     Unauthorized,
     WrongKeyEnvironment,
-    OrgSuspended { reason: Option<String> },
+    OrgSuspended {
+        reason: Option<String>,
+    },
     InsufficientScope(Scope),
     BillingRequired,
     BillingCheckUnavailable,
     EntitlementCheckUnavailable,
-    FreeTierExhausted { limit: u32 },
+    FreeTierExhausted {
+        limit: u32,
+    },
     /// The body is no JSON object, or a field has the wrong type.
-    WrongType { field: String, detail: String },
+    WrongType {
+        field: String,
+        detail: String,
+    },
     /// A venue search without its required fields.
     Missing(Vec<&'static str>),
     /// "validation failed": each field with its complaint.
     Invalid(Vec<(String, String)>),
     LocationUnresolved,
-    NoSearchProvider { named: bool },
+    NoSearchProvider {
+        named: bool,
+    },
     SearchFailed(Vec<Provider>),
     VenueNotFound,
     AvailabilityFailed(Provider),
@@ -39,11 +48,16 @@ pub(crate) enum Refusal {
     VendorDisabled,
     ReconnectRequired,
     /// With the summaries of the organization's unfinished bookings of the last day.
-    BookingNotFound { open_bookings: Vec<Value> },
+    BookingNotFound {
+        open_bookings: Vec<Value>,
+    },
     /// The booking's state does not allow it.
     Denied(Denial),
     /// The venue refused the change of this booking.
-    VenueRefused { code: ErrorCode, booking: Value },
+    VenueRefused {
+        code: ErrorCode,
+        booking: Value,
+    },
     PathNotFound,
     MethodNotAllowed,
     ForeignHost,
@@ -256,7 +270,9 @@ fn denied(denial: &Denial) -> (u16, Value) {
         Denial::Unanswered(complaints) => (400, validation_failed(complaints)),
         Denial::MalformedApproval => (
             400,
-            error("malformed psp_response: send the approval_id of psp_request and status approved"),
+            error(
+                "malformed psp_response: send the approval_id of psp_request and status approved",
+            ),
         ),
         Denial::Late => (
             400,

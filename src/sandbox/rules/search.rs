@@ -21,7 +21,10 @@ pub(crate) struct Search {
 pub(crate) enum Around {
     Place(Place),
     /// Degrees.
-    Point { latitude: f64, longitude: f64 },
+    Point {
+        latitude: f64,
+        longitude: f64,
+    },
 }
 
 impl Search {
@@ -162,7 +165,10 @@ mod tests {
     fn a_place_that_nobody_knows_is_refused_without_a_code() {
         let body = json!({"vertical": "dining", "datetime": AT, "location": "Atlantis"});
         assert_eq!(read(&body), Err(Refusal::LocationUnresolved));
-        assert_eq!(Refusal::LocationUnresolved.answer().1.get("error_code"), None);
+        assert_eq!(
+            Refusal::LocationUnresolved.answer().1.get("error_code"),
+            None
+        );
     }
 
     #[test]
@@ -180,7 +186,10 @@ mod tests {
             near("Partial Outage", &[]),
             Ok((vec![Provider::A, Provider::B], vec![Provider::C]))
         );
-        assert_eq!(near("Partial Outage", &["provider_c"]), failed(&[Provider::C]));
+        assert_eq!(
+            near("Partial Outage", &["provider_c"]),
+            failed(&[Provider::C])
+        );
     }
 
     #[test]

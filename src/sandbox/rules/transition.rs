@@ -15,17 +15,24 @@ pub(crate) enum Event {
     /// The provider wants to know something first.
     Asked(Pause),
     /// The provider takes its time.
-    Deferred { until: Timestamp },
+    Deferred {
+        until: Timestamp,
+    },
     /// The provider failed, or the slot was not to be had.
     ProviderFailed(ErrorCode),
     /// The guest answered; `payment` is what the processor will say to a payment's approval.
-    Continued { answer: Answer, payment: Payment },
+    Continued {
+        answer: Answer,
+        payment: Payment,
+    },
     /// A change was asked for; `venue` is what the venue says to it.
     Modify {
         provider: Provider,
         venue: Result<(), ErrorCode>,
     },
-    Cancel { provider: Provider },
+    Cancel {
+        provider: Provider,
+    },
     /// Nothing but time.
     TimePassed,
 }
@@ -188,9 +195,7 @@ pub(crate) fn step(state: &State, event: &Event, now: Timestamp) -> Transition {
             (Provider::B | Provider::C, _) => {
                 Transition::stay(state).denied(Denial::ModifyUnsupported)
             }
-            (Provider::A, Err(code)) => {
-                Transition::stay(state).denied(Denial::VenueRefused(*code))
-            }
+            (Provider::A, Err(code)) => Transition::stay(state).denied(Denial::VenueRefused(*code)),
             (Provider::A, Ok(())) => Transition {
                 news: Some(EventKind::Modified),
                 ..Transition::stay(state)

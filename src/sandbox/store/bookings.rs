@@ -128,11 +128,13 @@ impl Ledger<'_> {
 
     /// The booking that is due first by now, and when it was due.
     pub(super) fn next_due_booking(&self) -> rusqlite::Result<Option<(Booking, Timestamp)>> {
-        self.sql(bookings!("WHERE due_at <= ? ORDER BY due_at, number LIMIT 1"))?
-            .query_row([self.now.as_millisecond()], |row| {
-                Ok((booking(row)?, moment(row.get("due_at")?)?))
-            })
-            .optional()
+        self.sql(bookings!(
+            "WHERE due_at <= ? ORDER BY due_at, number LIMIT 1"
+        ))?
+        .query_row([self.now.as_millisecond()], |row| {
+            Ok((booking(row)?, moment(row.get("due_at")?)?))
+        })
+        .optional()
     }
 
     fn insert(&self, booking: &Booking) -> Result<(), Refusal> {

@@ -19,16 +19,17 @@ impl Ledger<'_> {
     ) -> Result<(), Refusal> {
         let number = next_number();
         let document = EventDocument::of(number, kind, booking, at);
-        let body = serde_json::to_string(&document)
-            .map_err(|error| Refusal::Broken(error.to_string()))?;
-        self.sql("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)")?.execute((
-            number,
-            &booking.organization,
-            booking.number,
-            kind.as_str(),
-            at.as_millisecond(),
-            body,
-        ))?;
+        let body =
+            serde_json::to_string(&document).map_err(|error| Refusal::Broken(error.to_string()))?;
+        self.sql("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)")?
+            .execute((
+                number,
+                &booking.organization,
+                booking.number,
+                kind.as_str(),
+                at.as_millisecond(),
+                body,
+            ))?;
         Ok(())
     }
 }

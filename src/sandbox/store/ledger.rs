@@ -45,7 +45,8 @@ impl<'a> Ledger<'a> {
 
     /// Whether something is due that did not happen yet.
     pub(super) fn is_behind(&self) -> bool {
-        self.first_due.is_some_and(|due| due <= self.now.as_millisecond())
+        self.first_due
+            .is_some_and(|due| due <= self.now.as_millisecond())
     }
 
     /// Lets everything happen that is due, in the order it was due, at the moment it was due.
@@ -65,7 +66,8 @@ impl<'a> Ledger<'a> {
     /// Moves the clock, and lets happen what is due by then; gives the ledger of the new time.
     pub(crate) fn advance(&self, by: SignedDuration) -> Result<Self, Refusal> {
         let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
-        self.sql("UPDATE clock SET offset_ms = offset_ms + ?")?.execute([by])?;
+        self.sql("UPDATE clock SET offset_ms = offset_ms + ?")?
+            .execute([by])?;
         let ledger = Self::at_present(self.connection)?;
         ledger.catch_up()?;
         Ok(ledger)

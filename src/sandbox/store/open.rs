@@ -40,13 +40,21 @@ impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreachable { path, reason } => {
-                write!(f, "the sandbox's database {} cannot be opened: {reason}", path.display())
+                write!(
+                    f,
+                    "the sandbox's database {} cannot be opened: {reason}",
+                    path.display()
+                )
             }
             Self::Corrupt { path } => {
                 write!(f, "the sandbox's database {} is damaged", path.display())
             }
             Self::Foreign { path } => {
-                write!(f, "{} is a database, but not one of a sandbox", path.display())
+                write!(
+                    f,
+                    "{} is a database, but not one of a sandbox",
+                    path.display()
+                )
             }
             Self::OtherVersion { path, found, known } => write!(
                 f,
@@ -249,7 +257,10 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("sandbox.db");
         open(&path).unwrap();
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
     }
 
     #[test]
@@ -261,14 +272,23 @@ mod tests {
 
         let foreign = home.path().join("foreign.db");
         let other = Connection::open(&foreign).unwrap();
-        other.execute_batch("CREATE TABLE songs (title TEXT)").unwrap();
+        other
+            .execute_batch("CREATE TABLE songs (title TEXT)")
+            .unwrap();
         assert!(matches!(open(&foreign), Err(OpenError::Foreign { .. })));
 
         let newer = home.path().join("newer.db");
-        open(&newer).unwrap().pragma_update(None, "user_version", VERSION + 1).unwrap();
+        open(&newer)
+            .unwrap()
+            .pragma_update(None, "user_version", VERSION + 1)
+            .unwrap();
         assert!(matches!(
             open(&newer),
-            Err(OpenError::OtherVersion { found: 2, known: 1, .. })
+            Err(OpenError::OtherVersion {
+                found: 2,
+                known: 1,
+                ..
+            })
         ));
     }
 }

@@ -15,9 +15,7 @@ impl Ledger<'_> {
             .optional()?;
         match settings {
             None => Ok(Organization::fresh(id)),
-            Some(settings) => {
-                serde_json::from_str(&settings).map_err(|_| unreadable(0, &settings))
-            }
+            Some(settings) => serde_json::from_str(&settings).map_err(|_| unreadable(0, &settings)),
         }
     }
 

@@ -58,13 +58,23 @@ mod tests {
         let numbers = [0, 1, 31, 32, 1 << 40, i64::MAX];
         let ids = numbers.map(|it| Kind::Booking.id(it));
         assert!(ids.is_sorted());
-        assert_eq!(ids.clone().map(|it| Kind::Booking.number(&it)), numbers.map(Some));
+        assert_eq!(
+            ids.clone().map(|it| Kind::Booking.number(&it)),
+            numbers.map(Some)
+        );
         assert_eq!(Kind::Event.number(&ids[1]), None);
     }
 
     #[test]
     fn what_is_no_id_has_no_number() {
-        for id in ["", "bk_", "bk_1", "bk_zzzzzzzzzzzzz", "bk_0000000000o00", "bk_é00000000000"] {
+        for id in [
+            "",
+            "bk_",
+            "bk_1",
+            "bk_zzzzzzzzzzzzz",
+            "bk_0000000000o00",
+            "bk_é00000000000",
+        ] {
             assert_eq!(Kind::Booking.number(id), None, "{id}");
         }
     }

@@ -20,7 +20,10 @@ pub(super) fn advance(ledger: &Ledger<'_>, call: &Call) -> Outcome {
         .required("advance", Fields::of(&body).text("advance")?)
         .map(parse_advance);
     if by == Some(None) {
-        complaints.add("advance", "must be a duration ahead, as 21m, 1h30m, 2d or 90s");
+        complaints.add(
+            "advance",
+            "must be a duration ahead, as 21m, 1h30m, 2d or 90s",
+        );
     }
     let by = complaints.settle(by.flatten())?;
     show(&ledger.advance(by)?, call)

@@ -70,7 +70,10 @@ fn responds_to(payment: Payment, response: &Value) -> Event {
 }
 
 fn approves(payment: Payment) -> Event {
-    responds_to(payment, &json!({"approval_id": "psp_1", "status": "approved"}))
+    responds_to(
+        payment,
+        &json!({"approval_id": "psp_1", "status": "approved"}),
+    )
 }
 
 fn modify(provider: Provider, venue: Result<(), ErrorCode>) -> Event {
@@ -157,7 +160,13 @@ fn a_malformed_psp_response_leaves_the_booking_paused() {
         let event = responds_to(ACCEPTS, &response);
         is_refused(&payment(), &event, "12:14:59", Denial::MalformedApproval);
     }
-    moves(&payment(), &approves(ACCEPTS), "12:14:59", CONFIRMED, EventKind::Confirmed);
+    moves(
+        &payment(),
+        &approves(ACCEPTS),
+        "12:14:59",
+        CONFIRMED,
+        EventKind::Confirmed,
+    );
 }
 
 // | requires_action (vendor payment) | POST continue with psp_abort | - | failed | error_code payment_declined |
@@ -176,14 +185,26 @@ fn a_payment_without_an_answer_fails_when_expires_at_passes() {
     let waits = step(&payment(), &Event::TimePassed, at("12:14:59.999"));
     assert_eq!(waits, Transition::stay(&payment()));
     let expired = failed(ErrorCode::PaymentApprovalExpired);
-    moves(&payment(), &Event::TimePassed, "12:15:00", expired, EventKind::Failed);
+    moves(
+        &payment(),
+        &Event::TimePassed,
+        "12:15:00",
+        expired,
+        EventKind::Failed,
+    );
 }
 
 // | confirmed | POST modify | provider A, venue accepts | confirmed | last_modification set; event booking.modified |
 #[test]
 fn a_change_that_provider_a_and_the_venue_accept_is_reported_as_modified() {
     let event = modify(Provider::A, Ok(()));
-    moves(&CONFIRMED, &event, "12:00:00", CONFIRMED, EventKind::Modified);
+    moves(
+        &CONFIRMED,
+        &event,
+        "12:00:00",
+        CONFIRMED,
+        EventKind::Modified,
+    );
 }
 
 // | confirmed | POST modify | venue refuses | confirmed (unchanged, original time) | 422 with the provider's code; body carries the unchanged booking |
@@ -226,7 +247,13 @@ fn provider_a_cancels() {
     let event = Event::Cancel {
         provider: Provider::A,
     };
-    moves(&CONFIRMED, &event, "12:00:00", State::Cancelled, EventKind::Cancelled);
+    moves(
+        &CONFIRMED,
+        &event,
+        "12:00:00",
+        State::Cancelled,
+        EventKind::Cancelled,
+    );
 }
 
 // | confirmed | POST cancel | other provider | confirmed | error_code cancellation_unsupported |
@@ -258,15 +285,39 @@ fn a_new_booking_goes_where_its_provider_says() {
     };
     let new = State::Requested;
     moves(&new, &Event::Accepted, now, CONFIRMED, EventKind::Confirmed);
-    moves(&new, &Event::Asked(pause), now, otp(5), EventKind::RequiresAction);
+    moves(
+        &new,
+        &Event::Asked(pause),
+        now,
+        otp(5),
+        EventKind::RequiresAction,
+    );
     let processing = State::Processing { until };
-    moves(&new, &Event::Deferred { until }, now, processing.clone(), EventKind::Processing);
-    moves(&processing, &Event::TimePassed, "12:00:05", CONFIRMED, EventKind::Confirmed);
+    moves(
+        &new,
+        &Event::Deferred { until },
+        now,
+        processing.clone(),
+        EventKind::Processing,
+    );
+    moves(
+        &processing,
+        &Event::TimePassed,
+        "12:00:05",
+        CONFIRMED,
+        EventKind::Confirmed,
+    );
 }
 
 #[test]
 fn the_right_code_confirms_and_the_fifth_wrong_one_fails() {
-    moves(&otp(1), &gives_code("123456"), "12:20:00", CONFIRMED, EventKind::Confirmed);
+    moves(
+        &otp(1),
+        &gives_code("123456"),
+        "12:20:00",
+        CONFIRMED,
+        EventKind::Confirmed,
+    );
     let wrong = step(&otp(5), &gives_code("000000"), at("12:00:00"));
     let expected = Transition {
         state: otp(4),
@@ -287,7 +338,13 @@ fn the_right_code_confirms_and_the_fifth_wrong_one_fails() {
 fn details_confirm_once_all_of_them_are_given() {
     let give = |given: Value| says(Answer::Details(given.as_object().unwrap().clone()));
     let all = give(json!({"arrival_time": "19:40", "occasion": "none"}));
-    moves(&details(), &all, "12:00:00", CONFIRMED, EventKind::Confirmed);
+    moves(
+        &details(),
+        &all,
+        "12:00:00",
+        CONFIRMED,
+        EventKind::Confirmed,
+    );
     let owed = Denial::Unanswered(vec![("occasion".to_owned(), "is required".to_owned())]);
     let some = give(json!({"arrival_time": "19:40", "occasion": " "}));
     is_refused(&details(), &some, "12:00:00", owed);
@@ -313,7 +370,13 @@ fn a_processor_that_declines_fails_the_booking() {
         in_time: Err(error),
         ..ACCEPTS
     });
-    moves(&payment(), &event, "12:00:00", failed(error), EventKind::Failed);
+    moves(
+        &payment(),
+        &event,
+        "12:00:00",
+        failed(error),
+        EventKind::Failed,
+    );
 }
 
 #[test]
