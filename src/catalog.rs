@@ -61,7 +61,9 @@ pub(crate) fn entry(code: &str) -> Option<&'static Entry> {
 
 /// The exit code of a refusal: the service's own code outranks the HTTP status.
 pub(crate) fn exit_for_refusal(code: Option<&str>, http_status: u16) -> Exit {
-    let documented = code.and_then(entry).filter(|entry| entry.kind != Kind::Status);
+    let documented = code
+        .and_then(entry)
+        .filter(|entry| entry.kind != Kind::Status);
     documented.map_or_else(|| exit_for_status(http_status), |entry| entry.exit)
 }
 
@@ -87,7 +89,14 @@ const fn row(
     meaning: &'static str,
     next: &'static str,
 ) -> Entry {
-    Entry { code, kind, meaning, retry, next, exit }
+    Entry {
+        code,
+        kind,
+        meaning,
+        retry,
+        next,
+        exit,
+    }
 }
 
 use Kind::{Outcome, Refusal, Status};
@@ -232,16 +241,28 @@ mod tests {
     #[test]
     fn every_code_stands_once() {
         for entry in CATALOG {
-            let same = CATALOG.iter().filter(|other| other.code == entry.code).count();
+            let same = CATALOG
+                .iter()
+                .filter(|other| other.code == entry.code)
+                .count();
             assert_eq!(same, 1, "{} stands {same} times", entry.code);
         }
     }
 
     #[test]
     fn the_services_own_code_outranks_the_http_status() {
-        assert_eq!(exit_for_refusal(Some("wrong_key_environment"), 403), Exit::Unauthorized);
-        assert_eq!(exit_for_refusal(Some("no_search_provider"), 400), Exit::Providers);
-        assert_eq!(exit_for_refusal(Some("vendor_disabled"), 503), Exit::Service);
+        assert_eq!(
+            exit_for_refusal(Some("wrong_key_environment"), 403),
+            Exit::Unauthorized
+        );
+        assert_eq!(
+            exit_for_refusal(Some("no_search_provider"), 400),
+            Exit::Providers
+        );
+        assert_eq!(
+            exit_for_refusal(Some("vendor_disabled"), 503),
+            Exit::Service
+        );
         assert_eq!(exit_for_refusal(Some("never_heard_of"), 409), Exit::Refused);
         assert_eq!(exit_for_refusal(None, 413), Exit::Invalid);
     }

@@ -19,7 +19,13 @@ use crate::output::{ColorChoice, Format, Look, Output, Wants};
 ///
 /// Without any configuration bookctl talks to an embedded sandbox: nothing is really booked.
 #[derive(Parser, Debug)]
-#[command(name = "bookctl", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+#[command(
+    name = "bookctl",
+    version,
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -66,13 +72,22 @@ pub(crate) struct Global {
 impl Global {
     /// An output for errors that come before anything else is known.
     pub(crate) fn report_only(&self, environment: &Environment) -> Output {
-        let format = if self.json || self.jq.is_some() { Format::Json } else { Format::Human };
+        let format = if self.json || self.jq.is_some() {
+            Format::Json
+        } else {
+            Format::Human
+        };
         output(format, self.color, self.quiet, environment)
     }
 }
 
 /// The process's two streams in this format.
-pub(crate) fn output(format: Format, color: ColorChoice, quiet: bool, environment: &Environment) -> Output {
+pub(crate) fn output(
+    format: Format,
+    color: ColorChoice,
+    quiet: bool,
+    environment: &Environment,
+) -> Output {
     let wants = Wants::new(color, environment);
     let terminal = context::Terminals::detect();
     let look = |is_terminal| Look::decide(wants, is_terminal, terminal.width);
@@ -80,18 +95,35 @@ pub(crate) fn output(format: Format, color: ColorChoice, quiet: bool, environmen
 }
 
 /// Reports what clap could not parse, or prints the help and version it was asked for.
-pub(crate) fn report_usage(error: &clap::Error, arguments: &[OsString], environment: &Environment) -> Exit {
+pub(crate) fn report_usage(
+    error: &clap::Error,
+    arguments: &[OsString],
+    environment: &Environment,
+) -> Exit {
     let wants_json = arguments
         .iter()
         .take_while(|argument| *argument != "--")
-        .any(|argument| argument == "--json" || argument == "--jq" || argument.to_string_lossy().starts_with("--jq="));
-    let asked_for_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion)
-        || (arguments.len() < 2 && error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
+        .any(|argument| {
+            argument == "--json"
+                || argument == "--jq"
+                || argument.to_string_lossy().starts_with("--jq=")
+        });
+    let asked_for_help = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    ) || (arguments.len() < 2
+        && error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
     if asked_for_help {
         let out = output(Format::Human, ColorChoice::Auto, false, environment);
-        return out.print_help(&error.render()).map_or_else(|error| error.exit, |()| Exit::Done);
+        return out
+            .print_help(&error.render())
+            .map_or_else(|error| error.exit, |()| Exit::Done);
     }
-    let format = if wants_json { Format::Json } else { Format::Human };
+    let format = if wants_json {
+        Format::Json
+    } else {
+        Format::Human
+    };
     let out = output(format, ColorChoice::Auto, false, environment);
     if wants_json {
         out.report(&Error::usage(first_sentence(error)).hint("see `bookctl --help`"));

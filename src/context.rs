@@ -57,9 +57,20 @@ impl Terminals {
     pub(crate) fn detect() -> Self {
         let stdout = std::io::stdout().is_terminal();
         let stderr = std::io::stderr().is_terminal();
-        let term = if stdout { console::Term::stdout() } else { console::Term::stderr() };
-        let width = term.size_checked().map_or(80, |(_, columns)| usize::from(columns));
-        Terminals { stdin: std::io::stdin().is_terminal(), stdout, stderr, width }
+        let term = if stdout {
+            console::Term::stdout()
+        } else {
+            console::Term::stderr()
+        };
+        let width = term
+            .size_checked()
+            .map_or(80, |(_, columns)| usize::from(columns));
+        Terminals {
+            stdin: std::io::stdin().is_terminal(),
+            stdout,
+            stderr,
+            width,
+        }
     }
 }
 
@@ -72,7 +83,10 @@ impl Context {
             None => Format::Human,
         };
         let paths = Paths::find(&environment)?;
-        let wishes = Wishes { profile: global.profile.clone(), no_sandbox: global.no_sandbox };
+        let wishes = Wishes {
+            profile: global.profile.clone(),
+            no_sandbox: global.no_sandbox,
+        };
         let target = resolve(&wishes, &environment, &paths)?;
         let terminals = Terminals::detect();
         let out = cli::output(format, global.color, global.quiet, &environment);
@@ -120,9 +134,14 @@ impl Context {
         match &self.target {
             Target::Embedded { .. } => {
                 let offset = self.embedded()?.offset;
-                Ok(Timestamp::now().saturating_add(offset).unwrap_or(Timestamp::MAX))
+                Ok(Timestamp::now()
+                    .saturating_add(offset)
+                    .unwrap_or(Timestamp::MAX))
             }
-            Target::Remote(_) => Ok(self.client.get().map_or_else(Timestamp::now, Client::service_now)),
+            Target::Remote(_) => Ok(self
+                .client
+                .get()
+                .map_or_else(Timestamp::now, Client::service_now)),
         }
     }
 
@@ -132,28 +151,47 @@ impl Context {
             return Ok(client);
         }
         let connection = match &self.target {
-            Target::Embedded { key, by_default, .. } => {
+            Target::Embedded {
+                key, by_default, ..
+            } => {
                 let base = self.serve_embedded()?;
                 if *by_default {
                     self.out.note("embedded sandbox: nothing is really booked (set a profile or BOOKCTL_BASE_URL for a real service)");
                 }
-                let key = key.clone().unwrap_or_else(|| Secret::new(sandbox::LIVE_KEY.to_owned()));
+                let key = key
+                    .clone()
+                    .unwrap_or_else(|| Secret::new(sandbox::LIVE_KEY.to_owned()));
                 self.connection(base, true, false, Some(key))
             }
             Target::Remote(service) => {
                 let Some(key) = service.key.clone() else {
-                    return Err(Error::new("no_key", Exit::Unauthorized, format!("there is no API key for {}", service.base_url.origin()))
-                        .hint("set BOOKCTL_API_KEY"));
+                    return Err(Error::new(
+                        "no_key",
+                        Exit::Unauthorized,
+                        format!("there is no API key for {}", service.base_url.origin()),
+                    )
+                    .hint("set BOOKCTL_API_KEY"));
                 };
                 let base = service.base_url.join("");
-                self.connection(base, service.base_url.is_loopback(), service.base_url.is_https(), Some(key))
+                self.connection(
+                    base,
+                    service.base_url.is_loopback(),
+                    service.base_url.is_https(),
+                    Some(key),
+                )
             }
         };
         let client = Client::new(connection)?;
         Ok(self.client.get_or_init(|| client))
     }
 
-    fn connection(&self, base: String, loopback: bool, https: bool, key: Option<Secret>) -> Connection {
+    fn connection(
+        &self,
+        base: String,
+        loopback: bool,
+        https: bool,
+        key: Option<Secret>,
+    ) -> Connection {
         let ca_file = match &self.target {
             Target::Embedded { .. } => None,
             Target::Remote(service) => service.ca_file.clone(),
@@ -166,7 +204,9 @@ impl Context {
             ca_file,
             dialect: self.dialect(),
             timeout: self.timeout,
-            trace: self.verbose.then(|| Box::new(Output::trace) as Box<dyn Fn(&str)>),
+            trace: self
+                .verbose
+                .then(|| Box::new(Output::trace) as Box<dyn Fn(&str)>),
         }
     }
 
@@ -175,23 +215,38 @@ impl Context {
             return Ok(embedded);
         }
         let Target::Embedded { database, .. } = &self.target else {
-            return Err(Error::config("the profile does not point to the embedded sandbox"));
+            return Err(Error::config(
+                "the profile does not point to the embedded sandbox",
+            ));
         };
-        let options = sandbox::Options { database: Database::File(database.clone()), limits: true };
+        let options = sandbox::Options {
+            database: Database::File(database.clone()),
+            limits: true,
+        };
         let sandbox = Sandbox::open(options).map_err(|error| sandbox_error(&error))?;
         let now = sandbox.now().map_err(|error| sandbox_error(&error))?;
         let offset = now.duration_since(Timestamp::now());
         // Two readings of one clock differ by what lies between them.
-        let offset = if offset.abs() < SignedDuration::from_secs(1) { SignedDuration::ZERO } else { offset };
-        Ok(self.embedded.get_or_init(|| Embedded { waiting: RefCell::new(Some(sandbox)), offset }))
+        let offset = if offset.abs() < SignedDuration::from_secs(1) {
+            SignedDuration::ZERO
+        } else {
+            offset
+        };
+        Ok(self.embedded.get_or_init(|| Embedded {
+            waiting: RefCell::new(Some(sandbox)),
+            offset,
+        }))
     }
 
     /// Serves the embedded sandbox on a port of its own for as long as this command lasts; returns its address.
     fn serve_embedded(&self) -> Result<String> {
-        let failed = |error: std::io::Error| Error::io("the embedded sandbox cannot be served", &error);
+        let failed =
+            |error: std::io::Error| Error::io("the embedded sandbox cannot be served", &error);
         let sandbox = self.embedded()?.waiting.borrow_mut().take();
-        let sandbox = sandbox.ok_or_else(|| Error::config("the embedded sandbox is served already"))?;
-        let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+        let sandbox =
+            sandbox.ok_or_else(|| Error::config("the embedded sandbox is served already"))?;
+        let listener =
+            std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let base = format!("http://{}", listener.local_addr().map_err(failed)?);
         let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
@@ -204,9 +259,14 @@ impl Context {
         let mut journal = self.journal.borrow_mut();
         if journal.is_none() {
             let profile = self.target.profile().map(str::to_owned);
-            *journal = Some(Journal::open(&self.paths.journal, self.target.origin(), profile)?);
+            *journal = Some(Journal::open(
+                &self.paths.journal,
+                self.target.origin(),
+                profile,
+            )?);
         }
-        RefMut::filter_map(journal, Option::as_mut).map_err(|_| Error::journal("the journal is not open"))
+        RefMut::filter_map(journal, Option::as_mut)
+            .map_err(|_| Error::journal("the journal is not open"))
     }
 
     /// Sends a read; where a rate limit is met, waits as long as `--max-wait` allows.
@@ -222,14 +282,21 @@ impl Context {
     }
 
     /// Waits out a rate limit and returns what is left of `allowed`, or the failure as an error.
-    pub(crate) async fn pause_for_limit(&self, failure: Failure, call: &Call, allowed: Duration) -> Result<Duration> {
+    pub(crate) async fn pause_for_limit(
+        &self,
+        failure: Failure,
+        call: &Call,
+        allowed: Duration,
+    ) -> Result<Duration> {
         let pause = match &failure {
             Failure::Refused(refusal) if refusal.status == 429 => refusal.retry_after,
             _ => None,
         };
         match pause.filter(|pause| *pause <= allowed) {
             Some(pause) => {
-                let progress = self.out.progress(&format!("rate limited; going on in {} s", pause.as_secs()));
+                let progress = self
+                    .out
+                    .progress(&format!("rate limited; going on in {} s", pause.as_secs()));
                 tokio::time::sleep(pause).await;
                 drop(progress);
                 Ok(allowed - pause)
@@ -252,13 +319,18 @@ impl Context {
 
     /// Refuses before a change where the profile only reads; names a real profile before anything is changed.
     pub(crate) fn before_change(&self) -> Result<()> {
-        let Target::Remote(service) = &self.target else { return Ok(()) };
+        let Target::Remote(service) = &self.target else {
+            return Ok(());
+        };
         if service.read_only {
             let name = service.profile.as_deref().unwrap_or_default();
-            return Err(Error::config(format!("profile {name} is read-only: nothing is sent that would change something")));
+            return Err(Error::config(format!(
+                "profile {name} is read-only: nothing is sent that would change something"
+            )));
         }
         if let Some(profile) = &service.profile {
-            self.out.note(&format!("profile {profile}: {}", service.base_url.origin()));
+            self.out
+                .note(&format!("profile {profile}: {}", service.base_url.origin()));
         }
         Ok(())
     }
@@ -266,8 +338,10 @@ impl Context {
     /// Under `--no-sandbox`, refuses a service whose index says that it is a sandbox.
     pub(crate) async fn refuse_sandbox(&self) -> Result<()> {
         if self.no_sandbox && self.is_sandbox().await? {
-            return Err(Error::config("the service is a sandbox, and any sandbox is refused by --no-sandbox")
-                .hint("point the profile or BOOKCTL_BASE_URL to the real service"));
+            return Err(Error::config(
+                "the service is a sandbox, and any sandbox is refused by --no-sandbox",
+            )
+            .hint("point the profile or BOOKCTL_BASE_URL to the real service"));
         }
         Ok(())
     }
@@ -292,7 +366,11 @@ impl Context {
             return Ok(true);
         }
         let index = self.read(Call::get("/v1/")).await?;
-        Ok(index.document.value().get("sandbox").is_some_and(|sandbox| *sandbox == Value::Bool(true)))
+        Ok(index
+            .document
+            .value()
+            .get("sandbox")
+            .is_some_and(|sandbox| *sandbox == Value::Bool(true)))
     }
 }
 
@@ -306,7 +384,10 @@ pub(crate) async fn signal() -> Exit {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let (interrupt, terminate) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+        let (interrupt, terminate) = (
+            signal(SignalKind::interrupt()),
+            signal(SignalKind::terminate()),
+        );
         if let (Ok(mut interrupt), Ok(mut terminate)) = (interrupt, terminate) {
             return tokio::select! {
                 _ = interrupt.recv() => Exit::Interrupted,

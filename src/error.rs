@@ -66,7 +66,11 @@ impl Error {
 
     /// Local I/O that failed (1).
     pub(crate) fn io(what: impl std::fmt::Display, error: &std::io::Error) -> Self {
-        Self::new("io", Exit::Unclassified, format!("{what}: {}", reason(error)))
+        Self::new(
+            "io",
+            Exit::Unclassified,
+            format!("{what}: {}", reason(error)),
+        )
     }
 
     /// Ctrl-C or SIGTERM.
@@ -98,9 +102,18 @@ impl Error {
             ("hint", self.hint.as_ref().map(|hint| json!(hint))),
             ("exit_code", Some(json!(self.exit.code()))),
             ("http_status", self.http_status.map(|status| json!(status))),
-            ("request", self.request.as_ref().map(|request| json!(request))),
-            ("retry_after_seconds", self.retry_after.map(|after| json!(after.as_secs()))),
-            ("idempotency_key", self.idempotency_key.as_ref().map(|key| json!(key))),
+            (
+                "request",
+                self.request.as_ref().map(|request| json!(request)),
+            ),
+            (
+                "retry_after_seconds",
+                self.retry_after.map(|after| json!(after.as_secs())),
+            ),
+            (
+                "idempotency_key",
+                self.idempotency_key.as_ref().map(|key| json!(key)),
+            ),
             ("body", self.body.as_ref().map(|body| body.value().clone())),
         ];
         for (key, value) in optional {
@@ -115,10 +128,14 @@ impl Error {
 impl From<PromptError> for Error {
     fn from(error: PromptError) -> Self {
         match error {
-            PromptError::Refused { flag, what, barrier } => {
-                Error::usage(format!("{what} is missing, and nothing may be asked here: {barrier}"))
-                    .hint(format!("give {flag}"))
-            }
+            PromptError::Refused {
+                flag,
+                what,
+                barrier,
+            } => Error::usage(format!(
+                "{what} is missing, and nothing may be asked here: {barrier}"
+            ))
+            .hint(format!("give {flag}")),
             PromptError::Interrupted => Error::interrupted(Exit::Interrupted),
             PromptError::Io(error) => Error::io("the terminal cannot be used", &error),
         }
@@ -126,7 +143,11 @@ impl From<PromptError> for Error {
 }
 
 fn exit_word(exit: Exit) -> &'static str {
-    if exit == Exit::Terminated { "terminated" } else { "interrupted" }
+    if exit == Exit::Terminated {
+        "terminated"
+    } else {
+        "interrupted"
+    }
 }
 
 /// An I/O error's reason without the "(os error N)" that helps nobody.

@@ -50,17 +50,29 @@ pub(crate) struct Call {
 
 impl Call {
     pub(crate) fn get(path: impl Into<String>) -> Self {
-        Call { method: Method::GET, path: path.into(), body: None, idempotency_key: None }
+        Call {
+            method: Method::GET,
+            path: path.into(),
+            body: None,
+            idempotency_key: None,
+        }
     }
 
     pub(crate) fn post(path: impl Into<String>, body: Value) -> Self {
-        Call { method: Method::POST, path: path.into(), body: Some(body), idempotency_key: None }
+        Call {
+            method: Method::POST,
+            path: path.into(),
+            body: Some(body),
+            idempotency_key: None,
+        }
     }
 
     /// Whether the service may have done something when no answer came.
     pub(crate) fn is_write(&self) -> bool {
         // The two searches are reads that travel as POST; a sandbox's own controls book nothing.
-        self.method != Method::GET && !self.path.ends_with("/search") && !self.path.starts_with("/sandbox/")
+        self.method != Method::GET
+            && !self.path.ends_with("/search")
+            && !self.path.starts_with("/sandbox/")
     }
 
     /// `METHOD /path`, as errors name it.
@@ -106,7 +118,11 @@ impl Client {
             Error::new("network", Exit::Network, format!("TLS cannot be set up: {}", root_cause(&error)))
                 .hint("install the system's certificate authorities (ca-certificates), or set ca_file in the profile")
         })?;
-        Ok(Client { http, connection, skew: Cell::new(SignedDuration::ZERO) })
+        Ok(Client {
+            http,
+            connection,
+            skew: Cell::new(SignedDuration::ZERO),
+        })
     }
 
     pub(crate) fn dialect(&self) -> &Dialect {
@@ -115,22 +131,27 @@ impl Client {
 
     /// Now, by the service's clock as far as its answers show it.
     pub(crate) fn service_now(&self) -> Timestamp {
-        Timestamp::now().saturating_add(self.skew.get()).unwrap_or(Timestamp::MAX)
+        Timestamp::now()
+            .saturating_add(self.skew.get())
+            .unwrap_or(Timestamp::MAX)
     }
 
     fn headers(&self, call: &Call) -> Result<HeaderMap, Failure> {
         let mut headers = HeaderMap::new();
         if let Some(key) = &self.connection.key {
-            let unusable = |what: &str| Failure::NotSent(format!("the {what} cannot travel in a header"));
+            let unusable =
+                |what: &str| Failure::NotSent(format!("the {what} cannot travel in a header"));
             let name = HeaderName::try_from(self.dialect().auth_header.as_str())
                 .map_err(|_| unusable("dialect's auth_header"))?;
-            let mut value = HeaderValue::try_from(credential(self.dialect(), key.expose())).map_err(|_| unusable("API key"))?;
+            let mut value = HeaderValue::try_from(credential(self.dialect(), key.expose()))
+                .map_err(|_| unusable("API key"))?;
             value.set_sensitive(true);
             headers.insert(name, value);
         }
         if let Some(key) = &call.idempotency_key {
-            let value = HeaderValue::try_from(key.as_str())
-                .map_err(|_| Failure::NotSent("the idempotency key cannot travel in a header".to_owned()))?;
+            let value = HeaderValue::try_from(key.as_str()).map_err(|_| {
+                Failure::NotSent("the idempotency key cannot travel in a header".to_owned())
+            })?;
             headers.insert("idempotency-key", value);
         }
         Ok(headers)
@@ -140,11 +161,21 @@ impl Client {
     pub(crate) async fn send(&self, call: &Call) -> Result<Answer, Failure> {
         let headers = self.headers(call)?;
         let trace = WireTrace::new(self.connection.trace.as_deref(), self.dialect());
-        trace.request(call, &shown_headers(self.dialect(), self.connection.key.is_some(), call));
-        let mut request =
-            self.http.request(call.method.clone(), format!("{}{}", self.connection.base, call.path)).headers(headers);
+        trace.request(
+            call,
+            &shown_headers(self.dialect(), self.connection.key.is_some(), call),
+        );
+        let mut request = self
+            .http
+            .request(
+                call.method.clone(),
+                format!("{}{}", self.connection.base, call.path),
+            )
+            .headers(headers);
         if let Some(body) = &call.body {
-            request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
+            request = request
+                .header(CONTENT_TYPE, "application/json")
+                .body(body.to_string());
         }
         let exchange = async {
             let response = request.send().await.map_err(|error| failure_of(&error))?;
@@ -163,16 +194,26 @@ impl Client {
 
     fn observe_clock(&self, headers: &HeaderMap) {
         let date = headers.get(DATE).and_then(|date| date.to_str().ok());
-        let Some(date) = date.and_then(|date| jiff::fmt::rfc2822::parse(date).ok()) else { return };
+        let Some(date) = date.and_then(|date| jiff::fmt::rfc2822::parse(date).ok()) else {
+            return;
+        };
         let skew = date.timestamp().duration_since(Timestamp::now());
         // `Date` has whole seconds: a smaller difference is none.
-        let skew = if skew.abs() < SignedDuration::from_secs(2) { SignedDuration::ZERO } else { skew };
+        let skew = if skew.abs() < SignedDuration::from_secs(2) {
+            SignedDuration::ZERO
+        } else {
+            skew
+        };
         self.skew.set(skew);
     }
 }
 
 /// The headers of a call as `--dry-run` and `--verbose` show them: the key is masked.
-pub(crate) fn shown_headers(dialect: &Dialect, has_key: bool, call: &Call) -> Vec<(String, String)> {
+pub(crate) fn shown_headers(
+    dialect: &Dialect,
+    has_key: bool,
+    call: &Call,
+) -> Vec<(String, String)> {
     let mut headers = Vec::new();
     if has_key {
         headers.push((dialect.auth_header.clone(), credential(dialect, "***")));
@@ -188,14 +229,21 @@ pub(crate) fn shown_headers(dialect: &Dialect, has_key: bool, call: &Call) -> Ve
 
 fn credential(dialect: &Dialect, key: &str) -> String {
     let scheme = &dialect.auth_scheme;
-    if scheme.is_empty() { key.to_owned() } else { format!("{scheme} {key}") }
+    if scheme.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{scheme} {key}")
+    }
 }
 
 async fn read_bounded(mut response: reqwest::Response) -> Result<Vec<u8>, Failure> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| failure_of(&error))? {
         if body.len() + chunk.len() > MAX_ANSWER {
-            return Err(Failure::NoAnswer(format!("the answer is larger than {} MB", MAX_ANSWER / 1024 / 1024)));
+            return Err(Failure::NoAnswer(format!(
+                "the answer is larger than {} MB",
+                MAX_ANSWER / 1024 / 1024
+            )));
         }
         body.extend_from_slice(&chunk);
     }
@@ -203,22 +251,32 @@ async fn read_bounded(mut response: reqwest::Response) -> Result<Vec<u8>, Failur
 }
 
 fn read_answer(status: StatusCode, headers: &HeaderMap, body: Vec<u8>) -> Result<Answer, Failure> {
-    let document = String::from_utf8(body).ok().and_then(|text| Document::parse(text).ok());
+    let document = String::from_utf8(body)
+        .ok()
+        .and_then(|text| Document::parse(text).ok());
     // Only an object or a list can be one of the service's documents.
-    let document = document.filter(|document| document.value().is_object() || document.value().is_array());
+    let document =
+        document.filter(|document| document.value().is_object() || document.value().is_array());
     match document {
-        Some(document) if status.is_success() => {
-            Ok(Answer { status: status.as_u16(), document })
-        }
-        Some(document) if !status.is_redirection() => {
-            Err(Failure::Refused(Box::new(Refusal::new(status.as_u16(), headers, document))))
-        }
-        _ => Err(Failure::Unreadable { status: status.as_u16(), kind: content_kind(headers) }),
+        Some(document) if status.is_success() => Ok(Answer {
+            status: status.as_u16(),
+            document,
+        }),
+        Some(document) if !status.is_redirection() => Err(Failure::Refused(Box::new(
+            Refusal::new(status.as_u16(), headers, document),
+        ))),
+        _ => Err(Failure::Unreadable {
+            status: status.as_u16(),
+            kind: content_kind(headers),
+        }),
     }
 }
 
 fn content_kind(headers: &HeaderMap) -> String {
-    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = headers
+        .get(CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok())
+        .unwrap_or_default();
     kind.split(';').next().unwrap_or_default().trim().to_owned()
 }
 
@@ -239,7 +297,11 @@ fn root_cause(error: &reqwest::Error) -> String {
         cause = next;
     }
     let text = cause.to_string();
-    let text = text.split(" (os error").next().unwrap_or(&text).to_lowercase();
+    let text = text
+        .split(" (os error")
+        .next()
+        .unwrap_or(&text)
+        .to_lowercase();
     match text.as_str() {
         "deadline has elapsed" | "operation timed out" => "nothing answered in time".to_owned(),
         _ => text,
@@ -248,11 +310,15 @@ fn root_cause(error: &reqwest::Error) -> String {
 
 fn authorities(file: &std::path::Path) -> Result<Vec<Certificate>> {
     let unusable = |why: String| {
-        Error::config(format!("the profile's ca_file {} cannot be used: {why}", file.display()))
-            .hint("it must be a PEM file with certificates")
+        Error::config(format!(
+            "the profile's ca_file {} cannot be used: {why}",
+            file.display()
+        ))
+        .hint("it must be a PEM file with certificates")
     };
     let pem = std::fs::read(file).map_err(|error| unusable(reason(&error)))?;
-    let certificates = Certificate::from_pem_bundle(&pem).map_err(|error| unusable(root_cause(&error)))?;
+    let certificates =
+        Certificate::from_pem_bundle(&pem).map_err(|error| unusable(root_cause(&error)))?;
     if certificates.is_empty() {
         return Err(unusable("no certificate is in it".to_owned()));
     }

@@ -52,7 +52,11 @@ mod tests {
     #[test]
     fn a_list_is_read_from_its_field_else_from_data_else_from_a_bare_array() {
         for document in [json!({"results": [1]}), json!({"data": [1]}), json!([1])] {
-            assert_eq!(list(&document, "results").map(Vec::len), Some(1), "{document}");
+            assert_eq!(
+                list(&document, "results").map(Vec::len),
+                Some(1),
+                "{document}"
+            );
         }
         assert_eq!(list(&json!({"venues": 3}), "venues"), None);
     }

@@ -34,7 +34,10 @@ impl VenueQuery {
             Where::Near(location) => {
                 body.insert("location".into(), json!(location));
             }
-            Where::At { latitude, longitude } => {
+            Where::At {
+                latitude,
+                longitude,
+            } => {
                 body.insert("latitude".into(), json!(latitude));
                 body.insert("longitude".into(), json!(longitude));
             }
@@ -61,7 +64,10 @@ impl SlotQuery {
         let mut body = Map::new();
         body.insert(dialect.slots_venue_field.clone(), json!(self.venue_id));
         body.insert(dialect.slots_datetime_field.clone(), json!(self.datetime));
-        body.insert(dialect.slots_party_size_field.clone(), json!(self.party_size));
+        body.insert(
+            dialect.slots_party_size_field.clone(),
+            json!(self.party_size),
+        );
         insert_some(&mut body, "provider", self.provider.as_deref());
         Call::post("/v1/availability/search", Value::Object(body))
     }
@@ -94,12 +100,20 @@ impl NewBooking {
         body.insert("venue_id".into(), json!(self.venue_id));
         insert_some(&mut body, "provider", self.provider.as_deref());
         body.insert("datetime".into(), json!(self.datetime));
-        insert_some(&mut body, "availability_id", self.availability_id.as_deref());
+        insert_some(
+            &mut body,
+            "availability_id",
+            self.availability_id.as_deref(),
+        );
         body.insert("party_size".into(), json!(self.party_size));
         body.insert("customer".into(), Value::Object(customer));
         insert_some(&mut body, "end_user", self.end_user.as_deref());
         insert_some(&mut body, "webhook_url", self.webhook_url.as_deref());
-        insert_some(&mut body, "payment_collection", self.vendor_payment.then_some("vendor_external"));
+        insert_some(
+            &mut body,
+            "payment_collection",
+            self.vendor_payment.then_some("vendor_external"),
+        );
         Value::Object(body)
     }
 }
@@ -148,8 +162,14 @@ fn segment(id: &str) -> String {
     if let Some(mut segments) = url.as_mut().and_then(|url| url.path_segments_mut().ok()) {
         segments.clear().push(id);
     }
-    let encoded = url.map(|url| url.path().trim_start_matches('/').to_owned()).unwrap_or_default();
-    if encoded.is_empty() { "%20".to_owned() } else { encoded }
+    let encoded = url
+        .map(|url| url.path().trim_start_matches('/').to_owned())
+        .unwrap_or_default();
+    if encoded.is_empty() {
+        "%20".to_owned()
+    } else {
+        encoded
+    }
 }
 
 fn insert_some<T: serde::Serialize>(object: &mut Map<String, Value>, key: &str, value: Option<T>) {
@@ -162,7 +182,11 @@ impl Client {
     /// Creates a booking: at most three tries, all with the call's one key.
     ///
     /// A refusal after a try whose outcome is open proves nothing about that try, so the outcome stays open.
-    pub(crate) async fn create(&self, call: &Call, may_exist: bool) -> Result<Answer, (Failure, bool)> {
+    pub(crate) async fn create(
+        &self,
+        call: &Call,
+        may_exist: bool,
+    ) -> Result<Answer, (Failure, bool)> {
         let mut open = may_exist;
         let mut tried = 0;
         loop {
@@ -197,13 +221,19 @@ mod tests {
         for climbing in ["..", ".", "%2e%2e", ""] {
             let path = booking_path(climbing);
             let url = Url::parse(&format!("http://x{path}")).unwrap();
-            assert!(url.path().starts_with("/v1/bookings/"), "{climbing}: {path}");
+            assert!(
+                url.path().starts_with("/v1/bookings/"),
+                "{climbing}: {path}"
+            );
         }
     }
 
     #[test]
     fn a_slots_datetime_is_sent_byte_for_byte() {
-        let booking = NewBooking { datetime: "2026-12-01T19:30:00.000+01:00".into(), ..NewBooking::default() };
+        let booking = NewBooking {
+            datetime: "2026-12-01T19:30:00.000+01:00".into(),
+            ..NewBooking::default()
+        };
         assert_eq!(booking.body()["datetime"], "2026-12-01T19:30:00.000+01:00");
         assert!(booking.body().get("availability_id").is_none());
     }

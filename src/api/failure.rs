@@ -35,13 +35,23 @@ pub(crate) enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::NotSent(why) | Failure::NotReached(why) | Failure::NoAnswer(why) => f.write_str(why),
-            Failure::TimedOut(after) => write!(f, "nothing answered within {} s", after.as_secs_f32()),
+            Failure::NotSent(why) | Failure::NotReached(why) | Failure::NoAnswer(why) => {
+                f.write_str(why)
+            }
+            Failure::TimedOut(after) => {
+                write!(f, "nothing answered within {} s", after.as_secs_f32())
+            }
             Failure::Unreadable { status, kind } if kind.is_empty() => {
-                write!(f, "the answer ({status}) is not one of the service's documents")
+                write!(
+                    f,
+                    "the answer ({status}) is not one of the service's documents"
+                )
             }
             Failure::Unreadable { status, kind } => {
-                write!(f, "the answer ({status}, {kind}) is not one of the service's documents")
+                write!(
+                    f,
+                    "the answer ({status}, {kind}) is not one of the service's documents"
+                )
             }
             Failure::Refused(refusal) => f.write_str(&refusal.sentence()),
         }
@@ -62,20 +72,35 @@ impl Refusal {
     pub(super) fn new(status: u16, headers: &HeaderMap, body: Document) -> Self {
         // Older refusals put the code in `error` itself (spec, Errors).
         let code = body.str("error_code").or_else(|| {
-            body.str("error").filter(|error| catalog::entry(error).is_some())
+            body.str("error")
+                .filter(|error| catalog::entry(error).is_some())
         });
         let code = code.map(str::to_owned);
-        let header = headers.get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.trim().parse().ok());
-        let seconds = header.or_else(|| body.value().get("retry_after_seconds").and_then(Value::as_u64));
-        let retry_after = seconds.map(|seconds| Duration::from_secs(seconds).min(LONGEST_RETRY_AFTER));
-        Refusal { status, code, retry_after, body }
+        let header = headers
+            .get(RETRY_AFTER)
+            .and_then(|after| after.to_str().ok()?.trim().parse().ok());
+        let seconds = header.or_else(|| {
+            body.value()
+                .get("retry_after_seconds")
+                .and_then(Value::as_u64)
+        });
+        let retry_after =
+            seconds.map(|seconds| Duration::from_secs(seconds).min(LONGEST_RETRY_AFTER));
+        Refusal {
+            status,
+            code,
+            retry_after,
+            body,
+        }
     }
 
     /// What and why, in one sentence: the service's own words, and what else its body says.
     pub(crate) fn sentence(&self) -> String {
         let known = self.code.as_deref().and_then(catalog::entry);
         let own = self.body.str("message").or_else(|| {
-            self.body.str("error").filter(|error| Some(*error) != self.code.as_deref())
+            self.body
+                .str("error")
+                .filter(|error| Some(*error) != self.code.as_deref())
         });
         let mut sentence = match (own, known) {
             (Some(own), _) => own.trim_end_matches('.').to_owned(),
@@ -105,7 +130,10 @@ impl Refusal {
             match body.get(field) {
                 None | Some(Value::Null) => {}
                 Some(Value::Array(names)) => {
-                    particulars.push((label, names.iter().map(plain).collect::<Vec<_>>().join(", ")));
+                    particulars.push((
+                        label,
+                        names.iter().map(plain).collect::<Vec<_>>().join(", "),
+                    ));
                 }
                 Some(value) => particulars.push((label, plain(value))),
             }
@@ -173,7 +201,11 @@ mod tests {
     use serde_json::json;
 
     fn refused(status: u16, body: Value) -> Failure {
-        Failure::Refused(Box::new(Refusal::new(status, &HeaderMap::new(), body.into())))
+        Failure::Refused(Box::new(Refusal::new(
+            status,
+            &HeaderMap::new(),
+            body.into(),
+        )))
     }
 
     fn create() -> Call {
@@ -183,30 +215,55 @@ mod tests {
     #[test]
     fn a_5xx_on_a_write_leaves_it_open_unless_a_documented_code_says_that_nothing_was_done() {
         let unknown = refused(500, json!({"error": "boom"})).into_error(&create());
-        assert_eq!((unknown.exit, unknown.code.as_str()), (Exit::OutcomeUnknown, "outcome_unknown"));
-        let known = refused(503, json!({"error": "off", "error_code": "vendor_disabled"})).into_error(&create());
-        assert_eq!((known.exit, known.code.as_str()), (Exit::Service, "vendor_disabled"));
+        assert_eq!(
+            (unknown.exit, unknown.code.as_str()),
+            (Exit::OutcomeUnknown, "outcome_unknown")
+        );
+        let known = refused(
+            503,
+            json!({"error": "off", "error_code": "vendor_disabled"}),
+        )
+        .into_error(&create());
+        assert_eq!(
+            (known.exit, known.code.as_str()),
+            (Exit::Service, "vendor_disabled")
+        );
     }
 
     #[test]
     fn a_page_of_html_is_never_an_answer() {
-        let page = || Failure::Unreadable { status: 200, kind: "text/html".into() };
+        let page = || Failure::Unreadable {
+            status: 200,
+            kind: "text/html".into(),
+        };
         assert_eq!(page().into_error(&create()).exit, Exit::OutcomeUnknown);
         assert_eq!(page().into_error(&Call::get("/v1/")).exit, Exit::Network);
-        assert_eq!(page().into_error(&Call::post("/v1/venues/search", json!({}))).exit, Exit::Network);
+        assert_eq!(
+            page()
+                .into_error(&Call::post("/v1/venues/search", json!({})))
+                .exit,
+            Exit::Network
+        );
     }
 
     #[test]
     fn older_refusals_carry_their_code_in_error_itself() {
         let error = refused(401, json!({"error": "unauthorized"})).into_error(&create());
-        assert_eq!((error.code.as_str(), error.exit), ("unauthorized", Exit::Unauthorized));
+        assert_eq!(
+            (error.code.as_str(), error.exit),
+            ("unauthorized", Exit::Unauthorized)
+        );
         let error = refused(404, json!({"error": "venue not found"})).into_error(&create());
-        assert_eq!((error.code.as_str(), error.exit), ("http_404", Exit::NotFound));
+        assert_eq!(
+            (error.code.as_str(), error.exit),
+            ("http_404", Exit::NotFound)
+        );
     }
 
     #[test]
     fn the_sentence_names_each_field_of_a_failed_validation() {
-        let body = json!({"error": "validation failed", "fields": {"datetime": "must be in the future"}});
+        let body =
+            json!({"error": "validation failed", "fields": {"datetime": "must be in the future"}});
         assert_eq!(
             refused(400, body).to_string(),
             "validation failed; datetime: must be in the future"

@@ -9,5 +9,7 @@ mod wire_trace;
 
 pub(crate) use client::{Answer, Call, Client, Connection, shown_headers};
 pub(crate) use dialect::{Dialect, list};
-pub(crate) use endpoints::{Continuation, NewBooking, SlotQuery, VenueQuery, Where, create_call, show_call};
+pub(crate) use endpoints::{
+    Continuation, NewBooking, SlotQuery, VenueQuery, Where, create_call, show_call,
+};
 pub(crate) use failure::Failure;

@@ -28,7 +28,11 @@ pub(super) fn after(failure: &Failure, tried: u32) -> Next {
         Failure::Unreadable { status, .. } => *status >= 500 || (200..300).contains(status),
         Failure::Refused(_) => failure.leaves_a_write_open(),
     };
-    if passing && tried < TRIES { Next::Again(Duration::from_millis(150 << tried)) } else { Next::GiveUp }
+    if passing && tried < TRIES {
+        Next::Again(Duration::from_millis(150 << tried))
+    } else {
+        Next::GiveUp
+    }
 }
 
 #[cfg(test)]
@@ -45,7 +49,13 @@ mod tests {
 
     #[test]
     fn a_timeout_is_not_waited_for_twice() {
-        assert_eq!(after(&Failure::TimedOut(Duration::from_secs(30)), 1), Next::GiveUp);
-        assert_eq!(after(&Failure::NotReached("nothing answered in time".into()), 1), Next::GiveUp);
+        assert_eq!(
+            after(&Failure::TimedOut(Duration::from_secs(30)), 1),
+            Next::GiveUp
+        );
+        assert_eq!(
+            after(&Failure::NotReached("nothing answered in time".into()), 1),
+            Next::GiveUp
+        );
     }
 }

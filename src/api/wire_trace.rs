@@ -63,8 +63,14 @@ mod tests {
 
     #[test]
     fn one_time_codes_and_payment_answers_are_masked_by_the_dialects_names() {
-        let dialect = Dialect { otp_field: "pin".to_owned(), ..Dialect::default() };
+        let dialect = Dialect {
+            otp_field: "pin".to_owned(),
+            ..Dialect::default()
+        };
         let body = json!({"pin": "123456", "psp_response": {"card": "4242"}, "note": "x"});
-        assert_eq!(redacted(&body, &dialect), json!({"pin": "***", "psp_response": "***", "note": "x"}));
+        assert_eq!(
+            redacted(&body, &dialect),
+            json!({"pin": "***", "psp_response": "***", "note": "x"})
+        );
     }
 }

@@ -14,8 +14,8 @@ use crate::model::when::When;
 use crate::model::{duration, party};
 use crate::view::RequestView;
 use crate::walk::{
-    Draft, Offer, Zoning, create, finish, guide, locate_slot, locate_venue, offered, resolve, wait_while_processing,
-    walk_through,
+    Draft, Offer, Zoning, create, finish, guide, locate_slot, locate_venue, offered, resolve,
+    wait_while_processing, walk_through,
 };
 
 /// How long a person is kept waiting for a booking that is processing.
@@ -78,7 +78,10 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let key = args.idempotency_key.clone().unwrap_or_else(|| Uuid::now_v7().to_string());
+    let key = args
+        .idempotency_key
+        .clone()
+        .unwrap_or_else(|| Uuid::now_v7().to_string());
     let (wait, dry_run) = (args.wait, args.dry_run);
     let mut draft = draft(context, args)?;
     if dry_run {
@@ -102,7 +105,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 async fn follow(context: &Context, booking: Booking, wait: Option<Duration>) -> Result<Booking> {
     let interactive = context.prompter.interactive();
     let patience = duration::duration(PATIENCE).unwrap_or_default();
-    let Some(longest) = wait.or(interactive.then_some(patience)) else { return Ok(booking) };
+    let Some(longest) = wait.or(interactive.then_some(patience)) else {
+        return Ok(booking);
+    };
     let mut booking = wait_while_processing(context, booking, longest).await?;
     while interactive && booking.status() == Status::RequiresAction {
         booking = walk_through(context, booking).await?;
@@ -132,9 +137,16 @@ fn draft(context: &Context, args: Args) -> Result<Draft> {
     if let Some(slot) = &args.slot {
         let (id, seen) = locate_slot(context, slot)?;
         if let Some(seen) = seen {
-            if draft.venue.as_ref().is_some_and(|venue| venue.id != seen.venue_id) {
-                return Err(Error::usage(format!("slot {id} belongs to another venue: {}", seen.venue_id))
-                    .hint("leave the venue out: the slot knows it"));
+            if draft
+                .venue
+                .as_ref()
+                .is_some_and(|venue| venue.id != seen.venue_id)
+            {
+                return Err(Error::usage(format!(
+                    "slot {id} belongs to another venue: {}",
+                    seen.venue_id
+                ))
+                .hint("leave the venue out: the slot knows it"));
             }
             draft.venue = Some(locate_venue(context, &seen.venue_id)?);
             draft.provider = draft.provider.or(seen.provider);
@@ -151,8 +163,20 @@ fn draft(context: &Context, args: Args) -> Result<Draft> {
 fn lacking(draft: &Draft) -> Option<(&'static str, &'static str)> {
     let slot_is_unknown = draft.slot_id.is_some();
     [
-        (draft.venue.is_none(), "VENUE", if slot_is_unknown { "the slot was not seen before, so the venue" } else { "the venue" }),
-        (draft.slot.is_none() && draft.at.is_none(), "--at", "the time"),
+        (
+            draft.venue.is_none(),
+            "VENUE",
+            if slot_is_unknown {
+                "the slot was not seen before, so the venue"
+            } else {
+                "the venue"
+            },
+        ),
+        (
+            draft.slot.is_none() && draft.at.is_none(),
+            "--at",
+            "the time",
+        ),
         (draft.party_size.is_none(), "--party", "the party size"),
         (draft.name.is_none(), "--name", "the guest's name"),
     ]
@@ -161,25 +185,47 @@ fn lacking(draft: &Draft) -> Option<(&'static str, &'static str)> {
 }
 
 fn missing(flag: &str, what: &str) -> Error {
-    Error::usage(format!("{what} is missing, and nothing may be asked here"))
-        .hint(format!("give {flag}; `bookctl book --help` shows an example"))
+    Error::usage(format!("{what} is missing, and nothing may be asked here")).hint(format!(
+        "give {flag}; `bookctl book --help` shows an example"
+    ))
 }
 
 /// The time to send: a slot's own, byte for byte, found first where only a time was given.
 async fn find_time(context: &Context, draft: &mut Draft) -> Result<String> {
     if let Some(slot) = &draft.slot {
         let offered = slot.datetime().to_owned();
-        let Some(when) = &draft.at else { return Ok(offered) };
+        let Some(when) = &draft.at else {
+            return Ok(offered);
+        };
         // A time beside a slot is sent as it was meant: that it differs is the service's to refuse.
-        let meant = match (when.exact(), Zoning::of(draft.venue.as_ref().and_then(|venue| venue.remembered.as_ref()), draft.zone.as_ref())) {
+        let meant = match (
+            when.exact(),
+            Zoning::of(
+                draft
+                    .venue
+                    .as_ref()
+                    .and_then(|venue| venue.remembered.as_ref()),
+                draft.zone.as_ref(),
+            ),
+        ) {
             (Some(moment), _) => moment.clone(),
             (None, Zoning::Known(zone)) => resolve(when, context.now()?, &zone)?,
-            (None, Zoning::Learned) => resolve(when, context.now()?, &jiff::tz::TimeZone::system())?,
+            (None, Zoning::Learned) => {
+                resolve(when, context.now()?, &jiff::tz::TimeZone::system())?
+            }
         };
-        return Ok(if slot.instant() == Some(meant.timestamp()) { offered } else { meant.wire() });
+        return Ok(if slot.instant() == Some(meant.timestamp()) {
+            offered
+        } else {
+            meant.wire()
+        });
     }
-    let Some(when) = &draft.at else { return Err(Error::usage("no time is named")) };
-    let Some(venue) = &draft.venue else { return Err(Error::usage("no venue is named")) };
+    let Some(when) = &draft.at else {
+        return Err(Error::usage("no time is named"));
+    };
+    let Some(venue) = &draft.venue else {
+        return Err(Error::usage("no venue is named"));
+    };
     let zoning = Zoning::of(venue.remembered.as_ref(), draft.zone.as_ref());
     if draft.slot_id.is_some() {
         let zone = match zoning {
@@ -188,8 +234,18 @@ async fn find_time(context: &Context, draft: &mut Draft) -> Result<String> {
         };
         return Ok(resolve(when, context.now()?, &zone)?.wire());
     }
-    let offer = offered(context, venue, when, &zoning, draft.party_size.unwrap_or(1), draft.provider.as_deref()).await?;
-    let Some(slot) = offer.at_wanted().cloned() else { return Err(no_slot(venue.name(), &offer)) };
+    let offer = offered(
+        context,
+        venue,
+        when,
+        &zoning,
+        draft.party_size.unwrap_or(1),
+        draft.provider.as_deref(),
+    )
+    .await?;
+    let Some(slot) = offer.at_wanted().cloned() else {
+        return Err(no_slot(venue.name(), &offer));
+    };
     let datetime = slot.datetime().to_owned();
     draft.provider = draft.provider.take().or(offer.provider);
     draft.slot = Some(slot);
@@ -199,7 +255,11 @@ async fn find_time(context: &Context, draft: &mut Draft) -> Result<String> {
 /// Nothing is offered at that time: the nearest are listed, and nothing is booked (7).
 fn no_slot(venue: &str, offer: &Offer) -> Error {
     let wanted = human(&offer.wanted.wire());
-    let mut error = Error::new("no_slot", Exit::Refused, format!("{venue} has no slot at {wanted}; nothing was booked"));
+    let mut error = Error::new(
+        "no_slot",
+        Exit::Refused,
+        format!("{venue} has no slot at {wanted}; nothing was booked"),
+    );
     let nearest = offer.nearest(5);
     for slot in &nearest {
         error = error.detail(format!("{}  {}", human(slot.datetime()), slot.id()));
@@ -218,7 +278,10 @@ fn show_request(context: &Context, draft: Draft, key: &str) -> Result<Exit> {
     let datetime = match (&draft.slot, &draft.at) {
         (Some(slot), None) => slot.datetime().to_owned(),
         (_, Some(when)) => {
-            let venue = draft.venue.as_ref().and_then(|venue| venue.remembered.as_ref());
+            let venue = draft
+                .venue
+                .as_ref()
+                .and_then(|venue| venue.remembered.as_ref());
             let zone = match Zoning::of(venue, draft.zone.as_ref()) {
                 Zoning::Known(zone) => zone,
                 Zoning::Learned => jiff::tz::TimeZone::system(),
@@ -230,11 +293,15 @@ fn show_request(context: &Context, draft: Draft, key: &str) -> Result<Exit> {
     let body: Value = draft.into_booking(datetime)?.body();
     let call = create_call(body, key);
     let headers = shown_headers(&context.dialect(), context.has_key(), &call);
-    context.out.emit(&RequestView { call: &call, headers })?;
+    context.out.emit(&RequestView {
+        call: &call,
+        headers,
+    })?;
     Ok(Exit::Done)
 }
 
 fn idempotency_key(text: &str) -> Result<String, String> {
     let fits = !text.is_empty() && text.len() <= 255 && text.chars().all(|c| c.is_ascii_graphic());
-    fits.then(|| text.to_owned()).ok_or_else(|| "a key has 1 to 255 visible ASCII characters and no blanks".to_owned())
+    fits.then(|| text.to_owned())
+        .ok_or_else(|| "a key has 1 to 255 visible ASCII characters and no blanks".to_owned())
 }

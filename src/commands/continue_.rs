@@ -8,7 +8,9 @@ use crate::context::Context;
 use crate::error::{Error, Result, reason};
 use crate::exit::Exit;
 use crate::model::booking::{Booking, Status};
-use crate::walk::{Outcome, finish, payment_answer, read_booking, send_answer, wait_while_processing, walk_through};
+use crate::walk::{
+    Outcome, finish, payment_answer, read_booking, send_answer, wait_while_processing, walk_through,
+};
 
 /// The longest input that is read for an answer.
 const LONGEST_INPUT: u64 = 1024 * 1024;
@@ -55,7 +57,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             Outcome::Advanced(booking) => booking,
             Outcome::StillPaused(_, mut error) => {
                 if error.code.starts_with("http_") {
-                    error.hint = Some(format!("the booking still waits: correct the answer, or see what it asks with `bookctl show {id}`"));
+                    error.hint = Some(format!(
+                        "the booking still waits: correct the answer, or see what it asks with `bookctl show {id}`"
+                    ));
                 }
                 return Err(error);
             }
@@ -87,13 +91,19 @@ fn given(args: Args) -> Result<Option<Continuation>> {
             "-" => read_stdin()?,
             source => match source.strip_prefix('@') {
                 Some(path) => std::fs::read_to_string(path).map_err(|error| {
-                    Error::usage(format!("cannot read {}: {}", path.escape_debug(), reason(&error)))
+                    Error::usage(format!(
+                        "cannot read {}: {}",
+                        path.escape_debug(),
+                        reason(&error)
+                    ))
                 })?,
                 None => source.to_owned(),
             },
         };
         let answer = payment_answer(&text).map_err(|why| {
-            Error::usage(why).hint("give it as --psp-response @FILE, with the JSON object that the vendor answered")
+            Error::usage(why).hint(
+                "give it as --psp-response @FILE, with the JSON object that the vendor answered",
+            )
         })?;
         return Ok(Some(Continuation::PspResponse(answer)));
     }
@@ -108,8 +118,10 @@ fn given(args: Args) -> Result<Option<Continuation>> {
 
 async fn walk(context: &Context, id: &str) -> Result<Booking> {
     if !context.prompter.interactive() {
-        return Err(Error::usage("an answer is missing, and nothing may be asked here")
-            .hint("give --otp, --otp-stdin, --psp-response, --psp-abort or -F key=value"));
+        return Err(
+            Error::usage("an answer is missing, and nothing may be asked here")
+                .hint("give --otp, --otp-stdin, --psp-response, --psp-abort or -F key=value"),
+        );
     }
     let booking = read_booking(context, id).await?;
     if booking.status() != Status::RequiresAction {
@@ -130,7 +142,10 @@ fn read_stdin() -> Result<String> {
 
 /// `key=value`, its value typed as `gh api -F` does.
 fn field(text: &str) -> Result<(String, Value), String> {
-    let Some((key, value)) = text.split_once('=').filter(|(key, _)| !key.trim().is_empty()) else {
+    let Some((key, value)) = text
+        .split_once('=')
+        .filter(|(key, _)| !key.trim().is_empty())
+    else {
         return Err("write it as key=value".to_owned());
     };
     let typed = match serde_json::from_str::<Value>(value) {

@@ -44,7 +44,10 @@ pub(crate) struct Args {
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let place = match (args.near, args.lat, args.lon) {
         (Some(text), ..) => Where::Near(text),
-        (None, Some(latitude), Some(longitude)) => Where::At { latitude, longitude },
+        (None, Some(latitude), Some(longitude)) => Where::At {
+            latitude,
+            longitude,
+        },
         _ => return Err(Error::usage("--near, or --lat and --lon, must say where")),
     };
     let zone = args.when.zone.tz.unwrap_or_else(TimeZone::system);
@@ -57,9 +60,14 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         providers: args.provider,
     };
     let (document, venues) = find_venues(context, &query).await?;
-    context.out.emit(&VenueList { document: &document, venues: &venues })?;
+    context.out.emit(&VenueList {
+        document: &document,
+        venues: &venues,
+    })?;
     if context.out.is_human() && venues.is_empty() {
-        context.out.note("no venues there: try another place or time");
+        context
+            .out
+            .note("no venues there: try another place or time");
     }
     Ok(Exit::Done)
 }
@@ -75,6 +83,8 @@ fn longitude(text: &str) -> Result<f64, String> {
 fn degrees(text: &str, most: f64) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(degrees) if degrees.abs() <= most => Ok(degrees),
-        _ => Err(format!("write degrees from -{most} to {most}, such as 51.5072")),
+        _ => Err(format!(
+            "write degrees from -{most} to {most}, such as 51.5072"
+        )),
     }
 }

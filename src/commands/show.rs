@@ -27,11 +27,18 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     match bookings.as_slice() {
         [booking] => {
             let dialect = context.dialect();
-            context.out.emit(&BookingView { booking, dialect: &dialect, now: context.now()? })?;
+            context.out.emit(&BookingView {
+                booking,
+                dialect: &dialect,
+                now: context.now()?,
+            })?;
         }
         bookings => context.out.emit(&BookingList { bookings })?,
     }
     // Of several bookings the first that is not confirmed speaks.
-    let exit = bookings.iter().map(|booking| booking.exit()).find(|exit| *exit != Exit::Done);
+    let exit = bookings
+        .iter()
+        .map(|booking| booking.exit())
+        .find(|exit| *exit != Exit::Done);
     Ok(exit.filter(|_| args.exit_status).unwrap_or(Exit::Done))
 }

@@ -30,10 +30,24 @@ pub(crate) struct Args {
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let venue = locate_venue(context, &args.venue)?;
     let zoning = Zoning::of(venue.remembered.as_ref(), args.when.zone.tz.as_ref());
-    let offer = offered(context, &venue, &args.when.at, &zoning, args.party, args.provider.as_deref()).await?;
-    context.out.emit(&SlotList { document: &offer.document, slots: &offer.slots })?;
+    let offer = offered(
+        context,
+        &venue,
+        &args.when.at,
+        &zoning,
+        args.party,
+        args.provider.as_deref(),
+    )
+    .await?;
+    context.out.emit(&SlotList {
+        document: &offer.document,
+        slots: &offer.slots,
+    })?;
     if context.out.is_human() && offer.slots.is_empty() {
-        context.out.note(&format!("{} has nothing on that day: try another one", venue.name()));
+        context.out.note(&format!(
+            "{} has nothing on that day: try another one",
+            venue.name()
+        ));
     }
     Ok(Exit::Done)
 }

@@ -48,7 +48,10 @@ impl Environment {
     /// Whether a switch is on: anything but `0`, `false` and `no`.
     pub(crate) fn on(value: Option<&OsString>) -> bool {
         Self::text(value).is_some_and(|value| {
-            !matches!(value.to_ascii_lowercase().as_str(), "0" | "false" | "no" | "off")
+            !matches!(
+                value.to_ascii_lowercase().as_str(),
+                "0" | "false" | "no" | "off"
+            )
         })
     }
 }
@@ -65,7 +68,13 @@ mod tests {
 
     #[test]
     fn a_switch_is_off_where_its_value_says_so() {
-        for (value, on) in [("1", true), ("yes", true), ("0", false), ("false", false), ("No", false)] {
+        for (value, on) in [
+            ("1", true),
+            ("yes", true),
+            ("0", false),
+            ("false", false),
+            ("No", false),
+        ] {
             assert_eq!(Environment::on(Some(&value.into())), on, "{value}");
         }
         assert!(!Environment::on(None));

@@ -37,15 +37,27 @@ impl ConfigFile {
     pub(super) fn read(path: &Path) -> Result<Self> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Self::default());
+            }
             Err(error) => {
-                return Err(Error::config(format!("cannot read {}: {}", path.display(), reason(&error))));
+                return Err(Error::config(format!(
+                    "cannot read {}: {}",
+                    path.display(),
+                    reason(&error)
+                )));
             }
         };
         toml::from_str(&text).map_err(|error| {
-            let line = error.span().map_or(1, |span| text[..span.start].lines().count().max(1));
-            Error::config(format!("{}, line {line}: {}", path.display(), error.message()))
-                .hint("correct that line; `bookctl help environment` says where the file is looked for")
+            let line = error
+                .span()
+                .map_or(1, |span| text[..span.start].lines().count().max(1));
+            Error::config(format!(
+                "{}, line {line}: {}",
+                path.display(),
+                error.message()
+            ))
+            .hint("correct that line; `bookctl help environment` says where the file is looked for")
         })
     }
 }
@@ -70,7 +82,9 @@ mod tests {
 
     #[test]
     fn a_profile_may_rename_an_open_name_and_leaves_the_others() {
-        let file = read("[profiles.x]\nbase_url = 'https://b.example'\n[profiles.x.dialect]\notp_field = 'pin'\n");
+        let file = read(
+            "[profiles.x]\nbase_url = 'https://b.example'\n[profiles.x.dialect]\notp_field = 'pin'\n",
+        );
         let dialect = &file.unwrap().profiles["x"].dialect;
         assert_eq!(dialect.otp_field, "pin");
         assert_eq!(dialect.auth_scheme, "Bearer");
@@ -78,7 +92,8 @@ mod tests {
 
     #[test]
     fn a_key_that_nobody_knows_is_refused_with_its_line() {
-        let error = read("[profiles.x]\nbase_url = 'https://b.example'\nbase_uri = 'x'\n").unwrap_err();
+        let error =
+            read("[profiles.x]\nbase_url = 'https://b.example'\nbase_uri = 'x'\n").unwrap_err();
         assert!(error.message.contains("line 3"), "{}", error.message);
         assert!(error.message.contains("base_uri"), "{}", error.message);
     }

@@ -24,7 +24,11 @@ pub(crate) struct Wishes {
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
     /// The service in this very process, its state in a file.
-    Embedded { database: PathBuf, key: Option<Secret>, by_default: bool },
+    Embedded {
+        database: PathBuf,
+        key: Option<Secret>,
+        by_default: bool,
+    },
     /// A service at an address.
     Remote(Box<Service>),
 }
@@ -77,14 +81,18 @@ impl BaseUrl {
         }
         if !url.username().is_empty() || url.password().is_some() {
             // The text itself is not shown: it holds a password.
-            return Err(Error::config(format!("{source} must not carry a user or a password"))
-                .hint("keys belong in BOOKCTL_API_KEY"));
+            return Err(
+                Error::config(format!("{source} must not carry a user or a password"))
+                    .hint("keys belong in BOOKCTL_API_KEY"),
+            );
         }
         if url.query().is_some() || url.fragment().is_some() {
             return Err(refuse("must not carry a query or a fragment"));
         }
         if url.scheme() == "http" && !is_loopback(&url) {
-            return Err(refuse("must be https: an API key would travel in the clear"));
+            return Err(refuse(
+                "must be https: an API key would travel in the clear",
+            ));
         }
         Ok(BaseUrl(url))
     }
@@ -112,7 +120,9 @@ fn is_loopback(url: &Url) -> bool {
     // `host()` of the `url` crate is not re-exported by name; its text is enough: addresses are normalised.
     match url.host_str().unwrap_or_default() {
         "localhost" | "[::1]" => true,
-        host => host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback()),
+        host => host
+            .parse::<std::net::Ipv4Addr>()
+            .is_ok_and(|address| address.is_loopback()),
     }
 }
 
@@ -128,7 +138,11 @@ pub(crate) fn resolve(wishes: &Wishes, environment: &Environment, paths: &Paths)
     let url_is_overridden = wishes.profile.is_none() && env_url.is_some();
     let name = named.clone().or_else(|| {
         // An address from the environment is a service of its own, not the file's default one.
-        if env_url.is_some() { None } else { file.default_profile.clone() }
+        if env_url.is_some() {
+            None
+        } else {
+            file.default_profile.clone()
+        }
     });
 
     if env_key.is_some() && env_url.is_none() && named.is_none() {
@@ -140,10 +154,18 @@ pub(crate) fn resolve(wishes: &Wishes, environment: &Environment, paths: &Paths)
 
     let profile = match name.as_deref() {
         None | Some(SANDBOX_PROFILE) => None,
-        Some(name) => Some(file.profiles.get(name).cloned().ok_or_else(|| unknown_profile(name, &file))?),
+        Some(name) => Some(
+            file.profiles
+                .get(name)
+                .cloned()
+                .ok_or_else(|| unknown_profile(name, &file))?,
+        ),
     };
     let stored_url = |name: &str, profile: &Profile| {
-        BaseUrl::parse(&profile.base_url, &format!("the base_url of profile {}", name.escape_debug()))
+        BaseUrl::parse(
+            &profile.base_url,
+            &format!("the base_url of profile {}", name.escape_debug()),
+        )
     };
     let base_url = match (&env_url, name.as_deref(), &profile) {
         (Some(url), ..) if url_is_overridden => Some(BaseUrl::parse(url, "BOOKCTL_BASE_URL")?),
@@ -157,12 +179,18 @@ pub(crate) fn resolve(wishes: &Wishes, environment: &Environment, paths: &Paths)
     };
     let Some(base_url) = base_url else {
         if no_sandbox {
-            return Err(Error::config("no service is configured, and the embedded sandbox is refused by --no-sandbox")
-                .hint("set BOOKCTL_BASE_URL and BOOKCTL_API_KEY, or name a profile with --profile"));
+            return Err(Error::config(
+                "no service is configured, and the embedded sandbox is refused by --no-sandbox",
+            )
+            .hint("set BOOKCTL_BASE_URL and BOOKCTL_API_KEY, or name a profile with --profile"));
         }
         let key = if key_origin.is_none() { env_key } else { None };
         let by_default = name.is_none();
-        return Ok(Target::Embedded { database: paths.sandbox.clone(), key, by_default });
+        return Ok(Target::Embedded {
+            database: paths.sandbox.clone(),
+            key,
+            by_default,
+        });
     };
     let key = env_key.filter(|_| key_origin.is_none_or(|origin| origin == base_url.origin()));
     let (read_only, ca_file, dialect) = match profile {
@@ -170,14 +198,26 @@ pub(crate) fn resolve(wishes: &Wishes, environment: &Environment, paths: &Paths)
         None => (false, None, Dialect::default()),
     };
     let profile = name.filter(|name| name != SANDBOX_PROFILE);
-    Ok(Target::Remote(Box::new(Service { profile, base_url, key, read_only, ca_file, dialect })))
+    Ok(Target::Remote(Box::new(Service {
+        profile,
+        base_url,
+        key,
+        read_only,
+        ca_file,
+        dialect,
+    })))
 }
 
 fn unknown_profile(name: &str, file: &ConfigFile) -> Error {
     let known: Vec<&str> = file.profiles.keys().map(String::as_str).collect();
-    let known = if known.is_empty() { "none but sandbox".to_owned() } else { format!("sandbox, {}", known.join(", ")) };
-    Error::config(format!("there is no profile {}", name.escape_debug()))
-        .hint(format!("profiles: {known}; add one under [profiles.NAME] in config.toml"))
+    let known = if known.is_empty() {
+        "none but sandbox".to_owned()
+    } else {
+        format!("sandbox, {}", known.join(", "))
+    };
+    Error::config(format!("there is no profile {}", name.escape_debug())).hint(format!(
+        "profiles: {known}; add one under [profiles.NAME] in config.toml"
+    ))
 }
 
 #[cfg(test)]
@@ -192,9 +232,15 @@ mod tests {
             if name == "BOOKCTL_HOME" {
                 return Some(home.clone());
             }
-            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into())
+            variables
+                .iter()
+                .find(|(key, _)| *key == name)
+                .map(|(_, value)| value.into())
         });
-        let wishes = Wishes { profile: flag.map(str::to_owned), no_sandbox: false };
+        let wishes = Wishes {
+            profile: flag.map(str::to_owned),
+            no_sandbox: false,
+        };
         resolve(&wishes, &environment, &Paths::find(&environment).unwrap())
     }
 
@@ -205,11 +251,18 @@ mod tests {
         }
     }
 
-    const LIVE: &str = "default_profile = 'live'\n[profiles.live]\nbase_url = 'https://api.example'\n";
+    const LIVE: &str =
+        "default_profile = 'live'\n[profiles.live]\nbase_url = 'https://api.example'\n";
 
     #[test]
     fn no_configuration_at_all_means_the_embedded_sandbox() {
-        assert!(matches!(resolve_with(None, &[], "").unwrap(), Target::Embedded { by_default: true, .. }));
+        assert!(matches!(
+            resolve_with(None, &[], "").unwrap(),
+            Target::Embedded {
+                by_default: true,
+                ..
+            }
+        ));
     }
 
     #[test]
@@ -221,28 +274,70 @@ mod tests {
     #[test]
     fn a_flag_beats_the_environment_and_the_environment_beats_the_file() {
         let url = ("BOOKCTL_BASE_URL", "http://127.0.0.1:9");
-        assert_eq!(remote(resolve_with(None, &[], LIVE)).base_url.origin(), "https://api.example");
-        assert_eq!(remote(resolve_with(None, &[url], LIVE)).base_url.origin(), "http://127.0.0.1:9");
-        assert_eq!(remote(resolve_with(Some("live"), &[url], LIVE)).base_url.origin(), "https://api.example");
+        assert_eq!(
+            remote(resolve_with(None, &[], LIVE)).base_url.origin(),
+            "https://api.example"
+        );
+        assert_eq!(
+            remote(resolve_with(None, &[url], LIVE)).base_url.origin(),
+            "http://127.0.0.1:9"
+        );
+        assert_eq!(
+            remote(resolve_with(Some("live"), &[url], LIVE))
+                .base_url
+                .origin(),
+            "https://api.example"
+        );
     }
 
     #[test]
     fn a_key_given_with_an_address_never_travels_to_another_origin() {
-        let variables = [("BOOKCTL_BASE_URL", "http://127.0.0.1:9"), ("BOOKCTL_API_KEY", "k")];
+        let variables = [
+            ("BOOKCTL_BASE_URL", "http://127.0.0.1:9"),
+            ("BOOKCTL_API_KEY", "k"),
+        ];
         assert!(remote(resolve_with(None, &variables, LIVE)).key.is_some());
-        assert!(remote(resolve_with(Some("live"), &variables, LIVE)).key.is_none());
+        assert!(
+            remote(resolve_with(Some("live"), &variables, LIVE))
+                .key
+                .is_none()
+        );
         let sandbox = resolve_with(Some("sandbox"), &variables, LIVE).unwrap();
-        assert!(matches!(sandbox, Target::Embedded { key: None, by_default: false, .. }));
+        assert!(matches!(
+            sandbox,
+            Target::Embedded {
+                key: None,
+                by_default: false,
+                ..
+            }
+        ));
     }
 
     #[test]
     fn a_base_url_is_https_unless_it_is_this_machine() {
-        for good in ["https://a.example/base/", "http://localhost:1", "http://127.0.0.9", "http://[::1]:80"] {
+        for good in [
+            "https://a.example/base/",
+            "http://localhost:1",
+            "http://127.0.0.9",
+            "http://[::1]:80",
+        ] {
             assert!(BaseUrl::parse(good, "it").is_ok(), "{good}");
         }
-        for bad in ["http://a.example", "ftp://a", "a.example", "https://u:p@a.example", "https://a.example/?x=1", ""] {
+        for bad in [
+            "http://a.example",
+            "ftp://a",
+            "a.example",
+            "https://u:p@a.example",
+            "https://a.example/?x=1",
+            "",
+        ] {
             assert!(BaseUrl::parse(bad, "it").is_err(), "{bad}");
         }
-        assert_eq!(BaseUrl::parse("https://a.example/base/", "it").unwrap().join("/v1/"), "https://a.example/base/v1/");
+        assert_eq!(
+            BaseUrl::parse("https://a.example/base/", "it")
+                .unwrap()
+                .join("/v1/"),
+            "https://a.example/base/v1/"
+        );
     }
 }

@@ -24,7 +24,11 @@ impl Journal {
     pub(crate) fn begin(&mut self, key: &str, request: &Value) -> Result<Begun> {
         let text = request.to_string();
         let hash = hash(&text);
-        let (origin, profile, now) = (self.origin.clone(), self.profile.clone(), Timestamp::now().to_string());
+        let (origin, profile, now) = (
+            self.origin.clone(),
+            self.profile.clone(),
+            Timestamp::now().to_string(),
+        );
         let known = self.write(|connection| {
             let known: Option<(String, String)> = connection
                 .query_row("SELECT origin, request_hash FROM attempts WHERE idempotency_key = ?1", [key], |row| {
@@ -59,7 +63,13 @@ impl Journal {
         self.conclude(key, "refused", None, http_status)
     }
 
-    fn conclude(&mut self, key: &str, state: &str, booking_id: Option<&str>, http_status: u16) -> Result<()> {
+    fn conclude(
+        &mut self,
+        key: &str,
+        state: &str,
+        booking_id: Option<&str>,
+        http_status: u16,
+    ) -> Result<()> {
         let now = Timestamp::now().to_string();
         self.write(|connection| {
             // A settled attempt stays settled, whatever a repetition of it is told.
@@ -75,14 +85,20 @@ impl Journal {
     /// Nothing was sent at all: the intent is taken back.
     pub(crate) fn withdraw(&mut self, key: &str) -> Result<()> {
         self.write(|connection| {
-            connection.execute("DELETE FROM attempts WHERE idempotency_key = ?1 AND state = 'unsettled'", [key])
+            connection.execute(
+                "DELETE FROM attempts WHERE idempotency_key = ?1 AND state = 'unsettled'",
+                [key],
+            )
         })?;
         Ok(())
     }
 }
 
 fn hash(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(text.as_bytes())
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 #[cfg(test)]
@@ -91,17 +107,31 @@ mod tests {
     use serde_json::json;
 
     fn journal(folder: &tempfile::TempDir) -> Journal {
-        Journal::open(&folder.path().join("journal.db"), "https://a.example".into(), None).unwrap()
+        Journal::open(
+            &folder.path().join("journal.db"),
+            "https://a.example".into(),
+            None,
+        )
+        .unwrap()
     }
 
     #[test]
     fn a_key_is_never_reused_for_another_body() {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = journal(&folder);
-        assert_eq!(journal.begin("k", &json!({"party_size": 2})).unwrap(), Begun::New);
-        assert_eq!(journal.begin("k", &json!({"party_size": 2})).unwrap(), Begun::Again);
+        assert_eq!(
+            journal.begin("k", &json!({"party_size": 2})).unwrap(),
+            Begun::New
+        );
+        assert_eq!(
+            journal.begin("k", &json!({"party_size": 2})).unwrap(),
+            Begun::Again
+        );
         let error = journal.begin("k", &json!({"party_size": 3})).unwrap_err();
-        assert_eq!((error.code.as_str(), error.idempotency_key.as_deref()), ("usage", Some("k")));
+        assert_eq!(
+            (error.code.as_str(), error.idempotency_key.as_deref()),
+            ("usage", Some("k"))
+        );
     }
 
     #[test]
@@ -109,7 +139,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = journal(&folder);
         let state = |journal: &Journal| -> String {
-            journal.read(|c| c.query_row("SELECT state FROM attempts", [], |row| row.get(0))).unwrap()
+            journal
+                .read(|c| c.query_row("SELECT state FROM attempts", [], |row| row.get(0)))
+                .unwrap()
         };
         journal.begin("k", &json!({})).unwrap();
         assert_eq!(state(&journal), "unsettled");

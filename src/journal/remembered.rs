@@ -78,9 +78,11 @@ impl Journal {
     pub(crate) fn venue(&self, id: &str) -> Result<Option<Venue>> {
         let document = self.read(|connection| {
             connection
-                .query_row("SELECT document FROM venues WHERE origin = ?1 AND id = ?2", [&self.origin, id], |row| {
-                    row.get::<_, String>(0)
-                })
+                .query_row(
+                    "SELECT document FROM venues WHERE origin = ?1 AND id = ?2",
+                    [&self.origin, id],
+                    |row| row.get::<_, String>(0),
+                )
                 .optional()
         })?;
         Ok(document.and_then(|text| Venue::from_value(serde_json::from_str(&text).ok()?)))
@@ -99,7 +101,12 @@ impl Journal {
         })?;
         Ok(row.and_then(|(document, venue_id, provider, party_size)| {
             let value: Value = serde_json::from_str(&document).ok()?;
-            Some(RememberedSlot { slot: Slot::from_value(value)?, venue_id, provider, party_size })
+            Some(RememberedSlot {
+                slot: Slot::from_value(value)?,
+                venue_id,
+                provider,
+                party_size,
+            })
         }))
     }
 
@@ -123,8 +130,12 @@ fn replace_list<'a>(
     list: List,
     ids: impl Iterator<Item = &'a str>,
 ) -> rusqlite::Result<()> {
-    connection.execute("DELETE FROM lists WHERE origin = ?1 AND kind = ?2", [origin, list.as_str()])?;
-    let mut insert = connection.prepare("INSERT INTO lists (origin, kind, position, id) VALUES (?1, ?2, ?3, ?4)")?;
+    connection.execute(
+        "DELETE FROM lists WHERE origin = ?1 AND kind = ?2",
+        [origin, list.as_str()],
+    )?;
+    let mut insert = connection
+        .prepare("INSERT INTO lists (origin, kind, position, id) VALUES (?1, ?2, ?3, ?4)")?;
     for (row, id) in (1u32..).zip(ids) {
         insert.execute(params![origin, list.as_str(), row, id])?;
     }
@@ -147,10 +158,16 @@ mod tests {
         let mut journal = Journal::open(&path, "a".into(), None).unwrap();
         journal.remember_venues(&[venue("x"), venue("y")]).unwrap();
         journal.remember_venues(&[venue("z")]).unwrap();
-        assert_eq!(journal.listed(List::Venues, 1).unwrap().as_deref(), Some("z"));
+        assert_eq!(
+            journal.listed(List::Venues, 1).unwrap().as_deref(),
+            Some("z")
+        );
         assert_eq!(journal.listed(List::Venues, 2).unwrap(), None);
         assert_eq!(journal.venue("y").unwrap().unwrap().id(), "y");
         let other = Journal::open(&path, "b".into(), None).unwrap();
-        assert!(other.venue("y").unwrap().is_none(), "another service's venues are not ours");
+        assert!(
+            other.venue("y").unwrap().is_none(),
+            "another service's venues are not ours"
+        );
     }
 }

@@ -70,7 +70,12 @@ impl Journal {
         })?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut journal = Connection::open_with_flags(path, flags)
-            .map(|connection| Journal { connection, origin, profile, path: path.to_owned() })
+            .map(|connection| Journal {
+                connection,
+                origin,
+                profile,
+                path: path.to_owned(),
+            })
             .map_err(|error| failure(path, &error))?;
         journal.prepare().map_err(|error| failure(path, &error))?;
         let version = journal.version().map_err(|error| failure(path, &error))?;
@@ -87,11 +92,15 @@ impl Journal {
     fn prepare(&mut self) -> rusqlite::Result<()> {
         // Before any pragma: eight processes may be here at once.
         self.connection.busy_timeout(BUSY_TIMEOUT)?;
-        self.connection.pragma_update(None, "synchronous", "EXTRA")?;
+        self.connection
+            .pragma_update(None, "synchronous", "EXTRA")?;
         if self.version()? == 0 {
-            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let transaction = self
+                .connection
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
             // Another process may have been faster.
-            let version: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+            let version: i64 =
+                transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
             if version == 0 {
                 transaction.execute_batch(SCHEMA)?;
                 transaction.pragma_update(None, "user_version", VERSION)?;
@@ -102,13 +111,18 @@ impl Journal {
     }
 
     fn version(&self) -> rusqlite::Result<i64> {
-        self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+        self.connection
+            .query_row("PRAGMA user_version", [], |row| row.get(0))
     }
 
     /// Runs `work` in one transaction that is on the disk when this returns.
-    pub(super) fn write<T>(&mut self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+    pub(super) fn write<T>(
+        &mut self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T> {
         let run = |connection: &mut Connection| {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let value = work(&transaction)?;
             transaction.commit()?;
             Ok(value)
@@ -116,7 +130,10 @@ impl Journal {
         run(&mut self.connection).map_err(|error| failure(&self.path, &error))
     }
 
-    pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+    pub(super) fn read<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T> {
         work(&self.connection).map_err(|error| failure(&self.path, &error))
     }
 }
@@ -128,16 +145,25 @@ fn failure(path: &Path, error: &rusqlite::Error) -> Error {
             "is damaged".to_owned(),
             "move it aside and keep it: it may know of a booking that is not settled; a new one is then started",
         ),
-        Some(ErrorCode::DiskFull) => ("cannot be written: the disk is full".to_owned(), "make room, then try again"),
+        Some(ErrorCode::DiskFull) => (
+            "cannot be written: the disk is full".to_owned(),
+            "make room, then try again",
+        ),
         Some(ErrorCode::ReadOnly) => (
             "cannot be written: it is read-only".to_owned(),
             "make it writable, or set BOOKCTL_HOME to a folder that is",
         ),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
-            format!("was held by another process for {} s", BUSY_TIMEOUT.as_secs()),
+            format!(
+                "was held by another process for {} s",
+                BUSY_TIMEOUT.as_secs()
+            ),
             "see what other bookctl is running, then try again",
         ),
-        _ => (format!("cannot be used: {error}"), "check the file and its folder"),
+        _ => (
+            format!("cannot be used: {error}"),
+            "check the file and its folder",
+        ),
     };
     Error::journal(format!("the journal {} {why}", path.display())).hint(hint)
 }
@@ -169,10 +195,18 @@ mod tests {
     fn a_damaged_journal_stops_and_is_left_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
-        fs::write(&path, "this is no database, and long enough to be taken for one ".repeat(40)).unwrap();
+        fs::write(
+            &path,
+            "this is no database, and long enough to be taken for one ".repeat(40),
+        )
+        .unwrap();
         let error = Journal::open(&path, "o".into(), None).err().unwrap();
         assert_eq!(error.code, "journal");
-        assert!(fs::read_to_string(&path).unwrap().starts_with("this is no database"));
+        assert!(
+            fs::read_to_string(&path)
+                .unwrap()
+                .starts_with("this is no database")
+        );
     }
 
     #[test]
@@ -180,9 +214,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         let journal = Journal::open(&path, "o".into(), None).unwrap();
-        journal.connection.pragma_update(None, "user_version", 99).unwrap();
+        journal
+            .connection
+            .pragma_update(None, "user_version", 99)
+            .unwrap();
         drop(journal);
-        assert!(Journal::open(&path, "o".into(), None).err().unwrap().message.contains("newer"));
+        assert!(
+            Journal::open(&path, "o".into(), None)
+                .err()
+                .unwrap()
+                .message
+                .contains("newer")
+        );
     }
 
     #[cfg(unix)]

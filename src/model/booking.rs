@@ -63,7 +63,8 @@ pub(crate) struct Booking {
 impl Booking {
     /// Takes a document for a booking: it needs an `id` and a `status`, or it is none.
     pub(crate) fn from_document(document: Document) -> Option<Self> {
-        let is_booking = document.str("id").is_some_and(|id| !id.is_empty()) && document.str("status").is_some();
+        let is_booking =
+            document.str("id").is_some_and(|id| !id.is_empty()) && document.str("status").is_some();
         is_booking.then_some(Booking { document })
     }
 
@@ -92,13 +93,19 @@ impl Booking {
     }
 
     pub(crate) fn next_action(&self) -> Option<&Value> {
-        self.value().get("next_action").filter(|action| action.is_object())
+        self.value()
+            .get("next_action")
+            .filter(|action| action.is_object())
     }
 
     /// When the pause ends: the action's own deadline, else the booking's.
     pub(crate) fn deadline(&self) -> Option<Timestamp> {
-        let own = self.next_action().and_then(|action| action.get("expires_at"));
-        let text = own.and_then(Value::as_str).or_else(|| self.str("expires_at"))?;
+        let own = self
+            .next_action()
+            .and_then(|action| action.get("expires_at"));
+        let text = own
+            .and_then(Value::as_str)
+            .or_else(|| self.str("expires_at"))?;
         text.parse().ok()
     }
 
@@ -114,7 +121,10 @@ impl Booking {
             Status::Confirmed => Exit::Done,
             Status::Processing => Exit::Processing,
             Status::RequiresAction => Exit::ActionNeeded,
-            Status::Failed => self.error_code().and_then(catalog::entry).map_or(Exit::Failed, |entry| entry.exit),
+            Status::Failed => self
+                .error_code()
+                .and_then(catalog::entry)
+                .map_or(Exit::Failed, |entry| entry.exit),
             Status::Cancelled | Status::Expired => Exit::Failed,
             Status::Other(_) => Exit::Unclassified,
         }
@@ -138,8 +148,16 @@ mod tests {
             ("requires_action", None, Exit::ActionNeeded),
             ("failed", Some("slot_taken"), Exit::Failed),
             ("failed", Some("a code of tomorrow"), Exit::Failed),
-            ("failed", Some("payment_outcome_unknown"), Exit::OutcomeUnknown),
-            ("failed", Some("payment_replay_failed"), Exit::OutcomeUnknown),
+            (
+                "failed",
+                Some("payment_outcome_unknown"),
+                Exit::OutcomeUnknown,
+            ),
+            (
+                "failed",
+                Some("payment_replay_failed"),
+                Exit::OutcomeUnknown,
+            ),
             ("expired", None, Exit::Failed),
             ("cancelled", None, Exit::Failed),
         ] {
@@ -150,7 +168,13 @@ mod tests {
 
     #[test]
     fn a_document_without_id_or_status_is_no_booking() {
-        for value in [json!({}), json!([]), json!({"id": "x"}), json!({"status": "confirmed"}), json!({"id": "", "status": "x"})] {
+        for value in [
+            json!({}),
+            json!([]),
+            json!({"id": "x"}),
+            json!({"status": "confirmed"}),
+            json!({"id": "", "status": "x"}),
+        ] {
             assert!(Booking::from_document(value.into()).is_none());
         }
     }

@@ -27,9 +27,13 @@ impl Document {
 
     /// Several documents as one array, each exactly as it came.
     pub(crate) fn array<'a>(documents: impl Iterator<Item = &'a Document>) -> Self {
-        let (texts, values): (Vec<&str>, Vec<Value>) =
-            documents.map(|document| (document.text(), document.value().clone())).unzip();
-        Document { text: format!("[{}]", texts.join(",")), value: Value::Array(values) }
+        let (texts, values): (Vec<&str>, Vec<Value>) = documents
+            .map(|document| (document.text(), document.value().clone()))
+            .unzip();
+        Document {
+            text: format!("[{}]", texts.join(",")),
+            value: Value::Array(values),
+        }
     }
 
     /// A string field of the top-level object.
@@ -40,7 +44,10 @@ impl Document {
 
 impl From<Value> for Document {
     fn from(value: Value) -> Self {
-        Document { text: value.to_string(), value }
+        Document {
+            text: value.to_string(),
+            value,
+        }
     }
 }
 

@@ -7,16 +7,28 @@ pub(crate) fn money(amount: &Value, currency: Option<&str>) -> Option<String> {
     let minor = amount.as_i64()?;
     let currency = currency.unwrap_or_default();
     let number = if has_minor_unit(currency) {
-        format!("{}{}.{:02}", if minor < 0 { "-" } else { "" }, minor.unsigned_abs() / 100, minor.unsigned_abs() % 100)
+        format!(
+            "{}{}.{:02}",
+            if minor < 0 { "-" } else { "" },
+            minor.unsigned_abs() / 100,
+            minor.unsigned_abs() % 100
+        )
     } else {
         minor.to_string()
     };
-    Some(if currency.is_empty() { number } else { format!("{number} {currency}") })
+    Some(if currency.is_empty() {
+        number
+    } else {
+        format!("{number} {currency}")
+    })
 }
 
 /// ISO 4217: these have no minor unit.
 fn has_minor_unit(currency: &str) -> bool {
-    !matches!(currency, "JPY" | "KRW" | "VND" | "CLP" | "ISK" | "XAF" | "XOF")
+    !matches!(
+        currency,
+        "JPY" | "KRW" | "VND" | "CLP" | "ISK" | "XAF" | "XOF"
+    )
 }
 
 #[cfg(test)]
@@ -26,8 +38,14 @@ mod tests {
 
     #[test]
     fn minor_units_become_an_amount_in_the_currency() {
-        assert_eq!(money(&json!(1250), Some("EUR")).as_deref(), Some("12.50 EUR"));
-        assert_eq!(money(&json!(1250), Some("JPY")).as_deref(), Some("1250 JPY"));
+        assert_eq!(
+            money(&json!(1250), Some("EUR")).as_deref(),
+            Some("12.50 EUR")
+        );
+        assert_eq!(
+            money(&json!(1250), Some("JPY")).as_deref(),
+            Some("1250 JPY")
+        );
         assert_eq!(money(&json!(5), None).as_deref(), Some("0.05"));
         assert_eq!(money(&json!("a lot"), Some("EUR")), None);
     }

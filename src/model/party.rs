@@ -2,7 +2,12 @@
 
 /// Reads a party size; the service itself says which is too large.
 pub(crate) fn parse(text: &str) -> Result<u32, String> {
-    let unusable = || format!("`{}` is no party size: write a whole number from 1, such as 2", text.trim().escape_debug());
+    let unusable = || {
+        format!(
+            "`{}` is no party size: write a whole number from 1, such as 2",
+            text.trim().escape_debug()
+        )
+    };
     match text.trim().parse::<u32>() {
         Ok(0) | Err(_) => Err(unusable()),
         Ok(party) => Ok(party),

@@ -13,7 +13,12 @@ pub(crate) struct Slot(Value);
 impl Slot {
     /// Takes a value for a slot: it needs an `availability_id` and a `datetime`, or it is none.
     pub(crate) fn from_value(value: Value) -> Option<Self> {
-        let text = |field| value.get(field).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+        let text = |field| {
+            value
+                .get(field)
+                .and_then(Value::as_str)
+                .is_some_and(|text| !text.is_empty())
+        };
         (text("availability_id") && text("datetime")).then_some(Slot(value))
     }
 
@@ -44,7 +49,10 @@ impl Slot {
     }
 
     pub(crate) fn party_size(&self) -> Option<u32> {
-        self.0.get("party_size").and_then(Value::as_u64).and_then(|party| u32::try_from(party).ok())
+        self.0
+            .get("party_size")
+            .and_then(Value::as_u64)
+            .and_then(|party| u32::try_from(party).ok())
     }
 
     /// What the guest's card is needed for, in the venue's own words where it has some.
@@ -68,5 +76,8 @@ impl Slot {
 }
 
 fn amount(object: &Value, field: &str) -> Option<String> {
-    money(object.get(field)?, object.get("currency").and_then(Value::as_str))
+    money(
+        object.get(field)?,
+        object.get("currency").and_then(Value::as_str),
+    )
 }

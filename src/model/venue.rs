@@ -10,7 +10,11 @@ pub(crate) struct Venue(Value);
 impl Venue {
     /// Takes a value for a venue: it needs a `venue_id`, or it is none.
     pub(crate) fn from_value(value: Value) -> Option<Self> {
-        value.get("venue_id").and_then(Value::as_str).is_some_and(|id| !id.is_empty()).then_some(Venue(value))
+        value
+            .get("venue_id")
+            .and_then(Value::as_str)
+            .is_some_and(|id| !id.is_empty())
+            .then_some(Venue(value))
     }
 
     pub(crate) fn value(&self) -> &Value {

@@ -29,7 +29,10 @@ impl Wants {
             color,
             no_color: environment.no_color.is_some(),
             force_color: Environment::on(environment.clicolor_force.as_ref()),
-            dumb: environment.term.as_deref().is_some_and(|term| term == "dumb"),
+            dumb: environment
+                .term
+                .as_deref()
+                .is_some_and(|term| term == "dumb"),
             accessible: Environment::on(environment.accessible.as_ref()),
         }
     }
@@ -67,7 +70,12 @@ impl Look {
             ColorChoice::Auto => terminal && !wants.dumb,
         };
         let width = if terminal { width.max(20) } else { usize::MAX };
-        Look { terminal, colour, live: terminal && !wants.dumb && !wants.accessible, width }
+        Look {
+            terminal,
+            colour,
+            live: terminal && !wants.dumb && !wants.accessible,
+            width,
+        }
     }
 
     pub(crate) fn paint(&self, tone: Tone, text: &str) -> String {
@@ -98,12 +106,51 @@ mod tests {
         let wants = Wants::default();
         assert!(colour(wants, true));
         assert!(!colour(wants, false));
-        assert!(!colour(Wants { no_color: true, ..wants }, true));
-        assert!(!colour(Wants { no_color: true, force_color: true, ..wants }, true));
-        assert!(colour(Wants { force_color: true, ..wants }, false));
-        assert!(!colour(Wants { dumb: true, ..wants }, true));
-        assert!(colour(Wants { color: ColorChoice::Always, no_color: true, ..wants }, false));
-        assert!(!colour(Wants { color: ColorChoice::Never, force_color: true, ..wants }, true));
+        assert!(!colour(
+            Wants {
+                no_color: true,
+                ..wants
+            },
+            true
+        ));
+        assert!(!colour(
+            Wants {
+                no_color: true,
+                force_color: true,
+                ..wants
+            },
+            true
+        ));
+        assert!(colour(
+            Wants {
+                force_color: true,
+                ..wants
+            },
+            false
+        ));
+        assert!(!colour(
+            Wants {
+                dumb: true,
+                ..wants
+            },
+            true
+        ));
+        assert!(colour(
+            Wants {
+                color: ColorChoice::Always,
+                no_color: true,
+                ..wants
+            },
+            false
+        ));
+        assert!(!colour(
+            Wants {
+                color: ColorChoice::Never,
+                force_color: true,
+                ..wants
+            },
+            true
+        ));
     }
 
     #[test]

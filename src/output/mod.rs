@@ -48,7 +48,12 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) fn new(format: Format, stdout: Look, stderr: Look, quiet: bool) -> Self {
-        Output { format, stdout, stderr, quiet }
+        Output {
+            format,
+            stdout,
+            stderr,
+            quiet,
+        }
     }
 
     pub(crate) fn is_human(&self) -> bool {
@@ -114,7 +119,11 @@ impl Output {
 
     /// A warning, also under `--quiet`.
     pub(crate) fn warn(&self, text: &str) {
-        self.to_stderr(&format!("{} {}\n", self.stderr.paint(Tone::Warn, "warning:"), visible(text)));
+        self.to_stderr(&format!(
+            "{} {}\n",
+            self.stderr.paint(Tone::Warn, "warning:"),
+            visible(text)
+        ));
     }
 
     /// A line of `--verbose`.
@@ -130,12 +139,20 @@ impl Output {
     /// Reports a failure: one sentence, what came with it, and what to do next; under `--json` one object.
     pub(crate) fn report(&self, error: &Error) {
         let text = if self.is_human() {
-            let mut text = format!("{} {}\n", self.stderr.paint(Tone::Bad, "error:"), visible(&error.message));
+            let mut text = format!(
+                "{} {}\n",
+                self.stderr.paint(Tone::Bad, "error:"),
+                visible(&error.message)
+            );
             for detail in &error.details {
                 text.push_str(&format!("  {}\n", visible(detail)));
             }
             if let Some(hint) = &error.hint {
-                text.push_str(&format!("{} {}\n", self.stderr.paint(Tone::Dim, "hint:"), visible(hint)));
+                text.push_str(&format!(
+                    "{} {}\n",
+                    self.stderr.paint(Tone::Dim, "hint:"),
+                    visible(hint)
+                ));
             }
             text
         } else {
@@ -151,16 +168,24 @@ impl Output {
 }
 
 fn styled(text: &StyledStr, look: &Look) -> String {
-    if look.colour { text.ansi().to_string() } else { text.to_string() }
+    if look.colour {
+        text.ansi().to_string()
+    } else {
+        text.to_string()
+    }
 }
 
 /// Writes a result. A reader that has seen enough (`| head -1`) is no failure.
 fn write_all(mut stream: impl Write, text: &str) -> Result<()> {
-    match stream.write_all(text.as_bytes()).and_then(|()| stream.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Error::io("the result cannot be written to stdout", &error)
-                .hint("the call itself was carried out: look with `bookctl show`, do not repeat it"))
-        }
+    match stream
+        .write_all(text.as_bytes())
+        .and_then(|()| stream.flush())
+    {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::io(
+            "the result cannot be written to stdout",
+            &error,
+        )
+        .hint("the call itself was carried out: look with `bookctl show`, do not repeat it")),
         _ => Ok(()),
     }
 }

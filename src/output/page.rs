@@ -15,25 +15,39 @@ pub(crate) struct Cell {
 
 impl Cell {
     pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
-        Cell { text: text.into(), tone: Some(tone) }
+        Cell {
+            text: text.into(),
+            tone: Some(tone),
+        }
     }
 }
 
 impl<T: Into<String>> From<T> for Cell {
     fn from(text: T) -> Self {
-        Cell { text: text.into(), tone: None }
+        Cell {
+            text: text.into(),
+            tone: None,
+        }
     }
 }
 
 #[derive(Debug)]
 enum Block {
     /// The state first: a toned word, and what it is about.
-    Heading { tone: Tone, state: String, about: String },
+    Heading {
+        tone: Tone,
+        state: String,
+        about: String,
+    },
     /// Label and value.
     Field(&'static str, String),
     Line(String),
     /// A row of the table; in a pipe the columns named `terminal_only` are left out.
-    Table { headers: Vec<&'static str>, rows: Vec<Vec<Cell>>, terminal_only: Vec<usize> },
+    Table {
+        headers: Vec<&'static str>,
+        rows: Vec<Vec<Cell>>,
+        terminal_only: Vec<usize>,
+    },
     /// A command to copy.
     Next(String),
 }
@@ -45,8 +59,17 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    pub(crate) fn heading(&mut self, tone: Tone, state: impl Into<String>, about: impl Into<String>) -> &mut Self {
-        self.push(Block::Heading { tone, state: state.into(), about: about.into() })
+    pub(crate) fn heading(
+        &mut self,
+        tone: Tone,
+        state: impl Into<String>,
+        about: impl Into<String>,
+    ) -> &mut Self {
+        self.push(Block::Heading {
+            tone,
+            state: state.into(),
+            about: about.into(),
+        })
     }
 
     pub(crate) fn field(&mut self, label: &'static str, value: impl Into<String>) -> &mut Self {
@@ -54,7 +77,11 @@ impl Page {
     }
 
     /// A field where there is something to show.
-    pub(crate) fn field_if(&mut self, label: &'static str, value: Option<impl Into<String>>) -> &mut Self {
+    pub(crate) fn field_if(
+        &mut self,
+        label: &'static str,
+        value: Option<impl Into<String>>,
+    ) -> &mut Self {
         match value {
             Some(value) => self.field(label, value),
             None => self,
@@ -71,7 +98,11 @@ impl Page {
         rows: Vec<Vec<Cell>>,
         terminal_only: Vec<usize>,
     ) -> &mut Self {
-        self.push(Block::Table { headers, rows, terminal_only })
+        self.push(Block::Table {
+            headers,
+            rows,
+            terminal_only,
+        })
     }
 
     pub(crate) fn next(&mut self, command: impl Into<String>) -> &mut Self {
@@ -124,12 +155,22 @@ fn render_for_terminal(block: &Block, label_width: usize, look: &Look, text: &mu
         }
         Block::Field(label, value) => {
             let label = format!("  {label:label_width$}  ");
-            labelled(&look.paint(Tone::Dim, &label), label.len(), &visible(value), look.width, text);
+            labelled(
+                &look.paint(Tone::Dim, &label),
+                label.len(),
+                &visible(value),
+                look.width,
+                text,
+            );
         }
         Block::Next(command) => {
             let label = format!("  {:label_width$}  ", "next");
             // A command to copy is never broken: a terminal's own wrapping keeps it in one piece.
-            text.push_str(&format!("{}{}\n", look.paint(Tone::Dim, &label), visible(command)));
+            text.push_str(&format!(
+                "{}{}\n",
+                look.paint(Tone::Dim, &label),
+                visible(command)
+            ));
         }
         Block::Line(line) => wrapped(&visible(line), 0, look.width, text),
         Block::Table { headers, rows, .. } => {
@@ -145,15 +186,28 @@ fn render_for_terminal(block: &Block, label_width: usize, look: &Look, text: &mu
 fn render_for_pipe(block: &Block, look: &Look, text: &mut String) {
     match block {
         Block::Heading { tone, state, about } => {
-            text.push_str(&format!("{}\t{}\n", look.paint(*tone, &visible(state)), visible(about)));
+            text.push_str(&format!(
+                "{}\t{}\n",
+                look.paint(*tone, &visible(state)),
+                visible(about)
+            ));
         }
         Block::Field(label, value) => text.push_str(&format!("{label}\t{}\n", visible(value))),
         Block::Next(command) => text.push_str(&format!("next\t{}\n", visible(command))),
         Block::Line(line) => text.push_str(&format!("{}\n", visible(line))),
-        Block::Table { rows, terminal_only, .. } => {
+        Block::Table {
+            rows,
+            terminal_only,
+            ..
+        } => {
             for row in rows {
-                let cells = row.iter().enumerate().filter(|(column, _)| !terminal_only.contains(column));
-                let cells: Vec<String> = cells.map(|(_, cell)| painted(cell, look, &visible(&cell.text))).collect();
+                let cells = row
+                    .iter()
+                    .enumerate()
+                    .filter(|(column, _)| !terminal_only.contains(column));
+                let cells: Vec<String> = cells
+                    .map(|(_, cell)| painted(cell, look, &visible(&cell.text)))
+                    .collect();
                 text.push_str(&cells.join("\t"));
                 text.push('\n');
             }
@@ -172,7 +226,9 @@ fn painted(cell: &Cell, look: &Look, text: &str) -> String {
 fn table(headers: &[&'static str], rows: &[Vec<Cell>], look: &Look) -> String {
     let widths = column_widths(headers, rows, look.width);
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(headers.iter().map(|header| look.paint(Tone::Dim, header)));
     for row in rows {
         let cells = row.iter().zip(&widths).map(|(cell, width)| {
@@ -182,7 +238,9 @@ fn table(headers: &[&'static str], rows: &[Vec<Cell>], look: &Look) -> String {
     }
     for (column, width) in table.column_iter_mut().zip(&widths) {
         column.set_padding((0, 2));
-        column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(u16::try_from(width + 2).unwrap_or(u16::MAX))));
+        column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(
+            u16::try_from(width + 2).unwrap_or(u16::MAX),
+        )));
     }
     table.trim_fmt()
 }
@@ -252,7 +310,10 @@ mod tests {
         page.field("when", "Tue 1 Dec 2026, 19:30 (+01:00)");
         page.table(
             vec!["id", "name"],
-            vec![vec!["ven_1".into(), "Café \u{1b}[31m".into()], vec!["ven_22".into(), "寿司".into()]],
+            vec![
+                vec!["ven_1".into(), "Café \u{1b}[31m".into()],
+                vec!["ven_22".into(), "寿司".into()],
+            ],
             vec![],
         );
         page.next("bookctl show bk_1");
@@ -271,8 +332,19 @@ mod tests {
     #[test]
     fn no_line_but_a_command_is_wider_than_the_terminal() {
         for columns in [24, 40, 80, 200] {
-            let look = Look::decide(Wants { no_color: true, ..Wants::default() }, true, columns);
-            for line in page().render(&look).lines().filter(|line| !line.contains("next")) {
+            let look = Look::decide(
+                Wants {
+                    no_color: true,
+                    ..Wants::default()
+                },
+                true,
+                columns,
+            );
+            for line in page()
+                .render(&look)
+                .lines()
+                .filter(|line| !line.contains("next"))
+            {
                 assert!(width::width(line) <= columns, "{columns}: {line:?}");
             }
         }

@@ -14,10 +14,16 @@ pub(crate) struct Progress {
 impl Progress {
     pub(super) fn start(text: &str, live: bool, colour: bool) -> Self {
         if !live {
-            return Progress { bar: ProgressBar::hidden() };
+            return Progress {
+                bar: ProgressBar::hidden(),
+            };
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        let template = if colour { "{spinner:.cyan} {wide_msg}" } else { "{spinner} {wide_msg}" };
+        let template = if colour {
+            "{spinner:.cyan} {wide_msg}"
+        } else {
+            "{spinner} {wide_msg}"
+        };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }

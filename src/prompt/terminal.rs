@@ -3,10 +3,12 @@
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::AsFd;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use console::Term;
+use rustix::termios::{
+    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
+};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
@@ -26,31 +28,35 @@ pub(super) fn size() -> Size {
 
 /// The terminal in another mode, until this is dropped: also by an error, a panic, or a future that
 /// is not waited for any longer.
-///
-/// The modes are set by `stty`, which every system with terminals has: what sets them from within a
-/// process is unsafe code, and console's own raw mode lasts for one blocking key only.
 pub(super) struct Modes {
-    saved: String,
+    saved: Termios,
 }
 
 impl Modes {
     /// Each key at once, unseen, Ctrl-C and Ctrl-Z too; a read never waits (`min 0`), so that not a
     /// byte more is taken than was asked for.
     pub(super) fn raw() -> io::Result<Self> {
-        Self::set(&[
-            "-icanon", "-echo", "-isig", "-iexten", "-ixon", "min", "0", "time", "0",
-        ])
+        Self::set(|modes| {
+            modes.local_modes -=
+                LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG | LocalModes::IEXTEN;
+            modes.input_modes -= InputModes::IXON;
+            modes.special_codes[SpecialCodeIndex::VMIN] = 0;
+            modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+        })
     }
 
     /// Lines as ever, but unseen.
     pub(super) fn unseen() -> io::Result<Self> {
-        Self::set(&["-echo"])
+        Self::set(|modes| modes.local_modes -= LocalModes::ECHO)
     }
 
-    fn set(modes: &[&str]) -> io::Result<Self> {
-        let saved = stty(&["-g"])?.trim().to_owned();
-        let held = Self { saved };
-        stty(modes)?;
+    fn set(change: impl FnOnce(&mut Termios)) -> io::Result<Self> {
+        let mut modes = tcgetattr(io::stdin())?;
+        let held = Self {
+            saved: modes.clone(),
+        };
+        change(&mut modes);
+        tcsetattr(io::stdin(), OptionalActions::Drain, &modes)?;
         Ok(held)
     }
 }
@@ -58,21 +64,8 @@ impl Modes {
 impl Drop for Modes {
     fn drop(&mut self) {
         // A terminal that is gone has no modes to restore.
-        let _ = stty(&[&self.saved]);
+        let _ = tcsetattr(io::stdin(), OptionalActions::Drain, &self.saved);
     }
-}
-
-fn stty(arguments: &[&str]) -> io::Result<String> {
-    let output = Command::new("stty")
-        .args(arguments)
-        .stdin(Stdio::inherit())
-        .output()?;
-    if !output.status.success() {
-        return Err(io::Error::other(
-            String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-        ));
-    }
-    String::from_utf8(output.stdout).map_err(io::Error::other)
 }
 
 /// What is typed, waited for without a thread: a thread blocked in a read would swallow the first

@@ -28,9 +28,16 @@ impl View for BookingView<'_> {
     fn page(&self) -> Page {
         let booking = self.booking;
         let mut page = Page::default();
-        page.heading(tone_of(&booking.status()), booking.status().as_str(), booking.id());
+        page.heading(
+            tone_of(&booking.status()),
+            booking.status().as_str(),
+            booking.id(),
+        );
         self.state(&mut page);
-        page.field_if("venue", booking.str("venue_name").or(booking.str("venue_id")));
+        page.field_if(
+            "venue",
+            booking.str("venue_name").or(booking.str("venue_id")),
+        );
         page.field_if("when", booking.str("datetime").map(human));
         page.field_if("party", booking.value().get("party_size").map(plain));
         page.field_if("seating", booking.str("seating_preference"));
@@ -55,11 +62,17 @@ impl BookingView<'_> {
             let known = catalog::entry(code);
             let why = booking.str("error_message").map(str::to_owned);
             let why = why.or_else(|| known.map(|entry| entry.meaning.to_owned()));
-            page.field("why", why.map_or_else(|| code.to_owned(), |why| format!("{why} ({code})")));
+            page.field(
+                "why",
+                why.map_or_else(|| code.to_owned(), |why| format!("{why} ({code})")),
+            );
             page.field_if("retry", known.map(|entry| entry.retry.advice()));
             page.field_if("advice", known.map(|entry| entry.next));
         } else if status != Status::Confirmed {
-            page.field_if("means", catalog::entry(status.as_str()).map(|entry| entry.meaning));
+            page.field_if(
+                "means",
+                catalog::entry(status.as_str()).map(|entry| entry.meaning),
+            );
         }
         if status == Status::RequiresAction {
             pause(page, booking, self.now);
@@ -72,7 +85,8 @@ impl BookingView<'_> {
         match self.booking.status() {
             Status::RequiresAction => {
                 let action = self.booking.next_action();
-                let kind = action.and_then(|action| action.get(&self.dialect.next_action_type_field));
+                let kind =
+                    action.and_then(|action| action.get(&self.dialect.next_action_type_field));
                 let kind = kind.and_then(Value::as_str).unwrap_or_default();
                 if kind == self.dialect.otp_action {
                     vec![format!("bookctl continue {id} --otp CODE")]
@@ -83,8 +97,15 @@ impl BookingView<'_> {
                     ]
                 } else {
                     let fields = asked_fields(action);
-                    let fields = if fields.is_empty() { vec!["key".to_owned()] } else { fields };
-                    let flags: Vec<String> = fields.iter().map(|field| format!("-F {field}=VALUE")).collect();
+                    let fields = if fields.is_empty() {
+                        vec!["key".to_owned()]
+                    } else {
+                        fields
+                    };
+                    let flags: Vec<String> = fields
+                        .iter()
+                        .map(|field| format!("-F {field}=VALUE"))
+                        .collect();
                     vec![format!("bookctl continue {id} {}", flags.join(" "))]
                 }
             }
@@ -96,13 +117,25 @@ impl BookingView<'_> {
 
 /// The fields that a pause lists.
 pub(crate) fn asked_fields(action: Option<&Value>) -> Vec<String> {
-    let fields = action.and_then(|action| action.get("fields")).and_then(Value::as_array);
-    fields.map(|fields| fields.iter().map(plain).filter(|field| !field.is_empty()).collect()).unwrap_or_default()
+    let fields = action
+        .and_then(|action| action.get("fields"))
+        .and_then(Value::as_array);
+    fields
+        .map(|fields| {
+            fields
+                .iter()
+                .map(plain)
+                .filter(|field| !field.is_empty())
+                .collect()
+        })
+        .unwrap_or_default()
 }
 
 /// What is asked, where it was sent, and how long is left.
 pub(crate) fn pause(page: &mut Page, booking: &Booking, now: Timestamp) {
-    let Some(action) = booking.next_action() else { return };
+    let Some(action) = booking.next_action() else {
+        return;
+    };
     let text = |field: &str| action.get(field).and_then(Value::as_str);
     page.field_if("asked", text("message"));
     let sent = text("sent_to").map(|to| match text("channel") {
@@ -110,26 +143,44 @@ pub(crate) fn pause(page: &mut Page, booking: &Booking, now: Timestamp) {
         None => to.to_owned(),
     });
     page.field_if("sent to", sent);
-    page.field_if("amount", action.get("amount").and_then(|amount| money(amount, text("currency"))));
+    page.field_if(
+        "amount",
+        action
+            .get("amount")
+            .and_then(|amount| money(amount, text("currency"))),
+    );
     let fields = asked_fields(Some(action));
     if !fields.is_empty() {
         page.field("fields", fields.join(", "));
     }
     if let Some(deadline) = booking.deadline() {
-        let left = if deadline > now { format!("{} left", remaining(now, deadline)) } else { "over".to_owned() };
-        page.field("until", format!("{} · {left}", human(&deadline.to_string())));
+        let left = if deadline > now {
+            format!("{} left", remaining(now, deadline))
+        } else {
+            "over".to_owned()
+        };
+        page.field(
+            "until",
+            format!("{} · {left}", human(&deadline.to_string())),
+        );
     }
 }
 
 fn guest(booking: &Value) -> Option<String> {
     let customer = booking.get("customer")?;
-    let parts = ["name", "email", "phone"].iter().filter_map(|field| customer.get(*field)).map(plain);
+    let parts = ["name", "email", "phone"]
+        .iter()
+        .filter_map(|field| customer.get(*field))
+        .map(plain);
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
 fn last_change(booking: &Value) -> Option<String> {
-    let changes = booking.get("last_modification")?.get("changes")?.as_object()?;
+    let changes = booking
+        .get("last_modification")?
+        .get("changes")?
+        .as_object()?;
     let changes = changes.iter().map(|(field, change)| {
         let side = |name: &str| change.get(name).map(plain).unwrap_or_default();
         format!("{field} {} → {}", side("from"), side("to"))
@@ -146,8 +197,13 @@ mod tests {
     fn card(value: Value) -> String {
         let booking = Booking::from_document(value.into()).unwrap();
         let now = "2026-12-01T10:00:00Z".parse().unwrap();
-        let view = BookingView { booking: &booking, dialect: &Dialect::default(), now };
-        view.page().render(&Look::decide(Wants::default(), false, 0))
+        let view = BookingView {
+            booking: &booking,
+            dialect: &Dialect::default(),
+            now,
+        };
+        view.page()
+            .render(&Look::decide(Wants::default(), false, 0))
     }
 
     #[test]
@@ -158,15 +214,29 @@ mod tests {
                 "expires_at": "2026-12-01T10:14:32Z",
             },
         }));
-        for part in ["requires_action\tbk_1\n", "Enter the code", "+44 ··· 21 (sms)", "14:32 left", "next\tbookctl continue bk_1 --otp CODE"] {
+        for part in [
+            "requires_action\tbk_1\n",
+            "Enter the code",
+            "+44 ··· 21 (sms)",
+            "14:32 left",
+            "next\tbookctl continue bk_1 --otp CODE",
+        ] {
             assert!(card.contains(part), "{part} in\n{card}");
         }
     }
 
     #[test]
     fn a_failed_booking_says_why_and_whether_trying_again_is_safe() {
-        let card = card(json!({"id": "bk_1", "status": "failed", "error_code": "payment_outcome_unknown"}));
-        assert!(card.contains("why\tthe card may have reached the venue (payment_outcome_unknown)"), "{card}");
-        assert!(card.contains("retry\tnot safe to repeat: check first"), "{card}");
+        let card = card(
+            json!({"id": "bk_1", "status": "failed", "error_code": "payment_outcome_unknown"}),
+        );
+        assert!(
+            card.contains("why\tthe card may have reached the venue (payment_outcome_unknown)"),
+            "{card}"
+        );
+        assert!(
+            card.contains("retry\tnot safe to repeat: check first"),
+            "{card}"
+        );
     }
 }

@@ -21,15 +21,32 @@ impl View for BookingList<'_> {
             vec![
                 TableCell::from(booking.id()),
                 TableCell::toned(booking.status().as_str(), tone_of(&booking.status())),
-                TableCell::from(booking.str("venue_name").or(booking.str("venue_id")).unwrap_or_default()),
+                TableCell::from(
+                    booking
+                        .str("venue_name")
+                        .or(booking.str("venue_id"))
+                        .unwrap_or_default(),
+                ),
                 TableCell::from(booking.str("datetime").map(human).unwrap_or_default()),
-                TableCell::from(booking.value().get("party_size").map(plain).unwrap_or_default()),
+                TableCell::from(
+                    booking
+                        .value()
+                        .get("party_size")
+                        .map(plain)
+                        .unwrap_or_default(),
+                ),
                 TableCell::from(text("provider")),
                 TableCell::from(text("error_code")),
             ]
         });
         let mut page = Page::default();
-        page.table(vec!["id", "status", "venue", "when", "party", "provider", "error"], rows.collect(), vec![]);
+        page.table(
+            vec![
+                "id", "status", "venue", "when", "party", "provider", "error",
+            ],
+            rows.collect(),
+            vec![],
+        );
         page
     }
 }

@@ -13,8 +13,11 @@ pub(crate) struct RequestView<'a> {
 
 impl RequestView<'_> {
     fn value(&self) -> Value {
-        let headers: Map<String, Value> =
-            self.headers.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+        let headers: Map<String, Value> = self
+            .headers
+            .iter()
+            .map(|(name, value)| (name.clone(), json!(value)))
+            .collect();
         json!({
             "method": self.call.method.as_str(),
             "path": self.call.path,

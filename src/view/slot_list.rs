@@ -34,19 +34,35 @@ impl View for SlotList<'_> {
                 TableCell::from(slot.cancellation_terms().unwrap_or_default()),
             ]
         });
-        let headers = vec!["", "slot", "when", "min", "seating", "price", "card", "cancellation"];
+        let headers = vec![
+            "",
+            "slot",
+            "when",
+            "min",
+            "seating",
+            "price",
+            "card",
+            "cancellation",
+        ];
         page.table(headers, rows.collect(), vec![0]);
         page
     }
 }
 
 fn duration(slot: &Slot) -> String {
-    slot.value().get("duration_minutes").and_then(Value::as_u64).map(|minutes| minutes.to_string()).unwrap_or_default()
+    slot.value()
+        .get("duration_minutes")
+        .and_then(Value::as_u64)
+        .map(|minutes| minutes.to_string())
+        .unwrap_or_default()
 }
 
 /// A slot in one line, as it stands in a menu: the time first, then its terms.
 pub(crate) fn slot_line(slot: &Slot) -> String {
-    let time = slot.local().map_or_else(|| slot.datetime().to_owned(), |local| local.strftime("%H:%M").to_string());
+    let time = slot.local().map_or_else(
+        || slot.datetime().to_owned(),
+        |local| local.strftime("%H:%M").to_string(),
+    );
     let parts = [
         Some(time),
         slot.str("seating").map(str::to_owned),

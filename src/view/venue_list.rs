@@ -33,14 +33,21 @@ impl View for VenueList<'_> {
                 TableCell::from(tags(venue)),
             ]
         });
-        let headers = vec!["", "venue", "name", "address", "price", "provider", "away", "tags"];
+        let headers = vec![
+            "", "venue", "name", "address", "price", "provider", "away", "tags",
+        ];
         page.table(headers, rows.collect(), vec![0]);
         page
     }
 }
 
 fn price(venue: &Venue) -> String {
-    let level = venue.value().get("price_level").and_then(Value::as_u64).unwrap_or(0).min(9);
+    let level = venue
+        .value()
+        .get("price_level")
+        .and_then(Value::as_u64)
+        .unwrap_or(0)
+        .min(9);
     "$".repeat(usize::try_from(level).unwrap_or(0))
 }
 
@@ -51,5 +58,6 @@ fn distance(venue: &Venue) -> String {
 
 fn tags(venue: &Venue) -> String {
     let tags = venue.value().get("tags").and_then(Value::as_array);
-    tags.map(|tags| tags.iter().map(plain).collect::<Vec<_>>().join(", ")).unwrap_or_default()
+    tags.map(|tags| tags.iter().map(plain).collect::<Vec<_>>().join(", "))
+        .unwrap_or_default()
 }

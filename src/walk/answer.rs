@@ -19,10 +19,16 @@ pub(crate) enum Outcome {
 /// Sends an answer, once: no answer is ever repeated by itself.
 ///
 /// Where no proper answer came back, the booking is read, and its state decides.
-pub(crate) async fn send_answer(context: &Context, id: &str, answer: &Continuation) -> Result<Outcome> {
+pub(crate) async fn send_answer(
+    context: &Context,
+    id: &str,
+    answer: &Continuation,
+) -> Result<Outcome> {
     let client = context.client()?;
     let call = answer.call(id, client.dialect());
-    context.situation.replace(Situation::Answering { id: id.to_owned() });
+    context
+        .situation
+        .replace(Situation::Answering { id: id.to_owned() });
     let progress = context.out.progress("answering");
     let sent = client.send(&call).await;
     drop(progress);
@@ -32,13 +38,17 @@ pub(crate) async fn send_answer(context: &Context, id: &str, answer: &Continuati
                 context.situation.replace(Situation::known(&booking));
                 return Ok(Outcome::Advanced(booking));
             }
-            None => Failure::Unreadable { status: answer.status, kind: "no booking".to_owned() },
+            None => Failure::Unreadable {
+                status: answer.status,
+                kind: "no booking".to_owned(),
+            },
         },
         Err(failure) => failure,
     };
     let open = failure.leaves_a_write_open();
     // Only an invalid answer and a lost one leave a doubt that reading the booking can settle.
-    let worth_reading = open || matches!(&failure, Failure::Refused(refusal) if refusal.status == 400);
+    let worth_reading =
+        open || matches!(&failure, Failure::Refused(refusal) if refusal.status == 400);
     let mut error = failure.into_error(&call);
     if open {
         error.hint = Some(format!("check before answering again: bookctl show {id}"));
@@ -48,7 +58,9 @@ pub(crate) async fn send_answer(context: &Context, id: &str, answer: &Continuati
     if !worth_reading {
         return Err(error);
     }
-    let Ok(booking) = read_booking(context, id).await else { return Err(error) };
+    let Ok(booking) = read_booking(context, id).await else {
+        return Err(error);
+    };
     context.situation.replace(Situation::known(&booking));
     match booking.status() {
         // A lost answer may still be under way: only a refusal proves that the pause stands.

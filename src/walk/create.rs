@@ -33,7 +33,9 @@ async fn send(
     may_exist: bool,
 ) -> Result<Booking> {
     let call = create_call(body, key);
-    context.situation.replace(Situation::Creating { key: key.to_owned() });
+    context.situation.replace(Situation::Creating {
+        key: key.to_owned(),
+    });
     let progress = context.out.progress("booking");
     let mut allowed = context.max_wait();
     let answer = loop {
@@ -57,16 +59,27 @@ async fn send(
     let status = answer.status;
     // A 2xx that is no booking proves nothing: the attempt stays unsettled.
     let Some(booking) = Booking::from_document(answer.document) else {
-        let failure = Failure::Unreadable { status, kind: "no booking".to_owned() };
+        let failure = Failure::Unreadable {
+            status,
+            kind: "no booking".to_owned(),
+        };
         return Err(unsettled(failure, &call, key));
     };
     context.situation.replace(Situation::known(&booking));
-    let settled = context.journal().and_then(|mut journal| journal.settle(key, booking.id(), status));
+    let settled = context
+        .journal()
+        .and_then(|mut journal| journal.settle(key, booking.id(), status));
     if let Err(error) = settled {
-        context.out.warn(&format!("the booking was made, but the journal could not note it: {}", error.message));
+        context.out.warn(&format!(
+            "the booking was made, but the journal could not note it: {}",
+            error.message
+        ));
     }
     if status == 200 && !may_exist {
-        context.out.note(&format!("booking {} was made before under this idempotency key", booking.id()));
+        context.out.note(&format!(
+            "booking {} was made before under this idempotency key",
+            booking.id()
+        ));
     }
     Ok(booking)
 }
@@ -74,12 +87,17 @@ async fn send(
 /// Nothing was created: the journal notes it, and an intent that never left is taken back.
 fn conclude_refusal(context: &Context, key: &str, error: Error) -> Error {
     context.situation.replace(Situation::Nothing);
-    let noted = context.journal().and_then(|mut journal| match error.http_status {
-        Some(status) => journal.refuse(key, status),
-        None => journal.withdraw(key),
-    });
+    let noted = context
+        .journal()
+        .and_then(|mut journal| match error.http_status {
+            Some(status) => journal.refuse(key, status),
+            None => journal.withdraw(key),
+        });
     if let Err(noted) = noted {
-        context.out.warn(&format!("nothing was created, but the journal could not note it: {}", noted.message));
+        context.out.warn(&format!(
+            "nothing was created, but the journal could not note it: {}",
+            noted.message
+        ));
     }
     error
 }
@@ -93,6 +111,9 @@ fn unsettled(failure: Failure, call: &crate::api::Call, key: &str) -> Error {
         error.code = "outcome_unknown".to_owned();
         error.exit = Exit::OutcomeUnknown;
     }
-    error.hint = Some(format!("a booking may exist; settle it with: {}", resume_command(key)));
+    error.hint = Some(format!(
+        "a booking may exist; settle it with: {}",
+        resume_command(key)
+    ));
     error.idempotency_key(key)
 }

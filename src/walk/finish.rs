@@ -9,6 +9,10 @@ use crate::view::BookingView;
 /// Emits the booking and says what its state means for a script.
 pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
     let dialect = context.dialect();
-    context.out.emit(&BookingView { booking, dialect: &dialect, now: context.now()? })?;
+    context.out.emit(&BookingView {
+        booking,
+        dialect: &dialect,
+        now: context.now()?,
+    })?;
     Ok(booking.exit())
 }

@@ -42,14 +42,22 @@ pub(crate) struct Draft {
 impl Draft {
     /// The request, once a venue, a time, a party and a guest are known.
     pub(crate) fn into_booking(self, datetime: String) -> Result<NewBooking> {
-        let venue = self.venue.ok_or_else(|| Error::usage("no venue is named"))?;
-        let availability_id = self.slot.as_ref().map(|slot| slot.id().to_owned()).or(self.slot_id);
+        let venue = self
+            .venue
+            .ok_or_else(|| Error::usage("no venue is named"))?;
+        let availability_id = self
+            .slot
+            .as_ref()
+            .map(|slot| slot.id().to_owned())
+            .or(self.slot_id);
         Ok(NewBooking {
             venue_id: venue.id,
             provider: self.provider,
             datetime,
             availability_id,
-            party_size: self.party_size.ok_or_else(|| Error::usage("no party size is named"))?,
+            party_size: self
+                .party_size
+                .ok_or_else(|| Error::usage("no party size is named"))?,
             name: self.name.ok_or_else(|| Error::usage("no guest is named"))?,
             email: self.email,
             phone: self.phone,
@@ -76,10 +84,12 @@ pub(crate) async fn guide(context: &Context, draft: &mut Draft) -> Result<()> {
         let question = Question::new("Guest's name", "--name", "the guest's name");
         draft.name = Some(ask_line(context, &question, "the venue needs the guest's name").await?);
         if draft.email.is_none() {
-            draft.email = ask_optional(context, "Guest's email (Enter to leave out)", "--email").await?;
+            draft.email =
+                ask_optional(context, "Guest's email (Enter to leave out)", "--email").await?;
         }
         if draft.phone.is_none() {
-            draft.phone = ask_optional(context, "Guest's phone (Enter to leave out)", "--phone").await?;
+            draft.phone =
+                ask_optional(context, "Guest's phone (Enter to leave out)", "--phone").await?;
         }
     }
     context.out.show(&summary(draft));
@@ -95,7 +105,12 @@ async fn pick_venue(context: &Context, draft: &mut Draft) -> Result<()> {
     let question = Question::new("What is it to be?", "VENUE", "the venue");
     let vertical = VERTICALS[context.prompter.choose(&question, &VERTICALS).await?];
     loop {
-        let place = ask_line(context, &Question::new("Where? (a city or a district)", "VENUE", "the venue"), "type a place").await?;
+        let place = ask_line(
+            context,
+            &Question::new("Where? (a city or a district)", "VENUE", "the venue"),
+            "type a place",
+        )
+        .await?;
         if draft.at.is_none() {
             draft.at = Some(ask_time(context).await?);
         }
@@ -116,18 +131,39 @@ async fn pick_venue(context: &Context, draft: &mut Draft) -> Result<()> {
             Err(error) => return Err(error),
         };
         if venues.is_empty() {
-            context.out.note(&format!("there is nothing for {vertical} there: try another place"));
+            context.out.note(&format!(
+                "there is nothing for {vertical} there: try another place"
+            ));
             continue;
         }
-        let rows: Vec<String> = venues.iter().map(|venue| visible(&venue_line(venue)).into_owned()).collect();
-        let row = context.prompter.pick(&Question::new("Which one?", "VENUE", "the venue"), None, &rows, 0).await?;
+        let rows: Vec<String> = venues
+            .iter()
+            .map(|venue| visible(&venue_line(venue)).into_owned())
+            .collect();
+        let row = context
+            .prompter
+            .pick(
+                &Question::new("Which one?", "VENUE", "the venue"),
+                None,
+                &rows,
+                0,
+            )
+            .await?;
         let venue = venues[row].clone();
-        draft.venue = Some(Located { id: venue.id().to_owned(), remembered: Some(venue) });
+        draft.venue = Some(Located {
+            id: venue.id().to_owned(),
+            remembered: Some(venue),
+        });
         return Ok(());
     }
 }
 
-async fn search(context: &Context, draft: &Draft, vertical: &str, place: String) -> Result<Vec<Venue>> {
+async fn search(
+    context: &Context,
+    draft: &Draft,
+    vertical: &str,
+    place: String,
+) -> Result<Vec<Venue>> {
     let zone = draft.zone.clone().unwrap_or_else(TimeZone::system);
     let moment = match &draft.at {
         Some(when) => resolve(when, context.now()?, &zone)?,
@@ -157,14 +193,27 @@ pub(crate) async fn find_venues(
         .iter()
         .filter_map(|venue| Venue::from_value(venue.clone()))
         .collect();
-    if let Some(failed) = answer.document.value().get("providers_failed").and_then(Value::as_array) {
+    if let Some(failed) = answer
+        .document
+        .value()
+        .get("providers_failed")
+        .and_then(Value::as_array)
+    {
         let names: Vec<&str> = failed.iter().filter_map(Value::as_str).collect();
         if !names.is_empty() {
-            context.out.warn(&format!("{} did not answer; the list lacks their venues", names.join(", ")));
+            context.out.warn(&format!(
+                "{} did not answer; the list lacks their venues",
+                names.join(", ")
+            ));
         }
     }
-    if let Err(error) = context.journal().and_then(|mut journal| journal.remember_venues(&venues)) {
-        context.out.warn(&format!("the venues are not remembered: {}", error.message));
+    if let Err(error) = context
+        .journal()
+        .and_then(|mut journal| journal.remember_venues(&venues))
+    {
+        context
+            .out
+            .warn(&format!("the venues are not remembered: {}", error.message));
     }
     Ok((answer.document, venues))
 }
@@ -184,10 +233,21 @@ async fn pick_slot(context: &Context, draft: &mut Draft) -> Result<()> {
                 ask_time(context).await?
             }
         };
-        let Some(venue) = &draft.venue else { return Err(Error::usage("no venue is named")) };
+        let Some(venue) = &draft.venue else {
+            return Err(Error::usage("no venue is named"));
+        };
         let zoning = Zoning::of(venue.remembered.as_ref(), draft.zone.as_ref());
         let party = draft.party_size.unwrap_or(1);
-        let offer = match offered(context, venue, &when, &zoning, party, draft.provider.as_deref()).await {
+        let offer = match offered(
+            context,
+            venue,
+            &when,
+            &zoning,
+            party,
+            draft.provider.as_deref(),
+        )
+        .await
+        {
             Ok(offer) => offer,
             Err(error) if matches!(error.exit, Exit::Usage | Exit::Invalid) => {
                 say(context, &error);
@@ -196,10 +256,17 @@ async fn pick_slot(context: &Context, draft: &mut Draft) -> Result<()> {
             Err(error) => return Err(error),
         };
         if offer.slots.is_empty() {
-            context.out.note(&format!("{} has nothing on that day: try another one", venue.name()));
+            context.out.note(&format!(
+                "{} has nothing on that day: try another one",
+                venue.name()
+            ));
             continue;
         }
-        let taken = if from_flags { offer.at_wanted().cloned() } else { None };
+        let taken = if from_flags {
+            offer.at_wanted().cloned()
+        } else {
+            None
+        };
         let slot = match taken {
             Some(slot) => slot,
             None => choose_slot(context, &offer).await?,
@@ -211,27 +278,60 @@ async fn pick_slot(context: &Context, draft: &mut Draft) -> Result<()> {
 }
 
 async fn choose_slot(context: &Context, offer: &Offer) -> Result<Slot> {
-    let rows: Vec<String> = offer.slots.iter().map(|slot| visible(&slot_line(slot)).into_owned()).collect();
-    let day = offer.slots.first().and_then(Slot::local).map(|local| local.strftime("%a %-d %b").to_string());
-    let question = Question::new(format!("Which slot on {}?", day.unwrap_or_default()), "--slot", "the slot");
-    let row = context.prompter.pick(&question, None, &rows, offer.nearest_row()).await?;
+    let rows: Vec<String> = offer
+        .slots
+        .iter()
+        .map(|slot| visible(&slot_line(slot)).into_owned())
+        .collect();
+    let day = offer
+        .slots
+        .first()
+        .and_then(Slot::local)
+        .map(|local| local.strftime("%a %-d %b").to_string());
+    let question = Question::new(
+        format!("Which slot on {}?", day.unwrap_or_default()),
+        "--slot",
+        "the slot",
+    );
+    let row = context
+        .prompter
+        .pick(&question, None, &rows, offer.nearest_row())
+        .await?;
     Ok(offer.slots[row].clone())
 }
 
 /// A venue of several providers has no mapping of its own: one of them must be named (spec, Booking: provider).
 async fn ask_provider(context: &Context, draft: &mut Draft) -> Result<()> {
-    let venue = draft.venue.as_ref().and_then(|venue| venue.remembered.as_ref());
-    let providers: Vec<String> = venue.map(Venue::providers).unwrap_or_default().into_iter().map(str::to_owned).collect();
+    let venue = draft
+        .venue
+        .as_ref()
+        .and_then(|venue| venue.remembered.as_ref());
+    let providers: Vec<String> = venue
+        .map(Venue::providers)
+        .unwrap_or_default()
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
     if draft.provider.is_none() && providers.len() > 1 {
         let rows: Vec<&str> = providers.iter().map(String::as_str).collect();
-        let row = context.prompter.choose(&Question::new("Through which provider?", "--provider", "the provider"), &rows).await?;
+        let row = context
+            .prompter
+            .choose(
+                &Question::new("Through which provider?", "--provider", "the provider"),
+                &rows,
+            )
+            .await?;
         draft.provider = Some(providers[row].clone());
     }
     Ok(())
 }
 
 async fn ask_time(context: &Context) -> Result<When> {
-    let check = |text: &str| When::parse(text).map(drop).map_err(|error| error.to_string());
+    let check = |text: &str| {
+        When::parse(text)
+            .map(drop)
+            .map_err(|error| error.to_string())
+    };
     let question = Question::new("When? (such as: tomorrow 19:30)", "--at", "the time");
     let text = context.prompter.text(&question, None, &check).await?;
     When::parse(&text).map_err(|error| Error::usage(error.to_string()))
@@ -239,17 +339,44 @@ async fn ask_time(context: &Context) -> Result<When> {
 
 async fn ask_party(context: &Context) -> Result<u32> {
     let check = |text: &str| crate::model::party::parse(text).map(drop);
-    let text = context.prompter.text(&Question::new("For how many?", "--party", "the party size"), Some("2"), &check).await?;
+    let text = context
+        .prompter
+        .text(
+            &Question::new("For how many?", "--party", "the party size"),
+            Some("2"),
+            &check,
+        )
+        .await?;
     crate::model::party::parse(&text).map_err(Error::usage)
 }
 
 async fn ask_line(context: &Context, question: &Question, why: &str) -> Result<String> {
-    let check = |text: &str| if text.trim().is_empty() { Err(why.to_owned()) } else { Ok(()) };
-    Ok(context.prompter.text(question, None, &check).await?.trim().to_owned())
+    let check = |text: &str| {
+        if text.trim().is_empty() {
+            Err(why.to_owned())
+        } else {
+            Ok(())
+        }
+    };
+    Ok(context
+        .prompter
+        .text(question, None, &check)
+        .await?
+        .trim()
+        .to_owned())
 }
 
-async fn ask_optional(context: &Context, question: &str, flag: &'static str) -> Result<Option<String>> {
-    let text = context.prompter.text(&Question::new(question, flag, "an answer"), None, &|_| Ok(())).await?;
+async fn ask_optional(
+    context: &Context,
+    question: &str,
+    flag: &'static str,
+) -> Result<Option<String>> {
+    let text = context
+        .prompter
+        .text(&Question::new(question, flag, "an answer"), None, &|_| {
+            Ok(())
+        })
+        .await?;
     let text = text.trim().to_owned();
     Ok((!text.is_empty()).then_some(text))
 }
@@ -259,7 +386,13 @@ fn say(context: &Context, error: &Error) {
 }
 
 fn venue_line(venue: &Venue) -> String {
-    let tags = venue.value().get("tags").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let tags = venue
+        .value()
+        .get("tags")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
     let mut parts = vec![venue.name().to_owned()];
     parts.extend(venue.str("address").map(str::to_owned));
     parts.push(tags.collect::<Vec<_>>().join(", "));
@@ -270,7 +403,11 @@ fn venue_line(venue: &Venue) -> String {
 fn summary(draft: &Draft) -> Page {
     let mut page = Page::default();
     let venue = draft.venue.as_ref();
-    page.heading(Tone::Strong, "to book", venue.map(Located::name).unwrap_or_default());
+    page.heading(
+        Tone::Strong,
+        "to book",
+        venue.map(Located::name).unwrap_or_default(),
+    );
     let slot = draft.slot.as_ref();
     page.field_if("when", slot.map(|slot| human(slot.datetime())));
     page.field_if("party", draft.party_size.map(|party| party.to_string()));
@@ -278,9 +415,16 @@ fn summary(draft: &Draft) -> Page {
     page.field_if("price", slot.and_then(Slot::price));
     page.field_if("card", slot.and_then(Slot::card_terms));
     page.field_if("cancel", slot.and_then(Slot::cancellation_terms));
-    let guest = [&draft.name, &draft.email, &draft.phone].into_iter().flatten().cloned().collect::<Vec<_>>();
+    let guest = [&draft.name, &draft.email, &draft.phone]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect::<Vec<_>>();
     page.field("guest", guest.join(" · "));
     page.field_if("provider", draft.provider.as_deref());
-    page.field_if("payment", draft.vendor_payment.then_some("through the vendor"));
+    page.field_if(
+        "payment",
+        draft.vendor_payment.then_some("through the vendor"),
+    );
     page
 }

@@ -28,12 +28,21 @@ pub(crate) fn locate_venue(context: &Context, argument: &str) -> Result<Located>
         return Ok(Located { id, remembered });
     }
     // Without a journal the id alone still names the venue.
-    let remembered = context.journal().ok().and_then(|journal| journal.venue(argument).ok().flatten());
-    Ok(Located { id: argument.to_owned(), remembered })
+    let remembered = context
+        .journal()
+        .ok()
+        .and_then(|journal| journal.venue(argument).ok().flatten());
+    Ok(Located {
+        id: argument.to_owned(),
+        remembered,
+    })
 }
 
 /// The slot that an argument names: its id, and the slot where it was seen before.
-pub(crate) fn locate_slot(context: &Context, argument: &str) -> Result<(String, Option<RememberedSlot>)> {
+pub(crate) fn locate_slot(
+    context: &Context,
+    argument: &str,
+) -> Result<(String, Option<RememberedSlot>)> {
     let id = match row_number(argument)? {
         Some(row) => listed(context, List::Slots, row)?,
         None => argument.to_owned(),
@@ -43,10 +52,15 @@ pub(crate) fn locate_slot(context: &Context, argument: &str) -> Result<(String, 
 }
 
 fn row_number(argument: &str) -> Result<Option<u32>> {
-    let Some(digits) = argument.strip_prefix('@') else { return Ok(None) };
+    let Some(digits) = argument.strip_prefix('@') else {
+        return Ok(None);
+    };
     match digits.parse() {
         Ok(row) if row > 0 => Ok(Some(row)),
-        _ => Err(Error::usage(format!("{} is no row: rows are @1, @2 and so on", argument.escape_debug()))),
+        _ => Err(Error::usage(format!(
+            "{} is no row: rows are @1, @2 and so on",
+            argument.escape_debug()
+        ))),
     }
 }
 
@@ -56,7 +70,11 @@ fn listed(context: &Context, list: List, row: u32) -> Result<String> {
         List::Slots => ("bookctl slots", "slots"),
     };
     context.journal()?.listed(list, row)?.ok_or_else(|| {
-        Error::new("usage", Exit::Usage, format!("the last list of {noun} has no row @{row}"))
-            .hint(format!("list them with `{command}`"))
+        Error::new(
+            "usage",
+            Exit::Usage,
+            format!("the last list of {noun} has no row @{row}"),
+        )
+        .hint(format!("list them with `{command}`"))
     })
 }

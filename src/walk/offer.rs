@@ -45,7 +45,9 @@ pub(crate) struct Offer {
 impl Offer {
     /// The slot at exactly the time that was asked for.
     pub(crate) fn at_wanted(&self) -> Option<&Slot> {
-        self.slots.iter().find(|slot| slot.instant() == Some(self.wanted.timestamp()))
+        self.slots
+            .iter()
+            .find(|slot| slot.instant() == Some(self.wanted.timestamp()))
     }
 
     /// The slots nearest to the time that was asked for, nearest first.
@@ -59,12 +61,16 @@ impl Offer {
     /// The row of the slot nearest to the time that was asked for.
     pub(crate) fn nearest_row(&self) -> usize {
         let rows = self.slots.iter().enumerate();
-        rows.min_by_key(|(_, slot)| self.distance(slot)).map_or(0, |(row, _)| row)
+        rows.min_by_key(|(_, slot)| self.distance(slot))
+            .map_or(0, |(row, _)| row)
     }
 
     fn distance(&self, slot: &Slot) -> u64 {
         let instant = slot.instant().unwrap_or(Timestamp::MAX);
-        instant.duration_since(self.wanted.timestamp()).as_secs().unsigned_abs()
+        instant
+            .duration_since(self.wanted.timestamp())
+            .as_secs()
+            .unsigned_abs()
     }
 }
 
@@ -88,14 +94,21 @@ pub(crate) async fn offered(
         (None, Zoning::Learned) => {
             let assumed = resolve(when, now, &TimeZone::system())?;
             let offer = ask(assumed.clone()).await?;
-            let Some(offset) = offer.slots.iter().find_map(offset_of) else { return Ok(offer) };
+            let Some(offset) = offer.slots.iter().find_map(offset_of) else {
+                return Ok(offer);
+            };
             if offset == assumed.zoned().offset() {
                 return Ok(offer);
             }
             let zone = TimeZone::fixed(offset);
             let wanted = resolve(when, now, &zone)?;
             let day = |datetime: DateTime| datetime.date();
-            if offer.slots.iter().filter_map(Slot::local).any(|local| day(local) == day(wanted.zoned().datetime())) {
+            if offer
+                .slots
+                .iter()
+                .filter_map(Slot::local)
+                .any(|local| day(local) == day(wanted.zoned().datetime()))
+            {
                 return Ok(Offer { wanted, ..offer });
             }
             zone
@@ -106,7 +119,8 @@ pub(crate) async fn offered(
 
 /// The moment that was meant; a time that a clock change skips or repeats is refused.
 pub(crate) fn resolve(when: &When, now: Timestamp, zone: &TimeZone) -> Result<Moment> {
-    when.resolve(now, zone).map_err(|error| Error::usage(error.to_string()))
+    when.resolve(now, zone)
+        .map_err(|error| Error::usage(error.to_string()))
 }
 
 async fn ask(
@@ -123,7 +137,9 @@ async fn ask(
         party_size,
         provider: provider.map(str::to_owned),
     };
-    let progress = context.out.progress(&format!("looking up slots at {}", venue.name()));
+    let progress = context
+        .out
+        .progress(&format!("looking up slots at {}", venue.name()));
     let answer = context.read(query.call(&dialect)).await?;
     drop(progress);
     let slots = list(answer.document.value(), &dialect.slots_field)
@@ -131,14 +147,25 @@ async fn ask(
         .iter()
         .filter_map(|slot| Slot::from_value(slot.clone()))
         .collect::<Vec<_>>();
-    let provider = answer.document.str("provider").map(str::to_owned).or(query.provider);
-    let remembered = context
-        .journal()
-        .and_then(|mut journal| journal.remember_slots(&venue.id, provider.as_deref(), party_size, &slots));
+    let provider = answer
+        .document
+        .str("provider")
+        .map(str::to_owned)
+        .or(query.provider);
+    let remembered = context.journal().and_then(|mut journal| {
+        journal.remember_slots(&venue.id, provider.as_deref(), party_size, &slots)
+    });
     if let Err(error) = remembered {
-        context.out.warn(&format!("the slots are not remembered: {}", error.message));
+        context
+            .out
+            .warn(&format!("the slots are not remembered: {}", error.message));
     }
-    Ok(Offer { document: answer.document, slots, provider, wanted })
+    Ok(Offer {
+        document: answer.document,
+        slots,
+        provider,
+        wanted,
+    })
 }
 
 /// The offset of the clock that a slot's own time is written in.

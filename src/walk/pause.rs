@@ -47,7 +47,11 @@ pub(crate) async fn walk_through(context: &Context, booking: Booking) -> Result<
 fn show_pause(context: &Context, booking: &Booking) -> Result<()> {
     let mut page = Page::default();
     let venue = booking.str("venue_name").unwrap_or_default();
-    page.heading(crate::view::tone_of(&booking.status()), booking.status().as_str(), format!("{} {venue}", booking.id()));
+    page.heading(
+        crate::view::tone_of(&booking.status()),
+        booking.status().as_str(),
+        format!("{} {venue}", booking.id()),
+    );
     pause(&mut page, booking, context.now()?);
     context.out.show(&page);
     Ok(())
@@ -57,55 +61,113 @@ fn show_pause(context: &Context, booking: &Booking) -> Result<()> {
 async fn ask(context: &Context, booking: &Booking) -> Result<Option<Continuation>> {
     let dialect = context.dialect();
     let action = booking.next_action();
-    let kind = action.and_then(|action| action.get(&dialect.next_action_type_field)).and_then(Value::as_str);
+    let kind = action
+        .and_then(|action| action.get(&dialect.next_action_type_field))
+        .and_then(Value::as_str);
     let clock = || context.now().unwrap_or_else(|_| Timestamp::now());
     let deadline = booking.deadline().map(|at| Deadline::new(at, &clock));
     match kind {
         Some(kind) if kind == dialect.otp_action => ask_code(context, deadline.as_ref()).await,
-        Some(kind) if kind == dialect.payment_action => ask_payment(context, booking, deadline.as_ref()).await,
+        Some(kind) if kind == dialect.payment_action => {
+            ask_payment(context, booking, deadline.as_ref()).await
+        }
         _ => ask_fields(context, action).await.map(Some),
     }
 }
 
-async fn ask_code(context: &Context, deadline: Option<&Deadline<'_>>) -> Result<Option<Continuation>> {
+async fn ask_code(
+    context: &Context,
+    deadline: Option<&Deadline<'_>>,
+) -> Result<Option<Continuation>> {
     if matches!(context.target(), Target::Embedded { .. }) {
-        context.out.note("sandbox: the message is in `bookctl sandbox inbox`");
+        context
+            .out
+            .note("sandbox: the message is in `bookctl sandbox inbox`");
     }
     let question = Question::new("One-time code", "--otp", "the one-time code");
-    let check = |code: &str| if code.trim().is_empty() { Err("type the code".to_owned()) } else { Ok(()) };
-    let code = context.prompter.text_until(&question, &check, deadline).await?;
+    let check = |code: &str| {
+        if code.trim().is_empty() {
+            Err("type the code".to_owned())
+        } else {
+            Ok(())
+        }
+    };
+    let code = context
+        .prompter
+        .text_until(&question, &check, deadline)
+        .await?;
     Ok(answered(code).map(|code| Continuation::Otp(code.trim().to_owned())))
 }
 
 /// The ways to answer a payment approval.
-const PAYMENT_WAYS: [&str; 4] = ["read the answer from a file", "write it in an editor", "paste it", "abort the payment"];
+const PAYMENT_WAYS: [&str; 4] = [
+    "read the answer from a file",
+    "write it in an editor",
+    "paste it",
+    "abort the payment",
+];
 
 async fn ask_payment(
     context: &Context,
     booking: &Booking,
     deadline: Option<&Deadline<'_>>,
 ) -> Result<Option<Continuation>> {
-    if let Some(request) = booking.next_action().and_then(|action| action.get("psp_request")) {
-        context.out.note(&format!("the vendor's request: {request}"));
+    if let Some(request) = booking
+        .next_action()
+        .and_then(|action| action.get("psp_request"))
+    {
+        context
+            .out
+            .note(&format!("the vendor's request: {request}"));
     }
     loop {
-        let question = Question::new("Answer the payment approval", "--psp-response", "the payment answer");
-        let Some(way) = answered(context.prompter.choose_until(&question, &PAYMENT_WAYS, deadline).await?) else {
+        let question = Question::new(
+            "Answer the payment approval",
+            "--psp-response",
+            "the payment answer",
+        );
+        let Some(way) = answered(
+            context
+                .prompter
+                .choose_until(&question, &PAYMENT_WAYS, deadline)
+                .await?,
+        ) else {
             return Ok(None);
         };
         let text = match way {
             0 => {
-                let question = Question::new("File with the vendor's answer", "--psp-response", "the payment answer");
-                let check = |path: &str| if path.trim().is_empty() { Err("type a path".to_owned()) } else { Ok(()) };
-                let Some(path) = answered(context.prompter.text_until(&question, &check, deadline).await?) else {
+                let question = Question::new(
+                    "File with the vendor's answer",
+                    "--psp-response",
+                    "the payment answer",
+                );
+                let check = |path: &str| {
+                    if path.trim().is_empty() {
+                        Err("type a path".to_owned())
+                    } else {
+                        Ok(())
+                    }
+                };
+                let Some(path) = answered(
+                    context
+                        .prompter
+                        .text_until(&question, &check, deadline)
+                        .await?,
+                ) else {
                     return Ok(None);
                 };
-                std::fs::read_to_string(path.trim()).map_err(|error| format!("{}: {}", path.trim(), reason(&error)))
+                std::fs::read_to_string(path.trim())
+                    .map_err(|error| format!("{}: {}", path.trim(), reason(&error)))
             }
             1 => write_answer(context, booking),
             2 => {
-                let question = Question::new("Paste the vendor's answer", "--psp-response", "the payment answer");
-                let Some(text) = answered(context.prompter.paste_until(&question, deadline).await?) else {
+                let question = Question::new(
+                    "Paste the vendor's answer",
+                    "--psp-response",
+                    "the payment answer",
+                );
+                let Some(text) = answered(context.prompter.paste_until(&question, deadline).await?)
+                else {
                     return Ok(None);
                 };
                 Ok(text)
@@ -125,10 +187,16 @@ fn write_answer(context: &Context, booking: &Booking) -> Result<String, String> 
     let Some(editor) = editor.and_then(|editor| editor.to_str()) else {
         return Err("no editor is known: set EDITOR, or choose another way".to_owned());
     };
-    let approval = booking.next_action().and_then(|action| action.get("psp_request")?.get("approval_id"));
+    let approval = booking
+        .next_action()
+        .and_then(|action| action.get("psp_request")?.get("approval_id"));
     let start = json!({ "approval_id": approval, "status": "" });
     let start = serde_json::to_string_pretty(&start).unwrap_or_default();
-    let question = Question::new("The vendor's answer", "--psp-response", "the payment answer");
+    let question = Question::new(
+        "The vendor's answer",
+        "--psp-response",
+        "the payment answer",
+    );
     match context.prompter.edit(&question, editor, &start, ".json") {
         Ok(Some(text)) => Ok(text),
         Ok(None) => Err("nothing was written".to_owned()),
@@ -142,7 +210,11 @@ pub(crate) fn payment_answer(text: &str) -> Result<Value, String> {
         Ok(answer) if answer.is_object() => Ok(answer),
         Ok(_) => Err("the payment answer is JSON, but no object".to_owned()),
         // serde's own sentence would quote the answer, which is nobody's business.
-        Err(error) => Err(format!("the payment answer is no JSON: see line {}, column {}", error.line(), error.column())),
+        Err(error) => Err(format!(
+            "the payment answer is no JSON: see line {}, column {}",
+            error.line(),
+            error.column()
+        )),
     }
 }
 
@@ -164,12 +236,18 @@ async fn ask_fields(context: &Context, action: Option<&Value>) -> Result<Continu
         loop {
             let question = Question::new("key=value (Enter alone ends)", "-F", "the answer");
             let line = context.prompter.text(&question, None, &check).await?;
-            let Some((key, value)) = line.split_once('=') else { break };
+            let Some((key, value)) = line.split_once('=') else {
+                break;
+            };
             fields.insert(key.trim().to_owned(), Value::String(value.to_owned()));
         }
     }
     if fields.is_empty() {
-        return Err(Error::new("declined", Exit::Declined, "nothing was answered, and nothing was sent"));
+        return Err(Error::new(
+            "declined",
+            Exit::Declined,
+            "nothing was answered, and nothing was sent",
+        ));
     }
     Ok(Continuation::Fields(fields))
 }

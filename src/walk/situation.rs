@@ -19,7 +19,10 @@ pub(crate) enum Situation {
 
 impl Situation {
     pub(crate) fn known(booking: &Booking) -> Self {
-        Situation::Known { id: booking.id().to_owned(), status: booking.status() }
+        Situation::Known {
+            id: booking.id().to_owned(),
+            status: booking.status(),
+        }
     }
 
     /// The error with what an interrupted person needs to know; other errors pass unchanged.
@@ -31,7 +34,8 @@ impl Situation {
         match self {
             Situation::Nothing => error.message = format!("{word}; nothing was changed"),
             Situation::Creating { key } => {
-                error.message = format!("{word} while the booking was being created: its outcome is unknown");
+                error.message =
+                    format!("{word} while the booking was being created: its outcome is unknown");
                 error.hint = Some(resume_command(key));
                 error.idempotency_key = Some(key.clone());
             }
@@ -43,7 +47,9 @@ impl Situation {
                 });
             }
             Situation::Answering { id } => {
-                error.message = format!("{word} while the answer to booking {id} was on its way: check before answering again");
+                error.message = format!(
+                    "{word} while the answer to booking {id} was on its way: check before answering again"
+                );
                 error.hint = Some(format!("bookctl show {id}"));
             }
         }
@@ -63,15 +69,22 @@ mod tests {
 
     #[test]
     fn an_interrupt_ends_with_the_bookings_id_its_state_and_the_command_that_resumes_it() {
-        let situation = Situation::Known { id: "bk_1".into(), status: Status::RequiresAction };
+        let situation = Situation::Known {
+            id: "bk_1".into(),
+            status: Status::RequiresAction,
+        };
         let error = situation.explain(Error::interrupted(Exit::Interrupted));
-        assert_eq!(error.message, "interrupted; booking bk_1 is requires_action");
+        assert_eq!(
+            error.message,
+            "interrupted; booking bk_1 is requires_action"
+        );
         assert_eq!(error.hint.as_deref(), Some("bookctl continue bk_1"));
     }
 
     #[test]
     fn an_interrupted_create_names_its_key_and_never_says_that_nothing_happened() {
-        let error = Situation::Creating { key: "k".into() }.explain(Error::interrupted(Exit::Terminated));
+        let error =
+            Situation::Creating { key: "k".into() }.explain(Error::interrupted(Exit::Terminated));
         assert!(error.message.contains("unknown"));
         assert_eq!(error.idempotency_key.as_deref(), Some("k"));
         assert_eq!(error.exit, Exit::Terminated);

@@ -17,13 +17,21 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking> {
     let answer = context.read(show_call(id)).await?;
     Booking::from_document(answer.document).ok_or_else(|| {
-        Error::new("network", Exit::Network, "the answer is no booking: it lacks an id or a status")
-            .hint("check the base URL")
+        Error::new(
+            "network",
+            Exit::Network,
+            "the answer is no booking: it lacks an id or a status",
+        )
+        .hint("check the base URL")
     })
 }
 
 /// Looks again until the booking is no longer processing, or `longest` is over; returns it as it then is.
-pub(crate) async fn wait_while_processing(context: &Context, booking: Booking, longest: Duration) -> Result<Booking> {
+pub(crate) async fn wait_while_processing(
+    context: &Context,
+    booking: Booking,
+    longest: Duration,
+) -> Result<Booking> {
     let deadline = tokio::time::Instant::now() + longest;
     let mut booking = booking;
     let mut pause = FIRST_PAUSE;
@@ -34,7 +42,11 @@ pub(crate) async fn wait_while_processing(context: &Context, booking: Booking, l
         if left.is_zero() {
             break;
         }
-        progress.say(&format!("{} is processing; waiting {} s at most", booking.id(), left.as_secs()));
+        progress.say(&format!(
+            "{} is processing; waiting {} s at most",
+            booking.id(),
+            left.as_secs()
+        ));
         tokio::time::sleep(pause.min(left)).await;
         pause = (pause * 2).min(LONGEST_PAUSE);
         booking = read_booking(context, booking.id()).await?;

@@ -24,7 +24,10 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let call = match args.advance {
-        Some(advance) => Call::post("/sandbox/clock", json!({ "advance": format!("{}s", advance.as_secs()) })),
+        Some(advance) => Call::post(
+            "/sandbox/clock",
+            json!({ "advance": format!("{}s", advance.as_secs()) }),
+        ),
         None => Call::get("/sandbox/clock"),
     };
     let answer = context.control(call).await?;
@@ -41,7 +44,12 @@ impl View for Clock {
 
     fn page(&self) -> Page {
         let now = self.0.str("now").map(human).unwrap_or_default();
-        let ahead = self.0.value().get("offset_seconds").map(plain).unwrap_or_default();
+        let ahead = self
+            .0
+            .value()
+            .get("offset_seconds")
+            .map(plain)
+            .unwrap_or_default();
         let mut page = Page::default();
         page.heading(Tone::Strong, "sandbox clock", now);
         page.field("ahead", format!("{ahead} s"));
@@ -57,7 +65,12 @@ mod tests {
     #[test]
     fn the_clock_is_shown_as_a_person_reads_it() {
         let document = json!({"now": "2026-12-01T10:00:00Z", "offset_seconds": 1260});
-        let page = Clock(document.into()).page().render(&Look::decide(Wants::default(), false, 0));
-        assert_eq!(page, "sandbox clock\tTue 1 Dec 2026, 10:00 (UTC)\nahead\t1260 s\n");
+        let page = Clock(document.into())
+            .page()
+            .render(&Look::decide(Wants::default(), false, 0));
+        assert_eq!(
+            page,
+            "sandbox clock\tTue 1 Dec 2026, 10:00 (UTC)\nahead\t1260 s\n"
+        );
     }
 }

@@ -33,7 +33,15 @@ impl View for Inbox {
         let rows = messages.into_iter().flatten().map(|message| {
             let text = |field: &str| message.get(field).map(plain).unwrap_or_default();
             let about = [text("booking_id"), text("session_id")].concat();
-            [text("code"), about, text("to"), human(&text("created_at")), text("text")].map(Into::into).to_vec()
+            [
+                text("code"),
+                about,
+                text("to"),
+                human(&text("created_at")),
+                text("text"),
+            ]
+            .map(Into::into)
+            .to_vec()
         });
         let rows: Vec<_> = rows.collect();
         let mut page = Page::default();

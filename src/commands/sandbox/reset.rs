@@ -13,7 +13,9 @@ use crate::output::{Page, View};
 pub(crate) struct Args {}
 
 pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
-    let answer = context.control(Call::post("/sandbox/reset", json!({}))).await?;
+    let answer = context
+        .control(Call::post("/sandbox/reset", json!({})))
+        .await?;
     context.out.emit(&Reset(answer.document))?;
     Ok(Exit::Done)
 }

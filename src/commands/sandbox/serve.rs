@@ -40,25 +40,45 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Database::File(file) => Some(file.display().to_string()),
         Database::Memory => None,
     };
-    let sandbox = Sandbox::open(Options { database, limits: true })
-        .map_err(|error| Error::config(error.to_string()).hint("name another file with --database, or use --ephemeral"))?;
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).await.map_err(|error| {
-        Error::io(format!("port {} of this machine cannot be used", args.port), &error)
-            .hint("name another one with --port; 0 picks a free one")
+    let sandbox = Sandbox::open(Options {
+        database,
+        limits: true,
+    })
+    .map_err(|error| {
+        Error::config(error.to_string())
+            .hint("name another file with --database, or use --ephemeral")
     })?;
-    let address = listener.local_addr().map_err(|error| Error::io("the port is unknown", &error))?;
-    context.out.emit(&Ready { base_url: format!("http://{address}"), database: shown })?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port))
+        .await
+        .map_err(|error| {
+            Error::io(
+                format!("port {} of this machine cannot be used", args.port),
+                &error,
+            )
+            .hint("name another one with --port; 0 picks a free one")
+        })?;
+    let address = listener
+        .local_addr()
+        .map_err(|error| Error::io("the port is unknown", &error))?;
+    context.out.emit(&Ready {
+        base_url: format!("http://{address}"),
+        database: shown,
+    })?;
     let log: OnRequest = Box::new(|request| {
         let milliseconds = request.duration.as_secs_f64() * 1000.0;
-        Output::trace(&format!("{} {} {} {milliseconds:.1} ms", request.method, request.path, request.status));
+        Output::trace(&format!(
+            "{} {} {} {milliseconds:.1} ms",
+            request.method, request.path, request.status
+        ));
     });
     let log = (!context.out.is_quiet()).then_some(log);
     let shutdown = async {
         signal().await;
     };
-    sandbox.serve(listener, log, shutdown).await.map_err(|error| {
-        Error::io(format!("the sandbox ended: {}", reason(&error)), &error)
-    })?;
+    sandbox
+        .serve(listener, log, shutdown)
+        .await
+        .map_err(|error| Error::io(format!("the sandbox ended: {}", reason(&error)), &error))?;
     context.out.note("the sandbox has ended");
     Ok(Exit::Done)
 }
@@ -82,7 +102,12 @@ impl View for Ready {
         let mut page = Page::default();
         page.heading(Tone::Good, "sandbox", &self.base_url);
         page.field("key", crate::sandbox::LIVE_KEY);
-        page.field("state", self.database.as_deref().unwrap_or("in memory: it ends with the server"));
+        page.field(
+            "state",
+            self.database
+                .as_deref()
+                .unwrap_or("in memory: it ends with the server"),
+        );
         page.next(format!("BOOKCTL_BASE_URL={} BOOKCTL_API_KEY={} bookctl search dining --near Sandbox --at 'tomorrow 19:30'", self.base_url, crate::sandbox::LIVE_KEY));
         page
     }
