@@ -61,9 +61,7 @@ pub(crate) fn entry(code: &str) -> Option<&'static Entry> {
 
 /// The exit code of a refusal: the service's own code outranks the HTTP status.
 pub(crate) fn exit_for_refusal(code: Option<&str>, http_status: u16) -> Exit {
-    let documented = code
-        .and_then(entry)
-        .filter(|entry| entry.kind != Kind::Status);
+    let documented = code.and_then(entry).filter(|entry| entry.kind != Status);
     documented.map_or_else(|| exit_for_status(http_status), |entry| entry.exit)
 }
 

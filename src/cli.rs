@@ -24,6 +24,7 @@ use crate::output::{ColorChoice, Format, Look, Output, Wants};
     version,
     max_term_width = 100,
     subcommand_required = true,
+    disable_help_subcommand = true,
     arg_required_else_help = true
 )]
 pub(crate) struct Cli {

@@ -36,10 +36,17 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
         Ok(cli) => cli,
         Err(error) => return cli::report_usage(&error, &arguments, &environment),
     };
+    let plain = cli.global.report_only(&environment);
+    if let Some(outcome) = cli.command.run_without_configuration(&plain) {
+        return outcome.unwrap_or_else(|error| {
+            plain.report(&error);
+            error.exit
+        });
+    }
     let context = match Context::new(&cli.global, environment.clone()) {
         Ok(context) => context,
         Err(error) => {
-            cli.global.report_only(&environment).report(&error);
+            plain.report(&error);
             return error.exit;
         }
     };

@@ -12,6 +12,12 @@ macro_rules! dialect {
             $(#[doc = $meaning] pub(crate) $field: String,)*
         }
 
+        impl Dialect {
+            /// Every open name with its default and its meaning, in the order of the documentation.
+            pub(crate) const TABLE: &[(&str, &str, &str)] =
+                &[$((stringify!($field), $default, $meaning),)*];
+        }
+
         impl Default for Dialect {
             fn default() -> Self {
                 Dialect { $($field: $default.to_owned(),)* }

@@ -1,7 +1,9 @@
 //! One file a verb: its arguments (their comments are the help), what it does, and the view it ends with.
 
+mod attempts;
 mod book;
 mod continue_;
+mod help;
 mod sandbox;
 mod search;
 mod show;
@@ -13,6 +15,7 @@ use clap::Subcommand;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::output::Output;
 
 /// Every verb, registered in one line.
 #[derive(Subcommand, Debug)]
@@ -23,11 +26,26 @@ pub(crate) enum Command {
     #[command(visible_alias = "get")]
     Show(show::Args),
     Continue(continue_::Args),
+    Attempts(attempts::Args),
+    Help(help::Args),
     #[command(subcommand)]
     Sandbox(sandbox::Command),
 }
 
 impl Command {
+    /// Whether the command is one for which `--no-sandbox` has to look at the service first.
+    fn talks_to_the_service(&self) -> bool {
+        !matches!(self, Command::Sandbox(_) | Command::Help(_))
+    }
+
+    /// What needs no configuration, so that a broken one keeps nobody from reading.
+    pub(crate) fn run_without_configuration(&self, out: &Output) -> Option<Result<Exit>> {
+        match self {
+            Command::Help(args) => Some(help::run(out, args)),
+            _ => None,
+        }
+    }
+
     /// Whether a signal is how the command is meant to end.
     pub(crate) fn ends_by_signal(&self) -> bool {
         matches!(self, Command::Sandbox(command) if command.is_server())
@@ -36,16 +54,17 @@ impl Command {
 
 /// Runs a verb and says how it ended.
 pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
-    if let Command::Sandbox(command) = command {
-        return sandbox::run(context, command).await;
+    if command.talks_to_the_service() {
+        context.refuse_sandbox().await?;
     }
-    context.refuse_sandbox().await?;
     match command {
         Command::Search(args) => search::run(context, args).await,
         Command::Slots(args) => slots::run(context, args).await,
         Command::Book(args) => book::run(context, *args).await,
         Command::Show(args) => show::run(context, args).await,
         Command::Continue(args) => continue_::run(context, args).await,
-        Command::Sandbox(_) => Ok(Exit::Done),
+        Command::Attempts(args) => attempts::run(context, args).await,
+        Command::Help(args) => help::run(&context.out, &args),
+        Command::Sandbox(command) => sandbox::run(context, command).await,
     }
 }

@@ -51,7 +51,7 @@ impl ConfigFile {
         toml::from_str(&text).map_err(|error| {
             let line = error
                 .span()
-                .map_or(1, |span| text[..span.start].lines().count().max(1));
+                .map_or(1, |span| text[..span.start].matches('\n').count() + 1);
             Error::config(format!(
                 "{}, line {line}: {}",
                 path.display(),

@@ -17,7 +17,71 @@ pub(crate) enum Begun {
     Again,
 }
 
+/// A create that was intended on this machine.
+#[derive(Clone, Debug)]
+pub(crate) struct Attempt {
+    pub(crate) idempotency_key: String,
+    /// `unsettled`, `settled`, `refused` or `abandoned`.
+    pub(crate) state: String,
+    pub(crate) profile: Option<String>,
+    /// Where it goes; a key never travels elsewhere.
+    pub(crate) origin: String,
+    pub(crate) request: Value,
+    pub(crate) booking_id: Option<String>,
+    /// RFC 3339.
+    pub(crate) created_at: String,
+}
+
+const COLUMNS: &str = "idempotency_key, state, profile, origin, request, booking_id, created_at";
+
+fn attempt(row: &rusqlite::Row<'_>) -> rusqlite::Result<Attempt> {
+    let request: String = row.get(4)?;
+    Ok(Attempt {
+        idempotency_key: row.get(0)?,
+        state: row.get(1)?,
+        profile: row.get(2)?,
+        origin: row.get(3)?,
+        request: serde_json::from_str(&request).unwrap_or_default(),
+        booking_id: row.get(5)?,
+        created_at: row.get(6)?,
+    })
+}
+
 impl Journal {
+    /// Every attempt whose outcome is not settled, oldest first, whichever service it went to.
+    pub(crate) fn unsettled(&self) -> Result<Vec<Attempt>> {
+        self.read(|connection| {
+            let query = format!(
+                "SELECT {COLUMNS} FROM attempts WHERE state = 'unsettled' ORDER BY created_at"
+            );
+            connection
+                .prepare(&query)?
+                .query_map([], attempt)?
+                .collect()
+        })
+    }
+
+    /// One attempt, whatever its state.
+    pub(crate) fn attempt(&self, key: &str) -> Result<Option<Attempt>> {
+        self.read(|connection| {
+            let query = format!("SELECT {COLUMNS} FROM attempts WHERE idempotency_key = ?1");
+            connection.query_row(&query, [key], attempt).optional()
+        })
+    }
+
+    /// Says that nobody will settle an attempt any more; it stays in the journal.
+    pub(crate) fn abandon(&mut self, key: &str) -> Result<()> {
+        let now = Timestamp::now().to_string();
+        self.write(|connection| {
+            connection.execute(
+                "UPDATE attempts SET state = 'abandoned', updated_at = ?2
+                 WHERE idempotency_key = ?1 AND state = 'unsettled'",
+                [key, now.as_str()],
+            )
+        })?;
+        Ok(())
+    }
+
     /// Records an intent, synced. From here on the attempt is unsettled until an answer proves otherwise.
     ///
     /// A key that was used for another request, or for another service, is refused.

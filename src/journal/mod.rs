@@ -7,6 +7,6 @@ mod attempts;
 mod remembered;
 mod store;
 
-pub(crate) use attempts::Begun;
+pub(crate) use attempts::{Attempt, Begun};
 pub(crate) use remembered::{List, RememberedSlot};
 pub(crate) use store::Journal;

@@ -26,6 +26,7 @@ CREATE TABLE attempts (
     created_at      TEXT NOT NULL,
     updated_at      TEXT NOT NULL
 ) WITHOUT ROWID;
+CREATE INDEX attempts_unsettled ON attempts (created_at) WHERE state = 'unsettled';
 CREATE TABLE venues (
     origin   TEXT NOT NULL,
     id       TEXT NOT NULL,

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::document::Document;
-use crate::catalog::{self, Entry};
+use crate::catalog;
 use crate::exit::Exit;
 
 /// A booking's status (spec, States and transitions).
@@ -107,12 +107,6 @@ impl Booking {
             .and_then(Value::as_str)
             .or_else(|| self.str("expires_at"))?;
         text.parse().ok()
-    }
-
-    /// What the catalog says of this booking: of its error where it has one, else of its status.
-    pub(crate) fn entry(&self) -> Option<&'static Entry> {
-        let of_error = self.error_code().and_then(catalog::entry);
-        of_error.or_else(|| catalog::entry(self.status().as_str()))
     }
 
     /// How a command that wanted this booking confirmed ends.

@@ -48,13 +48,6 @@ impl Slot {
         self.datetime().parse().ok()
     }
 
-    pub(crate) fn party_size(&self) -> Option<u32> {
-        self.0
-            .get("party_size")
-            .and_then(Value::as_u64)
-            .and_then(|party| u32::try_from(party).ok())
-    }
-
     /// What the guest's card is needed for, in the venue's own words where it has some.
     pub(crate) fn card_terms(&self) -> Option<String> {
         self.terms("card_terms", "hold_amount")

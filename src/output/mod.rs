@@ -98,11 +98,6 @@ impl Output {
         self.to_stderr(&styled(text, &self.stderr));
     }
 
-    /// Writes a line of a stream to stdout at once.
-    pub(crate) fn line(&self, text: &str) -> Result<()> {
-        write_all(io::stdout().lock(), &format!("{text}\n"))
-    }
-
     /// Shows a page on stderr: what a person sees between prompts.
     pub(crate) fn show(&self, page: &Page) {
         if !self.quiet {

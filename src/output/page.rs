@@ -109,12 +109,6 @@ impl Page {
         self.push(Block::Next(command.into()))
     }
 
-    /// Another page below this one.
-    pub(crate) fn append(&mut self, other: Page) -> &mut Self {
-        self.blocks.extend(other.blocks);
-        self
-    }
-
     fn push(&mut self, block: Block) -> &mut Self {
         self.blocks.push(block);
         self

@@ -34,12 +34,6 @@ pub(crate) fn truncate(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", &text[..kept]))
 }
 
-/// `text` with blanks after it up to `columns` columns; unchanged where it takes as many.
-pub(crate) fn pad(text: &str, columns: usize) -> String {
-    let blanks = columns.saturating_sub(width(text));
-    format!("{text}{}", " ".repeat(blanks))
-}
-
 /// Where each character that a person sees ends. It knows the marks, joiners, selectors, skin
 /// tones and flags that make one of several; a script's finer rules change nothing in a column.
 fn ends(text: &str) -> impl Iterator<Item = usize> {
@@ -100,9 +94,5 @@ mod tests {
 
     #[test]
     fn padding_counts_columns_and_not_characters() {
-        assert_eq!(pad("ab", 4), "ab  ");
-        assert_eq!(pad("寿司", 6), "寿司  ");
-        assert_eq!(pad("e\u{301}", 2), "e\u{301} ");
-        assert_eq!(pad("abcdef", 3), "abcdef");
     }
 }

@@ -145,11 +145,6 @@ impl Prompter {
         self.manner.is_ok()
     }
 
-    /// A line for the person, in between questions. A terminal that is gone misses nothing.
-    pub(crate) fn say(&self, line: &str) {
-        let _ = frame::write(&format!("{line}\n"));
-    }
-
     /// One of many rows, narrowed by typing; its index. `header` names the columns of the rows;
     /// `default` is the row that is marked at first.
     pub(crate) async fn pick(

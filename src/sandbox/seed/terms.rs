@@ -5,7 +5,6 @@ use jiff::{ToSpan, Zoned};
 use super::draw::Question;
 use super::money::Money;
 use super::programme::Programme;
-use super::scenario::Scenario;
 use super::venue::Venue;
 
 /// What a slot asks of the guest's card.

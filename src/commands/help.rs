@@ -1,0 +1,174 @@
+use clap::{CommandFactory, ValueEnum};
+use serde_json::{Value, json};
+
+use crate::api::Dialect;
+use crate::cli::Cli;
+use crate::config::Environment;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::model::document::Document;
+use crate::output::{Output, Page, TableCell, View};
+use crate::sandbox::seed::Scenario;
+
+/// Explain a topic, or a command
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Topics: environment, exit-codes, output, sandbox, dialect\n\n\
+    Examples:\n  \
+    bookctl help exit-codes\n  \
+    bookctl help sandbox clock"
+)]
+pub(crate) struct Args {
+    /// A topic, or the words of a command
+    #[arg(value_name = "TOPIC|COMMAND")]
+    words: Vec<String>,
+}
+
+/// What is explained beside the commands.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Topic {
+    Environment,
+    ExitCodes,
+    Output,
+    Sandbox,
+    Dialect,
+}
+
+pub(super) fn run(out: &Output, args: &Args) -> Result<Exit> {
+    if let [word] = args.words.as_slice()
+        && let Ok(topic) = Topic::from_str(word, false)
+    {
+        // `sandbox` is a command too; its own help is `bookctl sandbox --help`.
+        out.emit(&Explained::of(topic))?;
+        return Ok(Exit::Done);
+    }
+    let mut command = Cli::command();
+    command.build();
+    let mut found = &mut command;
+    for word in &args.words {
+        found = found.find_subcommand_mut(word).ok_or_else(|| {
+            Error::usage(format!("there is no topic or command `{}`", word.escape_debug())).hint(
+                "topics: environment, exit-codes, output, sandbox, dialect; commands: bookctl --help",
+            )
+        })?;
+    }
+    out.print_help(&found.render_long_help())?;
+    Ok(Exit::Done)
+}
+
+/// A topic: a few sentences and a table, each row a JSON object under `name`.
+struct Explained {
+    intro: &'static str,
+    name: &'static str,
+    headers: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Explained {
+    fn of(topic: Topic) -> Self {
+        match topic {
+            Topic::Environment => Explained {
+                intro: "A flag beats the environment, the environment beats config.toml. An empty variable counts \
+                        as not set. config.toml, journal.db and sandbox.db stand in BOOKCTL_HOME where that is set, \
+                        else in the platform's own folders.",
+                name: "environment",
+                headers: vec!["variable", "meaning"],
+                rows: rows(
+                    Environment::TABLE
+                        .iter()
+                        .map(|(name, meaning)| [*name, *meaning]),
+                ),
+            },
+            Topic::ExitCodes => Explained {
+                intro: "The service's own code outranks the HTTP status. With 8, 10 and 11 the booking stands on \
+                        stdout as it does with 0.",
+                name: "exit_codes",
+                headers: vec!["code", "meaning"],
+                rows: Exit::ALL
+                    .iter()
+                    .map(|exit| vec![exit.code().to_string(), exit.meaning().to_owned()])
+                    .collect(),
+            },
+            Topic::Output => Explained {
+                intro: "stdout carries the result alone; prompts, progress and notes go to stderr. Text from \
+                        outside is shown with its control characters made visible.",
+                name: "output",
+                headers: vec!["where", "what"],
+                rows: rows([
+                    ["on a terminal", "a table, or a card with the state first"],
+                    [
+                        "in a pipe",
+                        "the same without borders, tab-separated, nothing cut",
+                    ],
+                    [
+                        "--json",
+                        "exactly one JSON document, the service's own where there is one",
+                    ],
+                    ["--jq EXPR", "what the filter gives, strings without quotes"],
+                    ["a failure", "one sentence, what came with it, and a hint"],
+                    [
+                        "a failure under --json",
+                        "an empty stdout; the last line of stderr is {\"error\": {…}}",
+                    ],
+                ]),
+            },
+            Topic::Sandbox => Explained {
+                intro: "Without any configuration bookctl talks to the service in its own binary. Its scenario \
+                        venues are `ven_` and the scenario's name, and reach every outcome on purpose; `bookctl \
+                        sandbox inbox` shows the codes that it texts, `bookctl sandbox clock` moves its time.",
+                name: "scenarios",
+                headers: vec!["scenario", "what a booking there does"],
+                rows: rows(
+                    Scenario::ALL
+                        .iter()
+                        .map(|scenario| [scenario.name(), scenario.describe()]),
+                ),
+            },
+            Topic::Dialect => Explained {
+                intro: "The names that the service's specification leaves open. A profile sets its own under \
+                        [profiles.NAME.dialect] in config.toml.",
+                name: "dialect",
+                headers: vec!["key", "default", "used for"],
+                rows: rows(
+                    Dialect::TABLE
+                        .iter()
+                        .map(|(key, default, meaning)| [*key, *default, *meaning]),
+                ),
+            },
+        }
+    }
+}
+
+fn rows<const N: usize>(rows: impl IntoIterator<Item = [&'static str; N]>) -> Vec<Vec<String>> {
+    rows.into_iter()
+        .map(|row| row.map(str::to_owned).to_vec())
+        .collect()
+}
+
+impl View for Explained {
+    fn json(&self) -> Document {
+        let rows = self.rows.iter().map(|row| {
+            let cells = self.headers.iter().zip(row);
+            Value::Object(
+                cells
+                    .map(|(header, cell)| (header.replace(' ', "_"), json!(cell)))
+                    .collect(),
+            )
+        });
+        json!({ self.name: rows.collect::<Vec<_>>() }).into()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        page.line(self.intro);
+        page.line("");
+        let rows = self.rows.iter();
+        let rows = rows.map(|row| {
+            row.iter()
+                .map(|cell| TableCell::from(cell.as_str()))
+                .collect()
+        });
+        page.table(self.headers.clone(), rows.collect(), vec![]);
+        page
+    }
+}
