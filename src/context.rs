@@ -156,7 +156,7 @@ impl Context {
             } => {
                 let base = self.serve_embedded()?;
                 if *by_default {
-                    self.out.note("embedded sandbox: nothing is really booked (set a profile or BOOKCTL_BASE_URL for a real service)");
+                    self.out.note("embedded sandbox: nothing is really booked");
                 }
                 let key = key
                     .clone()

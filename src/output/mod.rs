@@ -8,9 +8,11 @@ mod progress;
 mod visible;
 mod width;
 
+use std::cell::RefCell;
 use std::io::{self, Write};
 
 use clap::builder::StyledStr;
+use indicatif::ProgressBar;
 
 pub(crate) use jq::Filter;
 pub(crate) use look::{ColorChoice, Look, Tone, Wants};
@@ -44,6 +46,8 @@ pub(crate) struct Output {
     /// How stderr looks.
     stderr: Look,
     quiet: bool,
+    /// What is being redrawn on stderr: it makes room for whatever else is written there.
+    progress: RefCell<Option<ProgressBar>>,
 }
 
 impl Output {
@@ -53,6 +57,7 @@ impl Output {
             stdout,
             stderr,
             quiet,
+            progress: RefCell::new(None),
         }
     }
 
@@ -108,17 +113,17 @@ impl Output {
     /// A note for the person; `--quiet` drops it.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
-            self.to_stderr(&format!("{}\n", visible(text)));
+            let mut page = Page::default();
+            page.line(text);
+            self.to_stderr(&page.render(&self.stderr));
         }
     }
 
     /// A warning, also under `--quiet`.
     pub(crate) fn warn(&self, text: &str) {
-        self.to_stderr(&format!(
-            "{} {}\n",
-            self.stderr.paint(Tone::Warn, "warning:"),
-            visible(text)
-        ));
+        let mut page = Page::default();
+        page.labelled(Tone::Warn, "warning:", text);
+        self.to_stderr(&page.render(&self.stderr));
     }
 
     /// A line of `--verbose`.
@@ -128,28 +133,24 @@ impl Output {
 
     /// Something to look at while waiting; nothing off a terminal.
     pub(crate) fn progress(&self, text: &str) -> Progress {
-        Progress::start(text, self.stderr.live && !self.quiet, self.stderr.colour)
+        let live = self.stderr.live && !self.quiet;
+        let progress = Progress::start(text, live, self.stderr.colour);
+        self.progress.replace(Some(progress.bar()));
+        progress
     }
 
     /// Reports a failure: one sentence, what came with it, and what to do next; under `--json` one object.
     pub(crate) fn report(&self, error: &Error) {
         let text = if self.is_human() {
-            let mut text = format!(
-                "{} {}\n",
-                self.stderr.paint(Tone::Bad, "error:"),
-                visible(&error.message)
-            );
+            let mut page = Page::default();
+            page.labelled(Tone::Bad, "error:", error.message.as_str());
             for detail in &error.details {
-                text.push_str(&format!("  {}\n", visible(detail)));
+                page.line(format!("  {detail}"));
             }
             if let Some(hint) = &error.hint {
-                text.push_str(&format!(
-                    "{} {}\n",
-                    self.stderr.paint(Tone::Dim, "hint:"),
-                    visible(hint)
-                ));
+                page.labelled(Tone::Dim, "hint:", hint.as_str());
             }
-            text
+            page.render(&self.stderr)
         } else {
             format!("{}\n", json::compact(&error.to_json().to_string()))
         };
@@ -158,7 +159,13 @@ impl Output {
 
     fn to_stderr(&self, text: &str) {
         // Where stderr is closed there is nobody to tell.
-        let _ = io::stderr().lock().write_all(text.as_bytes());
+        let write = || {
+            let _ = io::stderr().lock().write_all(text.as_bytes());
+        };
+        match self.progress.borrow().as_ref() {
+            Some(bar) if !bar.is_finished() => bar.suspend(write),
+            _ => write(),
+        }
     }
 }
 

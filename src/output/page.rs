@@ -42,6 +42,8 @@ enum Block {
     /// Label and value.
     Field(&'static str, String),
     Line(String),
+    /// A line behind a toned label.
+    Labelled(Tone, &'static str, String),
     /// A row of the table; in a pipe the columns named `terminal_only` are left out.
     Table {
         headers: Vec<&'static str>,
@@ -90,6 +92,15 @@ impl Page {
 
     pub(crate) fn line(&mut self, text: impl Into<String>) -> &mut Self {
         self.push(Block::Line(text.into()))
+    }
+
+    pub(crate) fn labelled(
+        &mut self,
+        tone: Tone,
+        label: &'static str,
+        text: impl Into<String>,
+    ) -> &mut Self {
+        self.push(Block::Labelled(tone, label, text.into()))
     }
 
     pub(crate) fn table(
@@ -167,6 +178,16 @@ fn render_for_terminal(block: &Block, label_width: usize, look: &Look, text: &mu
             ));
         }
         Block::Line(line) => wrapped(&visible(line), 0, look.width, text),
+        Block::Labelled(tone, label, line) => {
+            let painted = look.paint(*tone, label);
+            labelled(
+                &format!("{painted} "),
+                0,
+                &visible(line),
+                look.width.saturating_sub(label.len() + 1),
+                text,
+            );
+        }
         Block::Table { headers, rows, .. } => {
             if !rows.is_empty() {
                 text.push_str(&table(headers, rows, look));
@@ -189,6 +210,9 @@ fn render_for_pipe(block: &Block, look: &Look, text: &mut String) {
         Block::Field(label, value) => text.push_str(&format!("{label}\t{}\n", visible(value))),
         Block::Next(command) => text.push_str(&format!("next\t{}\n", visible(command))),
         Block::Line(line) => text.push_str(&format!("{}\n", visible(line))),
+        Block::Labelled(tone, label, line) => {
+            text.push_str(&format!("{} {}\n", look.paint(*tone, label), visible(line)));
+        }
         Block::Table {
             rows,
             terminal_only,

@@ -32,6 +32,11 @@ impl Progress {
         Progress { bar }
     }
 
+    /// The bar itself, for whoever writes beside it.
+    pub(super) fn bar(&self) -> ProgressBar {
+        self.bar.clone()
+    }
+
     /// Says something else.
     pub(crate) fn say(&self, text: &str) {
         self.bar.set_message(visible(text).into_owned());

@@ -91,8 +91,4 @@ mod tests {
         assert_eq!(truncate("🇫🇷🇯🇵", 3), "🇫🇷…");
         assert_eq!(truncate("👩\u{200d}👧👩\u{200d}👧", 3), "👩\u{200d}👧…");
     }
-
-    #[test]
-    fn padding_counts_columns_and_not_characters() {
-    }
 }

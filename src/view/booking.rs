@@ -149,6 +149,7 @@ pub(crate) fn pause(page: &mut Page, booking: &Booking, now: Timestamp) {
             .get("amount")
             .and_then(|amount| money(amount, text("currency"))),
     );
+    page.field_if("vendor", action.get("psp_request").map(parts));
     let fields = asked_fields(Some(action));
     if !fields.is_empty() {
         page.field("fields", fields.join(", "));
@@ -163,6 +164,19 @@ pub(crate) fn pause(page: &mut Page, booking: &Booking, now: Timestamp) {
             "until",
             format!("{} · {left}", human(&deadline.to_string())),
         );
+    }
+}
+
+/// The parts of an object in one line: `approval_id psp_1 · amount 4600`.
+fn parts(object: &Value) -> String {
+    match object.as_object() {
+        Some(object) => {
+            let parts = object
+                .iter()
+                .map(|(key, value)| format!("{key} {}", plain(value)));
+            parts.collect::<Vec<_>>().join(" · ")
+        }
+        None => plain(object),
     }
 }
 

@@ -1,9 +1,11 @@
 //! The slots of a venue, with their card and cancellation terms; row numbers are remembered as `@1`, `@2`, ….
 
+use jiff::civil::DateTime;
 use serde_json::Value;
 
 use crate::model::document::Document;
 use crate::model::moment::human;
+use crate::model::money::money;
 use crate::model::slot::Slot;
 use crate::output::{Page, TableCell, View};
 
@@ -57,7 +59,7 @@ fn duration(slot: &Slot) -> String {
         .unwrap_or_default()
 }
 
-/// A slot in one line, as it stands in a menu: the time first, then its terms.
+/// A slot in one line, as it stands in a menu: the time first, then its terms in few words.
 pub(crate) fn slot_line(slot: &Slot) -> String {
     let time = slot.local().map_or_else(
         || slot.datetime().to_owned(),
@@ -67,8 +69,43 @@ pub(crate) fn slot_line(slot: &Slot) -> String {
         Some(time),
         slot.str("seating").map(str::to_owned),
         slot.price(),
-        slot.card_terms(),
-        slot.cancellation_terms(),
+        card_in_few_words(slot),
+        cancellation_in_few_words(slot),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+fn card_in_few_words(slot: &Slot) -> Option<String> {
+    let terms = slot.value().get("card_terms")?;
+    let held = terms
+        .get("hold_amount")
+        .and_then(|amount| money(amount, currency(terms)));
+    match (terms.get("required").and_then(Value::as_bool), held) {
+        (Some(false), _) => Some("no card".to_owned()),
+        (Some(true), Some(held)) => Some(format!("card, {held} held")),
+        (Some(true), None) => Some("card".to_owned()),
+        _ => slot.card_terms(),
+    }
+}
+
+fn cancellation_in_few_words(slot: &Slot) -> Option<String> {
+    let terms = slot.value().get("cancellation_terms")?;
+    let until = terms.get("free_until").and_then(Value::as_str);
+    let until = until.and_then(|until| until.parse::<DateTime>().ok());
+    let fee = terms
+        .get("fee_amount")
+        .and_then(|amount| money(amount, currency(terms)));
+    match (until, fee) {
+        (Some(until), Some(fee)) => Some(format!(
+            "free until {}, then {fee}",
+            until.strftime("%a %H:%M")
+        )),
+        (Some(until), None) => Some(format!("free until {}", until.strftime("%a %H:%M"))),
+        (None, Some(fee)) => Some(format!("cancelling costs {fee}")),
+        (None, None) => slot.cancellation_terms(),
+    }
+}
+
+fn currency(terms: &Value) -> Option<&str> {
+    terms.get("currency").and_then(Value::as_str)
 }

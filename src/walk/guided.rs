@@ -70,12 +70,14 @@ impl Draft {
 
 /// Asks for everything that `draft` lacks, shows one summary, and asks for the go-ahead.
 pub(crate) async fn guide(context: &Context, draft: &mut Draft) -> Result<()> {
-    let whole = draft.venue.is_none();
-    if whole {
+    // The service says who it is before the first question.
+    context.client()?;
+    let time_is_flagged = draft.at.is_some();
+    if draft.venue.is_none() {
         pick_venue(context, draft).await?;
     }
     if draft.slot.is_none() && draft.slot_id.is_none() {
-        pick_slot(context, draft).await?;
+        pick_slot(context, draft, time_is_flagged).await?;
     }
     if draft.party_size.is_none() {
         draft.party_size = Some(ask_party(context).await?);
@@ -218,13 +220,13 @@ pub(crate) async fn find_venues(
     Ok((answer.document, venues))
 }
 
-async fn pick_slot(context: &Context, draft: &mut Draft) -> Result<()> {
+async fn pick_slot(context: &Context, draft: &mut Draft, time_is_flagged: bool) -> Result<()> {
     if draft.party_size.is_none() {
         draft.party_size = Some(ask_party(context).await?);
     }
     ask_provider(context, draft).await?;
     // A time that flags gave and that is offered is not asked again.
-    let mut from_flags = draft.at.is_some() && draft.slot.is_none();
+    let mut from_flags = time_is_flagged;
     loop {
         let when = match draft.at.take() {
             Some(when) => when,

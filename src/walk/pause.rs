@@ -54,16 +54,28 @@ fn show_pause(context: &Context, booking: &Booking) -> Result<()> {
     );
     pause(&mut page, booking, context.now()?);
     context.out.show(&page);
+    let sends_a_code = action_kind(context, booking) == Some(context.dialect().otp_action);
+    if sends_a_code && matches!(context.target(), Target::Embedded { .. }) {
+        context
+            .out
+            .note("sandbox: the message is in `bookctl sandbox inbox`");
+    }
     Ok(())
+}
+
+/// What names the kind of the pause.
+fn action_kind(context: &Context, booking: &Booking) -> Option<String> {
+    let kind = booking
+        .next_action()?
+        .get(&context.dialect().next_action_type_field)?;
+    kind.as_str().map(str::to_owned)
 }
 
 /// One answer from the person; `None` when the deadline passed first.
 async fn ask(context: &Context, booking: &Booking) -> Result<Option<Continuation>> {
     let dialect = context.dialect();
     let action = booking.next_action();
-    let kind = action
-        .and_then(|action| action.get(&dialect.next_action_type_field))
-        .and_then(Value::as_str);
+    let kind = action_kind(context, booking);
     let clock = || context.now().unwrap_or_else(|_| Timestamp::now());
     let deadline = booking.deadline().map(|at| Deadline::new(at, &clock));
     match kind {
@@ -79,11 +91,6 @@ async fn ask_code(
     context: &Context,
     deadline: Option<&Deadline<'_>>,
 ) -> Result<Option<Continuation>> {
-    if matches!(context.target(), Target::Embedded { .. }) {
-        context
-            .out
-            .note("sandbox: the message is in `bookctl sandbox inbox`");
-    }
     let question = Question::new("One-time code", "--otp", "the one-time code");
     let check = |code: &str| {
         if code.trim().is_empty() {
@@ -112,20 +119,8 @@ async fn ask_payment(
     booking: &Booking,
     deadline: Option<&Deadline<'_>>,
 ) -> Result<Option<Continuation>> {
-    if let Some(request) = booking
-        .next_action()
-        .and_then(|action| action.get("psp_request"))
-    {
-        context
-            .out
-            .note(&format!("the vendor's request: {request}"));
-    }
     loop {
-        let question = Question::new(
-            "Answer the payment approval",
-            "--psp-response",
-            "the payment answer",
-        );
+        let question = Question::new("Payment", "--psp-response", "the payment answer");
         let Some(way) = answered(
             context
                 .prompter
