@@ -63,7 +63,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "DURATION", value_parser = duration::duration, default_value = "0s")]
     pub(crate) max_wait: Duration,
     /// When to use colour
-    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    #[arg(long, global = true, value_name = "MODE", value_enum, default_value_t)]
     pub(crate) color: ColorChoice,
     /// Refuse any sandbox: for scripts that must never book for show [env: BOOKCTL_NO_SANDBOX]
     #[arg(long, global = true)]

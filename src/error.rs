@@ -1,5 +1,6 @@
 //! The one error that reaches the person: what, why, what to do next, and the exit code.
 
+use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -12,8 +13,14 @@ use crate::prompt::PromptError;
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A command's failure, as it is shown to a person and, under `--json`, to a script.
+///
+/// Boxed, so that a result is no larger for the error that it rarely carries.
 #[derive(Debug)]
-pub(crate) struct Error {
+pub(crate) struct Error(Box<Report>);
+
+/// What an [`Error`] says.
+#[derive(Debug)]
+pub(crate) struct Report {
     /// The service's own code, else `http_<status>`, else one of bookctl's own names.
     pub(crate) code: String,
     /// What happened and why: one sentence, no full stop.
@@ -35,7 +42,7 @@ pub(crate) struct Error {
 impl Error {
     /// An error under one of bookctl's own codes.
     pub(crate) fn new(code: &str, exit: Exit, message: impl Into<String>) -> Self {
-        Error {
+        Error(Box::new(Report {
             code: code.to_owned(),
             message: message.into(),
             details: Vec::new(),
@@ -46,7 +53,7 @@ impl Error {
             retry_after: None,
             idempotency_key: None,
             body: None,
-        }
+        }))
     }
 
     /// Arguments that do not fit, or input that is missing where nothing may be asked (2).
@@ -122,6 +129,20 @@ impl Error {
             }
         }
         json!({ "error": object })
+    }
+}
+
+impl Deref for Error {
+    type Target = Report;
+
+    fn deref(&self) -> &Report {
+        &self.0
+    }
+}
+
+impl DerefMut for Error {
+    fn deref_mut(&mut self) -> &mut Report {
+        &mut self.0
     }
 }
 

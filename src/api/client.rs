@@ -23,6 +23,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_millis(2500);
 /// The largest answer that is read. The service's own documents are a few kilobytes.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
 
+/// Takes the lines of `--verbose`.
+pub(crate) type Trace = Box<dyn Fn(&str)>;
+
 /// Where to and how.
 pub(crate) struct Connection {
     /// Base address without a slash at its end.
@@ -35,7 +38,7 @@ pub(crate) struct Connection {
     /// How long one request may take, answer included.
     pub(crate) timeout: Duration,
     /// Takes a line for each request and answer, redacted.
-    pub(crate) trace: Option<Box<dyn Fn(&str)>>,
+    pub(crate) trace: Option<Trace>,
 }
 
 /// One request.
@@ -70,9 +73,12 @@ impl Call {
     /// Whether the service may have done something when no answer came.
     pub(crate) fn is_write(&self) -> bool {
         // The two searches are reads that travel as POST; a sandbox's own controls book nothing.
-        self.method != Method::GET
-            && !self.path.ends_with("/search")
-            && !self.path.starts_with("/sandbox/")
+        self.method != Method::GET && !self.path.ends_with("/search") && !self.is_of_a_sandbox()
+    }
+
+    /// Whether it goes to a sandbox's own surface, which needs no key.
+    fn is_of_a_sandbox(&self) -> bool {
+        self.path.starts_with("/sandbox/")
     }
 
     /// `METHOD /path`, as errors name it.
@@ -138,6 +144,9 @@ impl Client {
 
     fn headers(&self, call: &Call) -> Result<HeaderMap, Failure> {
         let mut headers = HeaderMap::new();
+        if self.connection.key.is_none() && !call.is_of_a_sandbox() {
+            return Err(Failure::NoKey(self.connection.base.clone()));
+        }
         if let Some(key) = &self.connection.key {
             let unusable =
                 |what: &str| Failure::NotSent(format!("the {what} cannot travel in a header"));

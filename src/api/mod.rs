@@ -7,7 +7,7 @@ mod failure;
 mod retry;
 mod wire_trace;
 
-pub(crate) use client::{Answer, Call, Client, Connection, shown_headers};
+pub(crate) use client::{Answer, Call, Client, Connection, Trace, shown_headers};
 pub(crate) use dialect::{Dialect, list};
 pub(crate) use endpoints::{
     Continuation, NewBooking, SlotQuery, VenueQuery, Where, create_call, show_call,

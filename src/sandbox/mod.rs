@@ -15,7 +15,7 @@ use std::io;
 use jiff::Timestamp;
 use tokio::net::TcpListener;
 
-pub(crate) use http::{OnRequest, RequestLog};
+pub(crate) use http::OnRequest;
 pub(crate) use rules::access::LIVE_KEY;
 pub(crate) use store::{Database, OpenError};
 

@@ -8,6 +8,7 @@ use super::locate::Located;
 use crate::api::{SlotQuery, list};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::exit::Exit;
 use crate::model::document::Document;
 use crate::model::slot::Slot;
 use crate::model::venue::Venue;
@@ -140,7 +141,15 @@ async fn ask(
     let progress = context
         .out
         .progress(&format!("looking up slots at {}", venue.name()));
-    let answer = context.read(query.call(&dialect)).await?;
+    let answer = context
+        .read(query.call(&dialect))
+        .await
+        .map_err(|error| match error.exit {
+            Exit::NotFound => {
+                error.hint("search for it first: `bookctl search`, then its id or @1")
+            }
+            _ => error,
+        })?;
     drop(progress);
     let slots = list(answer.document.value(), &dialect.slots_field)
         .ok_or_else(|| not_a_list("slots", &dialect.slots_field))?
@@ -177,6 +186,6 @@ fn offset_of(slot: &Slot) -> Option<Offset> {
 
 /// An answer whose list is not where the dialect says.
 pub(crate) fn not_a_list(noun: &str, field: &str) -> Error {
-    Error::new("network", crate::exit::Exit::Network, format!("the answer lists no {noun}"))
+    Error::new("network", Exit::Network, format!("the answer lists no {noun}"))
         .hint(format!("the list is looked for in `{field}`, then in `data`; the profile's dialect can name another field"))
 }

@@ -156,11 +156,13 @@ async fn ask_payment(
             }
             1 => write_answer(context, booking),
             2 => {
+                // What is pasted stays in a terminal's scrollback: a payment answer has no business there.
                 let question = Question::new(
                     "Paste the vendor's answer",
                     "--psp-response",
                     "the payment answer",
-                );
+                )
+                .hidden();
                 let Some(text) = answered(context.prompter.paste_until(&question, deadline).await?)
                 else {
                     return Ok(None);

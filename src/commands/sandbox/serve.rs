@@ -28,6 +28,9 @@ pub(crate) struct Args {
     /// Keep nothing: the state ends with the server
     #[arg(long)]
     ephemeral: bool,
+    /// No rate limits and no test allowance: for load tests
+    #[arg(long)]
+    no_limits: bool,
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
@@ -42,7 +45,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     };
     let sandbox = Sandbox::open(Options {
         database,
-        limits: true,
+        limits: !args.no_limits,
     })
     .map_err(|error| {
         Error::config(error.to_string())

@@ -12,6 +12,7 @@ use super::endpoints::{Endpoint, Needs};
 use super::reply::{self, Outcome};
 use super::{Service, bookings};
 use crate::sandbox::rules::access::{self, Key, KeyKind, TEST_ALLOWANCE};
+use crate::sandbox::rules::limits::Meter;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::rules::refusal::Refusal;
 use crate::sandbox::store::Ledger;
@@ -48,17 +49,34 @@ async fn serve(service: &Service, endpoint: &'static Endpoint, request: Request)
         Err(refusal) => return reply::refuse(&refusal),
     };
     let limits = service.limits;
-    let answer = move |ledger: &Ledger<'_>| enter(ledger, endpoint, &call, limits);
-    let outcome = if endpoint.writes {
-        service.store.write(answer).await
-    } else {
-        service.store.read(answer).await
+    let writes = endpoint.writes || limits && endpoint.budget.is_some();
+    let work = move |ledger: &Ledger<'_>| {
+        let mut meter = None;
+        match enter(ledger, endpoint, &call, limits, &mut meter) {
+            Err(broken @ Refusal::Broken(_)) => Err(broken),
+            outcome => Ok((outcome, meter)),
+        }
     };
-    reply::respond(outcome)
+    let answered = if writes {
+        service.store.write(work).await
+    } else {
+        service.store.read(work).await
+    };
+    match answered {
+        Ok((outcome, meter)) => reply::metered(outcome, meter),
+        Err(broken) => reply::refuse(&broken),
+    }
 }
 
-/// Key, environment, suspension, scope, idempotency, billing, allowance; then the endpoint itself.
-fn enter(ledger: &Ledger<'_>, endpoint: &Endpoint, call: &Call, limits: bool) -> Outcome {
+/// Key, environment, suspension, scope, rate limit, idempotency, billing, allowance; then the
+/// endpoint itself. `meter` tells what is left of the rate limit once that was counted.
+fn enter(
+    ledger: &Ledger<'_>,
+    endpoint: &Endpoint,
+    call: &Call,
+    limits: bool,
+    meter: &mut Option<Meter>,
+) -> Outcome {
     let key = access::identify(call.authorization())?;
     let visit = Visit {
         ledger,
@@ -67,6 +85,13 @@ fn enter(ledger: &Ledger<'_>, endpoint: &Endpoint, call: &Call, limits: bool) ->
         organization: ledger.organization(key.organization)?,
     };
     access::admit(key, &visit.organization, endpoint.scope)?;
+    if endpoint.live_only && key.kind != KeyKind::Live {
+        return Err(Refusal::LiveKeyRequired);
+    }
+    if limits && let Some(budget) = endpoint.budget {
+        let counted = meter.insert(ledger.meter(&visit.organization.id, budget)?);
+        counted.check()?;
+    }
     if endpoint.replays
         && let Some(reply) = bookings::replay(&visit)?
     {

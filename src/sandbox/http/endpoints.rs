@@ -1,10 +1,11 @@
 //! The endpoints of the service: what each needs, and who answers it.
 
 use crate::sandbox::rules::access::Scope;
+use crate::sandbox::rules::limits::Budget;
 
 use super::door::Visit;
 use super::reply::Outcome;
-use super::{availability, bookings, index, venues};
+use super::{availability, bookings, index, sessions, venues};
 
 /// An endpoint under `/v1`.
 pub(crate) struct Endpoint {
@@ -14,10 +15,14 @@ pub(crate) struct Endpoint {
     /// The scope that its caller's key needs.
     pub(crate) scope: Option<Scope>,
     pub(crate) needs: Needs,
+    /// The rate limit that counts it.
+    pub(crate) budget: Option<Budget>,
     /// Whether a known idempotency key answers it, whatever else it says.
     pub(crate) replays: bool,
     /// Whether it changes what the store holds.
     pub(crate) writes: bool,
+    /// Whether only a live key will do.
+    pub(crate) live_only: bool,
     pub(crate) answer: fn(&Visit<'_, '_>) -> Outcome,
 }
 
@@ -38,8 +43,10 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "Name, version, server time and the endpoints",
         scope: None,
         needs: Needs::Nothing,
+        budget: None,
         replays: false,
         writes: false,
+        live_only: false,
         answer: index::index,
     },
     Endpoint {
@@ -48,8 +55,10 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "Search venues of a vertical",
         scope: Some(Scope::VenuesRead),
         needs: Needs::Entitlement,
+        budget: Some(Budget::VenueSearch),
         replays: false,
         writes: true,
+        live_only: false,
         answer: venues::search,
     },
     Endpoint {
@@ -58,8 +67,10 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "Read the bookable slots of a venue",
         scope: Some(Scope::VenuesRead),
         needs: Needs::Entitlement,
+        budget: Some(Budget::AvailabilitySearch),
         replays: false,
         writes: false,
+        live_only: false,
         answer: availability::search,
     },
     Endpoint {
@@ -68,8 +79,10 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "Create a booking",
         scope: Some(Scope::BookingsCreate),
         needs: Needs::Entitlement,
+        budget: Some(Budget::BookingCreate),
         replays: true,
         writes: true,
+        live_only: false,
         answer: bookings::create,
     },
     Endpoint {
@@ -78,8 +91,10 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "Read a booking",
         scope: Some(Scope::BookingsRead),
         needs: Needs::Billing,
+        budget: Some(Budget::BookingRead),
         replays: false,
         writes: false,
+        live_only: false,
         answer: bookings::read,
     },
     Endpoint {
@@ -88,8 +103,118 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "Answer what a booking waits for",
         scope: Some(Scope::BookingsWrite),
         needs: Needs::Billing,
+        budget: Some(Budget::BookingContinue),
         replays: false,
         writes: true,
+        live_only: false,
         answer: bookings::resume,
+    },
+    Endpoint {
+        method: "POST",
+        path: "/v1/bookings/{booking_id}/modify",
+        summary: "Change a confirmed booking",
+        scope: Some(Scope::BookingsWrite),
+        needs: Needs::Billing,
+        budget: Some(Budget::BookingModify),
+        replays: false,
+        writes: true,
+        live_only: false,
+        answer: bookings::modify,
+    },
+    Endpoint {
+        method: "POST",
+        path: "/v1/bookings/{booking_id}/cancel",
+        summary: "Cancel a booking",
+        scope: Some(Scope::BookingsWrite),
+        needs: Needs::Billing,
+        budget: Some(Budget::BookingCancel),
+        replays: false,
+        writes: true,
+        live_only: false,
+        answer: bookings::cancel,
+    },
+    Endpoint {
+        method: "POST",
+        path: "/v1/sessions",
+        summary: "Connect a person's provider account",
+        scope: Some(Scope::SessionsWrite),
+        needs: Needs::Billing,
+        budget: Some(Budget::Session),
+        replays: false,
+        writes: true,
+        live_only: true,
+        answer: sessions::connect,
+    },
+    Endpoint {
+        method: "POST",
+        path: "/v1/sessions/{id}/verify",
+        summary: "Give the code that the person received",
+        scope: Some(Scope::SessionsWrite),
+        needs: Needs::Billing,
+        budget: Some(Budget::Session),
+        replays: false,
+        writes: true,
+        live_only: true,
+        answer: sessions::verify,
+    },
+    Endpoint {
+        method: "GET",
+        path: "/v1/sessions",
+        summary: "List sessions",
+        scope: Some(Scope::SessionsRead),
+        needs: Needs::Billing,
+        budget: None,
+        replays: false,
+        writes: false,
+        live_only: true,
+        answer: sessions::list,
+    },
+    Endpoint {
+        method: "GET",
+        path: "/v1/sessions/{id}",
+        summary: "Read a session",
+        scope: Some(Scope::SessionsRead),
+        needs: Needs::Billing,
+        budget: None,
+        replays: false,
+        writes: false,
+        live_only: true,
+        answer: sessions::read,
+    },
+    Endpoint {
+        method: "DELETE",
+        path: "/v1/sessions/{id}",
+        summary: "Disconnect a session",
+        scope: Some(Scope::SessionsWrite),
+        needs: Needs::Billing,
+        budget: None,
+        replays: false,
+        writes: true,
+        live_only: true,
+        answer: sessions::disconnect,
+    },
+    Endpoint {
+        method: "GET",
+        path: "/v1/sessions/{id}/card",
+        summary: "Whether the session's account has a card",
+        scope: Some(Scope::SessionsRead),
+        needs: Needs::Billing,
+        budget: Some(Budget::Card),
+        replays: false,
+        writes: false,
+        live_only: true,
+        answer: sessions::card,
+    },
+    Endpoint {
+        method: "GET",
+        path: "/v1/sessions/card",
+        summary: "Whether a person's account has a card",
+        scope: Some(Scope::SessionsRead),
+        needs: Needs::Billing,
+        budget: Some(Budget::Card),
+        replays: false,
+        writes: false,
+        live_only: true,
+        answer: sessions::card_of_person,
     },
 ];

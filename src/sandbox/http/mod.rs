@@ -10,6 +10,7 @@ mod frame;
 mod index;
 mod loopback;
 mod reply;
+mod sessions;
 mod slots;
 mod venues;
 

@@ -5,6 +5,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde::Serialize;
 
+use crate::sandbox::rules::limits::Meter;
 use crate::sandbox::rules::refusal::Refusal;
 
 /// What a call is answered with.
@@ -42,6 +43,21 @@ pub(crate) fn respond(outcome: Outcome) -> Response {
         Ok(Reply { status, body }) => response(status, body),
         Err(refusal) => refuse(&refusal),
     }
+}
+
+/// The response to a call that may have been counted, with what is left of its rate limit.
+pub(crate) fn metered(outcome: Outcome, meter: Option<Meter>) -> Response {
+    let mut response = respond(outcome);
+    if let Some(meter) = meter {
+        let headers = response.headers_mut();
+        headers.insert("ratelimit-limit", meter.limit.into());
+        headers.insert("ratelimit-remaining", meter.remaining.into());
+        headers.insert("ratelimit-reset", meter.reset.into());
+        if meter.is_over {
+            headers.insert(header::RETRY_AFTER, meter.reset.into());
+        }
+    }
+    response
 }
 
 /// The response to a refused call.

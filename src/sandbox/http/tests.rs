@@ -16,11 +16,12 @@ struct Served {
 
 impl Served {
     async fn fresh() -> Self {
-        Self::with(Options {
-            database: Database::Memory,
-            limits: true,
-        })
-        .await
+        Self::limited(false).await
+    }
+
+    async fn limited(limits: bool) -> Self {
+        let database = Database::Memory;
+        Self::with(Options { database, limits }).await
     }
 
     async fn with(options: Options) -> Self {
@@ -372,7 +373,7 @@ async fn the_checks_answer_in_the_contracts_order() {
 
 #[tokio::test]
 async fn the_third_confirmed_test_booking_is_the_last() {
-    let sandbox = Served::fresh().await;
+    let sandbox = Served::limited(true).await;
     let book = |venue: &'static str| {
         sandbox.ask(
             "sk_test_sandbox",
@@ -462,4 +463,256 @@ async fn eight_sandboxes_share_one_file_from_the_first_moment_on() {
     tokio::time::timeout(Duration::from_secs(5), sandbox.get("/v1/"))
         .await
         .unwrap();
+}
+
+#[tokio::test]
+async fn a_change_keeps_what_it_was_and_is_refused_without_harm() {
+    let sandbox = Served::fresh().await;
+    let modify = async |booking: &Value, body: Value| {
+        let id = booking["id"].as_str().unwrap();
+        sandbox
+            .post(&format!("/v1/bookings/{id}/modify"), body)
+            .await
+    };
+    let (_, booking) = sandbox.book("ven_last_table", Value::Null).await;
+    let later = dinner_time().replace("T19:00", "T20:30");
+    let change = json!({"datetime": later, "party_size": 4});
+    let (status, changed) = modify(&booking, change.clone()).await;
+    assert_eq!((status, &changed["party_size"]), (200, &json!(4)));
+    let changes = &changed["last_modification"]["changes"];
+    assert_eq!(changes["party_size"], json!({"from": 2, "to": 4}));
+    assert_eq!(changes["datetime"]["from"], booking["datetime"]);
+    let (_, unchanged) = modify(&changed, change.clone()).await;
+    assert_eq!(unchanged, changed);
+
+    // The table it left is free again, the one it took is not.
+    let (_, second) = sandbox.book("ven_last_table", Value::Null).await;
+    assert_eq!(second["status"], "confirmed");
+    let (status, refusal) = modify(&second, change.clone()).await;
+    assert_eq!(
+        (status, &refusal["error_code"]),
+        (422, &json!("slot_taken"))
+    );
+    assert_eq!(refusal["booking"], second);
+
+    let (_, elsewhere) = sandbox.book("ven_confirms_b", Value::Null).await;
+    let (status, refusal) = modify(&elsewhere, change.clone()).await;
+    assert_eq!(
+        (status, &refusal["error_code"]),
+        (422, &json!("modify_unsupported"))
+    );
+    let (_, waiting) = sandbox.book("ven_otp", Value::Null).await;
+    let (status, refusal) = modify(&waiting, change).await;
+    assert_eq!((status, names(&refusal)), (409, vec!["error"]));
+}
+
+#[tokio::test]
+async fn a_cancelled_booking_frees_its_slot_and_another_providers_stays() {
+    let sandbox = Served::fresh().await;
+    let cancel = async |booking: &Value| {
+        let id = booking["id"].as_str().unwrap();
+        sandbox
+            .post(&format!("/v1/bookings/{id}/cancel"), Value::Null)
+            .await
+    };
+    let (_, booking) = sandbox.book("ven_last_table", Value::Null).await;
+    let (status, cancelled) = cancel(&booking).await;
+    assert_eq!((status, &cancelled["status"]), (200, &json!("cancelled")));
+    assert_eq!(
+        sandbox.book("ven_last_table", Value::Null).await.1["status"],
+        "confirmed"
+    );
+    assert_eq!(cancel(&booking).await.0, 409);
+    let (_, stays) = sandbox.book("ven_confirms_c", Value::Null).await;
+    let (status, stays) = cancel(&stays).await;
+    assert_eq!((status, &stays["status"]), (200, &json!("confirmed")));
+    assert_eq!(stays["error_code"], "cancellation_unsupported");
+}
+
+#[tokio::test]
+async fn a_person_connects_shows_a_card_books_and_is_forgotten() {
+    let sandbox = Served::fresh().await;
+    let books = json!({"end_user": "ada"});
+    let (status, refusal) = sandbox.book("ven_confirms_b", books.clone()).await;
+    assert_eq!(
+        (status, &refusal["error_code"]),
+        (409, &json!("reconnect_required"))
+    );
+    assert_eq!(sandbox.get("/v1/sessions/card?end_user=ada").await.0, 404);
+
+    let connect = json!({"end_user": "ada", "provider": "provider_b", "phone": "+441632960001"});
+    let (status, session) = sandbox.post("/v1/sessions", connect.clone()).await;
+    assert_eq!(status, 201);
+    assert_eq!(
+        names(&session),
+        [
+            "id",
+            "object",
+            "provider",
+            "state",
+            "end_user",
+            "created_at"
+        ]
+    );
+    let path = format!("/v1/sessions/{}", session["id"].as_str().unwrap());
+    let (status, refusal) = sandbox.get(&format!("{path}/card")).await;
+    assert_eq!(
+        (status, &refusal["error_code"]),
+        (409, &json!("reconnect_required"))
+    );
+    let verify = format!("{path}/verify");
+    let (status, refusal) = sandbox.post(&verify, json!({"code": "000000"})).await;
+    assert_eq!(
+        (status, &refusal["error_code"]),
+        (400, &json!("invalid_code"))
+    );
+    let (_, inbox) = sandbox.get("/sandbox/inbox").await;
+    assert_eq!(inbox["messages"][0]["session_id"], session["id"]);
+    let code = json!({"code": inbox["messages"][0]["code"]});
+    let (status, active) = sandbox.post(&verify, code).await;
+    assert_eq!((status, &active["state"]), (200, &json!("active")));
+
+    let card = json!({"has_card": true});
+    assert_eq!(
+        sandbox.get(&format!("{path}/card")).await,
+        (200, card.clone())
+    );
+    assert_eq!(
+        sandbox.get("/v1/sessions/card?end_user=ada").await,
+        (200, card)
+    );
+    let list = async |query: &str| {
+        let (_, list) = sandbox.get(&format!("/v1/sessions?{query}")).await;
+        list["sessions"].as_array().unwrap().len()
+    };
+    assert_eq!(
+        list("end_user=ada&provider=provider_b&state=active").await,
+        1
+    );
+    assert_eq!(list("state=pending").await, 0);
+    assert_eq!(sandbox.book("ven_confirms_b", books).await.0, 201);
+
+    let (status, refusal) = sandbox
+        .ask("sk_test_sandbox", "POST", "/v1/sessions", connect)
+        .await;
+    assert_eq!(
+        (status, &refusal["error_code"]),
+        (403, &json!("live_key_required"))
+    );
+    let other = sandbox
+        .ask("sk_live_other", "GET", &path, Value::Null)
+        .await;
+    assert_eq!(other, (404, json!({"error": "session not found"})));
+    let (_, deleted) = sandbox.ask(LIVE_KEY, "DELETE", &path, Value::Null).await;
+    assert_eq!(
+        deleted,
+        json!({"id": session["id"], "object": "session", "deleted": true})
+    );
+    assert_eq!(sandbox.get(&path).await.0, 404);
+}
+
+#[tokio::test]
+async fn the_keys_of_an_organization_share_its_rate_limits() {
+    let sandbox = Served::limited(true).await;
+    let read = async |key: &str| {
+        let request = sandbox.request("GET", "/v1/sessions/card").bearer_auth(key);
+        request.send().await.unwrap()
+    };
+    let left = |response: &Response| {
+        response.headers()["ratelimit-remaining"]
+            .to_str()
+            .unwrap()
+            .to_owned()
+    };
+    for used in 1..=30 {
+        let key = if used % 2 == 0 {
+            LIVE_KEY
+        } else {
+            "sk_live_readonly"
+        };
+        let response = read(key).await;
+        assert_eq!(
+            (response.status().as_u16(), left(&response)),
+            (400, (30 - used).to_string())
+        );
+    }
+    let response = read(LIVE_KEY).await;
+    assert_eq!(
+        (response.status().as_u16(), left(&response)),
+        (429, "0".to_owned())
+    );
+    let wait = response.headers()["retry-after"]
+        .to_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(response.headers()["ratelimit-reset"], wait);
+    let (_, refusal) = answer(response).await;
+    assert_eq!(
+        names(&refusal),
+        ["error", "message", "limit", "retry_after_seconds"]
+    );
+    assert_eq!(
+        (
+            &refusal["limit"],
+            refusal["retry_after_seconds"].to_string()
+        ),
+        (&json!(30), wait)
+    );
+    assert_eq!(read("sk_live_other").await.status(), 400);
+    sandbox.advance("5m").await;
+    assert_eq!(read(LIVE_KEY).await.status(), 400);
+}
+
+#[tokio::test]
+async fn the_organizations_settings_reach_every_refusal_that_hangs_on_them() {
+    let sandbox = Served::fresh().await;
+    let search = json!({"vertical": "dining", "datetime": dinner_time(), "location": "Sandbox"});
+    for (settings, status, code) in [
+        (
+            json!({"billing_check": "unavailable"}),
+            503,
+            "billing_check_unavailable",
+        ),
+        (
+            json!({"entitlement_check": "unavailable"}),
+            503,
+            "entitlement_check_unavailable",
+        ),
+        (json!({"search_providers": []}), 503, "no_search_provider"),
+        (
+            json!({"suspended": true, "suspension_reason": "spam"}),
+            403,
+            "org_suspended",
+        ),
+    ] {
+        sandbox.post("/sandbox/reset", Value::Null).await;
+        let put = sandbox
+            .ask("", "PUT", "/sandbox/organization", settings)
+            .await;
+        assert_eq!(put.0, 200);
+        let (got, refusal) = sandbox.post("/v1/venues/search", search.clone()).await;
+        assert_eq!((got, &refusal["error_code"]), (status, &json!(code)));
+    }
+    sandbox.post("/sandbox/reset", Value::Null).await;
+    sandbox
+        .ask(
+            "",
+            "PUT",
+            "/sandbox/organization",
+            json!({"vendor_payments": false}),
+        )
+        .await;
+    let pays = json!({"payment_collection": "vendor_external"});
+    let (status, refusal) = sandbox.book("ven_payment", pays).await;
+    assert_eq!(
+        (status, &refusal["error_code"]),
+        (503, &json!("vendor_disabled"))
+    );
+    let (_, other) = sandbox
+        .get("/sandbox/organization?organization=other")
+        .await;
+    assert_eq!(
+        (&other["id"], &other["vendor_payments"]),
+        (&json!("org_other"), &json!(true))
+    );
 }

@@ -47,6 +47,17 @@ pub(crate) enum Refusal {
     VaultUnavailable,
     VendorDisabled,
     ReconnectRequired,
+    RateLimited {
+        limit: u32,
+        retry_after: u64,
+    },
+    /// A session operation with a key that is not live.
+    LiveKeyRequired,
+    SessionNotFound,
+    /// The session's code is wrong, too old, or was wrong too often.
+    InvalidCode,
+    /// The session needs no code any more.
+    SessionActive,
     /// With the summaries of the organization's unfinished bookings of the last day.
     BookingNotFound {
         open_bookings: Vec<Value>,
@@ -219,6 +230,19 @@ impl Refusal {
                     "reconnect_required",
                 ),
             ),
+            Self::RateLimited { limit, retry_after } => (
+                429,
+                json!({
+                    "error": "rate_limited",
+                    "message": format!("More than {limit} requests in 5 minutes."),
+                    "limit": limit,
+                    "retry_after_seconds": retry_after,
+                }),
+            ),
+            Self::LiveKeyRequired => (403, coded("sessions need a live key", "live_key_required")),
+            Self::SessionNotFound => (404, error("session not found")),
+            Self::InvalidCode => (400, coded("the code is wrong", "invalid_code")),
+            Self::SessionActive => (409, error("the session is active already")),
             Self::BookingNotFound { open_bookings } => (
                 404,
                 json!({"error": "booking not found", "open_bookings": open_bookings}),

@@ -13,8 +13,10 @@ pub(super) struct City {
     /// The city's part of a venue id.
     pub(super) slug: &'static str,
     pub(super) country: &'static str,
-    /// Degrees, of the city's centre.
+    /// Degrees, of the city's centre: what its venues' own coordinates are held against.
+    #[cfg(test)]
     pub(super) latitude: f64,
+    #[cfg(test)]
     pub(super) longitude: f64,
     pub(super) timezone_name: &'static str,
     /// The zone itself, parsed when a slot of the city is first asked for.
@@ -35,7 +37,9 @@ pub(super) static LONDON: City = City {
     name: "London",
     slug: "london",
     country: "United Kingdom",
+    #[cfg(test)]
     latitude: 51.5074,
+    #[cfg(test)]
     longitude: -0.1278,
     timezone_name: "Europe/London",
     timezone: LazyLock::new(|| zone(LONDON.timezone_name)),
@@ -46,7 +50,9 @@ pub(super) static NEW_YORK: City = City {
     name: "New York",
     slug: "new_york",
     country: "United States",
+    #[cfg(test)]
     latitude: 40.7128,
+    #[cfg(test)]
     longitude: -74.0060,
     timezone_name: "America/New_York",
     timezone: LazyLock::new(|| zone(NEW_YORK.timezone_name)),
@@ -57,7 +63,9 @@ pub(super) static PARIS: City = City {
     name: "Paris",
     slug: "paris",
     country: "France",
+    #[cfg(test)]
     latitude: 48.8566,
+    #[cfg(test)]
     longitude: 2.3522,
     timezone_name: "Europe/Paris",
     timezone: LazyLock::new(|| zone(PARIS.timezone_name)),
@@ -68,7 +76,9 @@ pub(super) static TOKYO: City = City {
     name: "Tokyo",
     slug: "tokyo",
     country: "Japan",
+    #[cfg(test)]
     latitude: 35.6812,
+    #[cfg(test)]
     longitude: 139.7671,
     timezone_name: "Asia/Tokyo",
     timezone: LazyLock::new(|| zone(TOKYO.timezone_name)),
@@ -79,7 +89,9 @@ pub(super) static SYDNEY: City = City {
     name: "Sydney",
     slug: "sydney",
     country: "Australia",
+    #[cfg(test)]
     latitude: -33.8688,
+    #[cfg(test)]
     longitude: 151.2093,
     timezone_name: "Australia/Sydney",
     timezone: LazyLock::new(|| zone(SYDNEY.timezone_name)),
@@ -91,7 +103,9 @@ pub(super) static SANDBOX: City = City {
     name: "Sandbox",
     slug: "sandbox",
     country: "Nowhere",
+    #[cfg(test)]
     latitude: 0.0,
+    #[cfg(test)]
     longitude: 0.0,
     timezone_name: "UTC",
     timezone: LazyLock::new(|| zone(SANDBOX.timezone_name)),

@@ -25,7 +25,9 @@ pub(crate) use nearby::{near_place, near_point};
 pub(crate) use place::{Place, resolve_place};
 pub(crate) use provider::Provider;
 pub(crate) use scenario::Scenario;
-pub(crate) use slot::{Slot, slot, slot_at, slots_on};
+#[cfg(test)]
+pub(crate) use slot::slot_at;
+pub(crate) use slot::{Slot, slot, slots_on};
 pub(crate) use terms::{CancellationTerms, CardTerms};
-pub(crate) use venue::{Venue, venue, venues};
+pub(crate) use venue::{Venue, venue};
 pub(crate) use vertical::Vertical;

@@ -87,7 +87,7 @@ fn unaccented(letter: char) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::seed::venues;
+    use crate::sandbox::seed::venue::venues;
 
     #[test]
     fn a_place_is_known_by_the_names_people_give_it() {

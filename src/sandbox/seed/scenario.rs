@@ -204,7 +204,8 @@ pub(super) fn scenario_venues() -> impl Iterator<Item = Venue> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::seed::{Vertical, venue, venues};
+    use crate::sandbox::seed::venue::venues;
+    use crate::sandbox::seed::{Vertical, venue};
 
     #[test]
     fn every_scenario_of_the_contract_stands_under_its_id_with_its_providers() {

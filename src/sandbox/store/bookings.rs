@@ -4,7 +4,6 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::ledger::{Ledger, moment, unreadable};
-use super::number::next_number;
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::code::ErrorCode;
 use crate::sandbox::rules::refusal::Refusal;
@@ -26,11 +25,6 @@ macro_rules! bookings {
 }
 
 impl Ledger<'_> {
-    /// A number for a booking to come.
-    pub(crate) fn new_booking_number(&self) -> i64 {
-        next_number()
-    }
-
     /// Keeps a new booking, which went where the transition says, and reports it.
     pub(crate) fn open(
         &self,

@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::types::Type;
 use rusqlite::{CachedStatement, Connection};
 
+use super::number::next_number;
 use crate::sandbox::rules::refusal::Refusal;
 use crate::sandbox::rules::transition::{Event, step};
 
@@ -58,6 +59,11 @@ impl<'a> Ledger<'a> {
         Ok(())
     }
 
+    /// A number for what is to come.
+    pub(crate) fn new_number(&self) -> i64 {
+        next_number()
+    }
+
     /// Seconds that the sandbox's clock is ahead of real time.
     pub(crate) const fn offset_seconds(&self) -> i64 {
         self.offset_ms / 1_000
@@ -78,7 +84,8 @@ impl<'a> Ledger<'a> {
         self.batch(
             "DELETE FROM organizations; DELETE FROM known_venues; DELETE FROM bookings; \
              DELETE FROM idempotency_keys; DELETE FROM events; DELETE FROM messages; \
-             UPDATE clock SET offset_ms = 0",
+             DELETE FROM sessions; DELETE FROM rate_windows; DELETE FROM deliveries; \
+             DELETE FROM attempts; DELETE FROM faults; UPDATE clock SET offset_ms = 0",
         )?;
         Ok(())
     }

@@ -9,6 +9,7 @@ use crate::sandbox::wire::id::Kind;
 /// What a message is about.
 pub(crate) enum About {
     Booking(i64),
+    Session(i64),
 }
 
 impl Ledger<'_> {
@@ -20,19 +21,20 @@ impl Ledger<'_> {
         code: &str,
         about: &About,
     ) -> rusqlite::Result<()> {
-        let About::Booking(booking) = about;
-        self.sql(
-            "INSERT INTO messages (number, recipient, text, code, booking, created_at) \
-             VALUES (?, ?, ?, ?, ?, ?)",
-        )?
-        .execute((
-            next_number(),
-            recipient,
-            text,
-            code,
-            booking,
-            self.now.as_millisecond(),
-        ))?;
+        let (booking, session) = match about {
+            About::Booking(number) => (Some(number), None),
+            About::Session(number) => (None, Some(number)),
+        };
+        self.sql("INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?)")?
+            .execute((
+                next_number(),
+                recipient,
+                text,
+                code,
+                booking,
+                session,
+                self.now.as_millisecond(),
+            ))?;
         Ok(())
     }
 

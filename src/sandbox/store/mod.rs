@@ -12,6 +12,8 @@ mod number;
 mod open;
 mod organizations;
 mod queue;
+mod sessions;
+mod windows;
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -87,7 +89,7 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&Ledger<'_>) -> Result<T, Refusal> + Send + 'static,
     {
-        let (job, answer) = Pending::new(work);
+        let (job, answer) = Pending::job(work);
         self.waiting().push(job);
         self.arrival.notify_one();
         answer

@@ -27,7 +27,8 @@ where
     T: Send + 'static,
     F: FnOnce(&Ledger<'_>) -> Result<T, Refusal> + Send + 'static,
 {
-    pub(super) fn new(work: F) -> (Box<dyn Job>, oneshot::Receiver<Result<T, Refusal>>) {
+    /// The job that does the work, and where its outcome will be told.
+    pub(super) fn job(work: F) -> (Box<dyn Job>, oneshot::Receiver<Result<T, Refusal>>) {
         let (writer, answer) = oneshot::channel();
         let job = Self {
             work: Some(work),

@@ -74,3 +74,56 @@ CREATE TABLE messages (
   session INTEGER,
   created_at INTEGER NOT NULL
 );
+
+-- Connections of persons' provider accounts.
+CREATE TABLE sessions (
+  number INTEGER PRIMARY KEY,
+  organization TEXT NOT NULL,
+  provider TEXT NOT NULL,
+  end_user TEXT NOT NULL,
+  phone TEXT NOT NULL,
+  code TEXT NOT NULL,
+  attempts_left INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  active_since INTEGER
+);
+CREATE INDEX sessions_person ON sessions (organization, end_user);
+
+-- What each organization used of each rate limit.
+CREATE TABLE rate_windows (
+  organization TEXT NOT NULL,
+  budget TEXT NOT NULL,
+  opened_at INTEGER NOT NULL,
+  used INTEGER NOT NULL,
+  PRIMARY KEY (organization, budget)
+) WITHOUT ROWID;
+
+-- Events on their way to a webhook URL; an event born without one has no row.
+CREATE TABLE deliveries (
+  event INTEGER PRIMARY KEY,
+  url TEXT NOT NULL,
+  state TEXT NOT NULL,
+  -- Attempts of the schedule that is running; a resend starts a new one.
+  failures INTEGER NOT NULL,
+  next_attempt_at INTEGER
+);
+CREATE INDEX deliveries_due ON deliveries (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+
+CREATE TABLE attempts (
+  event INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  status INTEGER,
+  error TEXT,
+  latency_ms INTEGER NOT NULL,
+  PRIMARY KEY (event, number)
+) WITHOUT ROWID;
+
+-- Failures that were asked for.
+CREATE TABLE faults (
+  number INTEGER PRIMARY KEY,
+  method TEXT NOT NULL,
+  path TEXT NOT NULL,
+  times INTEGER NOT NULL,
+  kind TEXT NOT NULL
+);

@@ -3,5 +3,6 @@
 pub(crate) mod booking;
 pub(crate) mod event;
 pub(crate) mod id;
+pub(crate) mod session;
 pub(crate) mod slot;
 pub(crate) mod venue;

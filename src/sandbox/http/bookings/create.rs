@@ -1,27 +1,24 @@
-//! `/v1/bookings`: create, read, continue.
+//! `POST /v1/bookings`.
 
-use serde_json::Value;
-
-use super::door::Visit;
-use super::reply::{Outcome, Reply};
-use super::slots::choose;
-use super::venues::known_venue;
+use super::super::door::Visit;
+use super::super::reply::{Outcome, Reply};
+use super::super::sessions::signed_in;
+use super::super::slots::choose;
+use super::super::venues::known_venue;
 use crate::sandbox::rules::access::KeyKind;
-use crate::sandbox::rules::answer::Answer;
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::create::CreateRequest;
-use crate::sandbox::rules::placement::{Draws, payment, place};
+use crate::sandbox::rules::placement::{Draws, place};
 use crate::sandbox::rules::refusal::Refusal;
 use crate::sandbox::rules::state::{Ask, State};
-use crate::sandbox::rules::transition::{Event, step};
+use crate::sandbox::rules::transition::step;
 use crate::sandbox::seed;
 use crate::sandbox::store::{About, one_time_code, reference};
-use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
-use crate::sandbox::wire::id::Kind;
+use crate::sandbox::wire::booking::BookingDocument;
 use crate::sandbox::wire::slot::local_time;
 
 /// The booking that the call's idempotency key stands for already.
-pub(super) fn replay(visit: &Visit<'_, '_>) -> Result<Option<Reply>, Refusal> {
+pub(in super::super) fn replay(visit: &Visit<'_, '_>) -> Result<Option<Reply>, Refusal> {
     let Some(key) = visit.call.idempotency_key() else {
         return Ok(None);
     };
@@ -33,7 +30,7 @@ pub(super) fn replay(visit: &Visit<'_, '_>) -> Result<Option<Reply>, Refusal> {
 }
 
 /// Creates a booking. One that fails is created too.
-pub(super) fn create(visit: &Visit<'_, '_>) -> Outcome {
+pub(in super::super) fn create(visit: &Visit<'_, '_>) -> Outcome {
     let ledger = visit.ledger;
     let now = ledger.now;
     let request = CreateRequest::read(&visit.call.fields()?, now)?;
@@ -41,6 +38,9 @@ pub(super) fn create(visit: &Visit<'_, '_>) -> Outcome {
     let provider = request.provider(venue)?;
     request.check_guest(provider)?;
     let offered = request.offered_slot(venue)?;
+    if let Some(end_user) = request.needs_session(provider) {
+        signed_in(visit, end_user, provider)?;
+    }
     request.check_payment(&visit.organization, venue, provider)?;
 
     let slot = match offered {
@@ -64,7 +64,7 @@ pub(super) fn create(visit: &Visit<'_, '_>) -> Outcome {
     );
     let datetime = local_time(&request.at.to_zoned(venue.timezone()));
     let mut booking = Booking {
-        number: ledger.new_booking_number(),
+        number: ledger.new_number(),
         organization: visit.organization.id.clone(),
         is_test: visit.key.kind == KeyKind::Test,
         provider,
@@ -104,57 +104,4 @@ fn text_code(visit: &Visit<'_, '_>, booking: &Booking) -> Result<(), Refusal> {
             .text(sent_to, &text, code, &About::Booking(booking.number))?;
     }
     Ok(())
-}
-
-/// Reads a booking.
-pub(super) fn read(visit: &Visit<'_, '_>) -> Outcome {
-    Reply::ok(&BookingDocument::of(&find(visit)?))
-}
-
-/// Continues a booking that waits.
-pub(super) fn resume(visit: &Visit<'_, '_>) -> Outcome {
-    let answer = Answer::read(&visit.call.fields()?)?;
-    let booking = find(visit)?;
-    let payment = payment(seed::venue(&booking.venue_id));
-    happen(visit, booking, &Event::Continued { answer, payment })
-}
-
-/// Lets an event happen to a booking, and answers what came of it.
-fn happen(visit: &Visit<'_, '_>, mut booking: Booking, event: &Event) -> Outcome {
-    let now = visit.ledger.now;
-    let mut transition = step(&booking.state, event, now);
-    let denial = transition.denial.take();
-    if transition.state != booking.state || transition.news.is_some() {
-        visit.ledger.apply(&mut booking, transition, now)?;
-    }
-    match denial {
-        None => Reply::ok(&BookingDocument::of(&booking)),
-        Some(denial) => Err(Refusal::Denied(denial)),
-    }
-}
-
-/// The organization's booking that the path names.
-fn find(visit: &Visit<'_, '_>) -> Result<Booking, Refusal> {
-    let organization = &visit.organization.id;
-    let number = Kind::Booking.number(visit.call.id());
-    let booking = match number {
-        Some(number) => visit.ledger.booking(organization, number)?,
-        None => None,
-    };
-    match booking {
-        Some(booking) => Ok(booking),
-        None => Err(Refusal::BookingNotFound {
-            open_bookings: open_bookings(visit)?,
-        }),
-    }
-}
-
-fn open_bookings(visit: &Visit<'_, '_>) -> Result<Vec<Value>, Refusal> {
-    let open = visit.ledger.open_bookings(&visit.organization.id)?;
-    open.iter()
-        .map(|booking| {
-            serde_json::to_value(BookingSummary::of(booking))
-                .map_err(|error| Refusal::Broken(error.to_string()))
-        })
-        .collect()
 }

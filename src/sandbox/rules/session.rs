@@ -1,0 +1,253 @@
+//! The connection of a person's provider account ("Session").
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value};
+
+use super::fields::{Complaints, Fields};
+use super::refusal::Refusal;
+use crate::sandbox::seed::Provider;
+
+/// How long a texted code can be used.
+const CODE_LIFETIME: SignedDuration = SignedDuration::from_mins(10);
+/// How often a code can be tried.
+const CODE_ATTEMPTS: u8 = 5;
+/// How long a saved sign-in lasts.
+const SIGN_IN_LIFETIME: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// The only provider that has sessions.
+pub(crate) const SESSION_PROVIDER: Provider = Provider::B;
+
+/// A session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Session {
+    /// Grows with the time of creation.
+    pub(crate) number: i64,
+    pub(crate) organization: String,
+    pub(crate) provider: Provider,
+    /// The person, as the organization names them.
+    pub(crate) end_user: String,
+    /// Where the code was texted.
+    pub(crate) phone: String,
+    pub(crate) code: String,
+    /// Tries that the code has left.
+    pub(crate) attempts_left: u8,
+    pub(crate) created_at: Timestamp,
+    /// Since when the sign-in is saved.
+    pub(crate) active_since: Option<Timestamp>,
+}
+
+/// A session's `state`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SessionState {
+    /// The code was texted.
+    Pending,
+    /// The sign-in is saved.
+    Active,
+    /// The code was not given in time, or too often wrong.
+    Expired,
+    /// The saved sign-in is too old to be used.
+    Lapsed,
+}
+
+impl SessionState {
+    const ALL: [Self; 4] = [Self::Pending, Self::Active, Self::Expired, Self::Lapsed];
+
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Active => "active",
+            Self::Expired => "expired",
+            Self::Lapsed => "lapsed",
+        }
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.as_str() == text)
+    }
+}
+
+impl Session {
+    pub(crate) fn state(&self, now: Timestamp) -> SessionState {
+        match self.active_since {
+            Some(since) if now < since + SIGN_IN_LIFETIME => SessionState::Active,
+            Some(_) => SessionState::Lapsed,
+            None if self.attempts_left > 0 && now < self.created_at + CODE_LIFETIME => {
+                SessionState::Pending
+            }
+            None => SessionState::Expired,
+        }
+    }
+
+    /// Tries a code: the session afterwards, and the refusal where the code is not the one.
+    pub(crate) fn verify(mut self, code: &str, now: Timestamp) -> (Self, Result<(), Refusal>) {
+        let outcome = match self.state(now) {
+            SessionState::Active => Err(Refusal::SessionActive),
+            SessionState::Lapsed => Err(Refusal::ReconnectRequired),
+            SessionState::Expired => Err(Refusal::InvalidCode),
+            SessionState::Pending if code == self.code => {
+                self.active_since = Some(now);
+                Ok(())
+            }
+            SessionState::Pending => {
+                self.attempts_left = self.attempts_left.saturating_sub(1);
+                Err(Refusal::InvalidCode)
+            }
+        };
+        (self, outcome)
+    }
+
+    /// Whether the person's account has a card on file, which only a saved sign-in can tell.
+    pub(crate) fn has_card(&self, now: Timestamp) -> Result<bool, Refusal> {
+        match self.state(now) {
+            SessionState::Active => Ok(!self.phone.ends_with('0')),
+            _ => Err(Refusal::ReconnectRequired),
+        }
+    }
+}
+
+/// A request to connect a person's account.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ConnectRequest {
+    end_user: String,
+    phone: String,
+}
+
+impl ConnectRequest {
+    /// Reads the body: types, then required fields and values.
+    pub(crate) fn read(body: &Map<String, Value>) -> Result<Self, Refusal> {
+        let fields = Fields::of(body);
+        let end_user = fields.text("end_user")?;
+        let provider = fields.text("provider")?;
+        let phone = fields.text("phone")?;
+        let mut complaints = Complaints::default();
+        let end_user = complaints.required("end_user", end_user);
+        if provider.is_some_and(|it| Provider::parse(it) != Some(SESSION_PROVIDER)) {
+            complaints.add(
+                "provider",
+                format!(
+                    "must be {}, which alone has sessions",
+                    SESSION_PROVIDER.id()
+                ),
+            );
+        }
+        let phone = complaints.required("phone", phone).map(str::trim);
+        if phone.is_some_and(|it| !is_phone(it)) {
+            complaints.add("phone", "must be a telephone number");
+        }
+        let (end_user, phone) = complaints.settle(end_user.zip(phone))?;
+        Ok(Self {
+            end_user: end_user.to_owned(),
+            phone: phone.to_owned(),
+        })
+    }
+
+    /// The session that waits for the code.
+    pub(crate) fn session(
+        self,
+        number: i64,
+        organization: &str,
+        code: String,
+        now: Timestamp,
+    ) -> Session {
+        Session {
+            number,
+            organization: organization.to_owned(),
+            provider: SESSION_PROVIDER,
+            end_user: self.end_user,
+            phone: self.phone,
+            code,
+            attempts_left: CODE_ATTEMPTS,
+            created_at: now,
+            active_since: None,
+        }
+    }
+}
+
+/// Digits, with what people write between them.
+fn is_phone(text: &str) -> bool {
+    let (digits, rest): (Vec<char>, Vec<char>) = text.chars().partition(char::is_ascii_digit);
+    digits.len() >= 4 && rest.iter().all(|it| "+-(). ".contains(*it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    fn session(phone: &str) -> Session {
+        let body = json!({"end_user": "ada", "phone": phone});
+        ConnectRequest::read(body.as_object().unwrap())
+            .unwrap()
+            .session(
+                1,
+                "org_sandbox",
+                "123456".to_owned(),
+                at("2026-11-21T12:00:00Z"),
+            )
+    }
+
+    #[test]
+    fn the_right_code_makes_a_session_active_for_thirty_days() {
+        let (session, outcome) =
+            session("+441632960001").verify("123456", at("2026-11-21T12:09:59Z"));
+        assert_eq!(outcome, Ok(()));
+        assert_eq!(
+            session.state(at("2026-12-21T12:09:58Z")),
+            SessionState::Active
+        );
+        assert_eq!(
+            session.state(at("2026-12-21T12:09:59Z")),
+            SessionState::Lapsed
+        );
+        assert_eq!(
+            session.has_card(at("2026-12-21T12:09:59Z")),
+            Err(Refusal::ReconnectRequired)
+        );
+    }
+
+    #[test]
+    fn a_code_is_good_for_ten_minutes_and_five_tries() {
+        let late = session("+441632960001").verify("123456", at("2026-11-21T12:10:00Z"));
+        assert_eq!(late.1, Err(Refusal::InvalidCode));
+        let mut tried = session("+441632960001");
+        for _ in 0..5 {
+            let (next, outcome) = tried.verify("000000", at("2026-11-21T12:01:00Z"));
+            assert_eq!(outcome, Err(Refusal::InvalidCode));
+            tried = next;
+        }
+        let (tried, outcome) = tried.verify("123456", at("2026-11-21T12:01:00Z"));
+        assert_eq!(outcome, Err(Refusal::InvalidCode));
+        assert_eq!(
+            tried.state(at("2026-11-21T12:01:00Z")),
+            SessionState::Expired
+        );
+    }
+
+    #[test]
+    fn a_phone_that_ends_in_0_has_no_card() {
+        let now = at("2026-11-21T12:00:00Z");
+        for (phone, card) in [("+441632960001", true), ("+441632960010", false)] {
+            let (session, _) = session(phone).verify("123456", now);
+            assert_eq!(session.has_card(now), Ok(card), "{phone}");
+        }
+        assert_eq!(
+            session("0001").has_card(now),
+            Err(Refusal::ReconnectRequired)
+        );
+    }
+
+    #[test]
+    fn only_provider_b_and_a_phone_can_be_connected() {
+        for body in [
+            json!({"end_user": "ada", "phone": "call me"}),
+            json!({"end_user": "ada"}),
+            json!({"end_user": "ada", "phone": "+441632960001", "provider": "provider_a"}),
+        ] {
+            let refusal = ConnectRequest::read(body.as_object().unwrap());
+            assert!(matches!(refusal, Err(Refusal::Invalid(_))), "{body}");
+        }
+    }
+}
