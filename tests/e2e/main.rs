@@ -9,3 +9,10 @@
 mod harness;
 
 mod book;
+mod config;
+mod faults;
+mod output;
+mod pauses;
+mod times;
+mod wire;
+mod wrong_input;

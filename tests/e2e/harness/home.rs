@@ -76,7 +76,10 @@ impl Home {
     }
 
     /// The binary in this home, with nothing of the environment of whoever runs the tests.
-    pub(crate) fn command<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
+    pub(crate) fn command<A: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bookctl"));
         self.enter(&mut command);
         command.args(arguments).stdin(Stdio::null());

@@ -119,11 +119,7 @@ impl Scripted {
     }
 }
 
-fn serve(
-    mut stream: TcpStream,
-    seen: &Mutex<Vec<Request>>,
-    script: &impl Fn(&Request) -> Reply,
-) {
+fn serve(mut stream: TcpStream, seen: &Mutex<Vec<Request>>, script: &impl Fn(&Request) -> Reply) {
     // A client that connects and says nothing must not hold up the rest of the test.
     stream
         .set_read_timeout(Some(Duration::from_secs(10)))

@@ -3,11 +3,12 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Stdio};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::home::text;
-use super::{Home, http, one_start_at_a_time};
+use super::{HANG, Home, http, one_start_at_a_time};
 
 /// A served sandbox; it ends with this value, and must not have panicked until then.
 pub(crate) struct Served {
@@ -86,6 +87,15 @@ impl Served {
         let (status, document) = http::call(&self.base_url, "GET", "/sandbox/bookings", "");
         assert_eq!(status, 200, "{document}");
         document["bookings"].as_array().unwrap().clone()
+    }
+
+    /// Waits until its bookings are so.
+    pub(crate) fn wait_until(&self, condition: impl Fn(&[Value]) -> bool) {
+        let deadline = Instant::now() + HANG;
+        while !condition(&self.bookings()) {
+            assert!(Instant::now() < deadline, "{:?}", self.bookings());
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// Asks for its end as a service manager does; its exit code.
