@@ -236,6 +236,19 @@ fn a_status_that_nobody_knows_is_shown_and_is_no_success() {
     assert_ne!(output.code, Some(0), "{output}");
 }
 
+/// A code that nobody knows is all that the service said: it is not kept from the person.
+#[test]
+fn a_refusal_with_an_unknown_code_says_the_code() {
+    for body in [
+        json!({"error": "too_early", "error_code": "too_early"}),
+        json!({"error": "too_early"}),
+    ] {
+        let server = Scripted::start(move |_| Reply::json(422, &body));
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        home.run(["show", "bk_1"]).exits(7).says("too_early");
+    }
+}
+
 /// "Text that came from outside is shown with its control and bidi characters made visible, everywhere."
 #[test]
 fn text_from_outside_cannot_drive_the_terminal() {
@@ -244,7 +257,7 @@ fn text_from_outside_cannot_drive_the_terminal() {
         "id": "bk_1", "status": "failed", "error_code": nasty, "error_message": nasty, "venue_name": nasty,
         "customer": {"name": nasty}, "venues": [{"venue_id": "v", "name": nasty, "tags": [nasty]}],
     });
-    let refusal = json!({"error": nasty, "error_code": nasty});
+    let refusal = json!({"error": nasty, "error_code": "nasty_code"});
     let server = Scripted::start(move |request| match request.path.as_str() {
         "/v1/bookings/refused" => Reply::json(409, &refusal),
         _ => Reply::json(200, &document),

@@ -174,6 +174,13 @@ impl Running {
         Running { child, line }
     }
 
+    /// Sends a signal, such as `-INT`.
+    pub(crate) fn signal(&self, signal: &str) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args([signal, &id]).status();
+        assert!(sent.unwrap().success());
+    }
+
     /// Waits for the end; a command that hangs is killed, and fails the test.
     pub(crate) fn end(self) -> Output {
         let Running { child, line } = self;

@@ -89,7 +89,7 @@ impl Terminal {
     #[track_caller]
     pub(crate) fn see(&mut self, part: &str) -> &mut Self {
         let deadline = Instant::now() + HANG;
-        while !self.screen.screen().contents().contains(part) {
+        while !reads(&self.screen.screen().contents(), part) {
             assert!(
                 self.take_in(),
                 "the command ended before {part:?} was seen:\n{self}"
@@ -166,6 +166,12 @@ impl Terminal {
     }
 }
 
+/// Whether a text holds a part; where its lines break makes no difference.
+fn reads(text: &str, part: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").contains(part)
+}
+
 impl fmt::Display for Terminal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.screen.screen().contents().trim_end())
@@ -201,7 +207,7 @@ impl Ended {
     #[track_caller]
     pub(crate) fn says(self, part: &str) -> Self {
         assert!(
-            self.screen.contains(part),
+            reads(&self.screen, part),
             "{part:?} is not in:\n{}",
             self.screen
         );
