@@ -14,6 +14,7 @@ mod faults;
 mod interrupts;
 mod output;
 mod pauses;
+mod readme;
 mod times;
 mod walk;
 mod wire;

@@ -86,7 +86,9 @@ fn arrow_keys_and_words_of_the_row_choose_and_what_is_not_understood_is_asked_ag
         .see("✘");
     terminal.type_in("\u{15}2").press(Key::Enter);
     // The place is what the service did not know: it is asked for again, the rest is not.
-    terminal.see("error").answer("? Where?", "Sandbox");
+    terminal
+        .see("could not be resolved")
+        .answer("? Where?", "Sandbox");
     terminal
         .see("? Which one?")
         .type_in("zzzz")

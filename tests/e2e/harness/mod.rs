@@ -1,5 +1,6 @@
 //! What the tests stand on: a blank home, a served sandbox, a terminal, a server that misbehaves on purpose.
 
+pub(crate) mod document;
 mod home;
 mod http;
 mod scripted;
