@@ -10,11 +10,13 @@ mod harness;
 
 mod book;
 mod config;
+mod docs;
 mod faults;
 mod interrupts;
 mod output;
 mod pauses;
 mod readme;
+mod rooms;
 mod times;
 mod walk;
 mod wire;
