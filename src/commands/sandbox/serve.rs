@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use crate::context::{Context, signal};
+use crate::context::{Context, Signals};
 use crate::error::{Error, Result, reason};
 use crate::exit::Exit;
 use crate::model::duration::duration;
@@ -80,6 +80,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let address = listener
         .local_addr()
         .map_err(|error| Error::io("the port is unknown", &error))?;
+    // Before anybody is told that it is ready: a signal then ends it cleanly at once.
+    let mut signals = Signals::listen()?;
     context.out.emit_line(&Ready {
         base_url: format!("http://{address}"),
         database: shown,
@@ -92,8 +94,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         ));
     });
     let log = (!context.out.is_quiet()).then_some(log);
-    let shutdown = async {
-        signal().await;
+    let shutdown = async move {
+        signals.next().await;
     };
     sandbox
         .serve(listener, log, shutdown)
