@@ -145,6 +145,41 @@ impl Continuation {
     }
 }
 
+/// What a confirmed booking is changed to; the fields are independent (spec, Endpoints: modify).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Changes {
+    pub(crate) datetime: Option<String>,
+    pub(crate) party_size: Option<u32>,
+    pub(crate) seating: Option<String>,
+}
+
+impl Changes {
+    pub(crate) fn call(&self, booking_id: &str, dialect: &Dialect) -> Call {
+        let mut body = Map::new();
+        insert_some(
+            &mut body,
+            &dialect.modify_datetime_field,
+            self.datetime.as_deref(),
+        );
+        insert_some(&mut body, &dialect.modify_party_size_field, self.party_size);
+        insert_some(
+            &mut body,
+            &dialect.modify_seating_field,
+            self.seating.as_deref(),
+        );
+        let path = format!("{}/modify", booking_path(booking_id));
+        Call::post(path, Value::Object(body))
+    }
+}
+
+/// POST /v1/bookings/{booking_id}/cancel.
+pub(crate) fn cancel_call(booking_id: &str, reason: Option<&str>, dialect: &Dialect) -> Call {
+    let mut body = Map::new();
+    insert_some(&mut body, &dialect.cancel_reason_field, reason);
+    let path = format!("{}/cancel", booking_path(booking_id));
+    Call::post(path, Value::Object(body))
+}
+
 /// GET /v1/bookings/{booking_id}.
 pub(crate) fn show_call(booking_id: &str) -> Call {
     Call::get(booking_path(booking_id))

@@ -2,14 +2,19 @@
 
 mod attempts;
 mod book;
+mod cancel;
 mod continue_;
+mod explain;
 mod field;
 mod help;
+mod modify;
 mod sandbox;
 mod search;
 mod show;
 mod slots;
+mod status;
 mod timing;
+mod watch;
 
 use clap::Subcommand;
 
@@ -26,8 +31,13 @@ pub(crate) enum Command {
     Book(Box<book::Args>),
     #[command(visible_alias = "get")]
     Show(show::Args),
+    Watch(watch::Args),
     Continue(continue_::Args),
+    Modify(modify::Args),
+    Cancel(cancel::Args),
     Attempts(attempts::Args),
+    Status(status::Args),
+    Explain(explain::Args),
     Help(help::Args),
     #[command(subcommand)]
     Sandbox(sandbox::Command),
@@ -36,7 +46,10 @@ pub(crate) enum Command {
 impl Command {
     /// Whether the command is one for which `--no-sandbox` has to look at the service first.
     fn talks_to_the_service(&self) -> bool {
-        !matches!(self, Command::Sandbox(_) | Command::Help(_))
+        !matches!(
+            self,
+            Command::Sandbox(_) | Command::Help(_) | Command::Explain(_)
+        )
     }
 
     /// What needs no configuration, so that a broken one keeps nobody from reading.
@@ -67,6 +80,11 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Slots(args) => slots::run(context, args).await,
         Command::Book(args) => book::run(context, *args).await,
         Command::Show(args) => show::run(context, args).await,
+        Command::Watch(args) => watch::run(context, args).await,
+        Command::Modify(args) => modify::run(context, args).await,
+        Command::Cancel(args) => cancel::run(context, args).await,
+        Command::Status(args) => status::run(context, args).await,
+        Command::Explain(args) => explain::run(context, &args),
         Command::Continue(args) => continue_::run(context, args).await,
         Command::Attempts(args) => attempts::run(context, args).await,
         // Answered before there was a context.

@@ -140,6 +140,11 @@ impl Output {
         }
     }
 
+    /// Shows a view on stderr, in its human form: what a question is about.
+    pub(crate) fn show_view(&self, view: &dyn View) {
+        self.show(&view.page());
+    }
+
     /// A note for the person; `--quiet` drops it.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {

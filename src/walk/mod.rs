@@ -1,6 +1,7 @@
 //! Flows that verbs share: finding a venue and a slot, creating, the pauses, waiting, the guided booking.
 
 mod answer;
+mod change;
 mod create;
 mod finish;
 mod guided;
@@ -10,6 +11,7 @@ mod pause;
 mod wait;
 
 pub(crate) use answer::{Outcome, send_answer};
+pub(crate) use change::change;
 pub(crate) use create::{create, resume};
 pub(crate) use finish::finish;
 pub(crate) use guided::{Draft, VERTICALS, find_venues, guide};

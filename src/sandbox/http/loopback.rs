@@ -21,8 +21,8 @@ pub(super) fn check(request: &Request, port: u16, exposed: bool) -> Result<(), R
     let writes = !matches!(*request.method(), Method::GET | Method::HEAD);
     let controls = request.uri().path().starts_with("/sandbox");
     let foreign = header(header::ORIGIN).is_some_and(|origin| {
-        let own = is_own_origin(origin, port);
-        !own && !(exposed && origin.strip_prefix("http://") == host)
+        let by_its_name = exposed && origin.strip_prefix("http://") == host;
+        !(by_its_name || is_own_origin(origin, port))
     });
     if writes && controls && foreign {
         return Err(Refusal::CrossOrigin);
