@@ -72,7 +72,7 @@ fn an_idempotency_key_is_refused_for_another_request() {
     assert_eq!(Served::of(&home).bookings().len(), 1);
 }
 
-/// "If there is none, it lists the nearest and books nothing"; exit 7: "no slot at that time". (command line)
+/// Exit 7: "no slot at that time" (command line, Exit codes); nothing is booked at another one.
 #[test]
 fn a_venue_without_a_slot_at_that_time_lists_the_nearest_and_books_nothing() {
     let home = Home::new();
@@ -204,7 +204,7 @@ fn a_slot_of_another_venue_is_refused_before_anything_is_sent() {
     assert!(Served::of(&home).bookings().is_empty());
 }
 
-/// "slot_not_offered: datetime differs from the time the availability_id was offered at" (spec, Errors)
+/// slot_not_offered: "datetime differs from the time the availability_id was offered at" (spec, Errors)
 #[test]
 fn a_slot_of_another_time_is_refused_as_not_offered() {
     let home = Home::new();

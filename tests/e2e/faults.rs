@@ -3,10 +3,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::harness::{GUEST, Home, Output, Reply, Request, Scripted, text};
+use crate::harness::{GUEST, Home, Output, Reply, Request, Running, Scripted, text};
 
 const SLOT_TIME: &str = "2030-12-01T19:30:00+01:00";
 
@@ -294,6 +295,29 @@ fn where_the_journal_cannot_be_kept_nothing_is_sent() {
     let output = home.run(arguments.iter().chain(&GUEST[2..]));
     output.exits(3).error();
     assert!(server.creates().is_empty());
+}
+
+/// A full disk: the file system takes not a byte more than is there.
+#[test]
+fn where_the_disk_is_full_nothing_is_sent() {
+    let server = creating(|_| Reply::json(201, &confirmed()));
+    for prepared in [false, true] {
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        if prepared {
+            home.run(["attempts"]).exits(0);
+        }
+        let mut shell = Command::new("bash");
+        home.enter(&mut shell);
+        // A limit of no blocks fails each write to a file, and leaves pipes alone.
+        let script = "trap '' XFSZ; ulimit -f 0; exec \"$@\"";
+        shell.args(["-c", script, "bash", env!("CARGO_BIN_EXE_bookctl")]);
+        shell.args([
+            "book", "ven_1", "--slot", "slot_1", "--at", SLOT_TIME, "--json",
+        ]);
+        shell.args(&GUEST[2..]).stdin(Stdio::null());
+        Running::start(shell).end().refused(3, "journal");
+        assert!(server.creates().is_empty());
+    }
 }
 
 /// "a corrupt one stops creates (3) until `attempts recover` sets it aside, never deleted" (design)

@@ -146,6 +146,15 @@ fn ctrl_c_in_a_plain_terminal_restores_it_too() {
     terminal.end().exits(130).says("nothing was changed");
 }
 
+/// "SIGTERM and Ctrl-C end it cleanly." (command line, Sandbox from the shell)
+#[test]
+fn ctrl_c_ends_a_served_sandbox_cleanly() {
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &["sandbox", "serve", "--port", "0", "--ephemeral"]);
+    terminal.see("http://127.0.0.1:").press(Key::CtrlC);
+    terminal.end().exits(0);
+}
+
 /// Exit 130: "interrupted"; 143: "terminated" (command line, Exit codes)
 #[test]
 fn a_signal_while_a_create_is_on_its_way_leaves_its_outcome_unknown() {

@@ -15,6 +15,7 @@ mod interrupts;
 mod output;
 mod pauses;
 mod readme;
+mod search;
 mod times;
 mod walk;
 mod wire;

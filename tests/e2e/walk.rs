@@ -157,7 +157,7 @@ fn what_flags_say_is_not_asked() {
         .says("confirmed");
 }
 
-/// "`processing`: 8 unless `--wait`; on a terminal it waits." (command line, Exit codes)
+/// "`book` returns with the create's answer … unless `--wait`; on a terminal it waits." (command line, Exit codes)
 #[test]
 fn on_a_terminal_a_booking_in_processing_is_waited_for() {
     let home = Home::new();
@@ -185,7 +185,7 @@ fn the_details_that_a_venue_asks_for_are_asked_for_one_by_one() {
     terminal.end().exits(0).says("confirmed");
 }
 
-/// "`continue` without an answer" walks a person through the pause that stands.
+/// `continue` without an answer walks a person through the pause that stands.
 #[test]
 fn a_pause_is_taken_up_again_by_continue() {
     let home = Home::new();

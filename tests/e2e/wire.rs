@@ -6,7 +6,7 @@ use crate::harness::{GUEST, Home, Reply, Scripted, text};
 
 const TIME: &str = "2031-12-01T19:30:00+01:00";
 
-/// "A create: header Idempotency-Key", "Bodies are JSON" (spec, Endpoints)
+/// "Bodies are JSON." "Header: Idempotency-Key (optional, recommended)." (spec, Endpoints)
 #[test]
 fn a_create_carries_the_key_an_idempotency_key_and_the_fields_of_the_specification() {
     let slot = json!({"availability_id": "slot_1", "datetime": TIME});
@@ -69,7 +69,7 @@ fn a_create_carries_the_key_an_idempotency_key_and_the_fields_of_the_specificati
     );
 }
 
-/// "What the spec leaves open is a name in the dialect: … a profile can override it in `config.toml`, so the tool
+/// "What the spec leaves open is a name in the dialect: … a profile can override it in `config.toml` …, so the tool
 /// works against the real service without a new release." (wire contract)
 #[test]
 fn a_service_with_names_of_its_own_is_spoken_to_in_its_dialect() {

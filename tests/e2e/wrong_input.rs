@@ -100,7 +100,7 @@ fn a_time_that_is_none_is_refused_with_examples_before_anything_is_sent() {
     assert!(Served::of(&home).bookings().is_empty());
 }
 
-/// "customer: object with name; must be the real guest, not a placeholder" (spec, Booking)
+/// "object with name; must be the real guest, not a placeholder" (spec, Booking)
 #[test]
 fn a_placeholder_is_no_guest() {
     let home = Home::new();
@@ -110,7 +110,7 @@ fn a_placeholder_is_no_guest() {
     assert!(Served::of(&home).bookings().is_empty());
 }
 
-/// "missing_last_name: provider A needs first and last name in customer.name; nothing created" (spec, Errors)
+/// missing_last_name: "provider A needs first and last name in customer.name; nothing created" (spec, Errors)
 #[test]
 fn one_name_is_not_enough_at_provider_a_and_is_at_the_others() {
     let home = Home::new();
