@@ -115,6 +115,21 @@ impl Context {
         }
     }
 
+    /// The service's clock for as long as a question stands: an embedded sandbox's may be moved meanwhile
+    /// by another command.
+    pub(crate) fn live_clock(&self) -> impl Fn() -> Timestamp {
+        let watched = match &self.target {
+            Target::Embedded { database, .. } => {
+                Sandbox::open(sandbox::Options::new(Database::File(database.clone()))).ok()
+            }
+            Target::Remote(_) => None,
+        };
+        move || {
+            let moved = watched.as_ref().and_then(|sandbox| sandbox.now().ok());
+            moved.or_else(|| self.now().ok()).unwrap_or_else(Timestamp::now)
+        }
+    }
+
     /// The client of the service; the embedded sandbox starts here, in this process.
     pub(crate) fn client(&self) -> Result<&Client> {
         if let Some(client) = self.client.get() {
