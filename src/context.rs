@@ -126,7 +126,9 @@ impl Context {
         };
         move || {
             let moved = watched.as_ref().and_then(|sandbox| sandbox.now().ok());
-            moved.or_else(|| self.now().ok()).unwrap_or_else(Timestamp::now)
+            moved
+                .or_else(|| self.now().ok())
+                .unwrap_or_else(Timestamp::now)
         }
     }
 
