@@ -167,7 +167,7 @@ fn creating() -> (Scripted, Home, Running) {
     (server, home, running)
 }
 
-/// Exit 130: "interrupted", 143: "terminated" (command line, Exit codes); "ends within 200 ms of Ctrl-C" (design)
+/// 130 and 143: "interrupted, terminated" (command line, Exit codes)
 #[test]
 fn a_signal_while_a_create_is_on_its_way_leaves_its_outcome_unknown() {
     for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
