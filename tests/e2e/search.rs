@@ -87,7 +87,8 @@ fn naming_providers_narrows_the_search_to_theirs() {
     }
 }
 
-/// "no_search_provider: 400 when the caller named providers"; exit 13: "`no_search_provider` with any status"
+/// no_search_provider: "400 when the caller named providers" (spec, Errors); exit 13: "`no_search_provider` with any
+/// status" (command line, Exit codes)
 #[test]
 fn a_provider_that_there_is_not_serves_nothing() {
     let error = search(
