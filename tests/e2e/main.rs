@@ -10,12 +10,14 @@ mod harness;
 
 mod book;
 mod config;
+mod docs;
 mod faults;
 mod interrupts;
 mod journal;
 mod output;
 mod pauses;
 mod readme;
+mod rooms;
 mod search;
 mod times;
 mod walk;

@@ -115,8 +115,8 @@ export -p > .variables
 
 /// The command as it is run here; `None` for one that is for the reader alone.
 fn for_the_shell(command: &str) -> Option<String> {
-    if let Some((before, run)) = command.split_once("cargo run")
-        && let Some((_, arguments)) = run.split_once("-- ")
+    if let Some((before, arguments)) = command.split_once("cargo run")
+        && let Some((_, arguments)) = arguments.split_once("-- ")
     {
         return Some(format!("{before}bookctl {arguments}"));
     }
