@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::api::{Answer, Call, Client, Connection, Dialect, Failure, Trace};
 use crate::config::{Environment, Paths, Target, Wishes, resolve};
@@ -355,25 +356,28 @@ fn sandbox_error(error: &sandbox::OpenError) -> Error {
         .hint("move its file aside, or set BOOKCTL_HOME to another folder")
 }
 
-/// Waits for Ctrl-C or SIGTERM.
-pub(crate) async fn signal() -> Exit {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (interrupt, terminate) = (
-            signal(SignalKind::interrupt()),
-            signal(SignalKind::terminate()),
-        );
-        if let (Ok(mut interrupt), Ok(mut terminate)) = (interrupt, terminate) {
-            return tokio::select! {
-                _ = interrupt.recv() => Exit::Interrupted,
-                _ = terminate.recv() => Exit::Terminated,
-            };
-        }
+/// Ctrl-C and SIGTERM, from the moment this is made.
+pub(crate) struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    pub(crate) fn listen() -> Result<Self> {
+        let listen = |kind| {
+            signal(kind).map_err(|error| Error::io("signals cannot be listened for", &error))
+        };
+        Ok(Signals {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+        })
     }
-    match tokio::signal::ctrl_c().await {
-        Ok(()) => Exit::Interrupted,
-        // Without a handler the system's own default ends the process.
-        Err(_) => std::future::pending().await,
+
+    /// The next of them, as the exit code that it stands for.
+    pub(crate) async fn next(&mut self) -> Exit {
+        tokio::select! {
+            _ = self.interrupt.recv() => Exit::Interrupted,
+            _ = self.terminate.recv() => Exit::Terminated,
+        }
     }
 }

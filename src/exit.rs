@@ -1,5 +1,6 @@
 //! The exit codes: one table, from which the process ends, the help speaks and the docs are made.
 
+use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitCode, ExitStatus};
 
 macro_rules! exits {
@@ -63,11 +64,7 @@ exits! {
 impl Exit {
     /// How a program ended, as a shell says it: its code, or 128 and the signal.
     pub(crate) fn of_program(status: ExitStatus) -> Self {
-        #[cfg(unix)]
-        let signal = std::os::unix::process::ExitStatusExt::signal(&status);
-        #[cfg(not(unix))]
-        let signal: Option<i32> = None;
-        let code = status.code().or(signal.map(|signal| 128 + signal));
+        let code = status.code().or(status.signal().map(|signal| 128 + signal));
         match code {
             Some(0) => Exit::Done,
             code => Exit::OfProgram(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),

@@ -27,7 +27,7 @@ use clap::{CommandFactory, Parser};
 
 use cli::Cli;
 use config::Environment;
-use context::Context;
+use context::{Context, Signals};
 use error::{Error, Result};
 pub use exit::Exit;
 
@@ -81,9 +81,10 @@ async fn run_until_interrupted(context: &Context, command: cli::Command) -> Resu
     if command.ends_by_signal() {
         return commands::run(context, command).await;
     }
+    let mut signals = Signals::listen()?;
     tokio::select! {
         biased;
-        exit = context::signal() => Err(Error::interrupted(exit)),
+        exit = signals.next() => Err(Error::interrupted(exit)),
         outcome = commands::run(context, command) => outcome,
     }
 }

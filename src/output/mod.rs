@@ -102,6 +102,17 @@ impl Output {
         write_all(io::stdout().lock(), &text)
     }
 
+    /// The same, its JSON in one line on a terminal too: what goes on after it is read line by line.
+    pub(crate) fn emit_line(&self, view: &dyn View) -> Result<()> {
+        match &self.format {
+            Format::Json => {
+                let text = format!("{}\n", json::compact(view.json().text()));
+                write_all(io::stdout().lock(), &text)
+            }
+            _ => self.emit(view),
+        }
+    }
+
     fn json_text(&self, document: &Document) -> String {
         let mut text = if self.stdout.terminal {
             json::pretty(document.text(), 2)

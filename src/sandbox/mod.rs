@@ -72,11 +72,13 @@ impl Sandbox {
         on_request: Option<OnRequest>,
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> io::Result<()> {
+        let address = listener.local_addr()?;
         let service = http::Service {
             store: self.store,
             limits: self.options.limits,
             delivery_interval: self.options.delivery_interval,
-            port: listener.local_addr()?.port(),
+            port: address.port(),
+            exposed: !address.ip().is_loopback(),
             on_request,
         };
         http::serve(service, listener, shutdown).await

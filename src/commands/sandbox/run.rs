@@ -5,7 +5,7 @@ use tokio::net::TcpListener;
 use tokio::process::Command;
 use tokio::sync::oneshot;
 
-use crate::context::{Context, signal};
+use crate::context::{Context, Signals};
 use crate::error::{Error, Result, reason};
 use crate::exit::Exit;
 use crate::sandbox::seed::Scenario;
@@ -63,6 +63,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if let Some(scenario) = &args.scenario {
         command.env("BOOKCTL_SANDBOX_VENUE", format!("ven_{scenario}"));
     }
+    let mut signals = Signals::listen()?;
     let mut child = command.spawn().map_err(|error| {
         Error::new(
             "usage",
@@ -78,7 +79,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let status = loop {
         tokio::select! {
             status = child.wait() => break status,
-            exit = signal() => {
+            exit = signals.next() => {
                 if exit == Exit::Terminated {
                     child.start_kill().ok();
                 }

@@ -1,11 +1,11 @@
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use crate::context::{Context, signal};
+use crate::context::{Context, Signals};
 use crate::error::{Error, Result, reason};
 use crate::exit::Exit;
 use crate::model::duration::duration;
@@ -14,7 +14,7 @@ use crate::sandbox::{Database, OnRequest, Options, Sandbox};
 
 /// Serve the sandbox on this machine until Ctrl-C or SIGTERM
 ///
-/// It listens on 127.0.0.1 alone. Without --database or --ephemeral it is the very sandbox that bookctl embeds: what
+/// It listens on 127.0.0.1 alone unless --expose says otherwise. Without --database or --ephemeral it is the very sandbox that bookctl embeds: what
 /// one books, the other sees.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
@@ -33,6 +33,11 @@ pub(crate) struct Args {
     /// No rate limits and no test allowance: for load tests
     #[arg(long)]
     no_limits: bool,
+    /// Listen on this address instead of 127.0.0.1; whoever reaches it reads and changes everything
+    ///
+    /// The sandbox's controls ask for no key, and its keys are known to everybody. For a container's own network.
+    #[arg(long, value_name = "ADDRESS")]
+    expose: Option<IpAddr>,
     /// How often the webhook worker looks for what is due; the service's own pace is 30s
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = duration)]
     delivery_interval: Duration,
@@ -57,7 +62,13 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Error::config(error.to_string())
             .hint("name another file with --database, or use --ephemeral")
     })?;
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port))
+    let address = args.expose.unwrap_or(Ipv4Addr::LOCALHOST.into());
+    if !address.is_loopback() {
+        context.out.warn(&format!(
+            "exposed on {address}: whoever reaches it reads and changes everything, without a key"
+        ));
+    }
+    let listener = TcpListener::bind((address, args.port))
         .await
         .map_err(|error| {
             Error::io(
@@ -69,7 +80,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let address = listener
         .local_addr()
         .map_err(|error| Error::io("the port is unknown", &error))?;
-    context.out.emit(&Ready {
+    // Before anybody is told that it is ready: a signal then ends it cleanly at once.
+    let mut signals = Signals::listen()?;
+    context.out.emit_line(&Ready {
         base_url: format!("http://{address}"),
         database: shown,
     })?;
@@ -81,8 +94,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         ));
     });
     let log = (!context.out.is_quiet()).then_some(log);
-    let shutdown = async {
-        signal().await;
+    let shutdown = async move {
+        signals.next().await;
     };
     sandbox
         .serve(listener, log, shutdown)

@@ -24,7 +24,7 @@ pub(super) async fn frame(
             request.uri().path().to_owned(),
         )
     });
-    let mut response = match loopback::check(&request, service.port) {
+    let mut response = match loopback::check(&request, service.port, service.exposed) {
         Ok(()) => next.run(request).await,
         Err(refusal) => reply::refuse(&refusal),
     };

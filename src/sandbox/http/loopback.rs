@@ -7,17 +7,23 @@ use crate::sandbox::rules::refusal::Refusal;
 
 /// Refuses a request that was sent to another host's name, as a rebound name would, and a write
 /// to the controls that a page of another origin sent.
-pub(super) fn check(request: &Request, port: u16) -> Result<(), Refusal> {
+///
+/// An `exposed` server goes by whatever name the request was sent to: which names reach it, it cannot know.
+pub(super) fn check(request: &Request, port: u16, exposed: bool) -> Result<(), Refusal> {
     let header = |name| {
         let value = request.headers().get(name)?;
         Some(value.to_str().unwrap_or_default())
     };
-    if !header(header::HOST).is_some_and(|host| is_own_host(host, port)) {
+    let host = header(header::HOST);
+    if !exposed && !host.is_some_and(|host| is_own_host(host, port)) {
         return Err(Refusal::ForeignHost);
     }
     let writes = !matches!(*request.method(), Method::GET | Method::HEAD);
     let controls = request.uri().path().starts_with("/sandbox");
-    let foreign = header(header::ORIGIN).is_some_and(|origin| !is_own_origin(origin, port));
+    let foreign = header(header::ORIGIN).is_some_and(|origin| {
+        let own = is_own_origin(origin, port);
+        !own && !(exposed && origin.strip_prefix("http://") == host)
+    });
     if writes && controls && foreign {
         return Err(Refusal::CrossOrigin);
     }
@@ -52,7 +58,7 @@ mod tests {
         let request = headers
             .iter()
             .fold(request, |it, (name, value)| it.header(*name, *value));
-        check(&request.body(Body::empty()).unwrap(), 4010)
+        check(&request.body(Body::empty()).unwrap(), 4010, false)
     }
 
     #[test]
@@ -99,5 +105,19 @@ mod tests {
         for origin in ["https://evil.example", "null", "http://localhost:3000"] {
             assert_eq!(from("POST", origin), Err(Refusal::CrossOrigin), "{origin}");
         }
+    }
+
+    #[test]
+    fn an_exposed_server_goes_by_any_name_and_still_refuses_pages_of_another_origin() {
+        let post = |origin: &str| {
+            let request = Request::post("/sandbox/reset").header("host", "sandbox.test:4010");
+            let request = request
+                .header("origin", origin)
+                .body(Body::empty())
+                .unwrap();
+            check(&request, 4010, true)
+        };
+        assert_eq!(post("http://sandbox.test:4010"), Ok(()));
+        assert_eq!(post("http://evil.example"), Err(Refusal::CrossOrigin));
     }
 }

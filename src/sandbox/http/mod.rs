@@ -54,6 +54,8 @@ pub(crate) struct Service {
     pub(crate) delivery_interval: Duration,
     /// The port that it is reached at.
     pub(crate) port: u16,
+    /// Whether others than this machine may reach it.
+    pub(crate) exposed: bool,
     pub(crate) on_request: Option<OnRequest>,
 }
 
