@@ -5,7 +5,7 @@ use super::reply::{Outcome, Reply};
 use crate::sandbox::store::Ledger;
 
 /// OpenAPI 3.1 of everything under `/v1`, and of the webhook events.
-const DOCUMENT: &str = include_str!("openapi.json");
+const DOCUMENT: &str = include_str!("../../../docs/openapi.json");
 
 pub(super) fn document(_ledger: &Ledger<'_>, _call: &Call) -> Outcome {
     Ok(Reply::text(DOCUMENT))
