@@ -11,6 +11,6 @@ pub(crate) use client::{Answer, Call, Client, Connection, Trace, shown_headers};
 pub(crate) use dialect::{Dialect, list};
 pub(crate) use endpoints::{
     Changes, Continuation, NewBooking, SlotQuery, VenueQuery, Where, cancel_call, create_call,
-    show_call,
+    session, show_call,
 };
 pub(crate) use failure::Failure;

@@ -1,8 +1,10 @@
 //! One file a verb: its arguments (their comments are the help), what it does, and the view it ends with.
 
+mod api;
 mod attempts;
 mod book;
 mod cancel;
+mod card;
 mod continue_;
 mod explain;
 mod field;
@@ -10,6 +12,7 @@ mod help;
 mod modify;
 mod sandbox;
 mod search;
+mod session;
 mod show;
 mod slots;
 mod status;
@@ -36,6 +39,10 @@ pub(crate) enum Command {
     Modify(modify::Args),
     Cancel(cancel::Args),
     Attempts(attempts::Args),
+    #[command(subcommand)]
+    Session(session::Command),
+    Card(card::Args),
+    Api(Box<api::Args>),
     Status(status::Args),
     Explain(explain::Args),
     Help(help::Args),
@@ -83,6 +90,9 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Watch(args) => watch::run(context, args).await,
         Command::Modify(args) => modify::run(context, args).await,
         Command::Cancel(args) => cancel::run(context, args).await,
+        Command::Session(command) => session::run(context, command).await,
+        Command::Card(args) => card::run(context, args).await,
+        Command::Api(args) => api::run(context, *args).await,
         Command::Status(args) => status::run(context, args).await,
         Command::Explain(args) => explain::run(context, &args),
         Command::Continue(args) => continue_::run(context, args).await,

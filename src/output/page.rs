@@ -2,6 +2,7 @@
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 
+use super::json;
 use super::look::{Look, Tone};
 use super::visible::visible;
 use super::width;
@@ -52,6 +53,8 @@ enum Block {
     },
     /// A command to copy.
     Next(String),
+    /// A JSON text: laid out for a person, one line in a pipe.
+    Json(String),
 }
 
 /// A page of blocks.
@@ -118,6 +121,10 @@ impl Page {
 
     pub(crate) fn next(&mut self, command: impl Into<String>) -> &mut Self {
         self.push(Block::Next(command.into()))
+    }
+
+    pub(crate) fn json(&mut self, text: impl Into<String>) -> &mut Self {
+        self.push(Block::Json(text.into()))
     }
 
     fn push(&mut self, block: Block) -> &mut Self {
@@ -188,6 +195,7 @@ fn render_for_terminal(block: &Block, label_width: usize, look: &Look, text: &mu
                 text,
             );
         }
+        Block::Json(raw) => text.push_str(&format!("{}\n", json::pretty(raw, 2))),
         Block::Table { headers, rows, .. } => {
             if !rows.is_empty() {
                 text.push_str(&table(headers, rows, look));
@@ -208,6 +216,7 @@ fn render_for_pipe(block: &Block, look: &Look, text: &mut String) {
             ));
         }
         Block::Field(label, value) => text.push_str(&format!("{label}\t{}\n", visible(value))),
+        Block::Json(raw) => text.push_str(&format!("{}\n", json::compact(raw))),
         Block::Next(command) => text.push_str(&format!("next\t{}\n", visible(command))),
         Block::Line(line) => text.push_str(&format!("{}\n", visible(line))),
         Block::Labelled(tone, label, line) => {

@@ -16,6 +16,6 @@ pub(crate) use create::{create, resume};
 pub(crate) use finish::finish;
 pub(crate) use guided::{Draft, VERTICALS, find_venues, guide};
 pub(crate) use locate::{locate_slot, locate_venue};
-pub(crate) use offer::{Offer, Zoning, offered, resolve};
+pub(crate) use offer::{Offer, Zoning, not_a_list, offered, resolve};
 pub(crate) use pause::{payment_answer, walk_through};
 pub(crate) use wait::{read_booking, wait_while_processing};
