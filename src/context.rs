@@ -209,10 +209,7 @@ impl Context {
                 "the profile does not point to the embedded sandbox",
             ));
         };
-        let options = sandbox::Options {
-            database: Database::File(database.clone()),
-            limits: true,
-        };
+        let options = sandbox::Options::new(Database::File(database.clone()));
         let sandbox = Sandbox::open(options).map_err(|error| sandbox_error(&error))?;
         let now = sandbox.now().map_err(|error| sandbox_error(&error))?;
         let offset = now.duration_since(Timestamp::now());

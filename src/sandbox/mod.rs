@@ -3,6 +3,7 @@
 //! It is written from the specification alone, and shares nothing with the client that talks to
 //! it, so that a mistake on one side cannot hide behind the same mistake on the other.
 
+mod courier;
 mod http;
 mod rules;
 pub(crate) mod seed;
@@ -11,6 +12,7 @@ mod wire;
 
 use std::future::Future;
 use std::io;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::net::TcpListener;
@@ -25,6 +27,19 @@ pub(crate) struct Options {
     pub(crate) database: Database,
     /// Whether rate limits and the test allowance count.
     pub(crate) limits: bool,
+    /// How often the delivery worker looks for what is due.
+    pub(crate) delivery_interval: Duration,
+}
+
+impl Options {
+    /// The service's own behaviour, with a delivery worker that ticks every second.
+    pub(crate) const fn new(database: Database) -> Self {
+        Self {
+            database,
+            limits: true,
+            delivery_interval: Duration::from_secs(1),
+        }
+    }
 }
 
 /// A booking service of one's own.
@@ -60,6 +75,7 @@ impl Sandbox {
         let service = http::Service {
             store: self.store,
             limits: self.options.limits,
+            delivery_interval: self.options.delivery_interval,
             port: listener.local_addr()?.port(),
             on_request,
         };

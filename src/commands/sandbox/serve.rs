@@ -44,8 +44,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Database::Memory => None,
     };
     let sandbox = Sandbox::open(Options {
-        database,
         limits: !args.no_limits,
+        ..Options::new(database)
     })
     .map_err(|error| {
         Error::config(error.to_string())

@@ -6,10 +6,11 @@ use std::pin::Pin;
 
 use axum::RequestPartsExt;
 use axum::body::{Body, Bytes, HttpBody};
-use axum::extract::{Query, RawPathParams, Request};
+use axum::extract::{ConnectInfo, Query, RawPathParams, Request};
 use axum::http::{HeaderMap, Uri, header};
 use serde_json::{Map, Value};
 
+use super::line::Scissors;
 use crate::sandbox::rules::fields::parse_body;
 use crate::sandbox::rules::refusal::Refusal;
 
@@ -19,13 +20,14 @@ const BODY_LIMIT: usize = 1_048_576;
 const DRAIN_LIMIT: usize = 64 * BODY_LIMIT;
 
 /// A request, taken apart.
-#[derive(Debug)]
 pub(crate) struct Call {
     /// The path's one parameter, decoded.
     id: Option<String>,
     uri: Uri,
     headers: HeaderMap,
     body: Bytes,
+    /// What cuts the connection it came on.
+    line: Option<Scissors>,
 }
 
 impl Call {
@@ -36,12 +38,22 @@ impl Call {
             Ok(params) => params.iter().next().map(|(_, value)| value.to_owned()),
             Err(_) => return Err(Refusal::PathNotFound),
         };
+        let line = parts.extensions.remove::<ConnectInfo<Scissors>>();
         Ok(Self {
+            line: line.map(|ConnectInfo(line)| line),
             id,
             uri: parts.uri,
             headers: parts.headers,
             body,
         })
+    }
+
+    pub(super) fn line(&self) -> Option<&Scissors> {
+        self.line.as_ref()
+    }
+
+    pub(super) fn path(&self) -> &str {
+        self.uri.path()
     }
 
     /// The `{id}` of the path.

@@ -9,6 +9,7 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 
 use super::call::Call;
 use super::endpoints::{Endpoint, Needs};
+use super::mishap::Mishap;
 use super::reply::{self, Outcome};
 use super::{Service, bookings};
 use crate::sandbox::rules::access::{self, Key, KeyKind, TEST_ALLOWANCE};
@@ -48,6 +49,14 @@ async fn serve(service: &Service, endpoint: &'static Endpoint, request: Request)
         Ok(call) => call,
         Err(refusal) => return reply::refuse(&refusal),
     };
+    let mishap = Mishap::awaiting(service, endpoint.method, &call).await;
+    match mishap.before().await {
+        Some(response) => response,
+        None => mishap.after(answer(service, endpoint, call).await),
+    }
+}
+
+async fn answer(service: &Service, endpoint: &'static Endpoint, call: Call) -> Response {
     let limits = service.limits;
     let writes = endpoint.writes || limits && endpoint.budget.is_some();
     let work = move |ledger: &Ledger<'_>| {

@@ -8,7 +8,10 @@ mod door;
 mod endpoints;
 mod frame;
 mod index;
+mod line;
 mod loopback;
+mod mishap;
+mod openapi;
 mod reply;
 mod sessions;
 mod slots;
@@ -20,12 +23,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
+use super::courier;
 use super::rules::refusal::Refusal;
 use super::store::Store;
+use line::{Exchange, Scissors};
 
 /// How long requests that are under way may take once the server is told to stop.
 const GRACE: Duration = Duration::from_secs(3);
@@ -47,6 +51,7 @@ pub(crate) struct Service {
     pub(crate) store: Store,
     /// Whether rate limits and the test allowance count.
     pub(crate) limits: bool,
+    pub(crate) delivery_interval: Duration,
     /// The port that it is reached at.
     pub(crate) port: u16,
     pub(crate) on_request: Option<OnRequest>,
@@ -59,12 +64,9 @@ pub(crate) async fn serve(
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     let service = Arc::new(service);
-    let listener = listener.tap_io(|connection| {
-        // Without it an answer may wait for an acknowledgement; where it cannot be set, it waits.
-        let _ = connection.set_nodelay(true);
-    });
     let (stopping, stopped) = oneshot::channel();
-    let server = axum::serve(listener, router(&service)).with_graceful_shutdown(async move {
+    let router = router(&service).into_make_service_with_connect_info::<Scissors>();
+    let server = axum::serve(Exchange(listener), router).with_graceful_shutdown(async move {
         shutdown.await;
         let _ = stopping.send(());
     });
@@ -77,6 +79,7 @@ pub(crate) async fn serve(
     tokio::select! {
         outcome = async { server.await } => outcome,
         () = service.store.commit_writes() => Ok(()),
+        () = courier::deliver(&service.store, service.delivery_interval) => Ok(()),
         () = patience => Ok(()),
     }
 }
@@ -85,7 +88,12 @@ fn router(service: &Arc<Service>) -> Router {
     let router = endpoints::ENDPOINTS
         .iter()
         .fold(Router::new(), |router, endpoint| {
-            router.route(endpoint.path, door::route(endpoint))
+            let router = router.route(endpoint.path, door::route(endpoint));
+            // A base address is as often written without its last slash.
+            match endpoint.path.strip_suffix('/') {
+                Some(bare) => router.route(bare, door::route(endpoint)),
+                None => router,
+            }
         });
     control::CONTROLS
         .iter()

@@ -29,6 +29,14 @@ impl Reply {
         Self::json(201, document)
     }
 
+    /// 200 with JSON that is written already.
+    pub(crate) fn text(json: &str) -> Self {
+        Self {
+            status: 200,
+            body: json.as_bytes().to_vec(),
+        }
+    }
+
     fn json(status: u16, document: &impl Serialize) -> Outcome {
         match serde_json::to_vec(document) {
             Ok(body) => Ok(Self { status, body }),
@@ -60,13 +68,25 @@ pub(crate) fn metered(outcome: Outcome, meter: Option<Meter>) -> Response {
     response
 }
 
+/// A response that is none of the service's.
+pub(crate) fn garbage(status: StatusCode) -> Response {
+    let page = "<!doctype html><title>Welcome</title><p>This is not the answer you look for.";
+    let mut response = Response::new(Body::from(page));
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html"));
+    response
+}
+
 /// The response to a refused call.
 pub(crate) fn refuse(refusal: &Refusal) -> Response {
     let (status, body) = refusal.answer();
     response(status, body.to_string().into_bytes())
 }
 
-fn response(status: u16, body: Vec<u8>) -> Response {
+/// A response of JSON.
+pub(crate) fn response(status: u16, body: Vec<u8>) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() =
         StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -6,6 +6,7 @@ use reqwest::{Client, Method, Response};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+use crate::sandbox::rules::delivery::sign;
 use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox};
 
 /// A sandbox that serves on a port of its own, for as long as the runtime lives.
@@ -20,11 +21,15 @@ impl Served {
     }
 
     async fn limited(limits: bool) -> Self {
-        let database = Database::Memory;
-        Self::with(Options { database, limits }).await
+        Self::with(Options {
+            limits,
+            ..Options::new(Database::Memory)
+        })
+        .await
     }
 
-    async fn with(options: Options) -> Self {
+    async fn with(mut options: Options) -> Self {
+        options.delivery_interval = Duration::from_millis(5);
         let sandbox = Sandbox::open(options).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
@@ -436,11 +441,7 @@ async fn eight_sandboxes_share_one_file_from_the_first_moment_on() {
             std::thread::spawn(move || {
                 let mut runtime = tokio::runtime::Builder::new_current_thread();
                 runtime.enable_all().build().unwrap().block_on(async {
-                    let options = Options {
-                        database,
-                        limits: false,
-                    };
-                    let sandbox = Served::with(options).await;
+                    let sandbox = Served::with(Options::new(database)).await;
                     sandbox.book("ven_confirms", Value::Null).await
                 })
             })
@@ -452,11 +453,7 @@ async fn eight_sandboxes_share_one_file_from_the_first_moment_on() {
         .inspect(|(status, _)| assert_eq!(*status, 201))
         .filter(|(_, booking)| booking["status"] == "confirmed")
         .count();
-    let options = Options {
-        database: Database::File(path),
-        limits: false,
-    };
-    let sandbox = Served::with(options).await;
+    let sandbox = Served::with(Options::new(Database::File(path))).await;
     let (_, kept) = sandbox.get("/sandbox/bookings").await;
     assert_eq!(kept["bookings"].as_array().unwrap().len(), 8);
     assert!(confirmed >= 3, "{confirmed}");
@@ -715,4 +712,164 @@ async fn the_organizations_settings_reach_every_refusal_that_hangs_on_them() {
         (&other["id"], &other["vendor_payments"]),
         (&json!("org_other"), &json!(true))
     );
+}
+
+/// An app under test: answers with the given statuses in turn, and keeps what it was sent.
+struct App {
+    url: String,
+    received: tokio::sync::mpsc::UnboundedReceiver<(axum::http::HeaderMap, String)>,
+}
+
+impl App {
+    async fn answering(statuses: &'static [u16]) -> Self {
+        let (sender, received) = tokio::sync::mpsc::unbounded_channel();
+        let turn = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let hook = move |headers: axum::http::HeaderMap, body: String| async move {
+            let _ = sender.send((headers, body));
+            let turn = turn.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            axum::http::StatusCode::from_u16(statuses[turn % statuses.len()]).unwrap()
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/hook", listener.local_addr().unwrap());
+        let router = axum::Router::new().route("/hook", axum::routing::post(hook));
+        tokio::spawn(async { axum::serve(listener, router).await });
+        Self { url, received }
+    }
+}
+
+#[tokio::test]
+async fn an_event_is_delivered_signed_and_a_failed_one_retried_by_the_sandboxs_clock() {
+    let sandbox = Served::fresh().await;
+    sandbox.book("ven_confirms", Value::Null).await;
+    let mut app = App::answering(&[200, 500, 500, 302, 404, 204]).await;
+    let settings = json!({"webhook_url": app.url, "webhook_secret": "s"});
+    sandbox
+        .ask("", "PUT", "/sandbox/organization", settings)
+        .await;
+    let (_, booking) = sandbox.book("ven_confirms", Value::Null).await;
+
+    let mut kinds = Vec::new();
+    for _ in 0..2 {
+        let (headers, body) = app.received.recv().await.unwrap();
+        let header = |name: &str| headers[name].to_str().unwrap();
+        assert_eq!(header("booking-delivery-attempt"), "1");
+        let signature = header("booking-signature");
+        let at = signature[2..signature.find(',').unwrap()].parse().unwrap();
+        let at = jiff::Timestamp::from_second(at).unwrap();
+        assert_eq!(sign("s", at, body.as_bytes()), signature);
+        let event: Value = serde_json::from_str(&body).unwrap();
+        assert_eq!(
+            names(&event),
+            ["id", "object", "type", "created_at", "data"]
+        );
+        assert_eq!(event["data"]["object"]["id"], booking["id"]);
+        kinds.push(event["type"].as_str().unwrap().to_owned());
+    }
+    kinds.sort();
+    assert_eq!(kinds, ["booking.confirmed", "booking.created"]);
+
+    for (pause, number) in [("30s", 2), ("2m", 3), ("10m", 4)] {
+        let is_waiting = |it: &Value| {
+            it["attempts"].as_array().unwrap().len() == number - 1 && it["state"] == "pending"
+        };
+        settled(&sandbox, is_waiting).await;
+        sandbox.advance(pause).await;
+        let (headers, _) = app.received.recv().await.unwrap();
+        assert_eq!(headers["booking-delivery-attempt"], number.to_string());
+    }
+    let abandoned = settled(&sandbox, |it| it["state"] == "abandoned").await;
+    assert_eq!(abandoned["attempts"][3]["status"], 404);
+    assert_eq!(abandoned.get("next_attempt_at"), None);
+    let id = abandoned["event_id"].as_str().unwrap();
+    let (status, _) = sandbox
+        .post(&format!("/sandbox/deliveries/{id}/resend"), Value::Null)
+        .await;
+    assert_eq!(status, 200);
+    assert_eq!(
+        app.received.recv().await.unwrap().0["booking-delivery-attempt"],
+        "5"
+    );
+    settled(&sandbox, |it| {
+        it["event_id"] == id && it["state"] == "delivered"
+    })
+    .await;
+}
+
+/// Waits for a delivery that stands as wanted.
+async fn settled(sandbox: &Served, wanted: impl Fn(&Value) -> bool) -> Value {
+    let search = async {
+        loop {
+            let (_, list) = sandbox.get("/sandbox/deliveries").await;
+            let deliveries = list["deliveries"].as_array().unwrap();
+            if let Some(found) = deliveries.iter().find(|it| wanted(it)) {
+                return found.clone();
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(5), search)
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_fault_happens_as_often_as_asked_and_commits_only_where_it_says_so() {
+    let sandbox = Served::fresh().await;
+    let create = async |fault: Value| {
+        let mut wanted = json!({"on": "POST /v1/bookings"});
+        for (field, value) in fault.as_object().unwrap() {
+            wanted[field] = value.clone();
+        }
+        assert_eq!(sandbox.post("/sandbox/faults", wanted).await.0, 201);
+        let request = sandbox
+            .request("POST", "/v1/bookings")
+            .bearer_auth(LIVE_KEY);
+        request
+            .json(&order("ven_confirms", Value::Null))
+            .send()
+            .await
+    };
+    let booked = async || {
+        let (_, list) = sandbox.get("/sandbox/bookings").await;
+        list["bookings"].as_array().unwrap().len()
+    };
+    assert!(create(json!({"kind": "drop_before"})).await.is_err());
+    assert_eq!(booked().await, 0);
+    let response = create(json!({"kind": "status", "status": 503, "body": {"error": "x"}})).await;
+    assert_eq!(
+        answer(response.unwrap()).await,
+        (503, json!({"error": "x"}))
+    );
+    assert_eq!(booked().await, 0);
+    assert!(create(json!({"kind": "drop_after"})).await.is_err());
+    assert_eq!(booked().await, 1);
+    let response = create(json!({"kind": "truncate", "after_bytes": 10}))
+        .await
+        .unwrap();
+    assert_eq!(response.status(), 201);
+    assert!(response.bytes().await.is_err());
+    assert_eq!(booked().await, 2);
+    let response = create(json!({"kind": "garbage"})).await.unwrap();
+    assert!(response.json::<Value>().await.is_err());
+    assert_eq!(booked().await, 3);
+    let started = std::time::Instant::now();
+    let response = create(json!({"kind": "delay", "delay_ms": 50}))
+        .await
+        .unwrap();
+    assert!(started.elapsed() >= Duration::from_millis(50));
+    assert_eq!(response.status(), 201);
+
+    let waiting = json!({"on": "GET /v1/bookings/{id}", "kind": "garbage", "times": 3});
+    sandbox.post("/sandbox/faults", waiting).await;
+    let booking = answer(response).await.1;
+    let path = format!("/v1/bookings/{}", booking["id"].as_str().unwrap());
+    let response = sandbox.request("GET", &path).send().await.unwrap();
+    assert!(response.json::<Value>().await.is_err());
+    let (_, list) = sandbox.get("/sandbox/faults").await;
+    assert_eq!(names(&list["faults"][0]), ["id", "on", "kind", "times"]);
+    assert_eq!(list["faults"][0]["times"], 2);
+    let (_, cleared) = sandbox
+        .ask("", "DELETE", "/sandbox/faults", Value::Null)
+        .await;
+    assert_eq!(cleared, json!({"faults": []}));
+    assert_eq!(sandbox.reread(&booking).await, booking);
 }

@@ -18,7 +18,8 @@ pub(crate) enum ErrorCode {
 }
 
 impl ErrorCode {
-    const ALL: [Self; 12] = [
+    /// In the order of their names.
+    pub(crate) const ALL: [Self; 12] = [
         Self::CancellationUnsupported,
         Self::CardDeclined,
         Self::ModificationRefused,

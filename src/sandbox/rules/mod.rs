@@ -7,6 +7,8 @@ pub(crate) mod availability;
 pub(crate) mod booking;
 pub(crate) mod code;
 pub(crate) mod create;
+pub(crate) mod delivery;
+pub(crate) mod fault;
 pub(crate) mod fields;
 pub(crate) mod guest;
 pub(crate) mod limits;

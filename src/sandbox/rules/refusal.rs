@@ -74,6 +74,7 @@ pub(crate) enum Refusal {
     ForeignHost,
     CrossOrigin,
     OrganizationUnknown,
+    DeliveryNotFound,
     /// The sandbox itself broke; the text is for who looks into it.
     Broken(String),
 }
@@ -264,6 +265,7 @@ impl Refusal {
                 error("a page of another origin may not write to the sandbox"),
             ),
             Self::OrganizationUnknown => (404, error("organization not found")),
+            Self::DeliveryNotFound => (404, error("delivery not found")),
             Self::Broken(detail) => (500, json!({"error": "internal error", "detail": detail})),
         }
     }

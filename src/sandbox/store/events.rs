@@ -30,6 +30,7 @@ impl Ledger<'_> {
                 at.as_millisecond(),
                 body,
             ))?;
+        self.dispatch(number, &booking.organization)?;
         Ok(())
     }
 }

@@ -5,7 +5,9 @@
 //! committed. Reads run at once.
 
 mod bookings;
+mod deliveries;
 mod events;
+mod faults;
 mod ledger;
 mod messages;
 mod number;
@@ -22,6 +24,8 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
 use tokio::sync::Notify;
 
+pub(crate) use deliveries::Errand;
+pub(crate) use faults::WaitingFault;
 pub(crate) use ledger::Ledger;
 pub(crate) use messages::About;
 pub(crate) use number::{one_time_code, reference};

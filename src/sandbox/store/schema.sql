@@ -105,7 +105,9 @@ CREATE TABLE deliveries (
   state TEXT NOT NULL,
   -- Attempts of the schedule that is running; a resend starts a new one.
   failures INTEGER NOT NULL,
-  next_attempt_at INTEGER
+  next_attempt_at INTEGER,
+  -- Until when, in real time, the attempt is left to who began it.
+  leased_until INTEGER
 );
 CREATE INDEX deliveries_due ON deliveries (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
 
@@ -125,5 +127,5 @@ CREATE TABLE faults (
   method TEXT NOT NULL,
   path TEXT NOT NULL,
   times INTEGER NOT NULL,
-  kind TEXT NOT NULL
+  fault TEXT NOT NULL
 );

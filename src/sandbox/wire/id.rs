@@ -10,6 +10,7 @@ const LENGTH: u32 = 13;
 pub(crate) enum Kind {
     Booking,
     Event,
+    Fault,
     Message,
     Session,
 }
@@ -19,6 +20,7 @@ impl Kind {
         match self {
             Self::Booking => "bk_",
             Self::Event => "evt_",
+            Self::Fault => "flt_",
             Self::Message => "msg_",
             Self::Session => "ses_",
         }

@@ -1,7 +1,10 @@
-//! The sandbox's own controls, under `/sandbox`. They need no key.
+//! The sandbox's own surface, beside the service's: `/sandbox` and the interface's description. It
+//! needs no key.
 
 mod bookings;
 mod clock;
+mod deliveries;
+mod faults;
 mod inbox;
 mod keys;
 mod organization;
@@ -15,7 +18,7 @@ use axum::routing::{MethodRouter, on};
 
 use super::call::Call;
 use super::reply::{self, Outcome};
-use super::{Service, door};
+use super::{Service, door, openapi};
 use crate::sandbox::store::Ledger;
 
 /// A control.
@@ -53,6 +56,7 @@ impl Control {
 /// Every control.
 pub(crate) const CONTROLS: &[Control] = &[
     Control::write("POST", "/sandbox/reset", reset::reset),
+    Control::read("/openapi.json", openapi::document),
     Control::read("/sandbox/clock", clock::show),
     Control::write("POST", "/sandbox/clock", clock::advance),
     Control::read("/sandbox/keys", keys::list),
@@ -60,6 +64,15 @@ pub(crate) const CONTROLS: &[Control] = &[
     Control::write("PUT", "/sandbox/organization", organization::merge),
     Control::read("/sandbox/bookings", bookings::list),
     Control::read("/sandbox/inbox", inbox::list),
+    Control::read("/sandbox/faults", faults::list),
+    Control::write("POST", "/sandbox/faults", faults::add),
+    Control::write("DELETE", "/sandbox/faults", faults::clear),
+    Control::read("/sandbox/deliveries", deliveries::list),
+    Control::write(
+        "POST",
+        "/sandbox/deliveries/{event_id}/resend",
+        deliveries::resend,
+    ),
 ];
 
 /// The route of a control.
