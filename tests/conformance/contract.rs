@@ -1,0 +1,1397 @@
+//! What the specification leaves open and the sandbox settles: shapes, statuses, scopes, and the
+//! order in which things are checked.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use crate::purpose::details;
+use crate::receiver::Receiver;
+use crate::service::{
+    Answer, BETA, LIVE, OTHER, READ_ONLY, SUSPENDED, Service, TEST, WITHOUT_BILLING, approval,
+    instant, list, names, path_of, session_path, with,
+};
+use crate::states::unconfirmed;
+
+/// Asserts that an object has these fields, and of the further ones no others.
+#[track_caller]
+fn shaped(object: &Value, fields: &[&str], further: &[&str]) {
+    let names = names(object);
+    for field in fields {
+        assert!(names.contains(field), "no {field} in {object}");
+    }
+    for name in names {
+        let known = fields.contains(&name) || further.contains(&name);
+        assert!(known, "{name} in {object}");
+    }
+}
+
+/// “GET /v1/ answers {object: "api", name, version: "v1", server_time, endpoints: [{method, path,
+/// summary}], sandbox: true}.”
+#[tokio::test]
+async fn shape_index_says_that_it_is_a_sandbox() {
+    let service = Service::start(&[]);
+    let answer = service.get("/v1/").await;
+    let index = answer.is(200);
+    let fields = [
+        "object",
+        "name",
+        "version",
+        "server_time",
+        "endpoints",
+        "sandbox",
+    ];
+    shaped(index, &fields, &[]);
+    assert_eq!(index["object"], "api");
+    assert_eq!(index["sandbox"], true);
+    for endpoint in list(index, "endpoints") {
+        shaped(&endpoint, &["method", "path", "summary"], &[]);
+    }
+}
+
+const VENUE: [&str; 11] = [
+    "venue_id",
+    "name",
+    "vertical",
+    "provider",
+    "address",
+    "city",
+    "country",
+    "latitude",
+    "longitude",
+    "timezone",
+    "tags",
+];
+
+/// “A search answers {object: "list", venues: […]}, each venue with name, place, zone and tags.”
+#[tokio::test]
+async fn shape_venues_are_listed_with_all_that_is_known_of_them() {
+    let service = Service::start(&[]);
+    for city in ["Tokyo", "Sandbox"] {
+        let search = json!({
+            "vertical": "dining", "location": city, "datetime": service.evening(1).await,
+            "party_size": 2,
+        });
+        let answer = service.post("/v1/venues/search", search).await;
+        shaped(answer.is(200), &["object", "venues"], &[]);
+        assert_eq!(answer.body["object"], "list");
+        for venue in list(&answer.body, "venues") {
+            shaped(&venue, &VENUE, &["distance_km", "price_level", "providers"]);
+            assert!(venue["latitude"].is_number() && venue["longitude"].is_number());
+            assert!(venue["tags"].is_array());
+        }
+    }
+}
+
+/// “A venue of several providers has provider null, and lists them in providers.”
+#[tokio::test]
+async fn shape_venue_of_several_providers_has_no_provider_and_lists_them() {
+    let service = Service::start(&[]);
+    let venues = service.venues("dining", "Sandbox").await;
+    let of_two = venues
+        .iter()
+        .find(|it| it["venue_id"] == "ven_multi_provider")
+        .unwrap();
+    assert_eq!(of_two["provider"], Value::Null);
+    assert_eq!(of_two["providers"], json!(["provider_a", "provider_c"]));
+}
+
+/// “Where some providers fail, a search answers 200 with providers_failed.”
+#[tokio::test]
+async fn shape_providers_failed_lists_who_failed_where_others_answered() {
+    let service = Service::start(&[]);
+    let search = json!({
+        "vertical": "dining", "location": "Partial Outage",
+        "datetime": service.evening(1).await,
+    });
+    let answer = service.post("/v1/venues/search", search).await;
+    assert_eq!(list(answer.is(200), "providers_failed").len(), 1);
+    assert!(!list(&answer.body, "venues").is_empty());
+}
+
+/// “Availability answers {object: "list", venue_id, provider, slots: […]}.”
+#[tokio::test]
+async fn shape_slots_are_listed_with_venue_and_provider() {
+    let service = Service::start(&[]);
+    let body = json!({
+        "venue_id": "ven_confirms_b", "datetime": service.evening(1).await, "party_size": 3,
+    });
+    let answer = service.post("/v1/availability/search", body).await;
+    shaped(
+        answer.is(200),
+        &["object", "venue_id", "provider", "slots"],
+        &[],
+    );
+    assert_eq!(answer.body["object"], "list");
+    assert_eq!(answer.body["provider"], "provider_b");
+    let fields = [
+        "availability_id",
+        "datetime",
+        "party_size",
+        "duration_minutes",
+    ];
+    let further = ["seating", "price", "card_terms", "cancellation_terms"];
+    for slot in list(&answer.body, "slots") {
+        shaped(&slot, &fields, &further);
+        assert_eq!(slot["party_size"], 3);
+        assert!(slot["duration_minutes"].as_i64().unwrap() > 0);
+    }
+}
+
+/// “card_terms is {required, hold_amount?, currency?, text}, cancellation_terms {free_until?,
+/// fee_amount?, currency?, text}.”
+#[tokio::test]
+async fn shape_terms_of_card_and_cancellation() {
+    let service = Service::start(&[]);
+    for city in ["London", "Tokyo"] {
+        let venue = service.search_then("dining", city, "provider_c").await;
+        for slot in service.slots(venue["venue_id"].as_str().unwrap()).await {
+            let card = &slot["card_terms"];
+            shaped(card, &["required", "text"], &["hold_amount", "currency"]);
+            let cancellation = &slot["cancellation_terms"];
+            let further = ["free_until", "fee_amount", "currency"];
+            shaped(cancellation, &["text"], &further);
+            if !cancellation["free_until"].is_null() {
+                let slot_time = instant(&slot["datetime"]);
+                assert!(instant(&cancellation["free_until"]) <= slot_time);
+            }
+        }
+    }
+}
+
+const BOOKING: [&str; 11] = [
+    "id",
+    "object",
+    "status",
+    "provider",
+    "venue_id",
+    "venue_name",
+    "datetime",
+    "party_size",
+    "customer",
+    "created_at",
+    "updated_at",
+];
+const BOOKING_FURTHER: [&str; 8] = [
+    "end_user",
+    "seating_preference",
+    "payment_collection",
+    "error_code",
+    "error_message",
+    "next_action",
+    "last_modification",
+    "expires_at",
+];
+
+/// “A booking has its id, object, status, provider, venue, time, party, customer and dates; what
+/// does not apply is absent.”
+#[tokio::test]
+async fn shape_booking_has_its_fields_and_no_others() {
+    let service = Service::start(&[]);
+    for venue in [
+        "ven_confirms",
+        "ven_otp",
+        "ven_provider_fails",
+        "ven_processing",
+    ] {
+        shaped(&service.book(venue).await, &BOOKING, &BOOKING_FURTHER);
+    }
+    let paid = service.book_paid("ven_payment").await;
+    shaped(&paid, &BOOKING, &BOOKING_FURTHER);
+    // Nothing is null: what does not apply is absent.
+    assert!(paid.as_object().unwrap().values().all(|it| !it.is_null()));
+}
+
+/// “A create answers 201 when the booking was created now, 200 when the idempotency key returned
+/// an earlier one.”
+#[tokio::test]
+async fn shape_booking_is_201_when_created_and_200_when_known() {
+    let service = Service::start(&[]);
+    let order = service.order("ven_provider_fails").await;
+    let keyed = service.live().keyed("key");
+    keyed.post("/v1/bookings", order.clone()).await.is(201);
+    keyed.post("/v1/bookings", order).await.is(200);
+}
+
+/// “next_action is {type: "otp", message, channel, sent_to, expires_at} while a one-time code is
+/// waited for.”
+#[tokio::test]
+async fn shape_otp_action_says_where_the_code_was_sent() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_otp").await;
+    let action = &booking["next_action"];
+    let fields = ["type", "message", "channel", "sent_to", "expires_at"];
+    shaped(action, &fields, &[]);
+    assert_eq!(action["type"], "otp");
+    let code = service.code().await;
+    assert!(!booking.to_string().contains(&code), "the code is a secret");
+}
+
+/// “next_action is {type: "payment_approval", message, amount, currency, psp_request, expires_at}
+/// while a payment is.”
+#[tokio::test]
+async fn shape_payment_action_carries_the_psp_request() {
+    let service = Service::start(&[]);
+    let booking = service.book_paid("ven_payment").await;
+    let action = &booking["next_action"];
+    let fields = [
+        "type",
+        "message",
+        "amount",
+        "currency",
+        "psp_request",
+        "expires_at",
+    ];
+    shaped(action, &fields, &[]);
+    assert_eq!(action["type"], "payment_approval");
+    assert!(action["amount"].is_number());
+    assert!(action["psp_request"]["approval_id"].is_string());
+    assert_eq!(action["expires_at"], booking["expires_at"]);
+}
+
+/// “next_action is {type: "confirm_details", message, fields} while other answers are.”
+#[tokio::test]
+async fn shape_other_action_lists_the_fields_it_asks_for() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_confirm_details").await;
+    let action = &booking["next_action"];
+    assert_eq!(action["type"], "confirm_details");
+    assert!(action["message"].is_string());
+    assert!(!list(action, "fields").is_empty());
+    service
+        .act(&booking, "continue", json!({}))
+        .await
+        .refused_plainly(400);
+    let answer = service.act(&booking, "continue", details(&booking)).await;
+    assert_eq!(answer.is(200)["status"], "confirmed");
+}
+
+/// “last_modification is {at, changes: {field: {from, to}}}.”
+#[tokio::test]
+async fn shape_last_modification_tells_when_and_from_what_to_what() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_confirms").await;
+    let answer = service
+        .act(&booking, "modify", json!({"party_size": 5}))
+        .await;
+    let modification = &answer.is(200)["last_modification"];
+    shaped(modification, &["at", "changes"], &[]);
+    assert_eq!(
+        modification["changes"],
+        json!({"party_size": {"from": 2, "to": 5}})
+    );
+    assert!(instant(&modification["at"]) >= instant(&booking["created_at"]));
+}
+
+/// “A session is {id, object: "session", provider, state: "pending", end_user, created_at},
+/// created with 201.”
+#[tokio::test]
+async fn shape_session_is_201_and_pending() {
+    let service = Service::start(&[]);
+    let session = service.connect("ada", "+441632960001").await;
+    shaped(
+        &session,
+        &[
+            "id",
+            "object",
+            "provider",
+            "state",
+            "end_user",
+            "created_at",
+        ],
+        &[],
+    );
+    assert_eq!(session["object"], "session");
+    assert_eq!(session["state"], "pending");
+    let answer = service.get("/v1/sessions").await;
+    shaped(answer.is(200), &["object", "sessions"], &[]);
+    assert_eq!(answer.body["object"], "list");
+}
+
+/// “DELETE of a session answers {id, object: "session", deleted: true}.”
+#[tokio::test]
+async fn shape_disconnect_says_deleted() {
+    let service = Service::start(&[]);
+    let session = service.connect("ada", "+441632960001").await;
+    let answer = service.delete(&session_path(&session, "")).await;
+    let expected = json!({"id": session["id"], "object": "session", "deleted": true});
+    assert_eq!(*answer.is(200), expected);
+}
+
+/// “open_bookings hold the summary fields.”
+#[tokio::test]
+async fn shape_open_bookings_hold_the_summary() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_otp").await;
+    let answer = service.get("/v1/bookings/bk_unknown").await;
+    let open = list(answer.is(404), "open_bookings");
+    shaped(
+        &open[0],
+        &["id", "object", "status", "provider", "next_action"],
+        &[],
+    );
+    for (name, value) in open[0].as_object().unwrap() {
+        assert_eq!(booking[name], *value);
+    }
+}
+
+/// “A delivery is {id, object: "event", type, created_at, data: {object}} with headers
+/// Booking-Signature and Booking-Delivery-Attempt.”
+#[tokio::test]
+async fn shape_delivery_is_an_event_with_its_attempts_number() {
+    let service = Service::start(&[]);
+    let receiver = Receiver::start().await;
+    service.settings(json!({"webhook_url": receiver.url})).await;
+    let booking = service.book("ven_confirms").await;
+    let attempt = receiver.event("booking.confirmed", &booking).await;
+    let fields = ["id", "object", "type", "created_at", "data"];
+    shaped(&attempt.event, &fields, &[]);
+    assert_eq!(attempt.event["object"], "event");
+    shaped(&attempt.event["data"], &["object"], &[]);
+    assert_eq!(attempt.headers["booking-delivery-attempt"], "1");
+    assert!(attempt.headers.contains_key("booking-signature"));
+}
+
+/// “t is the real time of the attempt, also where the sandbox's clock was moved.”
+#[tokio::test]
+async fn shape_delivery_time_is_the_real_one_where_the_clock_was_moved() {
+    let service = Service::start(&[]);
+    let receiver = Receiver::start().await;
+    service.settings(json!({"webhook_url": receiver.url})).await;
+    service.advance("90d").await;
+    let booking = service.book("ven_confirms").await;
+    let attempt = receiver.event("booking.confirmed", &booking).await;
+    let t: i64 = attempt.signature().0.parse().unwrap();
+    assert!((attempt.at.as_second() - t).abs() <= 2);
+    let created = instant(&attempt.event["created_at"]);
+    assert!(created > Timestamp::now() + SignedDuration::from_hours(89 * 24));
+}
+
+/// “Times are RFC 3339 with an offset, in the venue's own zone for slots.”
+#[tokio::test]
+async fn shape_times_have_an_offset_and_slots_are_in_the_venues_own_zone() {
+    let service = Service::start(&[]);
+    for (city, zone) in [
+        ("Paris", "Europe/Paris"),
+        ("Tokyo", "Asia/Tokyo"),
+        ("New York", "America/New_York"),
+    ] {
+        let venue = service.search_then("dining", city, "provider_a").await;
+        assert_eq!(venue["timezone"], zone);
+        let slot = service.new_slot(venue["venue_id"].as_str().unwrap()).await;
+        let local = instant(&slot["datetime"]).in_tz(zone).unwrap();
+        let expected = local.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
+        assert_eq!(slot["datetime"], expected);
+    }
+    let booking = service.book("ven_confirms").await;
+    instant(&booking["created_at"]);
+    instant(&booking["updated_at"]);
+    let index = service.get("/v1/").await;
+    instant(&index.body["server_time"]);
+}
+
+/// “Ids carry a prefix and sort by creation time.”
+#[tokio::test]
+async fn shape_ids_carry_a_prefix_and_sort_by_creation() {
+    let service = Service::start(&[]);
+    let receiver = Receiver::start().await;
+    service.settings(json!({"webhook_url": receiver.url})).await;
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        let booking = service.book("ven_confirms").await;
+        ids.push(booking["id"].as_str().unwrap().to_owned());
+    }
+    assert!(ids.is_sorted() && ids.iter().all(|it| it.starts_with("bk_")));
+    let attempts = receiver.wait(10, |_| true).await;
+    let event_id = |it: &crate::receiver::Attempt| it.event["id"].as_str().unwrap().to_owned();
+    assert!(attempts.iter().all(|it| event_id(it).starts_with("evt_")));
+    let session = service.connect("ada", "+441632960001").await;
+    assert!(session["id"].as_str().unwrap().starts_with("ses_"));
+    let organization = service.get("/sandbox/organization").await;
+    assert!(
+        organization.body["id"]
+            .as_str()
+            .unwrap()
+            .starts_with("org_")
+    );
+    for venue in service.venues("dining", "Sandbox").await {
+        assert!(venue["venue_id"].as_str().unwrap().starts_with("ven_"));
+    }
+    for slot in service.slots("ven_confirms").await {
+        assert!(
+            slot["availability_id"]
+                .as_str()
+                .unwrap()
+                .starts_with("slot_")
+        );
+    }
+}
+
+/// “continue, modify or cancel where the status does not allow it: 409, error.”
+#[tokio::test]
+async fn status_1_what_the_status_does_not_allow_is_409() {
+    let service = Service::start(&[]);
+    for booking in unconfirmed(&service).await {
+        for what in ["modify", "cancel"] {
+            let body = json!({"party_size": 3});
+            let body = if what == "modify" { body } else { json!({}) };
+            service.act(&booking, what, body).await.refused_plainly(409);
+        }
+        if booking["status"] != "requires_action" {
+            for body in [json!({"otp": "123456"}), json!({"psp_abort": true})] {
+                let answer = service.act(&booking, "continue", body).await;
+                answer.refused_plainly(409);
+            }
+        }
+        assert_eq!(service.read(&booking).await, booking);
+    }
+    let confirmed = service.book("ven_confirms").await;
+    let answer = service
+        .act(&confirmed, "continue", json!({"otp": "123456"}))
+        .await;
+    answer.refused_plainly(409);
+}
+
+/// “A wrong OTP: 400 invalid_otp with attempts_left; the booking stays paused; after the 5th it
+/// is failed with otp_attempts_exceeded.”
+#[tokio::test]
+async fn status_2_a_wrong_otp_counts_down_to_failed() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_otp").await;
+    for left in [4, 3, 2, 1] {
+        let wrong = json!({"otp": "000000"});
+        let answer = service.act(&booking, "continue", wrong).await;
+        let body = answer.refused(400, "invalid_otp");
+        assert_eq!(body["attempts_left"], left);
+        assert_eq!(service.read(&booking).await["status"], "requires_action");
+    }
+    let wrong = json!({"otp": "000000"});
+    service.act(&booking, "continue", wrong).await.is(400);
+    let read = service.read(&booking).await;
+    assert_eq!(read["status"], "failed");
+    assert_eq!(read["error_code"], "otp_attempts_exceeded");
+    let code = json!({"otp": service.code().await});
+    service.act(&booking, "continue", code).await.is(409);
+}
+
+/// “"validation failed": 400 with fields, a message for each name.”
+#[tokio::test]
+async fn status_3_a_failed_validation_maps_names_to_messages() {
+    let service = Service::start(&[]);
+    let fields = json!({"datetime": "soon", "party_size": 21});
+    let answer = service.create_with("ven_confirms", fields).await;
+    shaped(answer.refused_plainly(400), &["error", "fields"], &[]);
+    assert_eq!(names(&answer.body["fields"]), ["datetime", "party_size"]);
+    answer.invalid("datetime");
+}
+
+/// “An unknown session: 404.”
+#[tokio::test]
+async fn status_4_an_unknown_session_is_404() {
+    let service = Service::start(&[]);
+    let path = "/v1/sessions/ses_unknown";
+    service.get(path).await.refused_plainly(404);
+    service.delete(path).await.refused_plainly(404);
+    service
+        .get(&format!("{path}/card"))
+        .await
+        .refused_plainly(404);
+    let verify = format!("{path}/verify");
+    service
+        .post(&verify, json!({"code": "123456"}))
+        .await
+        .refused_plainly(404);
+    // Another organization's is as good as unknown.
+    let session = service.connect("ada", "+441632960001").await;
+    let answer = service.with(OTHER).get(&session_path(&session, "")).await;
+    answer.refused_plainly(404);
+    let answer = service
+        .with(OTHER)
+        .delete(&session_path(&session, ""))
+        .await;
+    answer.refused_plainly(404);
+    let listed = service.with(OTHER).get("/v1/sessions").await;
+    assert!(list(listed.is(200), "sessions").is_empty());
+}
+
+/// “A wrong session code: 400 invalid_code.”
+#[tokio::test]
+async fn status_5_a_wrong_session_code_is_invalid_code() {
+    let service = Service::start(&[]);
+    let session = service.connect("ada", "+441632960001").await;
+    let wrong = json!({"code": "000000"});
+    let answer = service
+        .post(&session_path(&session, "/verify"), wrong)
+        .await;
+    answer.refused(400, "invalid_code");
+    let read = service.get(&session_path(&session, "")).await;
+    assert_eq!(read.is(200)["state"], "pending");
+}
+
+/// “A session operation with a test key: 403 live_key_required.”
+#[tokio::test]
+async fn status_6_every_session_operation_needs_a_live_key() {
+    let service = Service::start(&[]);
+    let session = service.sign_in("ada", "+441632960001").await;
+    let path = |what| session_path(&session, what);
+    for (method, path) in [
+        ("POST", "/v1/sessions".to_owned()),
+        ("POST", path("/verify")),
+        ("GET", "/v1/sessions".to_owned()),
+        ("GET", path("")),
+        ("GET", path("/card")),
+        ("GET", "/v1/sessions/card?end_user=ada".to_owned()),
+        ("DELETE", path("")),
+    ] {
+        let answer = service.with(TEST).call(method, &path, None).await;
+        answer.refused(403, "live_key_required");
+    }
+}
+
+/// “A saved sign-in that has lapsed: 409 reconnect_required.”
+#[tokio::test]
+async fn status_7_a_lapsed_sign_in_is_reconnect_required() {
+    let service = Service::start(&[]);
+    let session = service.sign_in("ada", "+441632960001").await;
+    service.advance("31d").await;
+    let as_ada = json!({"end_user": "ada"});
+    let answer = service.create_with("ven_confirms_b", as_ada).await;
+    answer.refused(409, "reconnect_required");
+    let card = service.get(&session_path(&session, "/card")).await;
+    card.refused(409, "reconnect_required");
+    let card = service.get("/v1/sessions/card?end_user=ada").await;
+    card.refused(409, "reconnect_required");
+}
+
+/// “A 422 from the venue carries error, error_code and the unchanged booking.”
+#[tokio::test]
+async fn status_8_a_venues_refusal_carries_the_booking() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_modify_refused").await;
+    let answer = service
+        .act(&booking, "modify", json!({"party_size": 3}))
+        .await;
+    shaped(answer.is(422), &["error", "error_code", "booking"], &[]);
+    assert_eq!(answer.body["booking"], booking);
+}
+
+/// “An unknown path is 404, a wrong method 405.”
+#[tokio::test]
+async fn status_9_an_unknown_path_is_404_and_a_wrong_method_405() {
+    let service = Service::start(&[]);
+    for path in [
+        "/",
+        "/v1/nowhere",
+        "/v1/bookings/bk_1/pay",
+        "/v1/sessions/ses_1/card/x",
+    ] {
+        service.get(path).await.refused_plainly(404);
+    }
+    for (method, path) in [
+        ("GET", "/v1/bookings"),
+        ("GET", "/v1/venues/search"),
+        ("DELETE", "/v1/bookings/bk_1"),
+        ("PUT", "/v1/sessions"),
+        ("GET", "/v1/bookings/bk_1/cancel"),
+        ("POST", "/v1/"),
+    ] {
+        let answer = service.live().call(method, path, None).await;
+        answer.refused_plainly(405);
+    }
+}
+
+/// “The index needs no scope.”
+#[tokio::test]
+async fn scope_1_the_index_needs_none() {
+    let service = Service::start(&[]);
+    service.with(READ_ONLY).get("/v1/").await.is(200);
+}
+
+/// “venues:read is for search and availability, bookings:read for a booking, sessions:read for
+/// sessions and cards.”
+#[tokio::test]
+async fn scope_2_reading_needs_the_read_scopes_alone() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_confirms").await;
+    let session = service.sign_in("ada", "+441632960001").await;
+    let reader = service.with(READ_ONLY);
+    let search = json!({
+        "vertical": "dining", "location": "Sandbox", "datetime": service.evening(1).await,
+    });
+    reader.post("/v1/venues/search", search).await.is(200);
+    let slots = json!({
+        "venue_id": "ven_confirms", "datetime": service.evening(1).await, "party_size": 2,
+    });
+    reader.post("/v1/availability/search", slots).await.is(200);
+    reader.get(&path_of(&booking, "")).await.is(200);
+    reader.get("/v1/sessions").await.is(200);
+    reader.get(&session_path(&session, "")).await.is(200);
+    reader.get(&session_path(&session, "/card")).await.is(200);
+}
+
+/// “bookings:create, bookings:write (continue, modify, cancel) and sessions:write are for what
+/// changes.”
+#[tokio::test]
+async fn scope_3_changing_needs_the_write_scopes() {
+    let service = Service::start(&[]);
+    let reader = service.with(READ_ONLY);
+    for (method, path, scope) in [
+        ("POST", "/v1/bookings", "bookings:create"),
+        ("POST", "/v1/bookings/bk_1/continue", "bookings:write"),
+        ("POST", "/v1/bookings/bk_1/modify", "bookings:write"),
+        ("POST", "/v1/bookings/bk_1/cancel", "bookings:write"),
+        ("POST", "/v1/sessions", "sessions:write"),
+        ("POST", "/v1/sessions/ses_1/verify", "sessions:write"),
+        ("DELETE", "/v1/sessions/ses_1", "sessions:write"),
+    ] {
+        let answer = reader.call(method, path, None).await;
+        assert_eq!(answer.is(403)["required_scope"], scope, "{method} {path}");
+    }
+}
+
+/// “modify is metered like continue, 20.”
+#[tokio::test]
+async fn meter_1_modify_is_limited_like_continue() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_confirms").await;
+    for _ in 0..20 {
+        let answer = service.act(&booking, "modify", json!({})).await;
+        assert_eq!(answer.number("ratelimit-limit"), 20);
+        assert_ne!(answer.status, 429);
+    }
+    let answer = service.act(&booking, "modify", json!({})).await;
+    assert_eq!(answer.is(429)["limit"], 20);
+    // The two do not share it.
+    let answer = service.act(&booking, "continue", json!({})).await;
+    answer.is(409);
+}
+
+/// “Index, session list, read and delete are not metered.”
+#[tokio::test]
+async fn meter_2_index_and_sessions_are_not_metered() {
+    let service = Service::start(&[]);
+    let session = service.connect("ada", "+441632960001").await;
+    for _ in 0..35 {
+        for path in ["/v1/", "/v1/sessions", &session_path(&session, "")] {
+            let answer = service.get(path).await;
+            answer.is(200);
+            assert_eq!(answer.header("ratelimit-limit"), None);
+        }
+    }
+    let answer = service.delete(&session_path(&session, "")).await;
+    answer.is(200);
+    assert_eq!(answer.header("ratelimit-limit"), None);
+}
+
+/// “POST /v1/sessions and its verify share one budget of 20, the two card reads one of 30.”
+#[tokio::test]
+async fn meter_3_sessions_and_verify_share_a_budget_and_so_do_the_card_reads() {
+    let service = Service::start(&[]);
+    let session = service.sign_in("ada", "+441632960001").await;
+    let code = json!({"code": "000000"});
+    let answer = service.post(&session_path(&session, "/verify"), code).await;
+    assert_eq!(answer.number("ratelimit-remaining"), 17);
+    let one = service.get(&session_path(&session, "/card")).await;
+    let two = service.get("/v1/sessions/card?end_user=ada").await;
+    assert_eq!(one.number("ratelimit-remaining"), 29);
+    assert_eq!(two.number("ratelimit-remaining"), 28);
+}
+
+/// “A call that idempotency answers is metered like any other.”
+#[tokio::test]
+async fn meter_4_what_idempotency_answers_is_metered_too() {
+    let service = Service::start(&[]);
+    let order = service.order("ven_confirms").await;
+    let keyed = service.live().keyed("key");
+    for remaining in (0..10).rev() {
+        let answer = keyed.post("/v1/bookings", order.clone()).await;
+        assert_eq!(answer.number("ratelimit-remaining"), remaining);
+    }
+    keyed.post("/v1/bookings", order).await.is(429);
+}
+
+/// Sends a create that would fail at the later of two checks, and has to fail at the earlier one.
+async fn send(service: &Service, key: &str, body: impl Into<Vec<u8>>) -> Answer {
+    service
+        .with(key)
+        .raw("POST", "/v1/bookings", Some(body.into()))
+        .await
+}
+
+/// “Checks run in the order: body size, key, environment, suspension, scope, rate limit,
+/// idempotency, billing (every call but the index), allowance, JSON and types, values, venue,
+/// provider, guest, slot, the provider.”
+#[tokio::test]
+async fn settled_1_size_key_environment_suspension_scope_and_rate_limit_in_this_order() {
+    let service = Service::start(&[]);
+    let huge = vec![b'{'; 1_200_000];
+    for key in ["", BETA, SUSPENDED, READ_ONLY, LIVE] {
+        send(&service, key, huge.clone()).await.is(413);
+    }
+    send(&service, "", "{").await.is(401);
+    service.settings(json!({"suspended": true})).await;
+    let answer = send(&service, BETA, "{").await;
+    answer.refused(403, "wrong_key_environment");
+    let answer = send(&service, READ_ONLY, "{").await;
+    answer.refused(403, "org_suspended");
+    service.settings(json!({"suspended": false})).await;
+    let keyed = service.live().keyed("known");
+    let order = service.order("ven_confirms").await;
+    keyed.post("/v1/bookings", order.clone()).await.is(201);
+    for _ in 0..9 {
+        send(&service, LIVE, "{").await.is(400);
+    }
+    let answer = send(&service, READ_ONLY, "{").await;
+    assert_eq!(answer.is(403)["error"], "insufficient_scope");
+    // The limit comes before idempotency.
+    keyed.post("/v1/bookings", order).await.is(429);
+}
+
+/// “Checks run in the order: body size, key, environment, suspension, scope, rate limit,
+/// idempotency, billing (every call but the index), allowance, JSON and types, values, venue,
+/// provider, guest, slot, the provider.”
+#[tokio::test]
+async fn settled_1_idempotency_billing_allowance_json_values_in_this_order() {
+    let service = Service::start(&[]);
+    let order = service.order("ven_confirms").await;
+    let keyed = service.live().keyed("known");
+    keyed.post("/v1/bookings", order.clone()).await.is(201);
+    service.settings(json!({"billing": false})).await;
+    keyed
+        .raw("POST", "/v1/bookings", Some(b"{".to_vec()))
+        .await
+        .is(200);
+    let answer = send(&service, LIVE, "{").await;
+    assert_eq!(answer.is(402)["error"], "billing_required");
+    service.settings(json!({"billing": true})).await;
+    for _ in 0..3 {
+        let test = service.with(TEST);
+        test.post("/v1/bookings", order.clone()).await.is(201);
+    }
+    let answer = send(&service, TEST, "{").await;
+    assert_eq!(answer.is(402)["error"], "free_tier_exhausted");
+    service.advance("5m").await;
+    // Types before values.
+    let wrong = json!({"venue_id": "ven_nowhere", "party_size": "two"}).to_string();
+    let answer = send(&service, LIVE, wrong).await;
+    assert_eq!(answer.is(400)["error"], "invalid request body");
+}
+
+/// “Checks run in the order: body size, key, environment, suspension, scope, rate limit,
+/// idempotency, billing (every call but the index), allowance, JSON and types, values, venue,
+/// provider, guest, slot, the provider.”
+#[tokio::test]
+async fn settled_1_values_venue_provider_guest_slot_in_this_order() {
+    let service = Service::start(&[]);
+    let test_user = json!({"name": "Test User"});
+    // Values before the venue.
+    let fields = json!({"party_size": 0, "customer": test_user});
+    let answer = service.create_with("ven_nowhere", fields).await;
+    answer.invalid("party_size");
+    // The venue before provider and guest.
+    let fields = json!({"customer": test_user});
+    let answer = service.create_with("ven_nowhere", fields.clone()).await;
+    answer.refused_plainly(404);
+    // The provider before the guest.
+    let answer = service.create_with("ven_multi_provider", fields).await;
+    answer.refused_plainly(400);
+    // The guest before the slot.
+    let slots = service.slots("ven_confirms").await;
+    let other_time = json!({
+        "availability_id": slots[0]["availability_id"], "datetime": slots[1]["datetime"],
+    });
+    let guest = with(
+        other_time.clone(),
+        &json!({"customer": {"name": "Test User"}}),
+    );
+    let answer = service.create_with("ven_confirms", guest).await;
+    answer.refused(400, "placeholder_customer");
+    let answer = service.create_with("ven_confirms", other_time).await;
+    answer.refused(400, "slot_not_offered");
+}
+
+/// “Checks run in the order: body size, key, environment, suspension, scope, rate limit,
+/// idempotency, billing (every call but the index), allowance, JSON and types, values, venue,
+/// provider, guest, slot, the provider.”
+#[tokio::test]
+async fn settled_1_billing_is_asked_of_every_call_but_the_index() {
+    let service = Service::start(&[]);
+    let caller = service.with(WITHOUT_BILLING);
+    caller.get("/v1/").await.is(200);
+    for (method, path) in [
+        ("POST", "/v1/venues/search"),
+        ("POST", "/v1/availability/search"),
+        ("POST", "/v1/bookings"),
+        ("GET", "/v1/bookings/bk_1"),
+        ("POST", "/v1/bookings/bk_1/continue"),
+        ("POST", "/v1/bookings/bk_1/modify"),
+        ("POST", "/v1/bookings/bk_1/cancel"),
+        ("POST", "/v1/sessions"),
+        ("GET", "/v1/sessions"),
+    ] {
+        let answer = caller.call(method, path, None).await;
+        assert_eq!(answer.is(402)["error"], "billing_required", "{path}");
+    }
+}
+
+/// “A seeded venue is known to an organization once its search returned it, a scenario venue
+/// always; a venue of several providers has no mapping.”
+#[tokio::test]
+async fn settled_2_a_seeded_venue_is_known_after_a_search_and_a_scenario_always() {
+    let service = Service::start(&[]);
+    let search = json!({
+        "vertical": "fitness", "location": "Paris", "datetime": service.evening(1).await,
+    });
+    let found = service.with(OTHER).post("/v1/venues/search", search).await;
+    let venue = list(found.is(200), "venues")[0]["venue_id"].clone();
+    let slots = |venue: &Value| {
+        let venue = venue.clone();
+        let service = &service;
+        async move {
+            let body = json!({
+                "venue_id": venue, "datetime": service.evening(1).await, "party_size": 1,
+            });
+            service.post("/v1/availability/search", body).await
+        }
+    };
+    slots(&venue).await.refused_plainly(404);
+    service
+        .create(venue.as_str().unwrap())
+        .await
+        .refused_plainly(404);
+    service.venues("fitness", "Paris").await;
+    slots(&venue).await.is(200);
+    slots(&json!("ven_confirms")).await.is(200);
+}
+
+/// “A seeded venue is known to an organization once its search returned it, a scenario venue
+/// always; a venue of several providers has no mapping.”
+#[tokio::test]
+async fn settled_2_a_venue_of_several_providers_needs_one_that_serves_it() {
+    let service = Service::start(&[]);
+    service
+        .create("ven_multi_provider")
+        .await
+        .refused_plainly(400);
+    let slots = json!({
+        "venue_id": "ven_multi_provider", "datetime": service.evening(1).await,
+        "party_size": 2, "provider": "provider_c",
+    });
+    let answer = service.post("/v1/availability/search", slots).await;
+    assert_eq!(answer.is(200)["provider"], "provider_c");
+    for (venue, provider) in [
+        ("ven_multi_provider", "provider_b"),
+        ("ven_confirms", "provider_b"),
+        ("ven_confirms", "provider_z"),
+    ] {
+        let fields = json!({"provider": provider});
+        let answer = service.create_with(venue, fields).await;
+        answer.refused_plainly(400);
+    }
+}
+
+/// “A guest is a placeholder when the name, case and spacing aside, is on a list, or has no
+/// letter.”
+#[tokio::test]
+async fn settled_3_placeholders_whatever_their_case_and_spacing() {
+    let service = Service::start(&["--no-limits"]);
+    let names = [
+        "Test User",
+        "John Doe",
+        "Jane Doe",
+        "Guest",
+        "Customer",
+        "N/A",
+        "Unknown",
+        "Test",
+        "  tEsT   uSER ",
+        "jane\tdoe",
+        "12345",
+        "---",
+        "?!",
+    ];
+    for venue in ["ven_confirms", "ven_confirms_b"] {
+        for name in names {
+            let fields = json!({"customer": {"name": name}});
+            let answer = service.create_with(venue, fields).await;
+            answer.refused(400, "placeholder_customer");
+        }
+    }
+    for name in ["Testa Userman", "Guest Lee", "李 小龍", "Johnny Doe"] {
+        let fields = json!({"customer": {"name": name}});
+        service.create_with("ven_confirms", fields).await.is(201);
+    }
+}
+
+/// “A slot holds a fixed number of bookings, then slot_taken; an availability_id never offered is
+/// a validation failure; without one it is the slot at that datetime, or no_availability.”
+#[tokio::test]
+async fn settled_4_a_full_slot_fails_the_next_booking_with_slot_taken() {
+    let service = Service::start(&[]);
+    let first = service.book("ven_last_table").await;
+    assert_eq!(first["status"], "confirmed");
+    let second = service.create("ven_last_table").await;
+    assert_eq!(second.is(201)["status"], "failed");
+    assert_eq!(second.body["error_code"], "slot_taken");
+}
+
+/// “A slot holds a fixed number of bookings, then slot_taken; an availability_id never offered is
+/// a validation failure; without one it is the slot at that datetime, or no_availability.”
+#[tokio::test]
+async fn settled_4_a_slot_that_was_never_offered_is_a_validation_failure() {
+    let service = Service::start(&[]);
+    let elsewhere = service.new_slot("ven_otp").await;
+    for id in [json!("slot_nothing"), elsewhere["availability_id"].clone()] {
+        let fields = json!({"availability_id": id});
+        let answer = service.create_with("ven_confirms", fields).await;
+        answer.invalid("availability_id");
+    }
+}
+
+/// “A slot holds a fixed number of bookings, then slot_taken; an availability_id never offered is
+/// a validation failure; without one it is the slot at that datetime, or no_availability.”
+#[tokio::test]
+async fn settled_4_without_availability_id_it_is_the_slot_at_that_time_or_none() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_last_table").await;
+    let left = service.slots("ven_last_table").await;
+    let at = instant(&booking["datetime"]);
+    assert!(
+        left.iter().all(|it| instant(&it["datetime"]) != at),
+        "taken"
+    );
+    let day = service.evening(1).await;
+    let odd = json!({"datetime": day.replace("19:30", "19:37")});
+    let answer = service.create_with("ven_confirms", odd).await;
+    assert_eq!(answer.is(201)["status"], "failed");
+    assert_eq!(answer.body["error_code"], "no_availability");
+}
+
+/// “party_size is 1 to 20; datetime on create and modify is in the future of the sandbox's
+/// clock.”
+#[tokio::test]
+async fn settled_5_a_party_is_1_to_20_and_a_time_is_in_the_future_of_the_sandboxs_clock() {
+    let service = Service::start(&["--no-limits"]);
+    for (size, status) in [(0, 400), (-1, 400), (1, 201), (20, 201), (21, 400)] {
+        let fields = json!({"party_size": size});
+        let answer = service.create_with("ven_confirms", fields).await;
+        answer.is(status);
+    }
+    let booking = service.book("ven_confirms").await;
+    let soon = service.evening(2).await;
+    service.advance("3d").await;
+    let fields = json!({"datetime": soon});
+    let answer = service.create_with("ven_confirms", fields.clone()).await;
+    answer.invalid("datetime");
+    let answer = service.act(&booking, "modify", fields).await;
+    answer.invalid("datetime");
+    for size in [0, 21] {
+        let change = json!({"party_size": size});
+        let answer = service.act(&booking, "modify", change).await;
+        answer.invalid("party_size");
+    }
+}
+
+/// What was told about a booking, once its last event came.
+async fn told(receiver: &Receiver, booking: &Value, last: &str) -> Vec<String> {
+    receiver.event(last, booking).await;
+    let number = receiver.kinds(booking).len();
+    let id = booking["id"].clone();
+    receiver.wait(number, |it| it.object()["id"] == id).await;
+    let kinds = receiver.kinds(booking);
+    kinds
+        .iter()
+        .map(|it| it.trim_start_matches("booking.").to_owned())
+        .collect()
+}
+
+/// “booking.created at creation, then one event for every status entered, booking.modified after
+/// a modify; none for an expiry, a refusal, or a change of nothing.”
+#[tokio::test]
+async fn settled_6_created_then_one_event_for_every_status() {
+    let service = Service::start(&[]);
+    let receiver = Receiver::start().await;
+    service.settings(json!({"webhook_url": receiver.url})).await;
+
+    let failed = service.book("ven_provider_fails").await;
+    let processing = service.book("ven_processing").await;
+    let paid = service.book_paid("ven_payment").await;
+    let walked = service.book("ven_otp").await;
+    let code = json!({"otp": service.code().await});
+    service.act(&walked, "continue", code).await.is(200);
+    let change = json!({"party_size": 3});
+    service.act(&walked, "modify", change).await.is(200);
+    service.act(&walked, "cancel", json!({})).await.is(200);
+    service.advance("16m").await;
+    // What is told last is told after all else.
+    let fence = service.book("ven_confirms").await;
+    receiver.event("booking.confirmed", &fence).await;
+
+    assert_eq!(
+        told(&receiver, &failed, "booking.failed").await,
+        ["created", "failed"]
+    );
+    assert_eq!(
+        told(&receiver, &processing, "booking.confirmed").await,
+        ["created", "processing", "confirmed"]
+    );
+    assert_eq!(
+        told(&receiver, &paid, "booking.failed").await,
+        ["created", "requires_action", "failed"]
+    );
+    assert_eq!(
+        told(&receiver, &walked, "booking.cancelled").await,
+        [
+            "created",
+            "requires_action",
+            "confirmed",
+            "modified",
+            "cancelled"
+        ]
+    );
+}
+
+/// “booking.created at creation, then one event for every status entered, booking.modified after
+/// a modify; none for an expiry, a refusal, or a change of nothing.”
+#[tokio::test]
+async fn settled_6_no_event_for_a_refusal_or_a_change_of_nothing() {
+    let service = Service::start(&[]);
+    let receiver = Receiver::start().await;
+    service.settings(json!({"webhook_url": receiver.url})).await;
+    let refused = service.book("ven_modify_refused").await;
+    let change = json!({"party_size": 3});
+    service.act(&refused, "modify", change).await.is(422);
+    let unsupported = service.book("ven_confirms_b").await;
+    let change = json!({"party_size": 3});
+    service.act(&unsupported, "modify", change).await.is(422);
+    service.act(&unsupported, "cancel", json!({})).await.is(200);
+    let same = service.book("ven_confirms").await;
+    let change = json!({"party_size": 2, "datetime": same["datetime"]});
+    service.act(&same, "modify", change).await;
+    let paused = service.book("ven_otp").await;
+    let wrong = json!({"otp": "000000"});
+    service.act(&paused, "continue", wrong).await.is(400);
+
+    let mut kinds: Vec<String> = service
+        .deliveries()
+        .await
+        .iter()
+        .map(|it| it["type"].as_str().unwrap().to_owned())
+        .collect();
+    kinds.sort();
+    let expected = [
+        "booking.confirmed",
+        "booking.confirmed",
+        "booking.confirmed",
+        "booking.created",
+        "booking.created",
+        "booking.created",
+        "booking.created",
+        "booking.requires_action",
+    ];
+    assert_eq!(kinds, expected);
+}
+
+/// “Whatever was due by the sandbox's clock has happened before any answer is given, in the order
+/// it was due.”
+#[tokio::test]
+async fn settled_7_what_was_due_has_happened_before_any_answer_in_the_order_it_was_due() {
+    let service = Service::start(&[]);
+    let receiver = Receiver::start().await;
+    service.settings(json!({"webhook_url": receiver.url})).await;
+    let paid = service.book_paid("ven_payment").await;
+    let processing = service.book("ven_processing").await;
+    service.advance("1h").await;
+    assert_eq!(service.read(&paid).await["status"], "failed");
+    let confirmed = service.read(&processing).await;
+    assert_eq!(confirmed["status"], "confirmed");
+    // It is dated when it was due, not when it was looked at.
+    let took = instant(&confirmed["updated_at"]).duration_since(instant(&confirmed["created_at"]));
+    assert_eq!(took.as_secs(), 5);
+    let first = receiver.event("booking.confirmed", &processing).await;
+    let second = receiver.event("booking.failed", &paid).await;
+    let id = |it: &crate::receiver::Attempt| it.event["id"].as_str().unwrap().to_owned();
+    assert!(id(&first) < id(&second));
+    assert!(instant(&first.event["created_at"]) < instant(&second.event["created_at"]));
+}
+
+/// “A payment approval expires 15 minutes after creation; a late psp_response or psp_abort
+/// answers 400 with only error; any other continue of a booking that is not paused is the 409.”
+#[tokio::test]
+async fn settled_8_a_payment_approval_expires_15_minutes_after_creation() {
+    let service = Service::start(&[]);
+    let booking = service.book_paid("ven_payment").await;
+    let lifetime = instant(&booking["expires_at"]).duration_since(instant(&booking["created_at"]));
+    assert_eq!(lifetime, SignedDuration::from_mins(15));
+    service.advance("15m").await;
+    let read = service.read(&booking).await;
+    assert_eq!(read["error_code"], "payment_approval_expired");
+}
+
+/// “A payment approval expires 15 minutes after creation; a late psp_response or psp_abort
+/// answers 400 with only error; any other continue of a booking that is not paused is the 409.”
+#[tokio::test]
+async fn settled_8_a_late_answer_or_abort_is_a_plain_400_and_another_continue_the_409() {
+    let service = Service::start(&[]);
+    for (venue, code) in [
+        ("ven_payment", "payment_approval_expired"),
+        ("ven_payment_outcome_unknown", "payment_outcome_unknown"),
+    ] {
+        let booking = service.book_paid(venue).await;
+        service.advance("15m").await;
+        let abort = json!({"psp_abort": true});
+        let answer = service.act(&booking, "continue", abort).await;
+        assert_eq!(names(answer.is(400)), ["error"]);
+        let read = service.read(&booking).await;
+        assert_eq!(read["error_code"], "payment_approval_expired");
+        let answer = service.act(&booking, "continue", approval(&booking)).await;
+        assert_eq!(names(answer.is(400)), ["error"]);
+        assert_eq!(service.read(&booking).await["error_code"], code);
+        let answer = service
+            .act(&booking, "continue", json!({"otp": "123456"}))
+            .await;
+        answer.refused_plainly(409);
+    }
+    // A booking that failed otherwise waits for no payment.
+    let aborted = service.book_paid("ven_payment").await;
+    let abort = || json!({"psp_abort": true});
+    service.act(&aborted, "continue", abort()).await.is(200);
+    service
+        .act(&aborted, "continue", abort())
+        .await
+        .refused_plainly(409);
+}
+
+/// “Vendor payment is possible at provider A's dining venues and the payment scenarios; elsewhere
+/// vault_unavailable.”
+#[tokio::test]
+async fn settled_9_vendor_payment_is_for_dining_at_provider_a_and_the_payment_scenarios() {
+    let service = Service::start(&["--no-limits"]);
+    for (vertical, provider, possible) in [
+        ("dining", "provider_a", true),
+        ("dining", "provider_b", false),
+        ("dining", "provider_c", false),
+        ("fitness", "provider_a", false),
+        ("travel", "provider_b", false),
+    ] {
+        let venue = service.search_then(vertical, "London", provider).await;
+        let venue = venue["venue_id"].as_str().unwrap();
+        let slot = service.new_slot(venue).await;
+        let fields = json!({
+            "availability_id": slot["availability_id"], "datetime": slot["datetime"],
+            "payment_collection": "vendor_external",
+        });
+        let answer = service.create_with(venue, fields).await;
+        if possible {
+            let action = &answer.is(201)["next_action"];
+            assert_eq!(action["type"], "payment_approval");
+        } else {
+            answer.refused(409, "vault_unavailable");
+        }
+    }
+    service.book_paid("ven_payment_declines").await;
+}
+
+/// “A session's code is valid for 10 minutes and 5 tries; a session lapses after 30 days;
+/// has_card is false where the phone ends in 0; an unknown person is 404; provider B books for a
+/// person with an active session alone.”
+#[tokio::test]
+async fn settled_10_a_session_code_is_good_for_10_minutes_and_5_tries() {
+    let service = Service::start(&[]);
+    let late = service.connect("ada", "+441632960001").await;
+    let code = json!({"code": service.code().await});
+    service.advance("10m").await;
+    let answer = service.post(&session_path(&late, "/verify"), code).await;
+    answer.refused(400, "invalid_code");
+
+    let tried = service.connect("grace", "+441632960002").await;
+    let code = json!({"code": service.code().await});
+    let path = session_path(&tried, "/verify");
+    for _ in 0..5 {
+        let answer = service.post(&path, json!({"code": "000000"})).await;
+        answer.refused(400, "invalid_code");
+    }
+    service.post(&path, code).await.refused(400, "invalid_code");
+    let read = service.get(&session_path(&tried, "")).await;
+    assert_ne!(read.is(200)["state"], "active");
+}
+
+/// “A session's code is valid for 10 minutes and 5 tries; a session lapses after 30 days;
+/// has_card is false where the phone ends in 0; an unknown person is 404; provider B books for a
+/// person with an active session alone.”
+#[tokio::test]
+async fn settled_10_a_session_lapses_after_30_days() {
+    let service = Service::start(&[]);
+    let session = service.sign_in("ada", "+441632960001").await;
+    let card = session_path(&session, "/card");
+    service.advance("29d23h").await;
+    service.get(&card).await.is(200);
+    let as_ada = json!({"end_user": "ada"});
+    let booked = service.create_with("ven_confirms_b", as_ada.clone()).await;
+    booked.is(201);
+    service.advance("1h").await;
+    service.get(&card).await.refused(409, "reconnect_required");
+    let answer = service.create_with("ven_confirms_b", as_ada).await;
+    answer.refused(409, "reconnect_required");
+    let read = service.get(&session_path(&session, "")).await;
+    assert_ne!(read.is(200)["state"], "active");
+}
+
+/// “A session's code is valid for 10 minutes and 5 tries; a session lapses after 30 days;
+/// has_card is false where the phone ends in 0; an unknown person is 404; provider B books for a
+/// person with an active session alone.”
+#[tokio::test]
+async fn settled_10_the_phones_last_digit_decides_the_card_and_nobody_is_404() {
+    let service = Service::start(&[]);
+    for (phone, has_card) in [("+441632960010", false), ("+441632960019", true)] {
+        service.sign_in(phone, phone).await;
+        let path = format!("/v1/sessions/card?end_user={}", phone.replace('+', "%2B"));
+        assert_eq!(service.get(&path).await.is(200)["has_card"], has_card);
+    }
+    let nobody = service.get("/v1/sessions/card?end_user=nobody").await;
+    nobody.refused_plainly(404);
+}
+
+/// “A session's code is valid for 10 minutes and 5 tries; a session lapses after 30 days;
+/// has_card is false where the phone ends in 0; an unknown person is 404; provider B books for a
+/// person with an active session alone.”
+#[tokio::test]
+async fn settled_10_booking_as_a_person_at_provider_b_needs_an_active_session() {
+    let service = Service::start(&[]);
+    let as_ada = json!({"end_user": "ada"});
+    let answer = service.create_with("ven_confirms_b", as_ada.clone()).await;
+    answer.refused(409, "reconnect_required");
+    service.connect("ada", "+441632960001").await;
+    let answer = service.create_with("ven_confirms_b", as_ada.clone()).await;
+    answer.refused(409, "reconnect_required");
+    service.sign_in("ada", "+441632960001").await;
+    let answer = service.create_with("ven_confirms_b", as_ada.clone()).await;
+    answer.is(201);
+    // Other providers have no sessions.
+    service.create_with("ven_confirms_c", as_ada).await.is(201);
+}
+
+/// “The delivery worker ticks every second unless --delivery-interval says otherwise; an event
+/// born while no URL was set is never sent.”
+#[tokio::test]
+async fn settled_11_the_worker_ticks_every_second_unless_told_otherwise() {
+    let receiver = Receiver::start().await;
+    let service = Service::start(&[]);
+    service.settings(json!({"webhook_url": receiver.url})).await;
+    let asked = Timestamp::now();
+    let booking = service.book("ven_confirms").await;
+    let attempt = receiver.event("booking.created", &booking).await;
+    let waited = attempt.at.duration_since(asked).as_millis();
+    assert!(waited < 3_000, "{waited} ms");
+    drop(service);
+    // The service's own pace is a flag, and nothing comes in its first seconds.
+    let service = Service::start(&["--delivery-interval", "30s"]);
+    service.settings(json!({"webhook_url": receiver.url})).await;
+    let booking = service.book("ven_confirms").await;
+    tokio::time::sleep(std::time::Duration::from_millis(2_500)).await;
+    assert!(receiver.kinds(&booking).is_empty());
+}
+
+/// “The delivery worker ticks every second unless --delivery-interval says otherwise; an event
+/// born while no URL was set is never sent.”
+#[tokio::test]
+async fn settled_11_an_event_born_without_a_url_is_never_sent() {
+    let receiver = Receiver::start().await;
+    let service = Service::start(&[]);
+    let silent = service.book("ven_otp").await;
+    service.settings(json!({"webhook_url": receiver.url})).await;
+    let code = json!({"otp": service.code().await});
+    service.act(&silent, "continue", code).await.is(200);
+    receiver.event("booking.confirmed", &silent).await;
+    service.advance("1h").await;
+    let fence = service.book("ven_confirms").await;
+    receiver.event("booking.confirmed", &fence).await;
+    assert_eq!(receiver.kinds(&silent), ["booking.confirmed"]);
+}
+
+/// “Availability answers the slots of the venue's local day, ascending, neither past nor full; a
+/// datetime in the past is a validation failure; --no-limits switches rate limits and allowance
+/// off.”
+#[tokio::test]
+async fn settled_12_availability_is_the_venues_local_day_ascending_and_not_past() {
+    let service = Service::start(&["--no-limits"]);
+    for (city, zone) in [
+        ("Sydney", "Australia/Sydney"),
+        ("New York", "America/New_York"),
+    ] {
+        let venue = service.search_then("dining", city, "provider_a").await;
+        let venue = venue["venue_id"].as_str().unwrap();
+        // An instant whose UTC day is not the venue's.
+        let day = (service.now().await + SignedDuration::from_hours(72))
+            .in_tz(zone)
+            .unwrap();
+        let at = if city == "Sydney" {
+            "08:00:00"
+        } else {
+            "21:00:00"
+        };
+        let at = format!("{}T{at}{}", day.strftime("%Y-%m-%d"), day.strftime("%:z"));
+        let body = json!({"venue_id": venue, "datetime": at, "party_size": 2});
+        let answer = service.post("/v1/availability/search", body).await;
+        let slots = list(answer.is(200), "slots");
+        assert!(!slots.is_empty());
+        for slot in &slots {
+            let local = instant(&slot["datetime"]).in_tz(zone).unwrap();
+            assert_eq!(local.date(), day.date());
+        }
+        assert!(slots.is_sorted_by_key(|it| instant(&it["datetime"])));
+    }
+    // Of today, what is left of it.
+    let today = service.now().await;
+    let noon_on = today + SignedDuration::from_secs(60);
+    let body = json!({
+        "venue_id": "ven_confirms", "datetime": noon_on.to_string(), "party_size": 2,
+    });
+    let answer = service.post("/v1/availability/search", body).await;
+    for slot in list(answer.is(200), "slots") {
+        assert!(instant(&slot["datetime"]) > today);
+    }
+    let past = (today - SignedDuration::from_secs(60)).to_string();
+    let body = json!({"venue_id": "ven_confirms", "datetime": past, "party_size": 2});
+    let answer = service.post("/v1/availability/search", body).await;
+    answer.invalid("datetime");
+}
+
+/// “Availability answers the slots of the venue's local day, ascending, neither past nor full; a
+/// datetime in the past is a validation failure; --no-limits switches rate limits and allowance
+/// off.”
+#[tokio::test]
+async fn settled_12_a_slot_that_is_past_or_full_is_not_offered() {
+    let service = Service::start(&[]);
+    let before = service.slots("ven_last_table").await.len();
+    service.book("ven_last_table").await;
+    assert_eq!(service.slots("ven_last_table").await.len(), before - 1);
+    // To 18:10 of tomorrow: of 17:00, 17:30 and 18:00 nothing is left.
+    let evening: Timestamp = service.evening(1).await.parse().unwrap();
+    let wait = evening.duration_since(service.now().await) - SignedDuration::from_mins(80);
+    service.advance(&format!("{}s", wait.as_secs())).await;
+    let body = json!({
+        "venue_id": "ven_confirms", "datetime": evening.to_string(), "party_size": 2,
+    });
+    let answer = service.post("/v1/availability/search", body).await;
+    let slots = list(answer.is(200), "slots");
+    assert_eq!(slots.len(), 8);
+    assert_eq!(
+        instant(&slots[0]["datetime"]),
+        evening - SignedDuration::from_mins(60)
+    );
+}
+
+/// “Availability answers the slots of the venue's local day, ascending, neither past nor full; a
+/// datetime in the past is a validation failure; --no-limits switches rate limits and allowance
+/// off.”
+#[tokio::test]
+async fn settled_12_no_limits_switches_rate_limits_and_allowance_off() {
+    let service = Service::start(&["--no-limits"]);
+    for day in 1..=15 {
+        let evening = json!({"datetime": service.evening(day).await});
+        let order = with(service.order("ven_confirms").await, &evening);
+        let answer = service.with(TEST).post("/v1/bookings", order).await;
+        assert_eq!(answer.is(201)["status"], "confirmed");
+        assert_eq!(answer.header("ratelimit-limit"), None);
+    }
+}

@@ -1,0 +1,24 @@
+//! The booking service as the sandbox serves it, held against its specification: one test for
+//! every statement of it, over plain HTTP. `statements.toml` says which test proves what.
+
+// The harness is test code too, but clippy's exemption ends at functions that are tests.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod authentication;
+mod contract;
+mod controls;
+mod crashes;
+mod endpoints;
+mod errors;
+mod events;
+mod limits;
+mod payments;
+mod purpose;
+mod races;
+mod receiver;
+mod registry;
+mod resources;
+mod scenarios;
+mod service;
+mod states;
+mod versioning;
