@@ -18,6 +18,8 @@ const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(300);
 /// Why there is no answer to work with.
 #[derive(Debug)]
 pub(crate) enum Failure {
+    /// There is no key for this service: nothing was sent.
+    NoKey(String),
     /// The request could not be made.
     NotSent(String),
     /// No connection came about: nothing was sent.
@@ -35,6 +37,7 @@ pub(crate) enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Failure::NoKey(base) => write!(f, "there is no API key for {base}"),
             Failure::NotSent(why) | Failure::NotReached(why) | Failure::NoAnswer(why) => {
                 f.write_str(why)
             }
@@ -105,7 +108,10 @@ impl Refusal {
         let mut sentence = match (own, known) {
             (Some(own), _) => own.trim_end_matches('.').to_owned(),
             (None, Some(known)) => known.meaning.to_owned(),
-            (None, None) => format!("the service refused with {}", self.status),
+            (None, None) => match &self.code {
+                Some(code) => format!("the service refused with {}: {code}", self.status),
+                None => format!("the service refused with {}", self.status),
+            },
         };
         for (label, value) in self.particulars() {
             sentence.push_str(&format!("; {label}: {value}"));
@@ -145,11 +151,31 @@ impl Refusal {
     }
 }
 
+impl Refusal {
+    /// The unfinished bookings that come with a booking that was not found (spec, Errors: 404).
+    fn open_bookings(&self) -> Vec<String> {
+        let open = self
+            .body
+            .value()
+            .get("open_bookings")
+            .and_then(Value::as_array);
+        let text = |booking: &Value, field: &str| booking.get(field).map(plain).unwrap_or_default();
+        let line = |booking| {
+            format!(
+                "unfinished: {}  {}",
+                text(booking, "id"),
+                text(booking, "status")
+            )
+        };
+        open.into_iter().flatten().map(line).collect()
+    }
+}
+
 impl Failure {
     /// Whether a write may have been carried out although no proper answer says so.
     pub(crate) fn leaves_a_write_open(&self) -> bool {
         match self {
-            Failure::NotSent(_) | Failure::NotReached(_) => false,
+            Failure::NoKey(_) | Failure::NotSent(_) | Failure::NotReached(_) => false,
             Failure::NoAnswer(_) | Failure::TimedOut(_) | Failure::Unreadable { .. } => true,
             // A 5xx with a documented code says that nothing was done; without one it says nothing.
             Failure::Refused(refusal) => {
@@ -163,6 +189,9 @@ impl Failure {
         let open = call.is_write() && self.leaves_a_write_open();
         let mut error = match self {
             _ if open => Error::new("outcome_unknown", Exit::OutcomeUnknown, format!("the outcome is unknown: {self}")),
+            Failure::NoKey(_) => {
+                Error::new("no_key", Exit::Unauthorized, self.to_string()).hint("set BOOKCTL_API_KEY")
+            }
             Failure::NotSent(_) => Error::new("network", Exit::Network, format!("the request cannot be sent: {self}")),
             Failure::TimedOut(_) => Error::new("timeout", Exit::Network, self.to_string()),
             Failure::NotReached(_) | Failure::NoAnswer(_) => {
@@ -178,6 +207,7 @@ impl Failure {
                 let code = refusal.code.clone().unwrap_or_else(|| format!("http_{}", refusal.status));
                 let mut error = Error::new(&code, exit, refusal.sentence());
                 error.hint = catalog::entry(&code).map(|entry| entry.next.to_owned());
+                error.details = refusal.open_bookings();
                 error
             }
         };

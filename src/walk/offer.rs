@@ -8,6 +8,8 @@ use super::locate::Located;
 use crate::api::{SlotQuery, list};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::journal::Shown;
 use crate::model::document::Document;
 use crate::model::slot::Slot;
 use crate::model::venue::Venue;
@@ -34,6 +36,8 @@ impl Zoning {
 
 /// What a venue offers around a time.
 pub(crate) struct Offer {
+    venue_id: String,
+    party_size: u32,
     pub(crate) document: Document,
     pub(crate) slots: Vec<Slot>,
     /// The provider that offers them, as the answer says.
@@ -63,6 +67,20 @@ impl Offer {
         let rows = self.slots.iter().enumerate();
         rows.min_by_key(|(_, slot)| self.distance(slot))
             .map_or(0, |(row, _)| row)
+    }
+
+    /// Remembers the slots, so that an id alone is enough to book one; `shown` makes them the rows of `@N`.
+    pub(crate) fn remember(&self, context: &Context, shown: Shown) {
+        let remembered = context.journal().and_then(|mut journal| {
+            let (venue, provider) = (&self.venue_id, self.provider.as_deref());
+            journal.remember_slots(venue, provider, self.party_size, &self.slots, shown)
+        });
+        if let Err(error) = remembered {
+            let why = &error.message;
+            context
+                .out
+                .warn(&format!("the slots are not remembered: {why}"));
+        }
     }
 
     fn distance(&self, slot: &Slot) -> u64 {
@@ -140,7 +158,15 @@ async fn ask(
     let progress = context
         .out
         .progress(&format!("looking up slots at {}", venue.name()));
-    let answer = context.read(query.call(&dialect)).await?;
+    let answer = context
+        .read(query.call(&dialect))
+        .await
+        .map_err(|error| match error.exit {
+            Exit::NotFound => {
+                error.hint("search for it first: `bookctl search`, then its id or @1")
+            }
+            _ => error,
+        })?;
     drop(progress);
     let slots = list(answer.document.value(), &dialect.slots_field)
         .ok_or_else(|| not_a_list("slots", &dialect.slots_field))?
@@ -152,15 +178,9 @@ async fn ask(
         .str("provider")
         .map(str::to_owned)
         .or(query.provider);
-    let remembered = context.journal().and_then(|mut journal| {
-        journal.remember_slots(&venue.id, provider.as_deref(), party_size, &slots)
-    });
-    if let Err(error) = remembered {
-        context
-            .out
-            .warn(&format!("the slots are not remembered: {}", error.message));
-    }
     Ok(Offer {
+        venue_id: venue.id.clone(),
+        party_size,
         document: answer.document,
         slots,
         provider,
@@ -177,6 +197,6 @@ fn offset_of(slot: &Slot) -> Option<Offset> {
 
 /// An answer whose list is not where the dialect says.
 pub(crate) fn not_a_list(noun: &str, field: &str) -> Error {
-    Error::new("network", crate::exit::Exit::Network, format!("the answer lists no {noun}"))
+    Error::new("network", Exit::Network, format!("the answer lists no {noun}"))
         .hint(format!("the list is looked for in `{field}`, then in `data`; the profile's dialect can name another field"))
 }
