@@ -185,6 +185,10 @@ pub(crate) const CATALOG: &[Entry] = &[
         "this provider cannot change a booking; nothing was attempted",
         "call the venue, or cancel and book anew"),
 
+    row("modification_refused", Refusal, Exit::Refused, Retry::Corrected,
+        "the venue refused the change; the booking stands as it was",
+        "ask for another change, or call the venue"),
+
     // Refusals of a session.
     row("live_key_required", Refusal, Exit::NotAllowed, Retry::Useless,
         "this call needs a live key",
@@ -209,7 +213,7 @@ pub(crate) const CATALOG: &[Entry] = &[
     row("no_availability", Outcome, Exit::Failed, Retry::Safe,
         "the venue has no slot at that time",
         "choose another time"),
-    row("provider_unavailable", Outcome, Exit::Failed, Retry::Safe,
+    row("provider_error", Outcome, Exit::Failed, Retry::Safe,
         "the provider could not complete the booking; nothing is held at the venue",
         "book again, or choose another venue"),
     row("payment_declined", Outcome, Exit::Failed, Retry::Safe,

@@ -2,23 +2,22 @@
 //! is needed.
 
 use std::cell::{OnceCell, RefCell, RefMut};
-use std::io::IsTerminal;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::api::{Answer, Call, Client, Connection, Dialect, Failure, Trace};
-use crate::cli::{self, Global};
 use crate::config::{Environment, Paths, Target, Wishes, resolve};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::flags::Flags;
 use crate::journal::Journal;
-use crate::output::{Filter, Format, Output};
+use crate::output::{Filter, Format, Output, Terminals};
 use crate::prompt::{Facts, Prompter};
 use crate::sandbox::{self, Database, Sandbox};
 use crate::secrets::Secret;
-use crate::walk::Situation;
+use crate::situation::Situation;
 
 /// Everything a command may touch.
 pub(crate) struct Context {
@@ -45,55 +44,26 @@ struct Embedded {
     offset: SignedDuration,
 }
 
-/// Which streams are terminals, and how wide they are.
-pub(crate) struct Terminals {
-    pub(crate) stdin: bool,
-    pub(crate) stdout: bool,
-    pub(crate) stderr: bool,
-    pub(crate) width: usize,
-}
-
-impl Terminals {
-    pub(crate) fn detect() -> Self {
-        let stdout = std::io::stdout().is_terminal();
-        let stderr = std::io::stderr().is_terminal();
-        let term = if stdout {
-            console::Term::stdout()
-        } else {
-            console::Term::stderr()
-        };
-        let width = term
-            .size_checked()
-            .map_or(80, |(_, columns)| usize::from(columns));
-        Terminals {
-            stdin: std::io::stdin().is_terminal(),
-            stdout,
-            stderr,
-            width,
-        }
-    }
-}
-
 impl Context {
-    pub(crate) fn new(global: &Global, environment: Environment) -> Result<Self> {
+    pub(crate) fn new(flags: &Flags, environment: Environment) -> Result<Self> {
         // A filter that is none is refused before anything is sent.
-        let format = match &global.jq {
+        let format = match &flags.jq {
             Some(source) => Format::Jq(Filter::parse(source)?),
-            None if global.json => Format::Json,
+            None if flags.json => Format::Json,
             None => Format::Human,
         };
         let paths = Paths::find(&environment)?;
         let wishes = Wishes {
-            profile: global.profile.clone(),
-            no_sandbox: global.no_sandbox,
+            profile: flags.profile.clone(),
+            no_sandbox: flags.no_sandbox,
         };
         let target = resolve(&wishes, &environment, &paths)?;
         let terminals = Terminals::detect();
-        let out = cli::output(format, global.color, global.quiet, &environment);
+        let out = Output::of_process(format, flags.color, flags.quiet, &environment);
         let prompter = Prompter::new(&Facts {
             stdin_is_terminal: terminals.stdin,
             stderr_is_terminal: terminals.stderr,
-            no_input: global.no_input,
+            no_input: flags.no_input,
             machine_output: !out.is_human(),
             no_input_in_environment: Environment::on(environment.no_input.as_ref()),
             ci: Environment::on(environment.ci.as_ref()),
@@ -105,13 +75,13 @@ impl Context {
             out,
             prompter,
             situation: RefCell::default(),
-            no_sandbox: global.no_sandbox || Environment::on(environment.no_sandbox.as_ref()),
+            no_sandbox: flags.no_sandbox || Environment::on(environment.no_sandbox.as_ref()),
             environment,
             paths,
             target,
-            timeout: global.timeout,
-            max_wait: global.max_wait,
-            verbose: global.verbose,
+            timeout: flags.timeout,
+            max_wait: flags.max_wait,
+            verbose: flags.verbose,
             client: OnceCell::new(),
             embedded: OnceCell::new(),
             journal: RefCell::new(None),
@@ -142,6 +112,23 @@ impl Context {
                 .client
                 .get()
                 .map_or_else(Timestamp::now, Client::service_now)),
+        }
+    }
+
+    /// The service's clock for as long as a question stands: an embedded sandbox's may be moved meanwhile
+    /// by another command.
+    pub(crate) fn live_clock(&self) -> impl Fn() -> Timestamp {
+        let watched = match &self.target {
+            Target::Embedded { database, .. } => {
+                Sandbox::open(sandbox::Options::new(Database::File(database.clone()))).ok()
+            }
+            Target::Remote(_) => None,
+        };
+        move || {
+            let moved = watched.as_ref().and_then(|sandbox| sandbox.now().ok());
+            moved
+                .or_else(|| self.now().ok())
+                .unwrap_or_else(Timestamp::now)
         }
     }
 

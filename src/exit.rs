@@ -1,13 +1,15 @@
 //! The exit codes: one table, from which the process ends, the help speaks and the docs are made.
 
-use std::process::ExitCode;
+use std::process::{ExitCode, ExitStatus};
 
 macro_rules! exits {
     ($($name:ident = $code:literal, $meaning:literal;)*) => {
         /// How a command ended, as the number that a script sees.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Exit {
-            $(#[doc = $meaning] $name = $code,)*
+            $(#[doc = $meaning] $name,)*
+            /// What another program ended with, that ran on our behalf (`sandbox run`).
+            OfProgram(u8),
         }
 
         impl Exit {
@@ -16,12 +18,18 @@ macro_rules! exits {
 
             /// The number.
             pub fn code(self) -> u8 {
-                self as u8
+                match self {
+                    $(Exit::$name => $code,)*
+                    Exit::OfProgram(code) => code,
+                }
             }
 
             /// What the number means, as one phrase.
             pub fn meaning(self) -> &'static str {
-                match self { $(Exit::$name => $meaning,)* }
+                match self {
+                    $(Exit::$name => $meaning,)*
+                    Exit::OfProgram(_) => "what the program ended with",
+                }
             }
         }
     };
@@ -50,6 +58,21 @@ exits! {
     BadSignature = 19, "a webhook signature did not verify";
     Interrupted = 130, "interrupted (Ctrl-C)";
     Terminated = 143, "terminated (SIGTERM)";
+}
+
+impl Exit {
+    /// How a program ended, as a shell says it: its code, or 128 and the signal.
+    pub(crate) fn of_program(status: ExitStatus) -> Self {
+        #[cfg(unix)]
+        let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+        #[cfg(not(unix))]
+        let signal: Option<i32> = None;
+        let code = status.code().or(signal.map(|signal| 128 + signal));
+        match code {
+            Some(0) => Exit::Done,
+            code => Exit::OfProgram(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {

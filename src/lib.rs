@@ -10,18 +10,20 @@ mod config;
 mod context;
 mod error;
 mod exit;
+mod flags;
 mod journal;
 mod model;
 mod output;
 mod prompt;
 mod sandbox;
 mod secrets;
+mod situation;
 mod view;
 mod walk;
 
 use std::ffi::OsString;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use cli::Cli;
 use config::Environment;
@@ -36,14 +38,17 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
         Ok(cli) => cli,
         Err(error) => return cli::report_usage(&error, &arguments, &environment),
     };
-    let plain = cli.global.report_only(&environment);
-    if let Some(outcome) = cli.command.run_without_configuration(&plain) {
+    let plain = cli.flags.report_only(&environment);
+    if let Some(outcome) = cli
+        .command
+        .run_without_configuration(&plain, Cli::command())
+    {
         return outcome.unwrap_or_else(|error| {
             plain.report(&error);
             error.exit
         });
     }
-    let context = match Context::new(&cli.global, environment.clone()) {
+    let context = match Context::new(&cli.flags, environment.clone()) {
         Ok(context) => context,
         Err(error) => {
             plain.report(&error);

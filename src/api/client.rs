@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
-use reqwest::{Certificate, Method, StatusCode};
+use reqwest::{Certificate, Method, StatusCode, Url};
 use serde_json::Value;
 
 use super::dialect::Dialect;
@@ -70,6 +70,20 @@ impl Call {
         }
     }
 
+    pub(crate) fn put(path: impl Into<String>, body: Value) -> Self {
+        Call {
+            method: Method::PUT,
+            ..Call::post(path, body)
+        }
+    }
+
+    pub(crate) fn delete(path: impl Into<String>) -> Self {
+        Call {
+            method: Method::DELETE,
+            ..Call::get(path)
+        }
+    }
+
     /// Whether the service may have done something when no answer came.
     pub(crate) fn is_write(&self) -> bool {
         // The two searches are reads that travel as POST; a sandbox's own controls book nothing.
@@ -79,6 +93,23 @@ impl Call {
     /// Whether it goes to a sandbox's own surface, which needs no key.
     fn is_of_a_sandbox(&self) -> bool {
         self.path.starts_with("/sandbox/")
+    }
+
+    /// An id as exactly one path segment, whatever is in it: it can neither climb nor ask.
+    pub(crate) fn segment(id: &str) -> String {
+        // `Url` drops `.` and `..` segments even where they are encoded, so a lone dot needs a neighbour.
+        let mut url = Url::parse("http://x").ok();
+        if let Some(mut segments) = url.as_mut().and_then(|url| url.path_segments_mut().ok()) {
+            segments.clear().push(id);
+        }
+        let encoded = url
+            .map(|url| url.path().trim_start_matches('/').to_owned())
+            .unwrap_or_default();
+        if encoded.is_empty() {
+            "%20".to_owned()
+        } else {
+            encoded
+        }
     }
 
     /// `METHOD /path`, as errors name it.

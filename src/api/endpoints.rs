@@ -1,6 +1,5 @@
 //! One function an endpoint: what the call is made of (spec, Endpoints), in the dialect's names.
 
-use reqwest::Url;
 use serde_json::{Map, Value, json};
 
 use super::client::{Answer, Call, Client};
@@ -152,24 +151,7 @@ pub(crate) fn show_call(booking_id: &str) -> Call {
 }
 
 fn booking_path(booking_id: &str) -> String {
-    format!("/v1/bookings/{}", segment(booking_id))
-}
-
-/// An id as exactly one path segment, whatever is in it: it can neither climb nor ask.
-fn segment(id: &str) -> String {
-    // `Url` drops `.` and `..` segments even where they are encoded, so a lone dot needs a neighbour.
-    let mut url = Url::parse("http://x").ok();
-    if let Some(mut segments) = url.as_mut().and_then(|url| url.path_segments_mut().ok()) {
-        segments.clear().push(id);
-    }
-    let encoded = url
-        .map(|url| url.path().trim_start_matches('/').to_owned())
-        .unwrap_or_default();
-    if encoded.is_empty() {
-        "%20".to_owned()
-    } else {
-        encoded
-    }
+    format!("/v1/bookings/{}", Call::segment(booking_id))
 }
 
 fn insert_some<T: serde::Serialize>(object: &mut Map<String, Value>, key: &str, value: Option<T>) {
@@ -207,6 +189,7 @@ impl Client {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use reqwest::Url;
 
     #[test]
     fn an_id_is_one_path_segment_whatever_is_in_it() {

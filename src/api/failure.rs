@@ -108,7 +108,10 @@ impl Refusal {
         let mut sentence = match (own, known) {
             (Some(own), _) => own.trim_end_matches('.').to_owned(),
             (None, Some(known)) => known.meaning.to_owned(),
-            (None, None) => format!("the service refused with {}", self.status),
+            (None, None) => match &self.code {
+                Some(code) => format!("the service refused with {}: {code}", self.status),
+                None => format!("the service refused with {}", self.status),
+            },
         };
         for (label, value) in self.particulars() {
             sentence.push_str(&format!("; {label}: {value}"));

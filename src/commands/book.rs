@@ -8,6 +8,7 @@ use crate::api::{create_call, shown_headers};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::journal::Shown;
 use crate::model::booking::{Booking, Status};
 use crate::model::moment::human;
 use crate::model::when::When;
@@ -244,6 +245,7 @@ async fn find_time(context: &Context, draft: &mut Draft) -> Result<String> {
     )
     .await?;
     let Some(slot) = offer.at_wanted().cloned() else {
+        offer.remember(context, Shown::No);
         return Err(no_slot(venue.name(), &offer));
     };
     let datetime = slot.datetime().to_owned();

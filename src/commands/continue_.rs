@@ -1,8 +1,7 @@
 use std::io::Read;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
-
+use super::field::{Field, field};
 use crate::api::Continuation;
 use crate::context::Context;
 use crate::error::{Error, Result, reason};
@@ -45,7 +44,7 @@ pub(crate) struct Args {
     psp_abort: bool,
     /// A field of the answer; true, false, null and numbers are typed, anything else is text
     #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field, conflicts_with = "answer")]
-    fields: Vec<(String, Value)>,
+    fields: Vec<Field>,
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
@@ -113,7 +112,12 @@ fn given(args: Args) -> Result<Option<Continuation>> {
     if args.fields.is_empty() {
         return Ok(None);
     }
-    Ok(Some(Continuation::Fields(Map::from_iter(args.fields))))
+    Ok(Some(Continuation::Fields(
+        args.fields
+            .into_iter()
+            .map(|field| (field.key, field.value))
+            .collect(),
+    )))
 }
 
 async fn walk(context: &Context, id: &str) -> Result<Booking> {
@@ -138,41 +142,4 @@ fn read_stdin() -> Result<String> {
         .read_to_string(&mut text)
         .map_err(|error| Error::io("standard input cannot be read", &error))?;
     Ok(text)
-}
-
-/// `key=value`, its value typed as `gh api -F` does.
-fn field(text: &str) -> Result<(String, Value), String> {
-    let Some((key, value)) = text
-        .split_once('=')
-        .filter(|(key, _)| !key.trim().is_empty())
-    else {
-        return Err("write it as key=value".to_owned());
-    };
-    let typed = match serde_json::from_str::<Value>(value) {
-        Ok(typed @ (Value::Null | Value::Bool(_) | Value::Number(_))) => typed,
-        _ => Value::String(value.to_owned()),
-    };
-    Ok((key.trim().to_owned(), typed))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::field;
-    use serde_json::json;
-
-    #[test]
-    fn a_field_is_typed_where_its_value_is_a_json_scalar() {
-        for (text, key, value) in [
-            ("a=1", "a", json!(1)),
-            ("a=true", "a", json!(true)),
-            ("a=null", "a", json!(null)),
-            ("a=two words", "a", json!("two words")),
-            ("a=", "a", json!("")),
-            ("a=x=y", "a", json!("x=y")),
-            ("a=[1]", "a", json!("[1]")),
-        ] {
-            assert_eq!(field(text).unwrap(), (key.to_owned(), value));
-        }
-        assert!(field("no value").is_err() && field("=x").is_err());
-    }
 }

@@ -1,8 +1,7 @@
-use clap::{CommandFactory, ValueEnum};
+use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::api::Dialect;
-use crate::cli::Cli;
 use crate::config::Environment;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -34,7 +33,7 @@ enum Topic {
     Dialect,
 }
 
-pub(super) fn run(out: &Output, args: &Args) -> Result<Exit> {
+pub(super) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<Exit> {
     if let [word] = args.words.as_slice()
         && let Ok(topic) = Topic::from_str(word, false)
     {
@@ -42,9 +41,8 @@ pub(super) fn run(out: &Output, args: &Args) -> Result<Exit> {
         out.emit(&Explained::of(topic))?;
         return Ok(Exit::Done);
     }
-    let mut command = Cli::command();
-    command.build();
-    let mut found = &mut command;
+    root.build();
+    let mut found = &mut root;
     for word in &args.words {
         found = found.find_subcommand_mut(word).ok_or_else(|| {
             Error::usage(format!("there is no topic or command `{}`", word.escape_debug())).hint(

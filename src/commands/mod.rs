@@ -3,6 +3,7 @@
 mod attempts;
 mod book;
 mod continue_;
+mod field;
 mod help;
 mod sandbox;
 mod search;
@@ -39,9 +40,13 @@ impl Command {
     }
 
     /// What needs no configuration, so that a broken one keeps nobody from reading.
-    pub(crate) fn run_without_configuration(&self, out: &Output) -> Option<Result<Exit>> {
+    pub(crate) fn run_without_configuration(
+        &self,
+        out: &Output,
+        root: clap::Command,
+    ) -> Option<Result<Exit>> {
         match self {
-            Command::Help(args) => Some(help::run(out, args)),
+            Command::Help(args) => Some(help::run(out, args, root)),
             _ => None,
         }
     }
@@ -64,7 +69,8 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Show(args) => show::run(context, args).await,
         Command::Continue(args) => continue_::run(context, args).await,
         Command::Attempts(args) => attempts::run(context, args).await,
-        Command::Help(args) => help::run(&context.out, &args),
+        // Answered before there was a context.
+        Command::Help(_) => Ok(Exit::Done),
         Command::Sandbox(command) => sandbox::run(context, command).await,
     }
 }

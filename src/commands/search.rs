@@ -6,6 +6,7 @@ use crate::api::{VenueQuery, Where};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::journal::Shown;
 use crate::model::party;
 use crate::view::VenueList;
 use crate::walk::{VERTICALS, find_venues, resolve};
@@ -59,7 +60,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         party_size: args.party,
         providers: args.provider,
     };
-    let (document, venues) = find_venues(context, &query).await?;
+    let (document, venues) = find_venues(context, &query, Shown::AsList).await?;
     context.out.emit(&VenueList {
         document: &document,
         venues: &venues,

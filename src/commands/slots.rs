@@ -2,6 +2,7 @@ use super::timing::At;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::journal::Shown;
 use crate::model::party;
 use crate::view::SlotList;
 use crate::walk::{Zoning, locate_venue, offered};
@@ -39,6 +40,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         args.provider.as_deref(),
     )
     .await?;
+    offer.remember(context, Shown::AsList);
     context.out.emit(&SlotList {
         document: &offer.document,
         slots: &offer.slots,

@@ -8,5 +8,5 @@ mod remembered;
 mod store;
 
 pub(crate) use attempts::{Attempt, Begun};
-pub(crate) use remembered::{List, RememberedSlot};
+pub(crate) use remembered::{List, RememberedSlot, Shown};
 pub(crate) use store::Journal;

@@ -28,6 +28,13 @@ impl List {
     }
 }
 
+/// Whether what is remembered was shown as a list, whose rows `@N` then stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    AsList,
+    No,
+}
+
 /// A slot with what was asked when it was offered.
 #[derive(Clone, Debug)]
 pub(crate) struct RememberedSlot {
@@ -38,8 +45,8 @@ pub(crate) struct RememberedSlot {
 }
 
 impl Journal {
-    /// Remembers the venues of a search, as the last list of venues.
-    pub(crate) fn remember_venues(&mut self, venues: &[Venue]) -> Result<()> {
+    /// Remembers the venues of a search.
+    pub(crate) fn remember_venues(&mut self, venues: &[Venue], shown: Shown) -> Result<()> {
         let (origin, now) = (self.origin.clone(), Timestamp::now().as_second());
         self.write(|connection| {
             let mut insert = connection
@@ -47,17 +54,21 @@ impl Journal {
             for venue in venues {
                 insert.execute(params![origin, venue.id(), venue.value().to_string(), now])?;
             }
-            replace_list(connection, &origin, List::Venues, venues.iter().map(Venue::id))
+            match shown {
+                Shown::AsList => replace_list(connection, &origin, List::Venues, venues.iter().map(Venue::id)),
+                Shown::No => Ok(()),
+            }
         })
     }
 
-    /// Remembers the slots of a venue, as the last list of slots.
+    /// Remembers the slots of a venue.
     pub(crate) fn remember_slots(
         &mut self,
         venue_id: &str,
         provider: Option<&str>,
         party_size: u32,
         slots: &[Slot],
+        shown: Shown,
     ) -> Result<()> {
         let (origin, now) = (self.origin.clone(), Timestamp::now().as_second());
         self.write(|connection| {
@@ -70,7 +81,10 @@ impl Journal {
                 let document = slot.value().to_string();
                 insert.execute(params![origin, slot.id(), venue_id, provider, party_size, document, now])?;
             }
-            replace_list(connection, &origin, List::Slots, slots.iter().map(Slot::id))
+            match shown {
+                Shown::AsList => replace_list(connection, &origin, List::Slots, slots.iter().map(Slot::id)),
+                Shown::No => Ok(()),
+            }
         })
     }
 
@@ -156,8 +170,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         let mut journal = Journal::open(&path, "a".into(), None).unwrap();
-        journal.remember_venues(&[venue("x"), venue("y")]).unwrap();
-        journal.remember_venues(&[venue("z")]).unwrap();
+        journal
+            .remember_venues(&[venue("x"), venue("y")], Shown::AsList)
+            .unwrap();
+        journal
+            .remember_venues(&[venue("z")], Shown::AsList)
+            .unwrap();
+        journal
+            .remember_venues(&[venue("unseen")], Shown::No)
+            .unwrap();
         assert_eq!(
             journal.listed(List::Venues, 1).unwrap().as_deref(),
             Some("z")

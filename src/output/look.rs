@@ -1,6 +1,8 @@
 //! How a stream looks: decided once, from values.
 
-use console::Style;
+use std::io::IsTerminal;
+
+use console::{Style, Term};
 
 use crate::config::Environment;
 
@@ -34,6 +36,35 @@ impl Wants {
                 .as_deref()
                 .is_some_and(|term| term == "dumb"),
             accessible: Environment::on(environment.accessible.as_ref()),
+        }
+    }
+}
+
+/// Which streams are terminals, and how wide they are.
+pub(crate) struct Terminals {
+    pub(crate) stdin: bool,
+    pub(crate) stdout: bool,
+    pub(crate) stderr: bool,
+    pub(crate) width: usize,
+}
+
+impl Terminals {
+    pub(crate) fn detect() -> Self {
+        let stdout = std::io::stdout().is_terminal();
+        let stderr = std::io::stderr().is_terminal();
+        let term = if stdout {
+            Term::stdout()
+        } else {
+            Term::stderr()
+        };
+        let width = term
+            .size_checked()
+            .map_or(80, |(_, columns)| usize::from(columns));
+        Terminals {
+            stdin: std::io::stdin().is_terminal(),
+            stdout,
+            stderr,
+            width,
         }
     }
 }

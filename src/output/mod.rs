@@ -15,10 +15,11 @@ use clap::builder::StyledStr;
 use indicatif::ProgressBar;
 
 pub(crate) use jq::Filter;
-pub(crate) use look::{ColorChoice, Look, Tone, Wants};
+pub(crate) use look::{ColorChoice, Look, Terminals, Tone, Wants};
 pub(crate) use page::{Cell as TableCell, Page};
 pub(crate) use progress::Progress;
 
+use crate::config::Environment;
 use crate::error::{Error, Result};
 use crate::model::document::Document;
 pub(crate) use visible::visible;
@@ -51,7 +52,25 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    pub(crate) fn new(format: Format, stdout: Look, stderr: Look, quiet: bool) -> Self {
+    /// The process's own two streams, in this format.
+    pub(crate) fn of_process(
+        format: Format,
+        color: ColorChoice,
+        quiet: bool,
+        environment: &Environment,
+    ) -> Self {
+        let wants = Wants::new(color, environment);
+        let terminals = Terminals::detect();
+        let look = |is_terminal| Look::decide(wants, is_terminal, terminals.width);
+        Output::new(
+            format,
+            look(terminals.stdout),
+            look(terminals.stderr),
+            quiet,
+        )
+    }
+
+    fn new(format: Format, stdout: Look, stderr: Look, quiet: bool) -> Self {
         Output {
             format,
             stdout,

@@ -1,12 +1,12 @@
 //! Sending one answer to a paused booking, and judging what came of it.
 
-use super::situation::Situation;
 use super::wait::read_booking;
 use crate::api::{Continuation, Failure};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::booking::{Booking, Status};
+use crate::situation::Situation;
 
 /// What came of an answer.
 pub(crate) enum Outcome {

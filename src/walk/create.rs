@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::situation::{Situation, resume_command};
 use crate::api::{Failure, create_call};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::journal::Begun;
 use crate::model::booking::Booking;
+use crate::situation::{Situation, resume_command};
 
 /// Creates a booking under `key`.
 ///

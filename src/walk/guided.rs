@@ -9,6 +9,7 @@ use crate::api::{NewBooking, VenueQuery, Where, list};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::journal::Shown;
 use crate::model::moment::human;
 use crate::model::slot::Slot;
 use crate::model::venue::Venue;
@@ -178,13 +179,16 @@ async fn search(
         party_size: draft.party_size,
         providers: draft.provider.clone().into_iter().collect(),
     };
-    find_venues(context, &query).await.map(|(_, venues)| venues)
+    find_venues(context, &query, Shown::No)
+        .await
+        .map(|(_, venues)| venues)
 }
 
 /// Searches venues and remembers them.
 pub(crate) async fn find_venues(
     context: &Context,
     query: &VenueQuery,
+    shown: Shown,
 ) -> Result<(crate::model::document::Document, Vec<Venue>)> {
     let dialect = context.dialect();
     let progress = context.out.progress("searching");
@@ -211,7 +215,7 @@ pub(crate) async fn find_venues(
     }
     if let Err(error) = context
         .journal()
-        .and_then(|mut journal| journal.remember_venues(&venues))
+        .and_then(|mut journal| journal.remember_venues(&venues, shown))
     {
         context
             .out

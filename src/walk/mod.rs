@@ -7,7 +7,6 @@ mod guided;
 mod locate;
 mod offer;
 mod pause;
-mod situation;
 mod wait;
 
 pub(crate) use answer::{Outcome, send_answer};
@@ -17,5 +16,4 @@ pub(crate) use guided::{Draft, VERTICALS, find_venues, guide};
 pub(crate) use locate::{locate_slot, locate_venue};
 pub(crate) use offer::{Offer, Zoning, offered, resolve};
 pub(crate) use pause::{payment_answer, walk_through};
-pub(crate) use situation::Situation;
 pub(crate) use wait::{read_booking, wait_while_processing};

@@ -9,6 +9,7 @@ use crate::api::{SlotQuery, list};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::journal::Shown;
 use crate::model::document::Document;
 use crate::model::slot::Slot;
 use crate::model::venue::Venue;
@@ -35,6 +36,8 @@ impl Zoning {
 
 /// What a venue offers around a time.
 pub(crate) struct Offer {
+    venue_id: String,
+    party_size: u32,
     pub(crate) document: Document,
     pub(crate) slots: Vec<Slot>,
     /// The provider that offers them, as the answer says.
@@ -64,6 +67,20 @@ impl Offer {
         let rows = self.slots.iter().enumerate();
         rows.min_by_key(|(_, slot)| self.distance(slot))
             .map_or(0, |(row, _)| row)
+    }
+
+    /// Remembers the slots, so that an id alone is enough to book one; `shown` makes them the rows of `@N`.
+    pub(crate) fn remember(&self, context: &Context, shown: Shown) {
+        let remembered = context.journal().and_then(|mut journal| {
+            let (venue, provider) = (&self.venue_id, self.provider.as_deref());
+            journal.remember_slots(venue, provider, self.party_size, &self.slots, shown)
+        });
+        if let Err(error) = remembered {
+            let why = &error.message;
+            context
+                .out
+                .warn(&format!("the slots are not remembered: {why}"));
+        }
     }
 
     fn distance(&self, slot: &Slot) -> u64 {
@@ -161,15 +178,9 @@ async fn ask(
         .str("provider")
         .map(str::to_owned)
         .or(query.provider);
-    let remembered = context.journal().and_then(|mut journal| {
-        journal.remember_slots(&venue.id, provider.as_deref(), party_size, &slots)
-    });
-    if let Err(error) = remembered {
-        context
-            .out
-            .warn(&format!("the slots are not remembered: {}", error.message));
-    }
     Ok(Offer {
+        venue_id: venue.id.clone(),
+        party_size,
         document: answer.document,
         slots,
         provider,

@@ -1,6 +1,5 @@
 //! A pause, walked through: what is asked, where it was sent, how long is left, and the answer.
 
-use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::answer::{Outcome, send_answer};
@@ -76,7 +75,7 @@ async fn ask(context: &Context, booking: &Booking) -> Result<Option<Continuation
     let dialect = context.dialect();
     let action = booking.next_action();
     let kind = action_kind(context, booking);
-    let clock = || context.now().unwrap_or_else(|_| Timestamp::now());
+    let clock = context.live_clock();
     let deadline = booking.deadline().map(|at| Deadline::new(at, &clock));
     match kind {
         Some(kind) if kind == dialect.otp_action => ask_code(context, deadline.as_ref()).await,

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use super::situation::Situation;
 use crate::api::show_call;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::booking::{Booking, Status};
+use crate::situation::Situation;
 
 /// The first pause between two looks; each is longer than the one before, up to the last.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);

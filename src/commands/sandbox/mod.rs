@@ -1,8 +1,15 @@
 //! `bookctl sandbox`: the whole service offline, and its controls.
 
+mod bookings;
 mod clock;
+mod deliveries;
+mod faults;
 mod inbox;
+mod keys;
+mod listing;
+mod organization;
 mod reset;
+mod run;
 mod serve;
 
 use clap::Subcommand;
@@ -13,24 +20,36 @@ use crate::exit::Exit;
 
 /// The whole service, offline: serve it, read its messages, move its clock
 ///
-/// All but `serve` act on the sandbox that the profile points to.
+/// All but `serve` and `run` act on the sandbox that the profile points to.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Serve(serve::Args),
+    Run(run::Args),
     Inbox(inbox::Args),
     Clock(clock::Args),
+    Keys(keys::Args),
+    Bookings(bookings::Args),
+    Organization(organization::Args),
+    Faults(faults::Args),
+    Deliveries(deliveries::Args),
     Reset(reset::Args),
 }
 
 impl Command {
     pub(super) fn is_server(&self) -> bool {
-        matches!(self, Command::Serve(_))
+        matches!(self, Command::Serve(_) | Command::Run(_))
     }
 }
 
 pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
     match command {
         Command::Serve(args) => serve::run(context, args).await,
+        Command::Run(args) => run::run(context, args).await,
+        Command::Keys(args) => keys::run(context, args).await,
+        Command::Bookings(args) => bookings::run(context, args).await,
+        Command::Organization(args) => organization::run(context, args).await,
+        Command::Faults(args) => faults::run(context, args).await,
+        Command::Deliveries(args) => deliveries::run(context, args).await,
         Command::Inbox(args) => inbox::run(context, args).await,
         Command::Clock(args) => clock::run(context, args).await,
         Command::Reset(args) => reset::run(context, args).await,

@@ -1,5 +1,6 @@
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -7,6 +8,7 @@ use tokio::net::TcpListener;
 use crate::context::{Context, signal};
 use crate::error::{Error, Result, reason};
 use crate::exit::Exit;
+use crate::model::duration::duration;
 use crate::output::{Output, Page, Tone, View};
 use crate::sandbox::{Database, OnRequest, Options, Sandbox};
 
@@ -31,6 +33,9 @@ pub(crate) struct Args {
     /// No rate limits and no test allowance: for load tests
     #[arg(long)]
     no_limits: bool,
+    /// How often the webhook worker looks for what is due; the service's own pace is 30s
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = duration)]
+    delivery_interval: Duration,
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
@@ -45,6 +50,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     };
     let sandbox = Sandbox::open(Options {
         limits: !args.no_limits,
+        delivery_interval: args.delivery_interval,
         ..Options::new(database)
     })
     .map_err(|error| {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::sandbox::rules::placement::has_room;
-use crate::sandbox::seed::{Slot, Venue, slots_on};
+use crate::sandbox::seed::{Slot, Venue, slots_at};
 use crate::sandbox::store::Ledger;
 
 /// The slot at that instant, with the number of bookings that it holds: where several seatings
@@ -14,16 +14,13 @@ pub(super) fn choose(
     at: Timestamp,
     wanted: impl Fn(&Slot) -> bool,
 ) -> rusqlite::Result<Option<(Slot, u32)>> {
-    let day = at.to_zoned(venue.timezone()).date();
     let mut full = None;
-    for slot in slots_on(venue, day) {
-        if slot.datetime.timestamp() == at && wanted(&slot) {
-            let held = ledger.held(&slot.id)?;
-            if has_room(&slot, held) {
-                return Ok(Some((slot, held)));
-            }
-            full = full.or(Some((slot, held)));
+    for slot in slots_at(venue, at).filter(wanted) {
+        let held = ledger.held(&slot.id)?;
+        if has_room(&slot, held) {
+            return Ok(Some((slot, held)));
         }
+        full = full.or(Some((slot, held)));
     }
     Ok(full)
 }

@@ -27,7 +27,7 @@ pub(crate) use provider::Provider;
 pub(crate) use scenario::Scenario;
 #[cfg(test)]
 pub(crate) use slot::slot_at;
-pub(crate) use slot::{Slot, slot, slots_on};
+pub(crate) use slot::{Slot, slot, slots_at, slots_on};
 pub(crate) use terms::{CancellationTerms, CardTerms};
 pub(crate) use venue::{Venue, venue};
 pub(crate) use vertical::Vertical;

@@ -41,27 +41,36 @@ pub(crate) fn slots_on(venue: &Venue, day: Date) -> Vec<Slot> {
 pub(crate) fn slot(id: &str) -> Option<(&'static Venue, Slot)> {
     let id = SlotId::parse(id)?;
     let venue = venues().iter().find(|it| SlotId::names(id.venue, it))?;
-    let slot = venue.slot_where(id.start, |opening| opening.seating == id.seating)?;
-    Some((venue, slot))
+    let mut slots = venue.slots_where(id.start, |opening| opening.seating == id.seating);
+    slots.next().map(|slot| (venue, slot))
 }
 
-/// The slot that starts at that instant: the first one, where several seatings do.
+/// The slots that start at that instant, one a seating.
+pub(crate) fn slots_at(venue: &Venue, at: Timestamp) -> impl Iterator<Item = Slot> {
+    venue.slots_where(at, |_| true)
+}
+
+/// The first slot that starts at that instant.
 #[cfg(test)]
 pub(crate) fn slot_at(venue: &Venue, at: Timestamp) -> Option<Slot> {
-    venue.slot_where(at, |_| true)
+    slots_at(venue, at).next()
 }
 
 impl Venue {
-    /// The first slot that starts at the instant and is the one asked for.
-    fn slot_where(&self, at: Timestamp, asked: impl Fn(Opening) -> bool) -> Option<Slot> {
+    /// The slots that start at the instant and are asked for.
+    fn slots_where(
+        &self,
+        at: Timestamp,
+        asked: impl Fn(Opening) -> bool,
+    ) -> impl Iterator<Item = Slot> {
         let local = self.timezone().to_datetime(at);
         let (day, minute) = (
             local.date(),
             local.hour() as u16 * 60 + local.minute() as u16,
         );
         self.openings(day)
-            .filter(|&opening| opening.minute == minute && asked(opening))
-            .find_map(|opening| {
+            .filter(move |&opening| opening.minute == minute && asked(opening))
+            .filter_map(move |opening| {
                 let start = self.start(day, opening)?;
                 // Seconds, and the second of two equal wall times, are no slot's start.
                 (start.timestamp() == at).then(|| self.slot(day, opening, start))

@@ -3,11 +3,15 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use rusqlite::Connection;
+
+/// The last number that was drawn, or met in a database.
+static LAST: AtomicI64 = AtomicI64::new(0);
+
 /// A number that grows with the time of creation: the milliseconds of real time, then 21 bits that
-/// are random at the first draw in a millisecond and counted on from there, so that one process
-/// never repeats itself and several hardly meet. Real time, since the sandbox's clock can be reset.
+/// are random at the first draw in a millisecond and counted on from there. Real time, since the
+/// sandbox's clock can be reset, and what a number stood for before must not come back.
 pub(super) fn next_number() -> i64 {
-    static LAST: AtomicI64 = AtomicI64::new(0);
     const RANDOM_BITS: u32 = 21;
     let millis = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -18,9 +22,24 @@ pub(super) fn next_number() -> i64 {
     } else {
         last + 1
     };
-    // The store numbers under its lock, so nobody else drew meanwhile.
+    // The store draws under its lock, so nobody else drew meanwhile.
     LAST.store(next, Ordering::Relaxed);
     next
+}
+
+/// Lets the numbers of a transaction begin after all that other processes committed.
+pub(super) fn count_on(connection: &Connection) -> rusqlite::Result<()> {
+    let last = connection
+        .prepare_cached(
+            "SELECT max(ifnull((SELECT max(number) FROM bookings), 0), \
+             ifnull((SELECT max(number) FROM events), 0), \
+             ifnull((SELECT max(number) FROM messages), 0), \
+             ifnull((SELECT max(number) FROM sessions), 0), \
+             ifnull((SELECT max(number) FROM faults), 0))",
+        )?
+        .query_row((), |row| row.get(0))?;
+    LAST.fetch_max(last, Ordering::Relaxed);
+    Ok(())
 }
 
 /// Six random digits, never 000000.
@@ -42,6 +61,20 @@ fn random() -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_grow_past_those_that_another_process_committed() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection
+            .execute_batch(include_str!("schema.sql"))
+            .unwrap();
+        let ahead = next_number() + (1 << 40);
+        connection
+            .execute("INSERT INTO faults VALUES (?, '', '', 1, '')", [ahead])
+            .unwrap();
+        count_on(&connection).unwrap();
+        assert!(next_number() > ahead);
+    }
 
     #[test]
     fn a_code_has_six_digits_and_is_not_all_zeros() {

@@ -13,7 +13,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 pub(crate) enum Database {
     /// In a file, created with mode 0600 where there is none.
     File(PathBuf),
-    /// Nowhere: the state ends with the process.
+    /// In memory, and in an unnamed temporary file as it grows: the state ends with the process.
     Memory,
 }
 
@@ -84,8 +84,7 @@ pub(super) fn connect(database: &Database) -> Result<Connection, OpenError> {
     let explain = |error| explain(database, &error);
     match database {
         Database::Memory => {
-            let mut connection = Connection::open_in_memory().map_err(explain)?;
-            connection.set_prepared_statement_cache_capacity(STATEMENTS);
+            let mut connection = ephemeral().map_err(explain)?;
             create_schema(&mut connection).map_err(explain)?;
             Ok(connection)
         }
@@ -126,15 +125,31 @@ fn create_file(path: &Path) -> std::io::Result<()> {
     file.open(path).map(|_| ())
 }
 
+/// A database of this process alone. Not SQLite's `:memory:`: that looks through all of its pages
+/// at almost every commit, until it is past 1 GB, and so slows down with every booking.
+fn ephemeral() -> rusqlite::Result<Connection> {
+    let connection = Connection::open("")?;
+    tune(&connection)?;
+    connection.query_row("PRAGMA journal_mode = MEMORY", (), |_| Ok(()))?;
+    Ok(connection)
+}
+
+/// Pages and a cache that measured best; every commit costs a look through the cache's index, so
+/// that a larger one is not the faster one.
+fn tune(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.pragma_update(None, "page_size", 8_192)?;
+    connection.pragma_update(None, "cache_size", -16_384)
+}
+
 fn prepare(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.busy_timeout(PATIENCE)?;
+    tune(&connection)?;
     // The write-ahead log stays for the next process: to fold it in at every exit would cost two
     // syncs a command.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    connection.pragma_update(None, "cache_size", -65_536)?;
     // Until the schema is there nothing can be lost that a second try does not bring back.
     connection.pragma_update(None, "synchronous", "OFF")?;
     switch_to_wal(&connection)?;

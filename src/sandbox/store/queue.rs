@@ -4,6 +4,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::ledger::Ledger;
+use super::number::count_on;
 use crate::sandbox::rules::refusal::Refusal;
 
 /// A write that waits for its transaction.
@@ -90,6 +91,7 @@ pub(super) fn commit(connection: &Connection, mut jobs: Vec<Box<dyn Job>>) {
 fn run_all(connection: &Connection, jobs: &mut [Box<dyn Job>]) -> rusqlite::Result<()> {
     let execute = |sql| connection.prepare_cached(sql)?.execute(()).map(|_| ());
     execute("BEGIN IMMEDIATE")?;
+    count_on(connection)?;
     for job in jobs {
         execute("SAVEPOINT job")?;
         if !job.run(connection) {

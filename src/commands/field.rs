@@ -1,0 +1,51 @@
+//! `key=value`, as `-F` takes it.
+
+use serde_json::Value;
+
+/// A field and its value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Field {
+    pub(crate) key: String,
+    pub(crate) value: Value,
+}
+
+/// Reads `key=value`; the value is typed as `gh api -F` does: true, false, null and numbers, else text.
+pub(crate) fn field(text: &str) -> Result<Field, String> {
+    let Some((key, value)) = text
+        .split_once('=')
+        .filter(|(key, _)| !key.trim().is_empty())
+    else {
+        return Err("write it as key=value".to_owned());
+    };
+    let value = match serde_json::from_str::<Value>(value) {
+        Ok(typed @ (Value::Null | Value::Bool(_) | Value::Number(_))) => typed,
+        _ => Value::String(value.to_owned()),
+    };
+    Ok(Field {
+        key: key.trim().to_owned(),
+        value,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Field, field};
+    use serde_json::json;
+
+    #[test]
+    fn a_field_is_typed_where_its_value_is_a_json_scalar() {
+        for (text, key, value) in [
+            ("a=1", "a", json!(1)),
+            ("a=true", "a", json!(true)),
+            ("a=null", "a", json!(null)),
+            ("a=two words", "a", json!("two words")),
+            ("a=", "a", json!("")),
+            ("a=x=y", "a", json!("x=y")),
+            ("a=[1]", "a", json!("[1]")),
+        ] {
+            let key = key.to_owned();
+            assert_eq!(field(text).unwrap(), Field { key, value });
+        }
+        assert!(field("no value").is_err() && field("=x").is_err());
+    }
+}

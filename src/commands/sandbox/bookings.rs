@@ -1,0 +1,34 @@
+use super::listing::Listing;
+use crate::api::Call;
+use crate::context::Context;
+use crate::error::Result;
+use crate::exit::Exit;
+
+/// List every booking of the sandbox, oldest first, whichever organization made it
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl sandbox bookings\n  \
+    bookctl sandbox bookings --jq '.bookings | length'")]
+pub(crate) struct Args {}
+
+pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
+    let answer = context.control(Call::get("/sandbox/bookings")).await?;
+    let bookings = Listing {
+        document: answer.document,
+        field: "bookings",
+        columns: &[
+            ("id", "id"),
+            ("status", "status"),
+            ("venue", "venue_name"),
+            ("when", "datetime"),
+            ("party", "party_size"),
+            ("provider", "provider"),
+            ("error", "error_code"),
+        ],
+    };
+    context.out.emit(&bookings)?;
+    if context.out.is_human() && bookings.is_empty() {
+        context.out.note("nothing was booked yet");
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,123 @@
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::listing::Listing;
+use crate::api::Call;
+use crate::context::Context;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::model::duration::duration;
+
+/// Make calls fail on purpose: delays, statuses, dropped connections, broken answers
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl sandbox faults\n  \
+    bookctl sandbox faults add --on 'POST /v1/bookings' --kind drop_after\n  \
+    bookctl sandbox faults add --on 'GET /v1/bookings/{id}' --kind delay --delay 2s --times 3\n  \
+    bookctl sandbox faults clear")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Action {
+    /// List the faults that wait for their call
+    List,
+    /// Add one
+    Add(Box<Fault>),
+    /// Take all back
+    Clear,
+}
+
+#[derive(clap::Args, Debug)]
+struct Fault {
+    /// The call, such as 'POST /v1/bookings'
+    #[arg(long, value_name = "CALL")]
+    on: String,
+    /// What happens to it; drop_after does the work, then closes the connection without an answer
+    #[arg(long, value_parser = ["delay", "status", "drop_before", "drop_after", "truncate", "garbage"])]
+    kind: String,
+    /// How many calls it happens to
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    times: u32,
+    /// How long a delay lasts
+    #[arg(long, value_name = "DURATION", value_parser = duration, required_if_eq("kind", "delay"))]
+    delay: Option<Duration>,
+    /// The status that is answered instead
+    #[arg(long, value_name = "N", required_if_eq("kind", "status"))]
+    status: Option<u16>,
+    /// The body that is answered instead: JSON, else text
+    #[arg(long)]
+    body: Option<String>,
+    /// After how many bytes the answer is cut
+    #[arg(long, value_name = "N")]
+    after_bytes: Option<u64>,
+}
+
+impl Fault {
+    fn document(self) -> Value {
+        let mut fault = Map::new();
+        fault.insert("on".to_owned(), json!(self.on));
+        fault.insert("kind".to_owned(), json!(self.kind));
+        fault.insert("times".to_owned(), json!(self.times));
+        let body = self
+            .body
+            .map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text)));
+        let optional = [
+            (
+                "delay_ms",
+                self.delay.map(|delay| json!(delay.as_millis() as u64)),
+            ),
+            ("status", self.status.map(|status| json!(status))),
+            ("body", body),
+            ("after_bytes", self.after_bytes.map(|bytes| json!(bytes))),
+        ];
+        for (key, value) in optional {
+            if let Some(value) = value {
+                fault.insert(key.to_owned(), value);
+            }
+        }
+        Value::Object(fault)
+    }
+}
+
+pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    const PATH: &str = "/sandbox/faults";
+    let call = match args.action.unwrap_or(Action::List) {
+        Action::List => Call::get(PATH),
+        Action::Add(fault) => Call::post(PATH, fault.document()),
+        Action::Clear => Call::delete(PATH),
+    };
+    let document = context.control(call).await?.document;
+    // A fault that was added comes alone: a list of one for the table, itself as JSON.
+    if document.value().get("faults").is_none() && context.out.is_human() {
+        context
+            .out
+            .emit(&listing(json!({ "faults": [document.value()] }).into()))?;
+        return Ok(Exit::Done);
+    }
+    let faults = listing(document);
+    context.out.emit(&faults)?;
+    if context.out.is_human() && faults.is_empty() {
+        context.out.note("no fault waits for a call");
+    }
+    Ok(Exit::Done)
+}
+
+fn listing(document: crate::model::document::Document) -> Listing {
+    Listing {
+        document,
+        field: "faults",
+        columns: &[
+            ("id", "id"),
+            ("on", "on"),
+            ("kind", "kind"),
+            ("times", "times"),
+            ("delay ms", "delay_ms"),
+            ("status", "status"),
+            ("cut after", "after_bytes"),
+        ],
+    }
+}

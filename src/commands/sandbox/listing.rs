@@ -1,0 +1,67 @@
+//! A list that one of the sandbox's controls answers with: a table whose columns are fields.
+
+use serde_json::Value;
+
+use crate::model::document::{Document, plain};
+use crate::model::moment::human;
+use crate::output::{Page, TableCell, View};
+
+/// One column: its heading, and the field it shows.
+pub(super) type Column = (&'static str, &'static str);
+
+/// The array `field` of a document, a row an element.
+pub(super) struct Listing {
+    pub(super) document: Document,
+    pub(super) field: &'static str,
+    pub(super) columns: &'static [Column],
+}
+
+impl Listing {
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows().next().is_none()
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &Value> {
+        self.document
+            .value()
+            .get(self.field)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+    }
+}
+
+impl View for Listing {
+    fn json(&self) -> Document {
+        self.document.clone()
+    }
+
+    fn page(&self) -> Page {
+        let cells = |element: &Value| {
+            let columns = self.columns.iter();
+            columns
+                .map(|(_, field)| TableCell::from(cell(field, element.get(field))))
+                .collect()
+        };
+        let mut page = Page::default();
+        page.table(
+            self.columns.iter().map(|(heading, _)| *heading).collect(),
+            self.rows().map(cells).collect(),
+            vec![],
+        );
+        page
+    }
+}
+
+fn cell(field: &str, value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::Array(elements)) if elements.iter().all(|element| !element.is_object()) => {
+            elements.iter().map(plain).collect::<Vec<_>>().join(", ")
+        }
+        // Attempts and the like: how many there were; the JSON form has them whole.
+        Some(Value::Array(elements)) => elements.len().to_string(),
+        Some(Value::String(text)) if field.ends_with("_at") || field == "datetime" => human(text),
+        Some(value) => plain(value),
+    }
+}

@@ -1,0 +1,71 @@
+use serde_json::{Map, Value};
+
+use crate::api::Call;
+use crate::commands::field::{Field, field};
+use crate::context::Context;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::model::document::{Document, plain};
+use crate::output::{Page, Tone, View};
+
+/// Show the organization's settings, or change them: webhook URL and secret, billing, suspension
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl sandbox organization\n  \
+    bookctl sandbox organization -F webhook_url=http://127.0.0.1:8080/webhooks\n  \
+    bookctl sandbox organization -F billing_check=unavailable\n  \
+    bookctl sandbox organization --organization other -F suspended=true")]
+pub(crate) struct Args {
+    /// Another organization than the one that most keys belong to
+    #[arg(long, value_name = "NAME")]
+    organization: Option<String>,
+    /// A setting; true, false, null, numbers and JSON lists are typed, anything else is text
+    #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field)]
+    fields: Vec<Field>,
+}
+
+pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let path = match &args.organization {
+        Some(name) => format!("/sandbox/organization?organization={}", Call::segment(name)),
+        None => "/sandbox/organization".to_owned(),
+    };
+    let call = if args.fields.is_empty() {
+        Call::get(path)
+    } else {
+        let settings = args.fields.into_iter().map(|field| match field.value {
+            // Lists have no other way in: `search_providers=[]`.
+            Value::String(text) if text.starts_with('[') => {
+                let list = serde_json::from_str(&text).unwrap_or(Value::String(text));
+                (field.key, list)
+            }
+            value => (field.key, value),
+        });
+        Call::put(path, Value::Object(settings.collect::<Map<_, _>>()))
+    };
+    let answer = context.control(call).await?;
+    context.out.emit(&Settings(answer.document))?;
+    Ok(Exit::Done)
+}
+
+struct Settings(Document);
+
+impl View for Settings {
+    fn json(&self) -> Document {
+        self.0.clone()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        page.heading(
+            Tone::Strong,
+            "organization",
+            self.0.str("id").unwrap_or_default(),
+        );
+        let rows = self.0.value().as_object().into_iter().flatten();
+        let rows = rows
+            .filter(|(key, _)| *key != "id")
+            .map(|(key, value)| vec![key.as_str().into(), plain(value).into()]);
+        page.table(vec!["setting", "value"], rows.collect(), vec![]);
+        page
+    }
+}

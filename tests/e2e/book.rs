@@ -1,0 +1,406 @@
+//! Booking from a script: one command, one document, one exit code.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use crate::harness::{GUEST, Home, Served, text};
+
+/// "Started with no configuration at all it talks to the embedded sandbox: one line on stderr says so, and
+/// that nothing is really booked." (command line, Command tree)
+#[test]
+fn in_an_empty_home_and_a_pipe_one_command_books_and_says_that_nothing_is_really_booked() {
+    let home = Home::new();
+    let output = home
+        .run(["book", "ven_confirms"].iter().chain(&GUEST))
+        .exits(0);
+    assert!(output.stdout.starts_with("confirmed\tbk_"), "{output}");
+    assert_eq!(output.stderr.lines().count(), 1, "{output}");
+    output.says("sandbox").says("nothing is really booked");
+}
+
+/// "It keeps its state in a file, so that one command's booking is there for the next, and several commands
+/// at once share it safely." (command line, Sandbox from the shell)
+#[test]
+fn eight_commands_at_once_in_one_empty_home_make_eight_bookings() {
+    let home = Home::new();
+    let arguments = ["book", "ven_confirms", "--json"];
+    let running: Vec<_> = (0..8)
+        .map(|_| home.start(arguments.iter().chain(&GUEST)))
+        .collect();
+    let ids: BTreeSet<String> = running
+        .into_iter()
+        .map(|running| {
+            let output = running.end().exits(0);
+            let stderr = output.stderr.to_lowercase();
+            assert!(
+                !stderr.contains("lock")
+                    && !stderr.contains("error")
+                    && !stderr.contains("warning"),
+                "{output}"
+            );
+            text(&output.json(), "id")
+        })
+        .collect();
+    assert_eq!(ids.len(), 8);
+    let kept: BTreeSet<String> = Served::of(&home)
+        .bookings()
+        .iter()
+        .map(|booking| text(booking, "id"))
+        .collect();
+    assert_eq!(kept, ids);
+}
+
+/// "Sending the same key again returns the booking first created and starts nothing new." (spec, Limits 7)
+#[test]
+fn the_same_idempotency_key_returns_the_same_booking() {
+    let home = Home::new();
+    let first = home.booked("ven_confirms", &["--idempotency-key", "dinner-1"], 0);
+    let second = home.booked("ven_confirms", &["--idempotency-key", "dinner-1"], 0);
+    assert_eq!(first, second);
+    assert_eq!(Served::of(&home).bookings().len(), 1);
+}
+
+/// "A key is never reused for another body." (design, What must never happen)
+#[test]
+fn an_idempotency_key_is_refused_for_another_request() {
+    let home = Home::new();
+    home.booked("ven_confirms", &["--idempotency-key", "dinner-1"], 0);
+    let other = home.book("ven_otp", &["--idempotency-key", "dinner-1"]);
+    let error = other.refused(2, "usage");
+    assert_eq!(error["idempotency_key"], "dinner-1");
+    assert_eq!(Served::of(&home).bookings().len(), 1);
+}
+
+/// "If there is none, it lists the nearest and books nothing"; exit 7: "no slot at that time". (command line)
+#[test]
+fn a_venue_without_a_slot_at_that_time_lists_the_nearest_and_books_nothing() {
+    let home = Home::new();
+    let arguments = ["book", "ven_confirms", "--at", "tomorrow 19:40"];
+    let output = home.run(arguments.iter().chain(&GUEST[2..])).exits(7);
+    assert_eq!(output.stdout, "", "{output}");
+    let (nearest, next) = (output.stderr.find("19:30"), output.stderr.find("20:00"));
+    assert!(
+        nearest.is_some() && nearest < next,
+        "nearest first: {output}"
+    );
+    assert!(output.stderr.contains("--slot slot_"), "{output}");
+
+    let json = home.run(arguments.iter().chain(&GUEST[2..]).chain(&["--json"]));
+    json.refused(7, "no_slot");
+    assert!(Served::of(&home).bookings().is_empty());
+}
+
+#[test]
+fn a_venue_that_never_offers_anything_has_no_slot() {
+    let home = Home::new();
+    home.book("ven_no_slots", &[]).refused(7, "no_slot");
+    assert!(Served::of(&home).bookings().is_empty());
+}
+
+/// "`@1`, `@2` stand for the rows of the last list." (command line, Command tree)
+#[test]
+fn a_row_of_the_last_search_names_a_venue_and_a_row_of_the_last_slots_a_slot() {
+    let home = Home::new();
+    let search = [
+        "search",
+        "dining",
+        "--near",
+        "Sandbox",
+        "--at",
+        "tomorrow 19:30",
+    ];
+    let venues = home.run(search.iter().chain(&["--json"])).exits(0).json();
+    let first = text(&venues["venues"][0], "venue_id");
+    let slots = [
+        "slots",
+        "@1",
+        "--at",
+        "tomorrow 19:30",
+        "--party",
+        "4",
+        "--json",
+    ];
+    let slots = home.run(slots).exits(0).json();
+    assert_eq!(slots["venue_id"], json!(first));
+
+    let second = &slots["slots"][1];
+    let book = ["book", "--slot", "@2", "--name", "Ada Lovelace", "--json"];
+    let booking = home.run(book).exits(0).json();
+    assert_eq!(booking["venue_id"], json!(first));
+    assert_eq!(booking["datetime"], second["datetime"]);
+    assert_eq!(booking["party_size"], 4);
+}
+
+/// "`VENUE` and slot ids are remembered from the last searches, so that `bookctl book --slot ID` needs nothing
+/// repeated." (command line, Command tree)
+#[test]
+fn a_slot_id_alone_is_enough_once_it_was_listed() {
+    let home = Home::new();
+    let slots = ["slots", "ven_confirms", "--at", "tomorrow 18:00", "--json"];
+    let slots = home.run(slots).exits(0).json();
+    let slot = &slots["slots"][3];
+    let id = text(slot, "availability_id");
+    let booking = home
+        .run(["book", "--slot", &id, "--name", "Ada Lovelace", "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(booking["venue_id"], "ven_confirms");
+    assert_eq!(booking["datetime"], slot["datetime"]);
+}
+
+#[test]
+fn a_slot_that_was_never_listed_needs_its_venue_and_its_time() {
+    let home = Home::new();
+    let slots = ["slots", "ven_confirms", "--at", "tomorrow 18:00", "--json"];
+    let slots = Home::new().run(slots).exits(0).json();
+    let id = text(&slots["slots"][0], "availability_id");
+    let alone = home.run([
+        "book",
+        "--slot",
+        &id,
+        "--party",
+        "2",
+        "--name",
+        "Ada Lovelace",
+        "--json",
+    ]);
+    alone.refused(2, "usage");
+    let datetime = text(&slots["slots"][0], "datetime");
+    let whole = [
+        "book",
+        "ven_confirms",
+        "--slot",
+        &id,
+        "--at",
+        &datetime,
+        "--party",
+        "2",
+        "--name",
+        "Ada Lovelace",
+        "--json",
+    ];
+    let booking = home.run(whole).exits(0).json();
+    assert_eq!(booking["datetime"], json!(datetime));
+}
+
+#[test]
+fn a_slot_of_another_venue_is_refused_before_anything_is_sent() {
+    let home = Home::new();
+    let slots = ["slots", "ven_confirms", "--at", "tomorrow 18:00", "--json"];
+    let slots = home.run(slots).exits(0).json();
+    let id = text(&slots["slots"][0], "availability_id");
+    let book = [
+        "book",
+        "ven_otp",
+        "--slot",
+        &id,
+        "--name",
+        "Ada Lovelace",
+        "--json",
+    ];
+    let error = home.run(book).refused(2, "usage");
+    assert!(text(&error, "message").contains("ven_confirms"), "{error}");
+    assert!(Served::of(&home).bookings().is_empty());
+}
+
+/// "slot_not_offered: datetime differs from the time the availability_id was offered at" (spec, Errors)
+#[test]
+fn a_slot_of_another_time_is_refused_as_not_offered() {
+    let home = Home::new();
+    let slots = ["slots", "ven_confirms", "--at", "tomorrow 18:00", "--json"];
+    let slots = home.run(slots).exits(0).json();
+    let id = text(&slots["slots"][0], "availability_id");
+    let book = [
+        "book",
+        "--slot",
+        &id,
+        "--at",
+        "tomorrow 21:00",
+        "--name",
+        "Ada Lovelace",
+        "--json",
+    ];
+    let error = home.run(book).refused(12, "slot_not_offered");
+    assert_eq!(error["http_status"], 400);
+    assert!(Served::of(&home).bookings().is_empty());
+}
+
+/// The slots that `book` looks up for itself are shown to nobody, so they are no list that rows stand for.
+#[test]
+fn booking_by_time_leaves_the_rows_of_the_list_that_was_shown() {
+    let home = Home::new();
+    let slots = ["slots", "ven_otp", "--at", "tomorrow 19:30", "--json"];
+    home.run(slots).exits(0);
+    home.booked("ven_confirms", &[], 0);
+    let book = ["book", "--slot", "@1", "--name", "Ada Lovelace", "--json"];
+    let booking = home.run(book).json();
+    assert_eq!(booking["venue_id"], "ven_otp");
+}
+
+#[test]
+fn a_row_that_the_last_list_does_not_have_is_refused() {
+    let home = Home::new();
+    for (arguments, row) in [
+        (
+            vec!["book", "--slot", "@3", "--name", "Ada Lovelace", "--json"],
+            "@3",
+        ),
+        (vec!["slots", "@2", "--at", "tomorrow", "--json"], "@2"),
+        (
+            vec!["slots", "@0", "--at", "tomorrow 19:30", "--json"],
+            "@0",
+        ),
+    ] {
+        let error = home.run(arguments).exits(2).error();
+        assert!(
+            text(&error, "message").contains(row) || row == "@2",
+            "{error}"
+        );
+    }
+}
+
+/// "required unless venue_id has a known provider mapping" (spec, Booking); "A venue served by several
+/// providers has no mapping: booking it without `provider` is the 400 without code." (wire contract)
+#[test]
+fn a_venue_of_two_providers_needs_one_of_them_named() {
+    let home = Home::new();
+    let error = home.book("ven_multi_provider", &[]).exits(12).error();
+    assert_eq!(error["http_status"], 400);
+    let booking = home
+        .book("ven_multi_provider", &["--provider", "provider_c"])
+        .exits(0)
+        .json();
+    assert_eq!(booking["provider"], "provider_c");
+    assert_eq!(Served::of(&home).bookings().len(), 1);
+}
+
+/// "When it is full, a booking of it is created and fails (`slot_taken`)." (wire contract)
+#[test]
+fn the_second_booking_of_the_last_table_fails_and_is_printed() {
+    let home = Home::new();
+    let slots = [
+        "slots",
+        "ven_last_table",
+        "--at",
+        "tomorrow 19:30",
+        "--json",
+    ];
+    home.run(slots).exits(0);
+    let book = ["book", "--slot", "@1", "--name", "Ada Lovelace", "--json"];
+    home.run(book).exits(0);
+    let second = home.run(book).exits(11).json();
+    assert_eq!(second["status"], "failed");
+    assert_eq!(second["error_code"], "slot_taken");
+}
+
+/// "A booking whose provider fails is not an HTTP error: the call succeeds and returns the booking with status
+/// "failed" and its own error_code." (spec, What the service does); exit 11
+#[test]
+fn a_booking_whose_provider_fails_is_printed_and_exits_11() {
+    let home = Home::new();
+    for venue in [
+        "ven_provider_fails",
+        "ven_provider_fails_b",
+        "ven_provider_fails_c",
+    ] {
+        let booking = home.book(venue, &[]).exits(11).json();
+        assert_eq!(booking["status"], "failed", "{venue}");
+        assert!(booking["error_code"].is_string(), "{venue}: {booking}");
+    }
+}
+
+#[test]
+fn the_venues_of_every_provider_confirm() {
+    let home = Home::new();
+    for (venue, provider) in [
+        ("ven_confirms", "provider_a"),
+        ("ven_confirms_b", "provider_b"),
+        ("ven_confirms_c", "provider_c"),
+    ] {
+        let booking = home.book(venue, &[]).exits(0).json();
+        assert_eq!(booking["provider"], provider);
+    }
+}
+
+#[test]
+fn what_is_said_of_the_guest_stands_in_the_booking_as_it_was_written() {
+    let home = Home::new();
+    let guest = [
+        "--name",
+        "Zoë Ångström-東京",
+        "--email",
+        "zoe@example.org",
+        "--phone",
+        "+81 3 1234 5678",
+    ];
+    let arguments = [
+        "book",
+        "ven_confirms",
+        "--at",
+        "tomorrow 19:30",
+        "--party",
+        "20",
+        "--json",
+    ];
+    let booking = home.run(arguments.iter().chain(&guest)).exits(0).json();
+    assert_eq!(
+        booking["customer"],
+        json!({"name": "Zoë Ångström-東京", "email": "zoe@example.org", "phone": "+81 3 1234 5678"})
+    );
+    assert_eq!(booking["party_size"], 20);
+}
+
+/// "several: a table, or a JSON array" (command line, Command tree)
+#[test]
+fn several_bookings_are_shown_as_a_table_or_an_array() {
+    let home = Home::new();
+    let ids = [
+        home.booked("ven_confirms", &[], 0),
+        home.booked("ven_otp", &[], 10),
+    ];
+    let shown = home
+        .run(["show", &ids[1], &ids[0], "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(
+        [&shown[0]["id"], &shown[1]["id"]],
+        [&json!(ids[1]), &json!(ids[0])]
+    );
+    let table = home.run(["get", &ids[0], &ids[1]]).exits(0);
+    let rows: Vec<&str> = table.stdout.lines().collect();
+    assert!(
+        rows[0].starts_with(&ids[0]) && rows[1].starts_with(&ids[1]),
+        "{table}"
+    );
+    assert!(rows[1].contains("\trequires_action\t"), "{table}");
+}
+
+/// "`show` exits 0 whatever the status; `show --exit-status` maps it like `book`." (command line, Exit codes)
+#[test]
+fn show_exits_0_whatever_the_status_unless_it_is_asked_for() {
+    let home = Home::new();
+    for (venue, code) in [
+        ("ven_confirms", 0),
+        ("ven_otp", 10),
+        ("ven_processing", 8),
+        ("ven_provider_fails", 11),
+    ] {
+        let id = home.booked(venue, &[], code);
+        home.run(["show", &id]).exits(0);
+        home.run(["show", &id, "--exit-status"]).exits(code);
+    }
+}
+
+/// "booking not found; body lists the organization's unfinished bookings of the last day in open_bookings"
+/// (spec, Errors); exit 6
+#[test]
+fn an_unknown_booking_is_not_found_and_the_unfinished_ones_come_with_the_error() {
+    let home = Home::new();
+    let open = home.booked("ven_otp", &[], 10);
+    let error = home
+        .run(["show", "bk_nobody", "--json"])
+        .refused(6, "http_404");
+    assert_eq!(error["http_status"], 404);
+    assert_eq!(error["body"]["open_bookings"][0]["id"], json!(open));
+}

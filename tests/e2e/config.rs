@@ -1,0 +1,354 @@
+//! Which service is meant, and with which key: flag, environment, file.
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::harness::{GUEST, Home, Reply, Scripted, Served, text};
+
+/// "A key in the environment with neither a base URL nor a profile named is refused (3), so that a script that
+/// lost its configuration never books in the sandbox by mistake" (command line, Command tree)
+#[test]
+fn a_key_alone_is_refused_and_never_books_in_the_sandbox() {
+    let home = Home::new().with("BOOKCTL_API_KEY", "sk_live_x");
+    home.book("ven_confirms", &[]).refused(3, "config");
+    assert!(!home.path().join("sandbox.db").exists());
+}
+
+/// "`--no-sandbox` and `BOOKCTL_NO_SANDBOX=1` refuse any sandbox (3)" (command line, Command tree)
+#[test]
+fn no_sandbox_refuses_the_embedded_one_and_a_served_one() {
+    let embedded = Home::new();
+    embedded
+        .book("ven_confirms", &["--no-sandbox"])
+        .refused(3, "config");
+    assert!(!embedded.path().join("sandbox.db").exists());
+
+    let served = Served::start();
+    served
+        .home()
+        .book("ven_confirms", &["--no-sandbox"])
+        .refused(3, "config");
+    let home = served.home().with("BOOKCTL_NO_SANDBOX", "1");
+    home.book("ven_confirms", &[]).refused(3, "config");
+    assert!(served.bookings().is_empty());
+}
+
+/// Exit 4: "no key, a bad key, the wrong environment's key" (command line, Exit codes)
+#[test]
+fn without_a_key_nothing_is_sent() {
+    let server = Scripted::start(|_| Reply::html());
+    let home = Home::new().with("BOOKCTL_BASE_URL", server.base_url());
+    home.book("ven_confirms", &[]).refused(4, "no_key");
+    assert!(server.requests().is_empty());
+}
+
+/// "missing or bad key: 401", "v3 key sent to /v1: 403 wrong_key_environment", "scope: 403 insufficient_scope
+/// and required_scope", "402 billing_required", "403 org_suspended; a reason field says why" (spec, Authentication)
+#[test]
+fn each_kind_of_key_that_may_not_book_has_its_exit_code() {
+    let served = Served::start();
+    for (key, exit, code, status) in [
+        ("sk_live_nobody", 4, "unauthorized", 401),
+        ("sk_v3_sandbox", 4, "wrong_key_environment", 403),
+        ("sk_live_readonly", 5, "insufficient_scope", 403),
+        ("sk_live_nobilling", 5, "billing_required", 402),
+        ("sk_live_suspended", 5, "org_suspended", 403),
+    ] {
+        let home = served.home_with(key);
+        let error = home.book("ven_confirms", &[]).refused(exit, code);
+        assert_eq!(error["http_status"], status, "{key}: {error}");
+        match code {
+            "insufficient_scope" => assert_eq!(error["body"]["required_scope"], "bookings:create"),
+            "org_suspended" => {
+                let reason = text(&error["body"], "reason");
+                assert!(text(&error, "message").contains(&reason), "{error}");
+            }
+            _ => {}
+        }
+    }
+    assert!(served.bookings().is_empty());
+}
+
+/// "Bookings … belong to the organization" (spec); "it must never see the first one's bookings" (wire contract)
+#[test]
+fn another_organization_does_not_see_a_booking() {
+    let served = Served::start();
+    let id = served.home().booked("ven_confirms", &[], 0);
+    served
+        .home_with("sk_test_sandbox")
+        .run(["show", &id])
+        .exits(0);
+    let other = served
+        .home_with("sk_live_other")
+        .run(["show", &id, "--json"]);
+    other.refused(6, "http_404");
+}
+
+/// "A test key is limited to 3 free allowance units, counted in confirmed test bookings only" (spec)
+#[test]
+fn a_test_key_has_three_confirmed_bookings() {
+    let served = Served::start();
+    let home = served.home_with("sk_test_sandbox");
+    home.booked("ven_otp", &[], 10);
+    for _ in 0..3 {
+        home.booked("ven_confirms", &[], 0);
+    }
+    let error = home
+        .book("ven_confirms", &[])
+        .refused(5, "free_tier_exhausted");
+    assert_eq!(error["http_status"], 402);
+    assert_eq!(error["body"]["limit"], 3);
+}
+
+/// "429 rate_limited with header Retry-After" (spec, Limits); exit 9; "fixed 5-minute window"
+#[test]
+fn the_eleventh_create_of_five_minutes_is_rate_limited_and_says_for_how_long() {
+    let home = Home::new();
+    let slots = ["slots", "ven_confirms", "--at", "tomorrow 19:30", "--json"];
+    home.run(slots).exits(0);
+    let book = [
+        "book",
+        "--slot",
+        "@1",
+        "--name",
+        "Ada Lovelace",
+        "--json",
+        "--idempotency-key",
+        "the-first",
+    ];
+    for _ in 0..10 {
+        home.run(book).exits(0);
+    }
+    let eleventh = ["book", "--slot", "@1", "--name", "Ada Lovelace", "--json"];
+    let error = home.run(eleventh).refused(9, "rate_limited");
+    let after = error["retry_after_seconds"].as_u64().unwrap();
+    assert!((1..=300).contains(&after), "{error}");
+    home.advance("5m");
+    home.run(eleventh).exits(0);
+}
+
+/// A base URL is https, or http on this machine: a key would travel in the clear.
+#[test]
+fn a_base_url_that_would_show_the_key_or_is_none_is_refused() {
+    for url in [
+        "http://api.example.com",
+        "http://192.0.2.1:8080",
+        "ftp://api.example.com",
+        "api.example.com",
+        "https://user:secret@api.example.com",
+        "http://localhost.example.com",
+    ] {
+        let output = Home::pointing_to(url, "sk_live_x").book("ven_confirms", &[]);
+        assert!(!output.stderr.contains("secret"), "{output}");
+        output.refused(3, "config");
+    }
+}
+
+#[test]
+fn an_address_where_nothing_listens_is_said_within_three_seconds() {
+    // Bound and given up again: nothing listens there.
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let home = Home::pointing_to(&format!("http://127.0.0.1:{port}"), "sk_live_x");
+    let begun = Instant::now();
+    let error = home.book("ven_confirms", &[]).refused(15, "network");
+    assert!(
+        begun.elapsed() < Duration::from_secs(3),
+        "{:?}",
+        begun.elapsed()
+    );
+    assert!(text(&error, "message").contains("refused"), "{error}");
+    // A create of a known slot needs no look-up before it, and was not sent either.
+    let direct = [
+        "book",
+        "ven_confirms",
+        "--slot",
+        "slot_1",
+        "--json",
+        "--at",
+        "2030-01-01T19:30:00Z",
+    ];
+    home.run(direct.iter().chain(&GUEST[2..]))
+        .refused(15, "network");
+}
+
+/// An address that swallows everything: said within 3 s. Networks that answer at once prove nothing here.
+#[test]
+fn an_address_that_never_answers_is_said_within_three_seconds() {
+    let home = Home::pointing_to("https://10.255.255.1", "sk_live_x");
+    let begun = Instant::now();
+    let output = home.run(["show", "bk_1", "--json"]).exits(15);
+    assert!(
+        begun.elapsed() < Duration::from_secs(4),
+        "{:?}",
+        begun.elapsed()
+    );
+    output.error();
+}
+
+#[test]
+fn an_unknown_profile_is_refused_and_the_known_ones_are_named() {
+    let home = Home::new().configured("[profiles.staging]\nbase_url = 'https://staging.example'\n");
+    let error = home
+        .run(["show", "bk_1", "--profile", "nope", "--json"])
+        .refused(3, "config");
+    assert!(text(&error, "hint").contains("staging"), "{error}");
+    let home = home.with("BOOKCTL_PROFILE", "neither");
+    home.run(["show", "bk_1", "--json"]).refused(3, "config");
+}
+
+#[test]
+fn a_config_file_that_cannot_be_read_is_refused_with_its_line() {
+    for (config, line) in [
+        (
+            "[profiles.x]\nbase_url = 'https://a.example'\nbase_uri = 1\n",
+            "line 3",
+        ),
+        ("default_profile = 'x'\n[profiles.x\n", "line 2"),
+        (
+            "[profiles.x]\nread_only = 'maybe'\nbase_url = ''\n",
+            "line 2",
+        ),
+    ] {
+        let home = Home::new().configured(config);
+        let error = home.book("ven_confirms", &[]).refused(3, "config");
+        assert!(text(&error, "message").contains(line), "{line}: {error}");
+        assert!(text(&error, "message").contains("config.toml"), "{error}");
+    }
+}
+
+/// "A flag (`--profile` too) beats the environment, the environment the config file." (command line)
+#[test]
+fn a_flag_beats_the_environment_and_the_environment_beats_the_file() {
+    let answers = |name: &'static str| {
+        Scripted::start(move |_| Reply::json(404, &json!({"error": name, "open_bookings": []})))
+    };
+    let (file, environment, flag) = (answers("file"), answers("environment"), answers("flag"));
+    let home = Home::new().configured(&format!(
+        "default_profile = 'file'\n[profiles.file]\nbase_url = '{}'\n[profiles.flag]\nbase_url = '{}'\n",
+        file.base_url(),
+        flag.base_url()
+    ));
+    let show = ["show", "bk_1", "--json"];
+    home.run(show).refused(4, "no_key");
+    let home = home
+        .with("BOOKCTL_API_KEY", "sk_live_x")
+        .with("BOOKCTL_PROFILE", "file");
+    assert_eq!(home.run(show).exits(6).error()["body"]["error"], "file");
+    let home = home.with("BOOKCTL_BASE_URL", environment.base_url());
+    assert_eq!(
+        home.run(show).exits(6).error()["body"]["error"],
+        "environment"
+    );
+    // The key was given for the address beside it, so it does not travel to the flag's.
+    home.run(["show", "bk_1", "--json", "--profile", "flag"])
+        .refused(4, "no_key");
+    assert!(flag.requests().is_empty());
+}
+
+/// "An API key never travels to another origin than the one it was stored or given for" (command line)
+#[test]
+fn a_profile_named_sandbox_is_the_embedded_one_whatever_the_environment_says() {
+    let server = Scripted::start(|_| Reply::html());
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    home.book("ven_confirms", &["--profile", "sandbox"])
+        .exits(0);
+    assert!(server.requests().is_empty());
+}
+
+/// "The working folder supplies nothing." (command line, Environment)
+#[test]
+fn the_working_folder_supplies_nothing() {
+    let home = Home::new();
+    std::fs::write(home.folder().join("config.toml"), "nonsense [").unwrap();
+    std::fs::write(home.folder().join(".env"), "BOOKCTL_API_KEY=sk_live_x\n").unwrap();
+    home.book("ven_confirms", &[]).exits(0);
+}
+
+/// "A live profile names itself before anything is booked" (command line, Command tree)
+#[test]
+fn a_profile_names_itself_before_it_books() {
+    let served = Served::start();
+    let home = Home::new()
+        .configured(&format!(
+            "[profiles.staging]\nbase_url = '{}'\n",
+            served.base_url()
+        ))
+        .with("BOOKCTL_PROFILE", "staging")
+        .with("BOOKCTL_API_KEY", "sk_live_sandbox");
+    home.book("ven_confirms", &[])
+        .exits(0)
+        .says("profile staging")
+        .says(served.base_url());
+}
+
+/// "A profile may be `read_only`" (command line, Command tree)
+#[test]
+fn a_read_only_profile_reads_and_changes_nothing() {
+    let served = Served::start();
+    let config = format!(
+        "[profiles.eyes]\nbase_url = '{}'\nread_only = true\n",
+        served.base_url()
+    );
+    let home = Home::new()
+        .configured(&config)
+        .with("BOOKCTL_PROFILE", "eyes")
+        .with("BOOKCTL_API_KEY", "sk_live_sandbox");
+    let id = served.home().booked("ven_otp", &[], 10);
+    home.run(["show", &id]).exits(0);
+    home.run(["slots", "ven_otp", "--at", "tomorrow 19:30"])
+        .exits(0);
+    home.book("ven_confirms", &[]).refused(3, "config");
+    home.run(["continue", &id, "--otp", "123456", "--json"])
+        .refused(3, "config");
+    assert_eq!(served.bookings().len(), 1);
+}
+
+/// "`bookctl sandbox …` acts on the sandbox that the profile points to (3 where it is none)." (command line)
+#[test]
+fn the_sandboxs_controls_act_on_the_sandbox_that_is_meant_and_on_no_service() {
+    let served = Served::start();
+    let home = served.home();
+    home.advance("1h");
+    let clock = home.run(["sandbox", "clock", "--json"]).exits(0).json();
+    assert_eq!(clock["offset_seconds"], 3600);
+    home.booked("ven_confirms", &[], 0);
+    home.run(["sandbox", "reset"]).exits(0);
+    assert!(served.bookings().is_empty());
+    let clock = home.run(["sandbox", "clock", "--json"]).exits(0).json();
+    assert_eq!(clock["offset_seconds"], 0);
+
+    let real = Scripted::start(|_| Reply::json(200, &json!({"object": "api", "version": "v1"})));
+    let home = Home::pointing_to(real.base_url(), "sk_live_x");
+    home.run(["sandbox", "reset", "--json"])
+        .refused(3, "config");
+    assert!(
+        real.requests()
+            .iter()
+            .all(|request| request.method == "GET")
+    );
+}
+
+/// "port 0 picks a free one; when it is ready it prints its addresses, with `--json` one line
+/// `{"base_url", "openapi_url", "database"}` … SIGTERM and Ctrl-C end it cleanly." (command line)
+#[test]
+fn a_served_sandbox_says_where_it_is_and_ends_cleanly() {
+    let mut served = Served::start();
+    let ready = served.ready();
+    assert!(text(ready, "openapi_url").starts_with(served.base_url()));
+    assert!(ready["database"].is_null());
+    assert_eq!(served.terminate(), Some(0));
+}
+
+#[test]
+fn a_port_that_is_taken_is_said() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let serve = ["sandbox", "serve", "--port", &port, "--ephemeral"];
+    Home::new().run(serve).exits(1).says(&port);
+}

@@ -1,0 +1,395 @@
+//! A service, a network, a disk that misbehave: never a false success, never a booking made twice, never a key
+//! in the wrong place.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::harness::{GUEST, Home, Output, Reply, Request, Scripted, text};
+
+const SLOT_TIME: &str = "2030-12-01T19:30:00+01:00";
+
+fn slots() -> Value {
+    let slot = json!({"availability_id": "slot_1", "datetime": SLOT_TIME, "party_size": 2});
+    json!({"object": "list", "venue_id": "ven_1", "provider": "provider_a", "slots": [slot]})
+}
+
+fn confirmed() -> Value {
+    json!({"id": "bk_1", "object": "booking", "status": "confirmed", "provider": "provider_a"})
+}
+
+/// A service whose searches work and whose creates are answered by `create`, given how many came before.
+fn creating(create: impl Fn(usize) -> Reply + Send + 'static) -> Scripted {
+    let creates = std::cell::Cell::new(0);
+    Scripted::start(move |request: &Request| match request.path.as_str() {
+        "/v1/availability/search" => Reply::json(200, &slots()),
+        "/v1/bookings" => {
+            creates.set(creates.get() + 1);
+            create(creates.get() - 1)
+        }
+        _ => Reply::json(404, &json!({"error": "not found"})),
+    })
+}
+
+fn book(server: &Scripted) -> (Home, Output) {
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let arguments = ["book", "ven_1", "--at", SLOT_TIME, "--json"];
+    let output = home.run(arguments.iter().chain(&GUEST[2..]));
+    (home, output)
+}
+
+/// Every create carries the one key that the error names; returns it.
+fn one_key(server: &Scripted, error: &Value) -> String {
+    let keys: BTreeSet<String> = server
+        .creates()
+        .iter()
+        .map(|request| request.header("idempotency-key").unwrap().to_owned())
+        .collect();
+    let key = text(error, "idempotency_key");
+    assert_eq!(keys, BTreeSet::from([key.clone()]));
+    key
+}
+
+/// "An answer that is not one taken for success: an HTML page, a truncated body, a 2xx that does not parse:
+/// outcome unknown, same key." "a create is tried at most three times in one run with one key" (design)
+#[test]
+fn whatever_is_no_answer_to_a_create_leaves_its_outcome_unknown_under_one_key() {
+    let half = "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 400\r\n\r\n{\"id\":\"bk_1\",";
+    let cases: [(&str, Reply); 8] = [
+        ("a page", Reply::html()),
+        ("half an answer", Reply::Bytes(half.to_owned())),
+        ("no answer", Reply::Close),
+        (
+            "a 500 without a code",
+            Reply::json(500, &json!({"error": "boom"})),
+        ),
+        (
+            "a 502 page",
+            Reply::Whole(502, "text/html", "<h1>Bad gateway</h1>".to_owned()),
+        ),
+        (
+            "a 200 that is no booking",
+            Reply::json(200, &json!({"ok": true})),
+        ),
+        (
+            "a 201 of nothing",
+            Reply::Whole(201, "application/json", String::new()),
+        ),
+        (
+            "no HTTP",
+            Reply::Bytes("SSH-2.0-OpenSSH_9.9\r\n".to_owned()),
+        ),
+    ];
+    // Each of them is tried again after a pause; side by side the pauses cost little.
+    std::thread::scope(|scope| {
+        for (name, reply) in cases {
+            scope.spawn(move || leaves_the_outcome_open(name, reply));
+        }
+    });
+}
+
+fn leaves_the_outcome_open(name: &str, reply: Reply) {
+    let server = creating(move |_| reply.clone());
+    let (home, output) = book(&server);
+    let error = output.refused(16, "outcome_unknown");
+    let key = one_key(&server, &error);
+    let tries = server.creates().len();
+    assert!((1..=3).contains(&tries), "{name}: {tries} tries");
+    assert!(text(&error, "hint").contains(&key), "{name}: {error}");
+
+    let list = home.run(["attempts", "list", "--json"]).exits(0).json();
+    assert_eq!(list["attempts"][0]["idempotency_key"], json!(key), "{name}");
+}
+
+#[test]
+fn a_create_that_gets_its_answer_on_a_later_try_is_confirmed() {
+    let server = creating(|before| match before {
+        0 => Reply::Close,
+        1 => Reply::json(503, &json!({"error": "busy"})),
+        _ => Reply::json(201, &confirmed()),
+    });
+    let (_home, output) = book(&server);
+    assert_eq!(output.exits(0).json(), confirmed());
+    let bodies: BTreeSet<String> = server.creates().iter().map(|it| it.body.clone()).collect();
+    assert_eq!(bodies.len(), 1, "each try is the same request");
+}
+
+/// "a 4xx on the first try is final" (design)
+#[test]
+fn a_refused_create_is_not_repeated() {
+    let server = creating(|_| {
+        Reply::json(
+            400,
+            &json!({"error": "validation failed", "fields": {"datetime": "must be in the future"}}),
+        )
+    });
+    let (home, output) = book(&server);
+    output.refused(12, "http_400");
+    assert_eq!(server.creates().len(), 1);
+    let list = home.run(["attempts", "--json"]).exits(0).json();
+    assert_eq!(list["attempts"], json!([]));
+}
+
+/// "on a later try it proves nothing about the first: the attempt stays unsettled (16, or 9)" (design)
+#[test]
+fn a_refusal_after_a_lost_answer_proves_nothing() {
+    for (status, body, exit) in [
+        (400, json!({"error": "no such venue"}), 16),
+        (
+            429,
+            json!({"error": "rate_limited", "message": "slow down", "limit": 10, "retry_after_seconds": 200}),
+            9,
+        ),
+    ] {
+        let server = creating(move |before| match before {
+            0 => Reply::Close,
+            _ => Reply::json(status, &body),
+        });
+        let (home, output) = book(&server);
+        let error = output.exits(exit).error();
+        let key = one_key(&server, &error);
+        let list = home.run(["attempts", "--json"]).exits(0).json();
+        assert_eq!(
+            list["attempts"][0]["idempotency_key"],
+            json!(key),
+            "{status}"
+        );
+    }
+}
+
+/// Exit 14: "a write's with a documented code that says nothing was done" (command line, Exit codes)
+#[test]
+fn a_documented_503_says_that_nothing_was_done() {
+    let server = creating(|_| {
+        Reply::json(
+            503,
+            &json!({"error": "off", "error_code": "vendor_disabled"}),
+        )
+    });
+    let (home, output) = book(&server);
+    output.refused(14, "vendor_disabled");
+    assert_eq!(
+        home.run(["attempts", "--json"]).exits(0).json()["attempts"],
+        json!([])
+    );
+}
+
+/// "whatever then happens …, the next run knows it, and `attempts resume` settles it with the same key" (design)
+#[test]
+fn an_open_attempt_is_settled_with_the_same_key_and_the_same_request() {
+    let server = creating(|before| match before {
+        0..3 => Reply::Close,
+        _ => Reply::json(200, &confirmed()),
+    });
+    let (home, output) = book(&server);
+    let key = one_key(&server, &output.refused(16, "outcome_unknown"));
+    let resumed = home
+        .run(["attempts", "resume", &key, "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(resumed, confirmed());
+    let creates = server.creates();
+    assert_eq!(creates.len(), 4);
+    assert!(
+        creates
+            .iter()
+            .all(|it| it.body == creates[0].body && it.header("idempotency-key") == Some(&key))
+    );
+    let list = home.run(["attempts", "--json"]).exits(0).json();
+    assert_eq!(list["attempts"], json!([]));
+}
+
+/// Exit 15: "network: the service was not reached, or a read got no answer" (command line, Exit codes)
+#[test]
+fn whatever_is_no_answer_to_a_read_exits_15() {
+    for reply in [
+        Reply::html(),
+        Reply::Close,
+        Reply::Bytes("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{".to_owned()),
+    ] {
+        let server = Scripted::start(move |_| reply.clone());
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        home.run(["show", "bk_1", "--json"]).refused(15, "network");
+        home.run([
+            "search",
+            "dining",
+            "--near",
+            "London",
+            "--at",
+            "tomorrow 19:30",
+            "--json",
+        ])
+        .refused(15, "network");
+    }
+}
+
+/// Exit 14: "the service failed: a read's 5xx" (command line, Exit codes)
+#[test]
+fn a_reads_500_exits_14() {
+    let server = Scripted::start(|_| Reply::json(500, &json!({"error": "boom"})));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    home.run(["show", "bk_1", "--json"]).refused(14, "http_500");
+}
+
+/// "a continue, modify or cancel is not repeated blindly: the booking is read first" (design)
+#[test]
+fn a_code_whose_answer_is_lost_is_sent_once_and_the_booking_is_read() {
+    let paused = json!({"id": "bk_1", "object": "booking", "status": "requires_action", "next_action": {"type": "otp"}});
+    for (then, exit) in [(paused, 16), (confirmed(), 0)] {
+        let server = Scripted::start(move |request| match request.method.as_str() {
+            "GET" => Reply::json(200, &then),
+            _ => Reply::Close,
+        });
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        home.run(["continue", "bk_1", "--otp", "123456", "--json"])
+            .exits(exit);
+        let sent = server.requests();
+        let answers = sent
+            .iter()
+            .filter(|it| it.is("POST", "/v1/bookings/bk_1/continue"));
+        assert_eq!(answers.count(), 1);
+        assert!(sent.iter().any(|it| it.is("GET", "/v1/bookings/bk_1")));
+    }
+}
+
+/// "A key never follows a redirect or another base URL." (design, What must never happen)
+#[test]
+fn a_redirect_is_not_followed_and_the_key_does_not_travel() {
+    for status in [301, 302, 307, 308] {
+        let elsewhere = Scripted::start(|_| Reply::json(200, &confirmed()));
+        let location = format!("{}/v1/bookings", elsewhere.base_url());
+        let server = creating(move |_| {
+            Reply::Bytes(format!(
+                "HTTP/1.1 {status} Moved\r\nLocation: {location}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+            ))
+        });
+        let (_home, output) = book(&server);
+        assert_ne!(output.code, Some(0), "{output}");
+        output.error();
+        assert!(elsewhere.requests().is_empty(), "{status}");
+    }
+}
+
+/// "No journal, no POST." (design); exit 3: "configuration, profile, keyring or journal"
+#[test]
+fn where_the_journal_cannot_be_kept_nothing_is_sent() {
+    let server = creating(|_| Reply::json(201, &confirmed()));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    // The folder that would hold the journal is a file.
+    fs::write(home.path(), "a file").unwrap();
+    let arguments = ["book", "ven_1", "--at", SLOT_TIME, "--json"];
+    let output = home.run(arguments.iter().chain(&GUEST[2..]));
+    let error = output.exits(3).error();
+    assert!(
+        ["journal", "config"].contains(&text(&error, "code").as_str()),
+        "{error}"
+    );
+    assert!(server.creates().is_empty());
+
+    // One folder deeper the config file is simply not there, and the journal still has no place.
+    let deeper = home.path().join("deeper");
+    let home = Home::pointing_to(server.base_url(), "sk_live_x")
+        .with("BOOKCTL_HOME", deeper.to_str().unwrap());
+    let output = home.run(arguments.iter().chain(&GUEST[2..]));
+    output.exits(3).error();
+    assert!(server.creates().is_empty());
+}
+
+/// "a corrupt one stops creates (3) until `attempts recover` sets it aside, never deleted" (design)
+#[test]
+fn a_damaged_journal_stops_creates_and_is_left_as_it_is() {
+    let server = creating(|_| Reply::json(201, &confirmed()));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    fs::create_dir_all(home.path()).unwrap();
+    let damaged = "not a database, though long enough to look like one. ".repeat(100);
+    let journal = home.path().join("journal.db");
+    fs::write(&journal, &damaged).unwrap();
+    let arguments = ["book", "ven_1", "--at", SLOT_TIME, "--json"];
+    home.run(arguments.iter().chain(&GUEST[2..]))
+        .refused(3, "journal");
+    assert!(server.creates().is_empty());
+    assert_eq!(fs::read_to_string(&journal).unwrap(), damaged);
+}
+
+/// "a read opens no journal" (design)
+#[test]
+fn a_damaged_journal_does_not_stop_reading() {
+    let server = Scripted::start(|_| Reply::json(200, &confirmed()));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    fs::create_dir_all(home.path()).unwrap();
+    fs::write(home.path().join("journal.db"), "no database").unwrap();
+    assert_eq!(
+        home.run(["show", "bk_1", "--json"]).exits(0).json(),
+        confirmed()
+    );
+}
+
+#[test]
+fn a_sandbox_file_that_is_none_is_said_and_left_as_it_is() {
+    let home = Home::new();
+    fs::create_dir_all(home.path()).unwrap();
+    let file = home.path().join("sandbox.db");
+    fs::write(&file, "no database ".repeat(100)).unwrap();
+    home.book("ven_confirms", &[]).refused(3, "config");
+    assert_eq!(
+        fs::read_to_string(&file).unwrap(),
+        "no database ".repeat(100)
+    );
+}
+
+/// The journal is synced before the first byte of a create leaves: it is there when the service is hit.
+#[test]
+fn when_the_create_arrives_the_journal_already_knows_it() {
+    let home = Home::new();
+    let journal = home.path().join("journal.db");
+    let server = creating(move |_| {
+        let held = fs::read(&journal).unwrap_or_default();
+        let known = held.windows(9).any(|window| window == b"known-key");
+        let status = if known { "confirmed" } else { "failed" };
+        Reply::json(
+            201,
+            &json!({"id": "bk_1", "object": "booking", "status": status}),
+        )
+    });
+    let home = home
+        .with("BOOKCTL_BASE_URL", server.base_url())
+        .with("BOOKCTL_API_KEY", "sk_live_x");
+    let arguments = [
+        "book",
+        "ven_1",
+        "--at",
+        SLOT_TIME,
+        "--json",
+        "--idempotency-key",
+        "known-key",
+    ];
+    home.run(arguments.iter().chain(&GUEST[2..])).exits(0);
+}
+
+/// "Every wait has a deadline, says what it waits for" (design); `--timeout`
+#[test]
+fn a_service_that_never_answers_is_given_up_after_the_timeout() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let home = Home::pointing_to(
+        &format!("http://{}", listener.local_addr().unwrap()),
+        "sk_live_x",
+    );
+    home.run(["show", "bk_1", "--json", "--timeout", "300ms"])
+        .refused(15, "timeout");
+    let direct = [
+        "book",
+        "ven_1",
+        "--slot",
+        "slot_1",
+        "--at",
+        SLOT_TIME,
+        "--json",
+        "--timeout",
+        "300ms",
+    ];
+    let error = home
+        .run(direct.iter().chain(&GUEST[2..]))
+        .refused(16, "outcome_unknown");
+    assert!(error["idempotency_key"].is_string());
+}

@@ -1,0 +1,268 @@
+//! Markdown documents whose `console` blocks are commands with the output that a reader is promised.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::{Home, Running};
+
+/// A command of a document, and what is promised to follow it.
+#[derive(Debug, PartialEq, Eq)]
+struct Step {
+    /// Where the command stands in its document, from 1.
+    line: usize,
+    command: String,
+    promised: Vec<String>,
+}
+
+/// The commands of every block that is marked `console`, in order. A command begins with `$ ` and goes on where a
+/// line ends with a backslash; what follows it, up to the next one, is its output.
+fn steps(document: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut fence: Option<(String, bool)> = None;
+    let mut unfinished = false;
+    for (number, line) in (1..).zip(document.lines()) {
+        let mark: String = line
+            .trim_start()
+            .chars()
+            .take_while(|c| *c == '`')
+            .collect();
+        match &fence {
+            None if mark.len() >= 3 => {
+                let kind = line.trim_start()[mark.len()..].trim();
+                fence = Some((mark, kind == "console"));
+            }
+            Some((opened, _)) if line.trim() == opened => fence = None,
+            Some((_, true)) => match (line.strip_prefix("$ "), steps.last_mut()) {
+                (_, Some(step)) if unfinished => {
+                    write!(step.command, "\n{line}").unwrap();
+                    unfinished = line.ends_with('\\');
+                }
+                (Some(command), _) => {
+                    unfinished = command.ends_with('\\');
+                    steps.push(Step {
+                        line: number,
+                        command: command.to_owned(),
+                        promised: Vec::new(),
+                    });
+                }
+                (None, Some(step)) => step.promised.push(line.to_owned()),
+                (None, None) => panic!("line {number}: output before any command"),
+            },
+            _ => {}
+        }
+    }
+    steps
+}
+
+/// Runs every command of a document in one blank home, in order, and compares its standard output with what the
+/// document promises; what differs is returned as text. A command that promises something of standard error says
+/// `2>&1`.
+///
+/// Variables and `$?` reach from one command to the next. `cargo run -- …` stands for `bookctl …`; other commands
+/// of cargo are for the reader alone.
+pub(crate) fn run(path: &Path) -> Result<(), String> {
+    let document = fs::read_to_string(path).unwrap();
+    run_text(&path.display().to_string(), &document)
+}
+
+fn run_text(name: &str, document: &str) -> Result<(), String> {
+    let home = Home::new();
+    let programs = home.folder().join(".programs");
+    fs::create_dir(&programs).unwrap();
+    let program = programs.join("bookctl");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_bookctl"), program).unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let mut differences = String::new();
+    for step in steps(document) {
+        let Some(command) = for_the_shell(&step.command) else {
+            continue;
+        };
+        let mut shell = Command::new("bash");
+        home.enter(&mut shell);
+        shell.env("PATH", &path).stdin(Stdio::null());
+        shell.args(["-c", SHELL, "bash", &command]);
+        let output = Running::start(shell).end();
+        let shown: Vec<&str> = output.stdout.lines().collect();
+        let promised: Vec<&str> = step.promised.iter().map(String::as_str).collect();
+        if !matches(&promised, &shown) {
+            let _ = write!(
+                differences,
+                "{name}:{}: $ {}\n{}{}",
+                step.line,
+                step.command,
+                difference(&promised, &shown),
+                aside(&output.stderr)
+            );
+        }
+    }
+    match differences.is_empty() {
+        true => Ok(()),
+        false => Err(differences),
+    }
+}
+
+/// What one command left behind, the next finds: variables, and the exit code as `$?`.
+const SHELL: &str = r#"
+[ -f .variables ] && . ./.variables
+set -a
+(exit "${LAST_EXIT_CODE:-0}")
+eval "$1"
+LAST_EXIT_CODE=$?
+export -p > .variables
+"#;
+
+/// The command as it is run here; `None` for one that is for the reader alone.
+fn for_the_shell(command: &str) -> Option<String> {
+    if let Some((before, arguments)) = command.split_once("cargo run")
+        && let Some((_, arguments)) = arguments.split_once("-- ")
+    {
+        return Some(format!("{before}bookctl {arguments}"));
+    }
+    (!command.starts_with("cargo ")).then(|| command.to_owned())
+}
+
+/// Whether the output is what was promised: `...` alone stands for any lines, `[..]` for anything within a line,
+/// and one blank for any run of blanks.
+fn matches(promised: &[&str], shown: &[&str]) -> bool {
+    match promised {
+        [] => shown.iter().all(|line| line.trim().is_empty()),
+        [first, rest @ ..] if first.trim() == "..." => {
+            (0..=shown.len()).any(|skipped| matches(rest, &shown[skipped..]))
+        }
+        // A blank line in a document is there for the eye.
+        [first, rest @ ..] if first.trim().is_empty() => {
+            let shown = match shown {
+                [blank, others @ ..] if blank.trim().is_empty() => others,
+                all => all,
+            };
+            matches(rest, shown)
+        }
+        [first, rest @ ..] => match shown {
+            [line, others @ ..] => line_matches(first, line) && matches(rest, others),
+            [] => false,
+        },
+    }
+}
+
+fn line_matches(promised: &str, shown: &str) -> bool {
+    let blanks = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (promised, shown) = (blanks(promised), blanks(shown));
+    let mut parts = promised.split("[..]");
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = shown.strip_prefix(first) else {
+        return false;
+    };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else {
+        return rest.is_empty();
+    };
+    for part in parts {
+        match rest.find(part) {
+            Some(start) => rest = &rest[start + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+/// Lines that are promised and not shown, shown and not promised, and both, in the order of a diff.
+fn difference(promised: &[&str], shown: &[&str]) -> String {
+    let (rows, columns) = (promised.len(), shown.len());
+    // The longest run of lines in common, from each pair of places on.
+    let mut common = vec![vec![0; columns + 1]; rows + 1];
+    for row in (0..rows).rev() {
+        for column in (0..columns).rev() {
+            common[row][column] = if line_matches(promised[row], shown[column]) {
+                common[row + 1][column + 1] + 1
+            } else {
+                common[row + 1][column].max(common[row][column + 1])
+            };
+        }
+    }
+    let (mut row, mut column, mut text) = (0, 0, String::new());
+    while row < rows || column < columns {
+        if row < rows && column < columns && line_matches(promised[row], shown[column]) {
+            let _ = writeln!(text, "    {}", shown[column]);
+            (row, column) = (row + 1, column + 1);
+        } else if row < rows
+            && (column == columns || common[row + 1][column] >= common[row][column + 1])
+        {
+            let _ = writeln!(text, "  - {}", promised[row]);
+            row += 1;
+        } else {
+            let _ = writeln!(text, "  + {}", shown[column]);
+            column += 1;
+        }
+    }
+    text
+}
+
+/// What standard error said, for whoever looks for the reason.
+fn aside(stderr: &str) -> String {
+    let lines = stderr.lines().map(|line| format!("  2 {line}\n"));
+    lines.collect()
+}
+
+#[test]
+fn only_blocks_marked_console_are_commands_and_a_backslash_goes_on() {
+    let document = "```sh\n$ no\n```\n````console\n$ one \\\n    two\nout\n```\n\n$ three\n````\n```console\n$ four\n```\n";
+    let step = |line, command: &str, promised: &[&str]| Step {
+        line,
+        command: command.to_owned(),
+        promised: promised.iter().map(ToString::to_string).collect(),
+    };
+    assert_eq!(
+        steps(document),
+        [
+            step(5, "one \\\n    two", &["out", "```", ""]),
+            step(10, "three", &[]),
+            step(13, "four", &[]),
+        ]
+    );
+}
+
+#[test]
+fn placeholders_stand_for_what_varies_and_for_nothing_else() {
+    for (promised, shown, holds) in [
+        (&["a", "...", "z"][..], &["a", "b", "c", "z"][..], true),
+        (&["a", "...", "z"], &["a", "z"], true),
+        (&["..."], &[], true),
+        (&["a", "..."], &["b"], false),
+        (&["id  bk_[..] confirmed"], &["id\tbk_01 confirmed"], true),
+        (&["[..]x[..]y"], &["axby"], true),
+        (&["[..]x[..]y"], &["aybx"], false),
+        (&["a"], &["a", "b"], false),
+        (&["a", "b"], &["a"], false),
+        (&["", "a", ""], &["a"], true),
+    ] {
+        assert_eq!(matches(promised, shown), holds, "{promised:?} {shown:?}");
+    }
+}
+
+#[test]
+fn a_document_runs_in_one_home_with_its_variables_and_exit_codes() {
+    let document = "\
+```console
+$ cargo test
+anything at all
+$ ID=$(cargo run -q -- book ven_otp --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace' --jq .id -q)
+$ echo $?
+10
+$ bookctl sandbox inbox --jq '.messages[0].code' -q | bookctl continue $ID --otp-stdin
+confirmed  bk_[..]
+...
+```
+";
+    assert_eq!(run_text("document", document), Ok(()));
+}
+
+#[test]
+fn a_document_that_promises_something_else_is_told_so_line_by_line() {
+    let document = "\n```console\n$ printf 'a\\nb\\nc\\n'; echo why >&2\na\nx\nc\n```\n";
+    assert_eq!(
+        run_text("document", document),
+        Err("document:3: $ printf 'a\\nb\\nc\\n'; echo why >&2\n    a\n  - x\n  + b\n    c\n  2 why\n".to_owned())
+    );
+}

@@ -1,0 +1,270 @@
+//! A blank home, and the binary run in it.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{HANG, one_start_at_a_time};
+
+/// What a booking takes beside its venue.
+pub(crate) const GUEST: [&str; 6] = [
+    "--at",
+    "tomorrow 19:30",
+    "--party",
+    "2",
+    "--name",
+    "Ada Lovelace",
+];
+
+/// A home without anything in it, and an environment without anything but it.
+pub(crate) struct Home {
+    folder: TempDir,
+    variables: Vec<(String, String)>,
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::Builder::new()
+            .prefix("bookctl-e2e-")
+            .tempdir()
+            .unwrap();
+        Home {
+            folder,
+            variables: Vec::new(),
+        }
+    }
+
+    /// A home whose environment names a service and a key for it.
+    pub(crate) fn pointing_to(base_url: &str, key: &str) -> Self {
+        Home::new()
+            .with("BOOKCTL_BASE_URL", base_url)
+            .with("BOOKCTL_API_KEY", key)
+    }
+
+    /// The same home with a variable more.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The same home with this `config.toml`.
+    pub(crate) fn configured(self, config: &str) -> Self {
+        std::fs::create_dir_all(self.path()).unwrap();
+        std::fs::write(self.path().join("config.toml"), config).unwrap();
+        self
+    }
+
+    /// `BOOKCTL_HOME`; it does not exist until something is kept in it.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("bookctl")
+    }
+
+    /// The folder that commands are run in, and `HOME`.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Whether the test set this variable.
+    pub(super) fn sets(&self, name: &str) -> bool {
+        self.variables.iter().any(|(known, _)| known == name)
+    }
+
+    /// The binary in this home, with nothing of the environment of whoever runs the tests.
+    pub(crate) fn command<A: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bookctl"));
+        self.enter(&mut command);
+        command.args(arguments).stdin(Stdio::null());
+        command
+    }
+
+    /// Gives a command this home's folder and environment.
+    pub(crate) fn enter(&self, command: &mut Command) {
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.folder())
+            .env("BOOKCTL_HOME", self.path())
+            .env("TZ", "UTC")
+            .envs(self.variables.iter().cloned())
+            .current_dir(self.folder());
+    }
+
+    /// Runs the binary to its end, with nothing on standard input.
+    pub(crate) fn run<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Output {
+        self.start(arguments).end()
+    }
+
+    /// Runs the binary with this on standard input.
+    pub(crate) fn feed<A: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+        input: &str,
+    ) -> Output {
+        let mut command = self.command(arguments);
+        command.stdin(Stdio::piped());
+        let mut running = Running::start(command);
+        let mut stdin = running.child.stdin.take().unwrap();
+        stdin.write_all(input.as_bytes()).unwrap();
+        drop(stdin);
+        running.end()
+    }
+
+    /// Starts the binary; `end` waits for it.
+    pub(crate) fn start<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Running {
+        Running::start(self.command(arguments))
+    }
+
+    /// `book VENUE` for tomorrow evening as `--json`, with more flags.
+    pub(crate) fn book(&self, venue: &str, more: &[&str]) -> Output {
+        self.run(["book", venue, "--json"].iter().chain(&GUEST).chain(more))
+    }
+
+    /// The id of a booking there, which is to end with this exit code.
+    pub(crate) fn booked(&self, venue: &str, more: &[&str], code: i32) -> String {
+        let booking = self.book(venue, more).exits(code).json();
+        text(&booking, "id")
+    }
+
+    /// Moves the sandbox's clock.
+    pub(crate) fn advance(&self, duration: &str) {
+        self.run(["sandbox", "clock", "--advance", duration])
+            .exits(0);
+    }
+
+    /// The one-time code that was sent last.
+    pub(crate) fn code(&self) -> String {
+        let inbox = self.run(["sandbox", "inbox", "--json"]).exits(0).json();
+        text(&inbox["messages"][0], "code")
+    }
+
+    /// A booking as it is now.
+    pub(crate) fn booking(&self, id: &str) -> Value {
+        self.run(["show", id, "--json"]).exits(0).json()
+    }
+}
+
+/// A field that must be text.
+pub(crate) fn text(document: &Value, field: &str) -> String {
+    let text = document[field].as_str();
+    text.unwrap_or_else(|| panic!("no {field} in {document}"))
+        .to_owned()
+}
+
+/// A command under way.
+pub(crate) struct Running {
+    child: Child,
+    line: String,
+}
+
+impl Running {
+    pub(crate) fn start(mut command: Command) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let line = format!("{command:?}");
+        let _alone = one_start_at_a_time();
+        let child = command.spawn().unwrap();
+        Running { child, line }
+    }
+
+    /// Sends a signal, such as `-INT`.
+    pub(crate) fn signal(&self, signal: &str) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args([signal, &id]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Waits for the end; a command that hangs is killed, and fails the test.
+    pub(crate) fn end(self) -> Output {
+        let Running { child, line } = self;
+        let id = child.id();
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || sender.send(child.wait_with_output()));
+        let Ok(ended) = receiver.recv_timeout(HANG) else {
+            let _ = Command::new("kill").args(["-9", &id.to_string()]).status();
+            panic!("hangs: {line}");
+        };
+        let ended = ended.unwrap();
+        Output {
+            line,
+            code: ended.status.code(),
+            stdout: String::from_utf8(ended.stdout).unwrap(),
+            stderr: String::from_utf8(ended.stderr).unwrap(),
+        }
+    }
+}
+
+/// How a command ended and what it wrote.
+pub(crate) struct Output {
+    line: String,
+    /// `None` where a signal ended it.
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Output {
+    /// Asserts the exit code; a panic is never among the ways to end.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert!(!self.stderr.contains("panicked"), "{self}");
+        assert_eq!(self.code, Some(code), "{self}");
+        self
+    }
+
+    /// The one JSON document on stdout.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}\n{self}"))
+    }
+
+    /// The error object on the last line of stderr, stdout being empty.
+    #[track_caller]
+    pub(crate) fn error(&self) -> Value {
+        assert_eq!(self.stdout, "", "{self}");
+        let line = self.stderr.lines().last().unwrap_or_default();
+        let object: Value =
+            serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}\n{self}"));
+        let error = object["error"].clone();
+        assert!(error.is_object(), "{self}");
+        assert_eq!(
+            error["exit_code"].as_i64(),
+            self.code.map(i64::from),
+            "{self}"
+        );
+        error
+    }
+
+    /// Asserts an error under `--json` with this exit code and `code`; returns it.
+    #[track_caller]
+    pub(crate) fn refused(self, exit: i32, code: &str) -> Value {
+        let output = self.exits(exit);
+        let error = output.error();
+        assert_eq!(error["code"], code, "{output}");
+        error
+    }
+
+    /// Asserts that stderr says this.
+    #[track_caller]
+    pub(crate) fn says(self, part: &str) -> Self {
+        assert!(self.stderr.contains(part), "{part:?} is not in {self}");
+        self
+    }
+}
+
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}\nexit {:?}\n-- stdout --\n{}\n-- stderr --\n{}",
+            self.line, self.code, self.stdout, self.stderr
+        )
+    }
+}

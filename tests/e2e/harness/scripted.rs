@@ -1,0 +1,153 @@
+//! A server on loopback that answers what a test tells it to, byte for byte, and keeps what it was sent.
+
+use std::io::Write;
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::http::Message;
+
+/// A request as it came.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    headers: Vec<(String, String)>,
+    pub(crate) body: String,
+}
+
+impl Request {
+    /// A header by its lower-case name.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let header = self.headers.iter().find(|(known, _)| known == name);
+        header.map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+
+    pub(crate) fn is(&self, method: &str, path: &str) -> bool {
+        self.method == method && self.path == path
+    }
+}
+
+/// What is sent back.
+#[derive(Clone)]
+pub(crate) enum Reply {
+    /// A whole answer with this status, content type and body.
+    Whole(u16, &'static str, String),
+    /// These bytes, then the end of the connection.
+    Bytes(String),
+    /// The end of the connection alone.
+    Close,
+}
+
+impl Reply {
+    pub(crate) fn json(status: u16, body: &Value) -> Self {
+        Reply::Whole(status, "application/json", body.to_string())
+    }
+
+    pub(crate) fn html() -> Self {
+        let page = "<!doctype html><title>Welcome</title><h1>It works!</h1>";
+        Reply::Whole(200, "text/html; charset=utf-8", page.to_owned())
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            Reply::Whole(status, kind, body) => format!(
+                "HTTP/1.1 {status} Status\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                body.len()
+            )
+            .into_bytes(),
+            Reply::Bytes(bytes) => bytes.clone().into_bytes(),
+            Reply::Close => Vec::new(),
+        }
+    }
+}
+
+/// The server; it ends with this value.
+pub(crate) struct Scripted {
+    base_url: String,
+    requests: Arc<Mutex<Vec<Request>>>,
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Scripted {
+    /// One that answers each request with what `script` makes of it.
+    pub(crate) fn start(script: impl Fn(&Request) -> Reply + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let base_url = format!("http://{}", listener.local_addr().unwrap());
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let over = Arc::new(AtomicBool::new(false));
+        let (seen, ends) = (requests.clone(), over.clone());
+        let thread = std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                if ends.load(Ordering::SeqCst) {
+                    return;
+                }
+                serve(stream.unwrap(), &seen, &script);
+            }
+        });
+        Scripted {
+            base_url,
+            requests,
+            over,
+            thread: Some(thread),
+        }
+    }
+
+    pub(crate) fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// What came so far, in order.
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        self.requests.lock().unwrap().clone()
+    }
+
+    /// The creates among what came.
+    pub(crate) fn creates(&self) -> Vec<Request> {
+        let mut requests = self.requests();
+        requests.retain(|request| request.is("POST", "/v1/bookings"));
+        requests
+    }
+}
+
+fn serve(mut stream: TcpStream, seen: &Mutex<Vec<Request>>, script: &impl Fn(&Request) -> Reply) {
+    // A client that connects and says nothing must not hold up the rest of the test.
+    stream
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .unwrap();
+    let Some(message) = Message::read(&mut stream) else {
+        return;
+    };
+    let mut start = message.start.split(' ').map(str::to_owned);
+    let request = Request {
+        method: start.next().unwrap_or_default(),
+        path: start.next().unwrap_or_default(),
+        headers: message.headers,
+        body: String::from_utf8(message.body).unwrap(),
+    };
+    seen.lock().unwrap().push(request.clone());
+    // The other side may have gone by now, which is its own affair.
+    let _ = stream.write_all(&script(&request).bytes());
+    let _ = stream.shutdown(Shutdown::Both);
+}
+
+impl Drop for Scripted {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::SeqCst);
+        let address = self.base_url.trim_start_matches("http://");
+        let _ = TcpStream::connect(address);
+        let ended = self.thread.take().map(JoinHandle::join);
+        if !std::thread::panicking() {
+            assert!(matches!(ended, Some(Ok(()))), "the script panicked");
+        }
+    }
+}

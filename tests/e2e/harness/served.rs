@@ -1,0 +1,122 @@
+//! `bookctl sandbox serve` as a process of its own.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::home::text;
+use super::{HANG, Home, http, one_start_at_a_time};
+
+/// A served sandbox; it ends with this value, and must not have panicked until then.
+pub(crate) struct Served {
+    child: Child,
+    log: Option<JoinHandle<String>>,
+    base_url: String,
+    ready: Value,
+    /// The home of one that keeps nothing: it goes with it.
+    own: Option<Home>,
+}
+
+impl Served {
+    /// One that keeps nothing.
+    pub(crate) fn start() -> Self {
+        let home = Home::new();
+        let mut served = Self::with(&home, &["--ephemeral"]);
+        served.own = Some(home);
+        served
+    }
+
+    /// The very sandbox that a home embeds.
+    pub(crate) fn of(home: &Home) -> Self {
+        Self::with(home, &[])
+    }
+
+    fn with(home: &Home, more: &[&str]) -> Self {
+        let arguments = ["sandbox", "serve", "--port", "0", "--json"];
+        let mut command = home.command(arguments.iter().chain(more));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = {
+            let _alone = one_start_at_a_time();
+            command.spawn().unwrap()
+        };
+        let mut stderr = child.stderr.take().unwrap();
+        let log = std::thread::spawn(move || {
+            let mut log = String::new();
+            let _ = stderr.read_to_string(&mut log);
+            log
+        });
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let ready: Value =
+            serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
+        let base_url = text(&ready, "base_url");
+        Served {
+            child,
+            log: Some(log),
+            base_url,
+            ready,
+            own: None,
+        }
+    }
+
+    pub(crate) fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// The line that said that it is ready.
+    pub(crate) fn ready(&self) -> &Value {
+        &self.ready
+    }
+
+    /// A home that talks to it with the key that may do everything.
+    pub(crate) fn home(&self) -> Home {
+        self.home_with("sk_live_sandbox")
+    }
+
+    pub(crate) fn home_with(&self, key: &str) -> Home {
+        Home::pointing_to(&self.base_url, key)
+    }
+
+    /// Every booking that the sandbox holds.
+    pub(crate) fn bookings(&self) -> Vec<Value> {
+        let (status, document) = http::call(&self.base_url, "GET", "/sandbox/bookings", "");
+        assert_eq!(status, 200, "{document}");
+        document["bookings"].as_array().unwrap().clone()
+    }
+
+    /// Waits until its bookings are so.
+    pub(crate) fn wait_until(&self, condition: impl Fn(&[Value]) -> bool) {
+        let deadline = Instant::now() + HANG;
+        while !condition(&self.bookings()) {
+            assert!(Instant::now() < deadline, "{:?}", self.bookings());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Asks for its end as a service manager does; its exit code.
+    pub(crate) fn terminate(&mut self) -> Option<i32> {
+        let id = self.child.id().to_string();
+        let killed = std::process::Command::new("kill")
+            .args(["-TERM", &id])
+            .status();
+        assert!(killed.unwrap().success());
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let log = self.log.take().and_then(|log| log.join().ok());
+        let log = log.unwrap_or_default();
+        if !std::thread::panicking() {
+            assert!(!log.contains("panicked"), "the sandbox panicked:\n{log}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! A terminal in which the binary runs, and where a person types.
+
+use std::fmt;
+use std::io::Write;
+use std::num::NonZeroU16;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use expectrl::session::OsSession;
+use vt100::Parser;
+
+use super::{HANG, Home, one_start_at_a_time};
+
+/// Rows enough for a whole walk, so that nothing scrolls out of sight.
+const ROWS: NonZeroU16 = NonZeroU16::new(120).unwrap();
+
+/// The shell that runs the command: sets the size before it starts, and says afterwards how it ended and
+/// whether the terminal's modes are what they were. It survives a Ctrl-C that was meant for the command.
+const SHELL: &str = r#"
+read -r _
+stty sane rows "$1" cols "$2"
+shift 2
+before=$(stty -g)
+trap : INT
+"$@"
+code=$?
+[ "$before" = "$(stty -g)" ] && state=restored || state=changed
+printf '\n[exit %s, terminal %s]\n' "$code" "$state"
+"#;
+
+/// A key that is no character.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Key {
+    Enter,
+    Down,
+    Up,
+    CtrlC,
+    CtrlD,
+}
+
+impl Key {
+    fn bytes(self) -> &'static str {
+        match self {
+            Key::Enter => "\r",
+            Key::Down => "\x1b[B",
+            Key::Up => "\x1b[A",
+            Key::CtrlC => "\x03",
+            Key::CtrlD => "\x04",
+        }
+    }
+}
+
+/// A command in a terminal. What is asserted is what a person sees: the screen, not the bytes that made it.
+pub(crate) struct Terminal {
+    session: OsSession,
+    screen: Parser,
+    raw: Vec<u8>,
+    /// Lines that were wider than the terminal, as seen at any moment.
+    broken: Vec<String>,
+}
+
+impl Terminal {
+    pub(crate) fn start(home: &Home, arguments: &[&str]) -> Self {
+        Self::of_width(home, 100, arguments)
+    }
+
+    pub(crate) fn of_width(home: &Home, columns: u16, arguments: &[&str]) -> Self {
+        let mut command = Command::new("sh");
+        home.enter(&mut command);
+        if !home.sets("TERM") {
+            command.env("TERM", "xterm-256color");
+        }
+        command.args(["-c", SHELL, "sh", &ROWS.to_string(), &columns.to_string()]);
+        command.arg(env!("CARGO_BIN_EXE_bookctl")).args(arguments);
+        let mut session = {
+            let _alone = one_start_at_a_time();
+            OsSession::spawn(command).unwrap()
+        };
+        session.write_all(b"\n").unwrap();
+        Terminal {
+            session,
+            screen: Parser::new(ROWS, NonZeroU16::new(columns).unwrap(), 0),
+            raw: Vec::new(),
+            broken: Vec::new(),
+        }
+    }
+
+    /// Waits until this can be read on the screen.
+    #[track_caller]
+    pub(crate) fn see(&mut self, part: &str) -> &mut Self {
+        let deadline = Instant::now() + HANG;
+        while !reads(&self.screen.screen().contents(), part) {
+            assert!(
+                self.take_in(),
+                "the command ended before {part:?} was seen:\n{self}"
+            );
+            assert!(Instant::now() < deadline, "{part:?} is never seen:\n{self}");
+        }
+        self
+    }
+
+    /// Takes in what was written; `false` once nothing more can come.
+    fn take_in(&mut self) -> bool {
+        let mut bytes = [0; 4096];
+        match self.session.try_read(&mut bytes) {
+            Ok(0) => return false,
+            Ok(count) => {
+                self.raw.extend_from_slice(&bytes[..count]);
+                self.screen.process(&bytes[..count]);
+                self.note_broken_lines();
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                // Nothing there yet: let the other side work.
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            // A terminal whose last process is gone reads as an error.
+            Err(_) => return false,
+        }
+        true
+    }
+
+    fn note_broken_lines(&mut self) {
+        let screen = self.screen.screen();
+        let (rows, columns) = screen.size();
+        for (row, line) in (0..rows.get()).zip(screen.rows(0, columns.get())) {
+            if screen.row_wrapped(row) && !self.broken.contains(&line) {
+                self.broken.push(line);
+            }
+        }
+    }
+
+    /// Types characters.
+    pub(crate) fn type_in(&mut self, text: &str) -> &mut Self {
+        self.session.write_all(text.as_bytes()).unwrap();
+        self
+    }
+
+    pub(crate) fn press(&mut self, key: Key) -> &mut Self {
+        self.type_in(key.bytes())
+    }
+
+    /// Waits for the question, then answers it with a line.
+    #[track_caller]
+    pub(crate) fn answer(&mut self, question: &str, line: &str) -> &mut Self {
+        self.see(question).type_in(line).press(Key::Enter)
+    }
+
+    /// Waits for the end of the command.
+    #[track_caller]
+    pub(crate) fn end(mut self) -> Ended {
+        self.see("[exit ").see("]");
+        while self.take_in() && !self.screen.screen().contents().contains("terminal ") {}
+        let screen = self.screen.screen();
+        let contents = screen.contents();
+        let (_, end) = contents.rsplit_once("[exit ").unwrap();
+        let code = end.split(',').next().unwrap().parse().unwrap();
+        Ended {
+            code,
+            restored: end.contains("restored")
+                && !screen.hide_cursor()
+                && !screen.bracketed_paste(),
+            screen: contents.clone(),
+            raw: String::from_utf8_lossy(&self.raw).into_owned(),
+            broken: std::mem::take(&mut self.broken),
+        }
+    }
+}
+
+/// Whether a text holds a part; where its lines break makes no difference.
+fn reads(text: &str, part: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").contains(part)
+}
+
+impl fmt::Display for Terminal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.screen.screen().contents().trim_end())
+    }
+}
+
+/// How a command in a terminal ended.
+pub(crate) struct Ended {
+    pub(crate) code: i32,
+    /// Echo, line mode, cursor and paste mode are as they were before.
+    pub(crate) restored: bool,
+    /// What can be read on the screen.
+    pub(crate) screen: String,
+    /// Every byte that was written.
+    pub(crate) raw: String,
+    /// Lines that were wider than the terminal.
+    pub(crate) broken: Vec<String>,
+}
+
+impl Ended {
+    /// Asserts the exit code, and a terminal as it was before.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{}", self.screen);
+        assert!(
+            self.restored,
+            "the terminal is not as it was:\n{}",
+            self.screen
+        );
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn says(self, part: &str) -> Self {
+        assert!(
+            reads(&self.screen, part),
+            "{part:?} is not in:\n{}",
+            self.screen
+        );
+        self
+    }
+}

@@ -1,0 +1,218 @@
+//! "Ctrl-C at any point ends with the booking's id, its state and the command that resumes it."
+//! (command line, Interactive)
+
+use crate::harness::{Ended, GUEST, Home, Key, Served, Terminal};
+
+/// The questions of the walk, and what is typed at each.
+const WALK: [(&str, &str); 10] = [
+    ("? What is it to be?", ""),
+    ("? Where?", "Sandbox"),
+    ("? When?", "tomorrow 19:30"),
+    ("? For how many?", "2"),
+    ("? Which one?", "one-time code (otp"),
+    ("? Which slot", ""),
+    ("? Guest's name", "Ada Lovelace"),
+    ("? Guest's email", ""),
+    ("? Guest's phone", ""),
+    ("? Book it?", ""),
+];
+
+/// Walks to a question, and presses a key there that wants out.
+fn leave_at(home: &Home, question: usize, key: Key) -> Ended {
+    let mut terminal = Terminal::start(home, &["book"]);
+    for (question, answer) in &WALK[..question] {
+        terminal.see(question).type_in(answer);
+        if answer.contains("(otp") {
+            terminal.see("found");
+        }
+        terminal.press(Key::Enter);
+    }
+    terminal.see(WALK[question].0).press(key);
+    terminal.end()
+}
+
+#[test]
+fn ctrl_c_at_every_question_before_the_create_changes_nothing_and_restores_the_terminal() {
+    let home = Home::new();
+    for (question, (text, _)) in WALK.iter().enumerate() {
+        let ended = leave_at(&home, question, Key::CtrlC).exits(130);
+        assert!(
+            ended.screen.contains("nothing was changed"),
+            "{text}:\n{}",
+            ended.screen
+        );
+    }
+    assert!(Served::of(&home).bookings().is_empty());
+}
+
+#[test]
+fn the_end_of_input_is_a_way_out_as_well() {
+    let home = Home::new();
+    for question in [0, 1, 4, 9] {
+        leave_at(&home, question, Key::CtrlD).exits(130);
+    }
+}
+
+/// The one booking of a home, as the sandbox holds it.
+fn only_booking(home: &Home) -> String {
+    let bookings = Served::of(home).bookings();
+    assert_eq!(bookings.len(), 1);
+    assert_eq!(bookings[0]["status"], "requires_action");
+    bookings[0]["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn ctrl_c_at_the_code_names_the_booking_its_state_and_the_command_that_goes_on() {
+    let home = Home::new();
+    let arguments: Vec<&str> = ["book", "ven_otp"].into_iter().chain(GUEST).collect();
+    let mut terminal = Terminal::start(&home, &arguments);
+    terminal
+        .see("? One-time code")
+        .type_in("123")
+        .press(Key::CtrlC);
+    let ended = terminal.end().exits(130);
+    let id = only_booking(&home);
+    let resume = format!("bookctl continue {id}");
+    ended
+        .says(&format!("booking {id} is requires_action"))
+        .says(&resume);
+
+    // The command that was printed does go on.
+    let mut terminal = Terminal::start(&home, &["continue", &id]);
+    terminal.answer("? One-time code", &home.code());
+    terminal.end().exits(0).says("confirmed");
+}
+
+#[test]
+fn ctrl_c_at_each_question_of_a_payment_names_the_booking_and_the_command_that_goes_on() {
+    for way in ["menu", "file", "paste"] {
+        let home = Home::new();
+        let arguments: Vec<&str> = ["book", "ven_payment"]
+            .into_iter()
+            .chain(GUEST)
+            .chain(["--payment", "vendor"])
+            .collect();
+        let mut terminal = Terminal::start(&home, &arguments);
+        terminal.see("? Payment");
+        match way {
+            "file" => {
+                terminal
+                    .press(Key::Enter)
+                    .see("? File with the vendor's answer");
+            }
+            "paste" => {
+                terminal
+                    .press(Key::Down)
+                    .press(Key::Down)
+                    .see("❯ paste it")
+                    .press(Key::Enter);
+                terminal
+                    .see("? Paste the vendor's answer")
+                    .type_in("{\"approval_id\":");
+            }
+            _ => {}
+        }
+        terminal.press(Key::CtrlC);
+        let ended = terminal.end().exits(130);
+        let id = only_booking(&home);
+        ended
+            .says(&format!("booking {id} is requires_action"))
+            .says(&format!("bookctl continue {id}"));
+    }
+}
+
+#[test]
+fn ctrl_c_while_a_booking_is_processing_names_it_and_how_to_look_at_it() {
+    let home = Home::new();
+    let arguments: Vec<&str> = ["book", "ven_processing"]
+        .into_iter()
+        .chain(GUEST)
+        .collect();
+    let mut terminal = Terminal::start(&home, &arguments);
+    terminal.see("is processing").press(Key::CtrlC);
+    let ended = terminal.end().exits(130);
+    let bookings = Served::of(&home).bookings();
+    let id = bookings[0]["id"].as_str().unwrap();
+    ended
+        .says(&format!("booking {id} is processing"))
+        .says(&format!("bookctl show {id}"));
+}
+
+#[test]
+fn ctrl_c_in_a_plain_terminal_restores_it_too() {
+    let home = Home::new().with("TERM", "dumb");
+    let mut terminal = Terminal::start(&home, &["book"]);
+    terminal.see("What is it to be?").press(Key::CtrlC);
+    terminal.end().exits(130).says("nothing was changed");
+}
+
+/// Exit 130: "interrupted"; 143: "terminated" (command line, Exit codes)
+#[test]
+fn a_signal_while_a_create_is_on_its_way_leaves_its_outcome_unknown() {
+    use std::net::TcpListener;
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        // It accepts the create and never answers.
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let home = Home::pointing_to(
+            &format!("http://{}", listener.local_addr().unwrap()),
+            "sk_live_x",
+        );
+        let arguments = [
+            "book",
+            "ven_1",
+            "--slot",
+            "slot_1",
+            "--at",
+            "2031-12-01T19:30:00Z",
+            "--json",
+        ];
+        let running = home.start(arguments.iter().chain(&GUEST[2..]));
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut first = [0];
+        std::io::Read::read_exact(&mut stream, &mut first).unwrap();
+        running.signal(signal);
+        let error = running.end().exits(code).error();
+        assert_eq!(error["code"], "interrupted");
+        let key = error["idempotency_key"].as_str().unwrap();
+        assert!(
+            error["hint"]
+                .as_str()
+                .unwrap()
+                .contains(&format!("bookctl attempts resume {key}")),
+            "{error}"
+        );
+        let list = home.run(["attempts", "--json"]).exits(0).json();
+        assert_eq!(list["attempts"][0]["idempotency_key"], key);
+    }
+}
+
+/// "Whatever then happens, kill -9 at any instruction included, the next run knows it, and `attempts resume`
+/// settles it with the same key." (design, What must never happen)
+#[test]
+fn a_create_that_was_killed_is_known_to_the_next_run_and_settled_with_its_key() {
+    use std::net::TcpListener;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let home = Home::pointing_to(
+        &format!("http://{}", listener.local_addr().unwrap()),
+        "sk_live_x",
+    );
+    let arguments = [
+        "book",
+        "ven_1",
+        "--slot",
+        "slot_1",
+        "--at",
+        "2031-12-01T19:30:00Z",
+        "--json",
+    ];
+    let running = home.start(arguments.iter().chain(&GUEST[2..]));
+    let (mut stream, _) = listener.accept().unwrap();
+    let mut first = [0];
+    std::io::Read::read_exact(&mut stream, &mut first).unwrap();
+    running.signal("-KILL");
+    assert_eq!(running.end().code, None);
+    let list = home.run(["attempts", "--json"]).exits(0).json();
+    assert_eq!(list["attempts"][0]["state"], "unsettled");
+    assert_eq!(list["attempts"][0]["request"]["venue_id"], "ven_1");
+    assert!(list["attempts"][0]["idempotency_key"].is_string());
+}

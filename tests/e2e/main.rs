@@ -1,0 +1,23 @@
+//! The suite from outside: the real binary, the real sandbox, a blank home each, HTTP over loopback, a
+//! terminal where people type.
+//!
+//! Every test stands alone and may run beside all others. Time comes from the sandbox's clock, never from
+//! waiting; the only durations are bounds that end a hang.
+
+#![cfg(test)]
+
+mod harness;
+
+mod book;
+mod config;
+mod docs;
+mod faults;
+mod interrupts;
+mod output;
+mod pauses;
+mod readme;
+mod rooms;
+mod times;
+mod walk;
+mod wire;
+mod wrong_input;

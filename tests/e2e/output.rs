@@ -1,0 +1,335 @@
+//! What stands on stdout and stderr: documents, filters, colours, secrets, and streams that are not there.
+
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::harness::{GUEST, Home, Reply, Running, Scripted, Served, text};
+
+/// "`--json`: exactly one JSON document" (command line, Output 3)
+#[test]
+fn under_json_stdout_is_one_document_on_one_line() {
+    let home = Home::new();
+    let id = home.booked("ven_confirms", &[], 0);
+    for arguments in [
+        vec![
+            "search",
+            "dining",
+            "--near",
+            "Sandbox",
+            "--at",
+            "tomorrow 19:30",
+        ],
+        vec!["slots", "ven_confirms", "--at", "tomorrow 19:30"],
+        vec!["show", &id],
+        vec!["show", &id, &id],
+        vec!["sandbox", "inbox"],
+        vec!["sandbox", "clock"],
+        vec!["attempts"],
+    ] {
+        let output = home.run(arguments.iter().chain(&["--json"])).exits(0);
+        output.json();
+        assert_eq!(output.stdout.matches('\n').count(), 1, "{output}");
+        assert!(output.stdout.ends_with('\n'), "{output}");
+    }
+}
+
+/// "`--jq EXPR` filters it in-process. Both imply `--no-input`." (command line, Output 3)
+#[test]
+fn a_filter_writes_what_it_finds_a_line_each_and_text_without_quotes() {
+    let home = Home::new();
+    let id = home.booked("ven_otp", &[], 10);
+    let show = |filter: &str| home.run(["show", &id, "--jq", filter]).exits(0).stdout;
+    assert_eq!(show(".id"), format!("{id}\n"));
+    assert_eq!(show(".status, .party_size"), "requires_action\n2\n");
+    assert_eq!(show(".customer"), "{\"name\":\"Ada Lovelace\"}\n");
+    assert_eq!(show("empty"), "");
+    assert_eq!(show("[.id] | length"), "1\n");
+    home.run(["continue", &id, "--jq", ".id"]).exits(2);
+}
+
+/// "`--quiet`": notes and progress are left out, errors are not.
+#[test]
+fn quiet_leaves_out_notes_and_not_errors() {
+    let home = Home::new();
+    let output = home
+        .run(["book", "ven_confirms", "--quiet"].iter().chain(&GUEST))
+        .exits(0);
+    assert_eq!(output.stderr, "", "{output}");
+    assert!(output.stdout.starts_with("confirmed"), "{output}");
+    let error = home.run(["show", "bk_nobody", "-q"]).exits(6);
+    assert!(error.stderr.starts_with("error: "), "{error}");
+}
+
+/// "`--verbose` (requests and answers on stderr, redacted)"; "A secret seen: keys, OTPs, payment answers …: not in
+/// argv, logs, errors, the journal, panics." (command line; design)
+#[test]
+fn verbose_shows_the_wire_without_keys_codes_and_payment_answers() {
+    let served = Served::start();
+    let home = served.home();
+    let verbose = home.book("ven_otp", &["-v"]).exits(10);
+    assert!(!verbose.stderr.contains("sk_live_sandbox"), "{verbose}");
+    for part in [
+        "> POST /v1/bookings",
+        "Bearer ***",
+        "> Idempotency-Key: ",
+        "< 201",
+    ] {
+        assert!(verbose.stderr.contains(part), "{part}: {verbose}");
+    }
+    let id = text(&verbose.json(), "id");
+    let code = home.code();
+    for otp in ["000000", &code] {
+        let answered = home.feed(["continue", &id, "--otp-stdin", "-v"], otp);
+        let seen = format!("{}{}", answered.stdout, answered.stderr);
+        assert!(!seen.contains(otp), "{answered}");
+        assert!(!seen.contains("sk_live_sandbox"), "{answered}");
+        assert!(answered.stderr.contains("***"), "{answered}");
+    }
+    let paying = home
+        .book("ven_payment", &["--payment", "vendor"])
+        .exits(10)
+        .json();
+    let answer = json!({"approval_id": "secret-approval", "status": "approved"}).to_string();
+    let id = text(&paying, "id");
+    let answered = home
+        .feed(["continue", &id, "--psp-response", "-", "-v"], &answer)
+        .exits(12);
+    assert!(!answered.stderr.contains("secret-approval"), "{answered}");
+
+    let journal = std::fs::read(home.path().join("journal.db")).unwrap();
+    let journal = String::from_utf8_lossy(&journal);
+    for secret in ["sk_live_sandbox", &code, "secret-approval"] {
+        assert!(!journal.contains(secret), "{secret} is in the journal");
+    }
+}
+
+/// "`--dry-run` prints the request (`{"method", "path", "headers", "body"}`), sends nothing, 0." (Output 5)
+#[test]
+fn a_dry_run_prints_the_request_and_sends_nothing() {
+    let server = Scripted::start(|_| Reply::html());
+    let home = Home::pointing_to(server.base_url(), "sk_live_secret");
+    let arguments = ["book", "ven_1", "--at", "2031-12-01T19:30:00Z", "--dry-run"];
+    let output = home
+        .run(arguments.iter().chain(&GUEST[2..]).chain(&["--json"]))
+        .exits(0);
+    let request = output.json();
+    let keys: Vec<&String> = request.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["method", "path", "headers", "body"]);
+    assert_eq!(
+        [&request["method"], &request["path"]],
+        ["POST", "/v1/bookings"]
+    );
+    assert_eq!(request["body"]["customer"]["name"], "Ada Lovelace");
+    assert!(!output.stdout.contains("sk_live_secret"), "{output}");
+    let human = home.run(arguments.iter().chain(&GUEST[2..])).exits(0);
+    assert!(human.stdout.starts_with("POST /v1/bookings\n"), "{human}");
+    assert!(server.requests().is_empty());
+
+    let home = Home::new();
+    home.run(["book", "ven_confirms", "--dry-run"].iter().chain(&GUEST))
+        .exits(0);
+    assert!(Served::of(&home).bookings().is_empty());
+    // What is missing is missing here too.
+    home.run(["book", "ven_confirms", "--dry-run", "--json"])
+        .refused(2, "usage");
+}
+
+/// "`--color auto|always|never`, `NO_COLOR`, `TERM=dumb`" (command line, Output 5); `CLICOLOR_FORCE`
+#[test]
+fn colour_is_there_where_it_is_wanted_and_nowhere_else() {
+    for (flag, variables, coloured) in [
+        (None, &[][..], false),
+        (Some("always"), &[], true),
+        (Some("never"), &[("CLICOLOR_FORCE", "1")], false),
+        (Some("always"), &[("NO_COLOR", "1")], true),
+        (None, &[("CLICOLOR_FORCE", "1")], true),
+        (None, &[("CLICOLOR_FORCE", "0")], false),
+        (None, &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], false),
+        (None, &[("NO_COLOR", "")], false),
+        (Some("auto"), &[("TERM", "xterm-256color")], false),
+    ] {
+        let home = variables
+            .iter()
+            .fold(Home::new(), |home, (name, value)| home.with(name, value));
+        let mut arguments = vec!["book", "ven_confirms"];
+        arguments.extend(GUEST);
+        arguments.extend(flag.map(|flag| ["--color", flag]).into_iter().flatten());
+        let output = home.run(&arguments).exits(0);
+        assert_eq!(
+            output.stdout.contains('\u{1b}'),
+            coloured,
+            "{flag:?} {variables:?} {output}"
+        );
+        if !coloured {
+            assert!(!output.stderr.contains('\u{1b}'), "{output}");
+        }
+        // A document is never coloured.
+        let json = home
+            .run(["sandbox", "clock", "--json", "--color", "always"])
+            .exits(0);
+        assert!(!json.stdout.contains('\u{1b}'), "{json}");
+    }
+}
+
+/// "a table (borderless and tab-separated, full width, when stdout is not a terminal)" (command line, Output 2)
+#[test]
+fn a_table_in_a_pipe_is_tab_separated_and_whole() {
+    let home = Home::new();
+    let search = [
+        "search",
+        "dining",
+        "--near",
+        "London",
+        "--at",
+        "tomorrow 19:30",
+    ];
+    let document = home.run(search.iter().chain(&["--json"])).exits(0).json();
+    let output = home.run(search).exits(0);
+    let venues = document["venues"].as_array().unwrap();
+    assert_eq!(output.stdout.lines().count(), venues.len());
+    for (line, venue) in output.stdout.lines().zip(venues) {
+        let cells: Vec<&str> = line.split('\t').collect();
+        assert_eq!(cells[0], text(venue, "venue_id"));
+        assert_eq!(cells[1], text(venue, "name"));
+        assert!(line.contains(&text(venue, "address")), "{line}");
+    }
+}
+
+/// Exit 0: "done; an empty list too" (command line, Exit codes)
+#[test]
+fn an_empty_list_is_no_error() {
+    let home = Home::new();
+    let slots = ["slots", "ven_no_slots", "--at", "tomorrow 19:30"];
+    let output = home.run(slots).exits(0);
+    assert_eq!(output.stdout, "", "{output}");
+    let json = home.run(slots.iter().chain(&["--json"])).exits(0).json();
+    assert_eq!(json["slots"], json!([]));
+}
+
+#[test]
+fn help_and_version_go_to_stdout() {
+    let home = Home::new();
+    let version = home.run(["--version"]).exits(0);
+    assert_eq!(
+        version.stdout,
+        concat!("bookctl ", env!("CARGO_PKG_VERSION"), "\n")
+    );
+    for arguments in [
+        &["--help"][..],
+        &["help"],
+        &["book", "--help"],
+        &["help", "book"],
+        &["sandbox", "clock", "-h"],
+        &["help", "environment"],
+        &["help", "exit-codes"],
+    ] {
+        let output = home.run(arguments).exits(0);
+        assert!(
+            output.stdout.len() > 100 && output.stderr.is_empty(),
+            "{output}"
+        );
+    }
+    assert!(!home.path().exists(), "help needs no home");
+}
+
+/// Each code of the table is named by the help, with the number that a script sees.
+#[test]
+fn the_exit_codes_are_explained_by_the_program_itself() {
+    let output = Home::new().run(["help", "exit-codes"]).exits(0);
+    for code in (0..=19).chain([130, 143]) {
+        let named = |line: &str| line.split_whitespace().next() == Some(&code.to_string());
+        assert!(output.stdout.lines().any(named), "{code}: {output}");
+    }
+}
+
+/// Runs a piece of shell in which `bookctl` stands for the binary.
+fn shell(home: &Home, script: &str) -> crate::harness::Output {
+    let mut command = Command::new("bash");
+    home.enter(&mut command);
+    command.args([
+        "-c",
+        &format!(
+            "bookctl() {{ {} \"$@\"; }}\n{script}",
+            env!("CARGO_BIN_EXE_bookctl")
+        ),
+    ]);
+    command.stdin(Stdio::null());
+    Running::start(command).end()
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let home = Home::new();
+    home.run(["sandbox", "clock"]).exits(0);
+    for script in [
+        "bookctl help environment | head -1; echo ${PIPESTATUS[0]} >&2",
+        "bookctl search dining --near London --at 'tomorrow 19:30' --json -q | head -c 1 >/dev/null; echo ${PIPESTATUS[0]} >&2",
+        "(sleep 0.2; bookctl search dining --near London --at 'tomorrow 19:30' -q; echo $? >&2) | true",
+        "bookctl search dining --near London --at 'tomorrow 19:30' -q >&-; echo $? >&2",
+        "bookctl --version >&-; echo $? >&2",
+    ] {
+        let output = shell(&home, script);
+        assert_eq!(output.stderr, "0\n", "{output}");
+    }
+}
+
+/// stdout carries the result: where it cannot be written, that is said, and that the call was carried out.
+#[test]
+fn a_result_that_cannot_be_written_is_said() {
+    let home = Home::new();
+    let id = home.booked("ven_confirms", &[], 0);
+    let output = shell(&home, &format!("bookctl show {id} --json >/dev/full"));
+    output.exits(1).says("stdout");
+}
+
+#[test]
+fn closed_streams_neither_hang_nor_panic() {
+    let home = Home::new();
+    let id = home.booked("ven_otp", &[], 10);
+    for (script, code) in [
+        ("bookctl book <&-".to_owned(), 2),
+        ("bookctl book 2>&-".to_owned(), 2),
+        ("bookctl book <&- >&- 2>&-".to_owned(), 2),
+        (format!("bookctl continue {id} --otp-stdin <&-"), 2),
+        (format!("bookctl continue {id} --psp-response - <&-"), 2),
+        (format!("bookctl show {id} <&- 2>&-"), 0),
+    ] {
+        let output = shell(&home, &script).exits(code);
+        assert!(!output.stdout.contains("panicked"), "{output}");
+    }
+}
+
+/// "the last line of stderr is one object", whatever was noted before it.
+#[test]
+fn an_error_object_has_its_keys_in_order_and_no_empty_ones() {
+    let home = Home::new();
+    let error: Value = home
+        .run(["show", "bk_nobody", "--json"])
+        .refused(6, "http_404");
+    let keys: Vec<&String> = error.as_object().unwrap().keys().collect();
+    let order = [
+        "code",
+        "message",
+        "hint",
+        "exit_code",
+        "http_status",
+        "request",
+        "retry_after_seconds",
+        "idempotency_key",
+        "body",
+    ];
+    let places = keys
+        .iter()
+        .map(|key| order.iter().position(|known| known == key).unwrap());
+    assert!(places.is_sorted(), "{keys:?}");
+    assert!(
+        error
+            .as_object()
+            .unwrap()
+            .values()
+            .all(|value| !value.is_null()),
+        "{error}"
+    );
+    assert_eq!(error["request"], "GET /v1/bookings/bk_nobody");
+}

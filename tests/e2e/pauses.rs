@@ -1,0 +1,300 @@
+//! Bookings that wait: one-time codes, details, payments, processing, and the time that runs out.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Home, Output, Served, text};
+
+fn answer(home: &Home, id: &str, code: &str) -> Output {
+    home.feed(["continue", id, "--otp-stdin", "--json"], code)
+}
+
+/// "8, 10 and 11 print the booking on stdout as 0 does." (command line, Exit codes)
+#[test]
+fn a_booking_that_asks_for_a_code_exits_10_and_the_code_of_the_inbox_confirms_it() {
+    let home = Home::new();
+    let booking = home
+        .book("ven_otp", &["--phone", "+44 20 7946 0018"])
+        .exits(10)
+        .json();
+    assert_eq!(booking["status"], "requires_action");
+    assert_eq!(booking["next_action"]["type"], "otp");
+    assert!(
+        booking["next_action"]["expires_at"].is_string(),
+        "{booking}"
+    );
+
+    let inbox = home.run(["sandbox", "inbox", "--json"]).exits(0).json();
+    let message = &inbox["messages"][0];
+    assert_eq!(message["booking_id"], booking["id"]);
+    assert_eq!(message["to"], "+44 20 7946 0018");
+    let id = text(&booking, "id");
+    let code = text(message, "code");
+    let confirmed = answer(&home, &id, &format!("{code}\n")).exits(0).json();
+    assert_eq!(confirmed["status"], "confirmed");
+    assert_eq!(confirmed.get("next_action"), None, "{confirmed}");
+    assert_eq!(home.booking(&id), confirmed);
+}
+
+#[test]
+fn the_code_is_also_taken_as_an_argument() {
+    let home = Home::new();
+    let id = home.booked("ven_otp_b", &[], 10);
+    home.run(["continue", &id, "--otp", &home.code()]).exits(0);
+}
+
+/// "wrong OTP: 400 `invalid_otp`, `attempts_left`; the booking stays paused; after the 5th the booking is
+/// failed with `otp_attempts_exceeded`" (wire contract)
+#[test]
+fn a_wrong_code_says_the_tries_left_and_the_fifth_fails_the_booking() {
+    let home = Home::new();
+    let id = home.booked("ven_otp", &[], 10);
+    for left in [4, 3, 2, 1] {
+        let error = answer(&home, &id, "000000").refused(12, "invalid_otp");
+        assert_eq!(error["body"]["attempts_left"], left);
+        assert!(
+            text(&error, "message").contains(&left.to_string()),
+            "{error}"
+        );
+        assert_eq!(home.booking(&id)["status"], "requires_action");
+    }
+    // The fifth answer is refused as well; the booking's state decides.
+    let fifth = answer(&home, &id, "000000").exits(11).json();
+    assert_eq!(fifth["status"], "failed");
+    assert_eq!(fifth["error_code"], "otp_attempts_exceeded");
+    home.run(["show", &id, "--exit-status"]).exits(11);
+}
+
+/// "continue, modify or cancel where the status does not allow it: 409" (wire contract); exit 7
+#[test]
+fn a_booking_that_waits_for_nothing_takes_no_answer() {
+    let home = Home::new();
+    let id = home.booked("ven_confirms", &[], 0);
+    answer(&home, &id, "123456").refused(7, "http_409");
+    assert_eq!(home.booking(&id)["status"], "confirmed");
+}
+
+#[test]
+fn an_answer_to_an_unknown_booking_is_not_found() {
+    answer(&Home::new(), "bk_nobody", "123456").refused(6, "http_404");
+}
+
+/// "confirm_details: any other action: the client prompts for the listed fields" (wire contract)
+#[test]
+fn asked_details_are_given_as_fields() {
+    let home = Home::new();
+    let booking = home.book("ven_confirm_details", &[]).exits(10).json();
+    assert_eq!(booking["next_action"]["type"], "confirm_details");
+    let fields = booking["next_action"]["fields"].as_array().unwrap().clone();
+    assert!(!fields.is_empty());
+    let id = text(&booking, "id");
+
+    let mut arguments = vec!["continue".to_owned(), id.clone(), "--json".to_owned()];
+    for field in &fields {
+        arguments.push("-F".to_owned());
+        arguments.push(format!("{}=eight o'clock", field.as_str().unwrap()));
+    }
+    let partly = home.run(&arguments[..5]).exits(12).error();
+    assert_eq!(
+        partly["http_status"], 400,
+        "one of them is not enough: {partly}"
+    );
+    assert_eq!(home.booking(&id)["status"], "requires_action");
+    let confirmed = home.run(&arguments).exits(0).json();
+    assert_eq!(confirmed["status"], "confirmed");
+}
+
+/// "`book` returns with the create's answer (`processing`: 8) unless `--wait`" (command line, Exit codes)
+#[test]
+fn a_booking_in_processing_exits_8_and_is_confirmed_once_its_time_is_over() {
+    let home = Home::new();
+    let id = home.booked("ven_processing", &[], 8);
+    assert_eq!(home.booking(&id)["status"], "processing");
+    home.advance("5s");
+    assert_eq!(home.booking(&id)["status"], "confirmed");
+    home.run(["show", &id, "--exit-status"]).exits(0);
+}
+
+#[test]
+fn waiting_ends_as_soon_as_the_booking_is_confirmed() {
+    let served = Served::start();
+    let home = served.home();
+    let waiting = home.start(
+        ["book", "ven_processing", "--wait=15s", "--json"]
+            .iter()
+            .chain(&crate::harness::GUEST),
+    );
+    // The clock is moved once there is something to wait for.
+    served.wait_until(|bookings| !bookings.is_empty());
+    home.advance("5s");
+    let booking = waiting.end().exits(0).json();
+    assert_eq!(booking["status"], "confirmed");
+}
+
+#[test]
+fn a_wait_that_is_over_leaves_the_booking_in_processing() {
+    let home = Home::new();
+    let booking = home.book("ven_processing", &["--wait=0s"]).exits(8).json();
+    assert_eq!(booking["status"], "processing");
+}
+
+/// "A booking left in requires_action for more than 20 minutes is expired. … read the booking to see it"
+/// (spec, States and transitions); exit 11: "failed, expired or was cancelled instead"
+#[test]
+fn a_booking_left_unanswered_for_more_than_20_minutes_is_expired() {
+    let home = Home::new();
+    let id = home.booked("ven_otp", &[], 10);
+    let code = home.code();
+    home.advance("19m59s");
+    assert_eq!(home.booking(&id)["status"], "requires_action");
+    home.advance("1m1s");
+    assert_eq!(home.booking(&id)["status"], "expired");
+    home.run(["show", &id, "--exit-status"]).exits(11);
+    answer(&home, &id, &code).exits(7);
+}
+
+/// What a payment pause of this venue asks for.
+fn paying(home: &Home, venue: &str) -> (String, Value) {
+    let booking = home.book(venue, &["--payment", "vendor"]).exits(10).json();
+    assert_eq!(booking["payment_collection"], "vendor_external");
+    let action = booking["next_action"].clone();
+    assert_eq!(action["type"], "payment_approval");
+    (text(&booking, "id"), action)
+}
+
+fn approval(action: &Value) -> String {
+    json!({"approval_id": action["psp_request"]["approval_id"], "status": "approved"}).to_string()
+}
+
+fn pay(home: &Home, id: &str, answer: &str) -> Output {
+    home.feed(["continue", id, "--psp-response", "-", "--json"], answer)
+}
+
+#[test]
+fn an_approved_payment_confirms_from_an_argument_a_file_and_standard_input() {
+    let home = Home::new();
+    for way in ["argument", "file", "stdin"] {
+        let (id, action) = paying(&home, "ven_payment");
+        let answer = approval(&action);
+        let output = match way {
+            "argument" => home.run(["continue", &id, "--psp-response", &answer, "--json"]),
+            "file" => {
+                std::fs::write(home.folder().join("answer.json"), &answer).unwrap();
+                home.run(["continue", &id, "--psp-response", "@answer.json", "--json"])
+            }
+            _ => pay(&home, &id, &answer),
+        };
+        assert_eq!(output.exits(0).json()["status"], "confirmed", "{way}");
+    }
+}
+
+/// "malformed psp_response; booking stays paused; retry before expires_at" (spec, Vendor payment codes)
+#[test]
+fn a_malformed_payment_answer_is_refused_and_the_booking_still_waits() {
+    let home = Home::new();
+    let (id, action) = paying(&home, "ven_payment");
+    let error = pay(
+        &home,
+        &id,
+        r#"{"approval_id": "another", "status": "approved"}"#,
+    )
+    .refused(12, "http_400");
+    assert!(text(&error, "hint").contains("still waits"), "{error}");
+    assert_eq!(home.booking(&id)["status"], "requires_action");
+    // What is no JSON object at all never leaves this machine.
+    for answer in ["approved", "[1]", ""] {
+        pay(&home, &id, answer).refused(2, "usage");
+    }
+    pay(&home, &id, &approval(&action)).exits(0);
+}
+
+/// "POST continue with psp_abort: failed, payment_declined" (spec, States and transitions)
+#[test]
+fn an_abandoned_payment_fails_the_booking() {
+    let home = Home::new();
+    let (id, _) = paying(&home, "ven_payment");
+    let booking = home
+        .run(["continue", &id, "--psp-abort", "--json"])
+        .exits(11)
+        .json();
+    assert_eq!(booking["error_code"], "payment_declined");
+}
+
+/// "After a late payment answer the booking is read again, and its state decides." (command line, Exit codes)
+#[test]
+fn a_late_payment_answer_ends_with_the_state_that_the_booking_then_has() {
+    for (venue, code, exit) in [
+        ("ven_payment", "payment_approval_expired", 11),
+        ("ven_payment_outcome_unknown", "payment_outcome_unknown", 16),
+    ] {
+        let home = Home::new();
+        let (id, action) = paying(&home, venue);
+        home.advance("15m1s");
+        let late = pay(&home, &id, &approval(&action)).exits(exit).json();
+        assert_eq!(late["status"], "failed", "{venue}");
+        assert_eq!(late["error_code"], code, "{venue}");
+        home.run(["show", &id, "--exit-status"]).exits(exit);
+    }
+}
+
+/// "expires_at passes, no answer: failed, payment_approval_expired" (spec, States and transitions)
+#[test]
+fn a_payment_that_nobody_answers_fails_when_its_time_is_over() {
+    let home = Home::new();
+    let (id, _) = paying(&home, "ven_payment");
+    home.advance("14m");
+    assert_eq!(home.booking(&id)["status"], "requires_action");
+    home.advance("61s");
+    let booking = home.booking(&id);
+    assert_eq!(booking["status"], "failed");
+    assert_eq!(booking["error_code"], "payment_approval_expired");
+}
+
+/// The codes of "Vendor payment codes" (spec, Errors) that an approved payment can end with.
+#[test]
+fn what_goes_wrong_behind_an_approved_payment_has_a_code_and_an_exit_code() {
+    for (venue, code, exit) in [
+        ("ven_payment_declines", "card_declined", 11),
+        ("ven_payment_replay_fails", "payment_replay_failed", 16),
+    ] {
+        let home = Home::new();
+        let (id, action) = paying(&home, venue);
+        let booking = pay(&home, &id, &approval(&action)).exits(exit).json();
+        assert_eq!(booking["error_code"], code, "{venue}");
+    }
+}
+
+#[test]
+fn a_payment_that_cannot_be_prepared_fails_the_booking_at_once() {
+    let home = Home::new();
+    let booking = home
+        .book("ven_payment_setup_fails", &["--payment", "vendor"])
+        .exits(11)
+        .json();
+    assert_eq!(booking["error_code"], "payment_setup_failed");
+}
+
+/// "vault_unavailable, 409 at create: venue cannot be paid through the vendor; nothing created" (spec, Errors)
+#[test]
+fn a_venue_that_cannot_be_paid_through_the_vendor_refuses_and_nothing_is_created() {
+    let home = Home::new();
+    for venue in ["ven_vault_unavailable", "ven_confirms_b"] {
+        let error = home
+            .book(venue, &["--payment", "vendor"])
+            .refused(7, "vault_unavailable");
+        assert_eq!(error["http_status"], 409, "{venue}");
+    }
+    assert!(Served::of(&home).bookings().is_empty());
+}
+
+#[test]
+fn without_an_answer_a_script_is_told_which_flags_give_one() {
+    let home = Home::new();
+    let id = home.booked("ven_otp", &[], 10);
+    let error = home.run(["continue", &id, "--json"]).refused(2, "usage");
+    assert!(text(&error, "hint").contains("--otp-stdin"), "{error}");
+    home.run(["continue", &id, "--otp-stdin", "--json"])
+        .refused(2, "usage");
+    let both = ["continue", &id, "--otp", "1", "--psp-abort", "--json"];
+    home.run(both).refused(2, "usage");
+    assert_eq!(home.booking(&id)["status"], "requires_action");
+}

@@ -1,0 +1,381 @@
+//! What a person writes for a time, whose clock it is read from, and what of it travels.
+
+use jiff::tz::{Offset, TimeZone};
+use jiff::{SignedDuration, Timestamp, Zoned};
+use serde_json::{Value, json};
+
+use crate::harness::{GUEST, Home, Reply, Scripted, Served, text};
+
+/// The sandbox's own now.
+fn now(home: &Home) -> Timestamp {
+    let clock = home.run(["sandbox", "clock", "--json"]).exits(0).json();
+    text(&clock, "now").parse().unwrap()
+}
+
+/// Moves the sandbox's clock to the next noon in UTC, so that no test runs across midnight.
+fn at_noon(home: &Home) -> Zoned {
+    let zoned = now(home).to_zoned(TimeZone::UTC);
+    let noon = zoned
+        .tomorrow()
+        .unwrap()
+        .with()
+        .hour(12)
+        .minute(0)
+        .second(0)
+        .subsec_nanosecond(0);
+    let noon = noon.build().unwrap();
+    let seconds = noon.timestamp().duration_since(zoned.timestamp()).as_secs() + 1;
+    home.advance(&format!("{seconds}s"));
+    noon
+}
+
+/// The time that would be sent for `--at`, as `--dry-run` shows it.
+fn meant(home: &Home, at: &str) -> String {
+    let arguments = [
+        "book",
+        "ven_confirms",
+        "--dry-run",
+        "--json",
+        "--tz",
+        "UTC",
+        "--at",
+        at,
+    ];
+    let request = home
+        .run(arguments.iter().chain(&GUEST[2..]))
+        .exits(0)
+        .json();
+    text(&request["body"], "datetime")
+}
+
+/// "`WHEN` (relative to the sandbox's clock where the sandbox is embedded): RFC 3339, `2026-12-01 19:30`, `19:30`,
+/// `today|tomorrow 19:30`, `fri 8pm`, `in 3 days 19:30`." (command line, Command tree)
+#[test]
+fn every_way_to_write_a_time_is_read_by_the_sandboxs_clock() {
+    let home = Home::new();
+    home.advance("240h");
+    let noon = at_noon(&home);
+    let day = |days: i64| {
+        let date = noon
+            .date()
+            .checked_add(jiff::Span::new().days(days))
+            .unwrap();
+        date.to_string()
+    };
+    let friday = (0..7)
+        .map(|days| {
+            noon.date()
+                .checked_add(jiff::Span::new().days(days))
+                .unwrap()
+        })
+        .find(|date| date.weekday() == jiff::civil::Weekday::Friday)
+        .unwrap();
+    for (at, expected) in [
+        ("19:30", format!("{}T19:30:00", day(0))),
+        ("today 19:30", format!("{}T19:30:00", day(0))),
+        ("tomorrow 19:30", format!("{}T19:30:00", day(1))),
+        ("Tomorrow 7:30pm", format!("{}T19:30:00", day(1))),
+        ("in 3 days 19:30", format!("{}T19:30:00", day(3))),
+        ("fri 8pm", format!("{friday}T20:00:00")),
+        ("2031-12-01 19:30", "2031-12-01T19:30:00".to_owned()),
+    ] {
+        assert_eq!(meant(&home, at), format!("{expected}+00:00"), "{at}");
+    }
+    let exact = meant(&home, "2031-12-01T19:30:00+05:45");
+    let exact: Timestamp = exact.parse().unwrap();
+    assert_eq!(exact, "2031-12-01T13:45:00Z".parse().unwrap());
+}
+
+fn search(home: &Home, place: &str) -> Value {
+    let search = [
+        "search",
+        "dining",
+        "--near",
+        place,
+        "--at",
+        "tomorrow 19:30",
+        "--json",
+    ];
+    home.run(search).exits(0).json()
+}
+
+/// A venue near that place and one of its slots tomorrow.
+fn slot_near(home: &Home, place: &str) -> (String, Value) {
+    let venues = search(home, place);
+    for venue in venues["venues"].as_array().unwrap() {
+        let id = text(venue, "venue_id");
+        let mut slots = vec!["slots", &id, "--at", "tomorrow 19:30", "--json"];
+        if let Some(provider) = venue["providers"][0].as_str() {
+            slots.extend(["--provider", provider]);
+        }
+        let slots = home.run(slots).exits(0).json();
+        if let Some(slot) = slots["slots"].as_array().unwrap().last() {
+            return (id, slot.clone());
+        }
+    }
+    panic!("no venue near {place} offers anything")
+}
+
+/// "Without an offset it is the venue's local time where a venue is known, else `--tz`, else the system's zone."
+#[test]
+fn a_bare_time_is_read_from_the_clock_of_the_remembered_venue() {
+    for (place, zone) in [
+        ("London", "Europe/London"),
+        ("Tokyo", "Asia/Tokyo"),
+        ("New York", "America/New_York"),
+    ] {
+        let home = Home::new().with("TZ", "Pacific/Auckland");
+        let (venue, slot) = slot_near(&home, place);
+        let offered = text(&slot, "datetime");
+        let local = offered[..16].replace('T', " ");
+        let instant: Timestamp = offered.parse().unwrap();
+        let there = instant.to_zoned(TimeZone::get(zone).unwrap());
+        assert_eq!(
+            there.strftime("%Y-%m-%d %H:%M").to_string(),
+            local,
+            "slots are in the venue's zone"
+        );
+
+        // Neither the system's zone nor --tz has a say where the venue's is known.
+        for more in [&[][..], &["--tz", "UTC"]] {
+            let arguments = [
+                "book",
+                &venue,
+                "--json",
+                "--provider",
+                "provider_x",
+                "--dry-run",
+                "--at",
+                &local,
+            ];
+            let request = home
+                .run(arguments.iter().chain(&GUEST[2..]).chain(more))
+                .exits(0)
+                .json();
+            let sent: Timestamp = text(&request["body"], "datetime").parse().unwrap();
+            assert_eq!(sent, instant, "{place} {more:?}");
+        }
+    }
+}
+
+#[test]
+fn a_venue_that_was_never_searched_shows_its_zone_by_its_slots() {
+    // 19:30 in Tokyo is another day's morning in Auckland; the venue's clock is UTC.
+    let home = Home::new().with("TZ", "Pacific/Auckland");
+    let booking = home.book("ven_confirms", &[]).exits(0).json();
+    assert!(
+        text(&booking, "datetime").ends_with("T19:30:00+00:00"),
+        "{booking}"
+    );
+}
+
+#[test]
+fn a_zone_from_the_command_line_is_used_where_the_venues_is_not_known() {
+    let home = Home::new();
+    let arguments = [
+        "book",
+        "ven_confirms",
+        "--json",
+        "--at",
+        "tomorrow 21:30",
+        "--tz",
+    ];
+    for (zone, hour) in [
+        ("+03:00", "T18:30:00"),
+        ("UTC", "T21:30:00"),
+        ("Asia/Kolkata", ""),
+    ] {
+        let output = home.run(arguments.iter().chain(&[zone]).chain(&GUEST[2..]));
+        if hour.is_empty() {
+            // 21:30 in Kolkata is 16:00 in UTC, before the first slot.
+            output.refused(7, "no_slot");
+        } else {
+            let booking = output.exits(0).json();
+            assert!(
+                text(&booking, "datetime").contains(hour),
+                "{zone}: {booking}"
+            );
+        }
+    }
+    home.run(arguments.iter().chain(&["Mars/Olympus"]).chain(&GUEST[2..]))
+        .refused(2, "usage");
+}
+
+#[test]
+fn a_search_reads_a_bare_time_from_the_flag_or_the_systems_zone() {
+    let server = Scripted::start(|_| Reply::json(200, &json!({"venues": []})));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x").with("TZ", "Asia/Tokyo");
+    let search = [
+        "search",
+        "dining",
+        "--near",
+        "x",
+        "--at",
+        "2031-12-01 19:30",
+        "--json",
+    ];
+    home.run(search).exits(0);
+    home.run(search.iter().chain(&["--tz", "America/New_York"]))
+        .exits(0);
+    let sent: Vec<Timestamp> = server
+        .requests()
+        .iter()
+        .map(|request| text(&request.json(), "datetime").parse().unwrap())
+        .collect();
+    let expected = ["2031-12-01T19:30:00+09:00", "2031-12-01T19:30:00-05:00"];
+    assert_eq!(
+        sent,
+        expected.map(|time| time.parse::<Timestamp>().unwrap())
+    );
+}
+
+/// "A slot's `datetime` is sent back byte for byte as it was offered." (command line, Command tree)
+#[test]
+fn the_time_of_a_slot_travels_byte_for_byte() {
+    let home = Home::new();
+    let (_, slot) = slot_near(&home, "Tokyo");
+    let (id, offered) = (text(&slot, "availability_id"), text(&slot, "datetime"));
+    assert!(offered.ends_with("+09:00"), "{offered}");
+    let output = home.run([
+        "book",
+        "--slot",
+        &id,
+        "--name",
+        "Ada Lovelace",
+        "--json",
+        "-v",
+    ]);
+    let sent = output
+        .stderr
+        .lines()
+        .find(|line| line.starts_with("> {"))
+        .unwrap();
+    let sent: Value = serde_json::from_str(&sent[2..]).unwrap();
+    assert_eq!(sent["datetime"], json!(offered));
+    assert_eq!(sent["availability_id"], json!(id));
+    assert_eq!(output.json()["datetime"], json!(offered));
+}
+
+/// The same where the service spells it as nobody else would.
+#[test]
+fn a_slot_that_is_spelled_unusually_is_found_by_its_moment_and_sent_as_it_was_spelled() {
+    for offered in [
+        "2031-12-01T19:30:00.000+01:00",
+        "2031-12-01T18:30:00Z",
+        "2031-12-02T00:15:00+05:45",
+        "2031-12-01T18:30:00-00:00",
+    ] {
+        let slot = json!({"availability_id": "slot_1", "datetime": offered});
+        let slots = json!({"slots": [slot], "provider": "provider_a"});
+        let server = Scripted::start(move |request| match request.path.as_str() {
+            "/v1/bookings" => Reply::json(201, &json!({"id": "bk_1", "status": "confirmed"})),
+            _ => Reply::json(200, &slots),
+        });
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let book = ["book", "ven_1", "--at", "2031-12-01T20:30:00+02:00"];
+        home.run(book.iter().chain(&GUEST[2..])).exits(0);
+        assert_eq!(server.creates()[0].json()["datetime"], json!(offered));
+    }
+}
+
+/// The next change of a zone's clock that skips (or repeats) a span of local time; a moment within that span as
+/// the clocks there would show it, and its two offsets.
+fn next_change(zone: &TimeZone, skips: bool) -> (String, Offset, Offset) {
+    let now = Timestamp::now();
+    let mut before = zone.to_offset(now);
+    for change in zone.following(now) {
+        let after = change.offset();
+        let gain = after.seconds() - before.seconds();
+        if (gain > 0) == skips && gain != 0 {
+            // The middle of what is skipped, or of what comes twice, on the clock that ran until then.
+            let middle = change.timestamp() + SignedDuration::from_secs(i64::from(gain) / 2);
+            let local = before.to_datetime(middle);
+            return (
+                local.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+                before,
+                after,
+            );
+        }
+        before = after;
+    }
+    panic!("the clock there never changes")
+}
+
+const CHANGING: [&str; 5] = [
+    "Europe/London",
+    "America/New_York",
+    "Europe/Paris",
+    "Australia/Sydney",
+    // Half an hour, where everybody else changes by a whole one.
+    "Australia/Lord_Howe",
+];
+
+fn search_at(home: &Home, zone: &str, at: &str) -> crate::harness::Output {
+    home.run([
+        "search", "dining", "--near", "London", "--json", "--tz", zone, "--at", at,
+    ])
+}
+
+/// "A time that a clock change skips is refused" (command line, Command tree)
+#[test]
+fn a_time_that_a_clock_change_skips_is_refused() {
+    let home = Home::new();
+    for name in CHANGING {
+        let (local, ..) = next_change(&TimeZone::get(name).unwrap(), true);
+        let error = search_at(&home, name, &local).refused(2, "usage");
+        assert!(
+            text(&error, "message").contains(&local[11..16]),
+            "{name} {local}: {error}"
+        );
+    }
+}
+
+/// "one that it repeats needs an offset" (command line, Command tree)
+#[test]
+fn a_time_that_a_clock_change_repeats_needs_an_offset() {
+    let home = Home::new();
+    for name in CHANGING {
+        let (local, first, second) = next_change(&TimeZone::get(name).unwrap(), false);
+        let error = search_at(&home, name, &local).refused(2, "usage");
+        let said = format!("{} {}", text(&error, "message"), error["hint"]);
+        for offset in [first, second] {
+            let offset = Zoned::new(Timestamp::now(), TimeZone::fixed(offset));
+            let offset = offset.strftime("%:z").to_string();
+            assert!(
+                said.contains(&offset),
+                "{name} {local}: {offset} is not named: {error}"
+            );
+            let exact = format!("{}{offset}", local.replace(' ', "T"));
+            search_at(&home, name, &exact).exits(0);
+        }
+    }
+}
+
+/// The same where a remembered venue's clock is the one that changes.
+#[test]
+fn a_venues_own_clock_change_is_refused_when_booking_there() {
+    let home = Home::new();
+    for (place, zone) in [
+        ("London", "Europe/London"),
+        ("Sydney", "Australia/Sydney"),
+        ("New York", "America/New_York"),
+    ] {
+        let venues = search(&home, place);
+        let venue = text(&venues["venues"][0], "venue_id");
+        for skips in [true, false] {
+            let (local, ..) = next_change(&TimeZone::get(zone).unwrap(), skips);
+            let arguments = [
+                "book",
+                &venue,
+                "--json",
+                "--provider",
+                "provider_a",
+                "--at",
+                &local,
+            ];
+            home.run(arguments.iter().chain(&GUEST[2..]))
+                .refused(2, "usage");
+        }
+    }
+    assert!(Served::of(&home).bookings().is_empty());
+}

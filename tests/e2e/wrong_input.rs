@@ -1,0 +1,311 @@
+//! What a person gets wrong: one sentence, one exit code, nothing sent or nothing created.
+
+use crate::harness::{GUEST, Home, Output, Reply, Scripted, Served, text};
+
+/// A script's error is one object; a person's is one sentence that starts with `error:`.
+fn one_sentence(output: &Output) {
+    let errors = output
+        .stderr
+        .lines()
+        .filter(|line| line.starts_with("error:"))
+        .count();
+    assert_eq!(errors, 1, "{output}");
+    assert_eq!(output.stdout, "", "{output}");
+    assert!(!output.stderr.contains("Error {"), "{output}");
+}
+
+/// `book VENUE` with one of the guest's flags said otherwise.
+fn booking(home: &Home, flag: &str, value: &str) -> Output {
+    let mut arguments: Vec<&str> = vec!["book", "ven_confirms", "--json"];
+    for pair in GUEST.chunks(2) {
+        arguments.push(pair[0]);
+        arguments.push(if pair[0] == flag { value } else { pair[1] });
+    }
+    home.run(arguments)
+}
+
+/// "venue not found; run venue search first" (spec, Errors)
+#[test]
+fn an_unknown_venue_is_not_found() {
+    let home = Home::new();
+    let error = home.book("ven_nowhere", &[]).refused(6, "http_404");
+    assert_eq!(error["http_status"], 404);
+    let output = home
+        .run(["book", "ven_nowhere"].iter().chain(&GUEST))
+        .exits(6);
+    one_sentence(&output);
+}
+
+/// "a venue_id is known only after a search returned it" (spec, Booking)
+#[test]
+fn a_seeded_venue_is_known_only_after_a_search_returned_it() {
+    let home = Home::new();
+    home.book("ven_london_copper_kettle", &[])
+        .refused(6, "http_404");
+    let search = [
+        "search",
+        "dining",
+        "--near",
+        "London",
+        "--at",
+        "tomorrow 19:30",
+    ];
+    home.run(search).exits(0);
+    let slots = [
+        "slots",
+        "ven_london_copper_kettle",
+        "--at",
+        "tomorrow 19:30",
+    ];
+    home.run(slots).exits(0);
+}
+
+/// "datetime must be in the future; nothing created" (spec, Errors)
+#[test]
+fn a_time_that_is_over_is_invalid() {
+    let home = Home::new();
+    for at in ["2020-01-01 19:30", "2020-01-01T19:30:00Z"] {
+        let error = booking(&home, "--at", at).exits(12).error();
+        assert_eq!(error["http_status"], 400, "{error}");
+    }
+    assert!(Served::of(&home).bookings().is_empty());
+}
+
+#[test]
+fn a_party_is_a_whole_number_of_people() {
+    let home = Home::new();
+    for party in ["0", "two", "-1", "2.5", ""] {
+        booking(&home, "--party", party).refused(2, "usage");
+    }
+}
+
+/// "`party_size` is 1 to 20." (wire contract)
+#[test]
+fn a_party_that_is_too_large_is_refused_by_the_service() {
+    let error = booking(&Home::new(), "--party", "21").exits(12).error();
+    assert_eq!(error["http_status"], 400);
+    assert!(text(&error, "message").contains("party_size"), "{error}");
+}
+
+#[test]
+fn a_time_that_is_none_is_refused_with_examples_before_anything_is_sent() {
+    let home = Home::new();
+    for at in ["whenever", "25:00", "2026-02-30 19:30", "tomorrow", ""] {
+        let output = booking(&home, "--at", at);
+        // A day alone may be read as a time or refused; it never books.
+        if at != "tomorrow" || output.code == Some(2) {
+            output.refused(2, "usage");
+        }
+    }
+    assert!(Served::of(&home).bookings().is_empty());
+}
+
+/// "customer: object with name; must be the real guest, not a placeholder" (spec, Booking)
+#[test]
+fn a_placeholder_is_no_guest() {
+    let home = Home::new();
+    for name in ["Test User", "john doe", "GUEST", "N/A", "12345"] {
+        booking(&home, "--name", name).refused(12, "placeholder_customer");
+    }
+    assert!(Served::of(&home).bookings().is_empty());
+}
+
+/// "missing_last_name: provider A needs first and last name in customer.name; nothing created" (spec, Errors)
+#[test]
+fn one_name_is_not_enough_at_provider_a_and_is_at_the_others() {
+    let home = Home::new();
+    booking(&home, "--name", "Ada").refused(12, "missing_last_name");
+    let arguments = [
+        "book",
+        "ven_confirms_b",
+        "--at",
+        "tomorrow 19:30",
+        "--party",
+        "2",
+        "--name",
+        "Ada",
+        "--json",
+    ];
+    home.run(arguments).exits(0);
+    assert_eq!(Served::of(&home).bookings().len(), 1);
+}
+
+/// The first thing that is missing is named by its flag; "`--no-input`", pipes: "never a prompt" (command line)
+#[test]
+fn what_is_missing_in_a_pipe_is_named_by_its_flag() {
+    let home = Home::new();
+    let whole = ["book", "ven_confirms"].iter().chain(&GUEST);
+    let whole: Vec<&str> = whole.copied().collect();
+    for (without, flag) in [(2, "--at"), (4, "--party"), (6, "--name")] {
+        let mut arguments = whole.clone();
+        arguments.drain(without..without + 2);
+        let output = home.run(&arguments).exits(2).says(flag);
+        one_sentence(&output);
+        arguments.push("--json");
+        home.run(&arguments).refused(2, "usage");
+    }
+    home.run(["book"]).exits(2).says("VENUE");
+    home.run(["search", "dining", "--at", "tomorrow 19:30"])
+        .exits(2)
+        .says("--near");
+    home.run(["slots", "ven_confirms"]).exits(2).says("--at");
+}
+
+/// "An error under `--json` …, usage errors included." (command line, Output 4)
+#[test]
+fn an_unknown_command_flag_or_value_is_a_usage_error() {
+    let home = Home::new();
+    for arguments in [
+        &["bok"][..],
+        &["book", "--colour"],
+        &[
+            "search",
+            "camping",
+            "--near",
+            "London",
+            "--at",
+            "tomorrow 19:30",
+        ],
+        &["show"],
+        &["--color", "purple", "show", "bk_1"],
+        &[
+            "search",
+            "dining",
+            "--lat",
+            "91",
+            "--lon",
+            "0",
+            "--at",
+            "tomorrow 19:30",
+        ],
+        &["book", "ven_confirms", "--payment", "cash"],
+        &["sandbox", "clock", "--advance", "soon"],
+        &["continue", "bk_1", "-F", "novalue"],
+        &[],
+    ] {
+        let mut json = vec!["--json"];
+        json.extend(arguments);
+        let error = home.run(&json).refused(2, "usage");
+        let message = text(&error, "message");
+        assert!(
+            !message.is_empty() && !message.contains('\n'),
+            "{message:?}"
+        );
+        if !arguments.is_empty() {
+            let output = home.run(arguments).exits(2);
+            assert_eq!(output.stdout, "", "{output}");
+        }
+    }
+}
+
+/// A filter that is none is refused before anything is sent.
+#[test]
+fn a_filter_that_is_none_is_refused_before_anything_is_sent() {
+    let server = Scripted::start(|_| Reply::html());
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    for filter in [".[", "nonsense(", "."] {
+        let arguments = ["book", "ven_confirms", "--jq", filter];
+        let output = home.run(arguments.iter().chain(&GUEST));
+        if filter == "." {
+            // The same command with a filter that is one does send something.
+            assert!(!server.requests().is_empty());
+        } else {
+            output.refused(2, "usage");
+            assert!(server.requests().is_empty(), "{filter}");
+        }
+    }
+}
+
+/// "An error under `--json`: stdout empty" also where only the filter fails.
+#[test]
+fn a_filter_that_fails_on_the_document_writes_nothing_to_stdout() {
+    let home = Home::new();
+    let id = home.booked("ven_confirms", &[], 0);
+    let output = home.run(["show", &id, "--jq", ".status | .nope"]);
+    assert_ne!(output.code, Some(0), "{output}");
+    output.error();
+}
+
+/// "location could not be resolved on venue search" (spec, Errors)
+#[test]
+fn a_place_that_nobody_knows_is_invalid() {
+    let search = [
+        "search",
+        "dining",
+        "--near",
+        "Atlantis",
+        "--at",
+        "tomorrow 19:30",
+        "--json",
+    ];
+    let error = Home::new().run(search).exits(12).error();
+    assert_eq!(error["http_status"], 400);
+}
+
+/// Exit 13: "every provider failed, or none serves this" (command line); "A search near "Outage" fails at
+/// every provider, near "Partial Outage" at one of them." (wire contract)
+#[test]
+fn a_search_that_every_provider_fails_exits_13_and_one_that_some_fail_warns() {
+    let home = Home::new();
+    let near = |place: &str| {
+        home.run([
+            "search",
+            "dining",
+            "--near",
+            place,
+            "--at",
+            "tomorrow 19:30",
+            "--json",
+        ])
+    };
+    near("Outage").refused(13, "search_failed");
+    let partial = near("Partial Outage").exits(0);
+    let failed = partial.json()["providers_failed"]
+        .as_array()
+        .unwrap()
+        .clone();
+    assert_eq!(failed.len(), 1);
+    partial.says(failed[0].as_str().unwrap());
+    home.book("ven_availability_fails", &[])
+        .refused(13, "availability_failed");
+}
+
+#[test]
+fn a_person_reads_one_sentence_whatever_is_wrong() {
+    let home = Home::new();
+    for (arguments, code) in [
+        (vec!["show", "bk_nobody"], 6),
+        (
+            vec![
+                "book",
+                "ven_confirms",
+                "--at",
+                "tomorrow 19:40",
+                "--party",
+                "2",
+                "--name",
+                "Ada Lovelace",
+            ],
+            7,
+        ),
+        (
+            vec![
+                "book",
+                "ven_confirms",
+                "--at",
+                "tomorrow 19:30",
+                "--party",
+                "2",
+                "--name",
+                "Ada",
+            ],
+            12,
+        ),
+        (vec!["book", "--slot", "@99", "--name", "Ada Lovelace"], 2),
+        (vec!["show", "bk_1", "--profile", "nope"], 3),
+        (vec!["show", "bk_1", "--no-sandbox"], 3),
+        (vec!["continue", "bk_1"], 2),
+    ] {
+        one_sentence(&home.run(arguments).exits(code));
+    }
+}
