@@ -153,6 +153,24 @@ async fn auth_5a_only_confirmed_test_bookings_use_the_allowance() {
     create("ven_confirms").await.is(402);
 }
 
+/// “A test key is limited to 3 free allowance units, counted in confirmed test bookings only
+/// (searches and unconfirmed attempts never use it).”
+#[tokio::test]
+async fn auth_5a_a_test_booking_counts_once_it_is_confirmed() {
+    let service = Service::start(&[]);
+    let test = service.with(TEST);
+    for confirmed in 0..3 {
+        let order = service.order("ven_otp").await;
+        let booking = test.post("/v1/bookings", order).await;
+        assert_eq!(booking.is(201)["status"], "requires_action", "{confirmed}");
+        let code = json!({"otp": service.code().await});
+        let path = path_of(&booking.body, "continue");
+        assert_eq!(test.post(&path, code).await.is(200)["status"], "confirmed");
+    }
+    let order = service.order("ven_otp").await;
+    test.post("/v1/bookings", order).await.is(402);
+}
+
 /// “When used up, search, availability and booking calls on test keys give 402
 /// free_tier_exhausted with limit.”
 #[tokio::test]

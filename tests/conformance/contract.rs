@@ -1,6 +1,9 @@
 //! What the specification leaves open and the sandbox settles: shapes, statuses, scopes, and the
 //! order in which things are checked.
 
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -1065,8 +1068,14 @@ async fn settled_6_no_event_for_a_refusal_or_a_change_of_nothing() {
     service.act(&unsupported, "modify", change).await.is(422);
     service.act(&unsupported, "cancel", json!({})).await.is(200);
     let same = service.book("ven_confirms").await;
-    let change = json!({"party_size": 2, "datetime": same["datetime"]});
-    service.act(&same, "modify", change).await;
+    // The same instant, written in another zone.
+    let again = instant(&same["datetime"])
+        .to_zoned(jiff::tz::TimeZone::fixed(jiff::tz::offset(1)))
+        .strftime("%Y-%m-%dT%H:%M:%S%:z")
+        .to_string();
+    let change = json!({"party_size": 2, "datetime": again});
+    let unchanged = service.act(&same, "modify", change).await;
+    assert_eq!(*unchanged.is(200), same);
     let paused = service.book("ven_otp").await;
     let wrong = json!({"otp": "000000"});
     service.act(&paused, "continue", wrong).await.is(400);
@@ -1275,7 +1284,7 @@ async fn settled_10_booking_as_a_person_at_provider_b_needs_an_active_session() 
 #[tokio::test]
 async fn settled_11_the_worker_ticks_every_second_unless_told_otherwise() {
     let receiver = Receiver::start().await;
-    let service = Service::start(&[]);
+    let service = Service::at_its_own_pace();
     service.settings(json!({"webhook_url": receiver.url})).await;
     let asked = Timestamp::now();
     let booking = service.book("ven_confirms").await;
@@ -1306,6 +1315,27 @@ async fn settled_11_an_event_born_without_a_url_is_never_sent() {
     let fence = service.book("ven_confirms").await;
     receiver.event("booking.confirmed", &fence).await;
     assert_eq!(receiver.kinds(&silent), ["booking.confirmed"]);
+}
+
+/// “The delivery worker ticks every second unless --delivery-interval says otherwise; an event
+/// born while no URL was set is never sent.”
+#[tokio::test]
+async fn settled_11_an_interval_of_nothing_is_refused() {
+    let mut server = Command::new(env!("CARGO_BIN_EXE_bookctl"))
+        .args(["sandbox", "serve", "--port", "0", "--ephemeral", "--json"])
+        .args(["--delivery-interval", "0s"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut ready = String::new();
+    BufReader::new(server.stdout.take().unwrap())
+        .read_line(&mut ready)
+        .unwrap();
+    let _ = server.kill();
+    let code = server.wait().unwrap().code();
+    assert_eq!((ready.as_str(), code), ("", Some(2)));
 }
 
 /// “Availability answers the slots of the venue's local day, ascending, neither past nor full; a

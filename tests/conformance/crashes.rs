@@ -99,7 +99,7 @@ async fn crash_1_every_acknowledged_booking_survives_kill_9_and_so_do_its_events
         .into_iter()
         .map(|it| (it["id"].as_str().unwrap().to_owned(), it))
         .collect();
-    let acknowledged = acknowledged.lock().unwrap();
+    let acknowledged = acknowledged.lock().unwrap().clone();
     for id in acknowledged.values() {
         assert!(stored.contains_key(id), "{id} was acknowledged and is lost");
     }

@@ -2,6 +2,8 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use crate::service::{
     BETA, LIVE, OTHER, READ_ONLY, SUSPENDED, Service, TEST, WITHOUT_BILLING, list, names, path_of,
@@ -428,6 +430,30 @@ async fn code_10_a_body_of_more_than_1_mb() {
     }
 }
 
+/// “413 | (none) | body too large (limit 1 MB)”
+#[tokio::test]
+async fn code_10_a_body_whose_length_is_not_said_is_measured_too() {
+    let service = Service::start(&[]);
+    let authority = service.base.trim_start_matches("http://");
+    let mut line = TcpStream::connect(authority).await.unwrap();
+    let head = format!(
+        "POST /v1/bookings HTTP/1.1\r\nHost: {authority}\r\n\
+         Authorization: Bearer {LIVE}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    );
+    line.write_all(head.as_bytes()).await.unwrap();
+    let chunk = format!("{:x}\r\n{}\r\n", 100_000, " ".repeat(100_000));
+    for _ in 0..12 {
+        // The server may have said no, and hung up, before all of it was sent.
+        if line.write_all(chunk.as_bytes()).await.is_err() {
+            break;
+        }
+    }
+    let _ = line.write_all(b"0\r\n\r\n").await;
+    let mut answer = [0; 12];
+    line.read_exact(&mut answer).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 413");
+}
+
 /// “422 | modify_unsupported | provider cannot modify; nothing attempted”
 #[tokio::test]
 async fn code_11_a_provider_that_cannot_modify() {
@@ -496,9 +522,26 @@ async fn code_15_no_provider_that_can_search() {
     });
     let answer = service.post("/v1/venues/search", search.clone()).await;
     answer.refused(503, "no_search_provider");
-    let named = with(search, &json!({"providers": ["provider_a"]}));
-    let answer = service.post("/v1/venues/search", named).await;
+    let naming = |provider: &str| with(search.clone(), &json!({"providers": [provider]}));
+    let answer = service
+        .post("/v1/venues/search", naming("provider_a"))
+        .await;
     answer.refused(400, "no_search_provider");
+    service
+        .settings(json!({"search_providers": ["provider_b"]}))
+        .await;
+    for (provider, able) in [
+        ("provider_b", true),
+        ("provider_a", false),
+        ("provider_z", false),
+    ] {
+        let answer = service.post("/v1/venues/search", naming(provider)).await;
+        if able {
+            answer.is(200);
+        } else {
+            answer.refused(400, "no_search_provider");
+        }
+    }
 }
 
 /// “503 | billing_check_unavailable, entitlement_check_unavailable | billing could not be

@@ -84,6 +84,9 @@ async fn vendor_4_a_malformed_answer() {
 async fn vendor_5_a_payment_abandoned_with_psp_abort() {
     let service = Service::start(&[]);
     let booking = service.book_paid("ven_payment").await;
+    let go_on = json!({"psp_abort": false});
+    service.act(&booking, "continue", go_on).await.is(400);
+    assert_eq!(service.read(&booking).await["status"], "requires_action");
     let abort = json!({"psp_abort": true});
     service.act(&booking, "continue", abort).await.is(200);
     let read = service.read(&booking).await;

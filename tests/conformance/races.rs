@@ -156,3 +156,44 @@ async fn race_6_a_code_confirms_once_however_many_send_it() {
     let count = |status| statuses.iter().filter(|it| **it == status).count();
     assert_eq!((count(200), count(409)), (1, 29));
 }
+
+/// “Two servers of one database sell no table twice and know each other's keys.”
+#[tokio::test]
+async fn race_7_two_servers_of_one_database_sell_no_table_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sandbox.db");
+    let file = file.to_str().unwrap();
+    let servers = [
+        Service::on_file(file, &["--no-limits"]),
+        Service::on_file(file, &["--no-limits"]),
+    ];
+    let order = servers[0].order("ven_last_table").await;
+    let keyed = servers[0].order("ven_confirms").await;
+    let (one, two) = tokio::join!(
+        create_at_once(&servers[0], race_bodies(&order, &keyed)),
+        create_at_once(&servers[1], race_bodies(&order, &keyed)),
+    );
+    let answers = [one, two].concat();
+    let of_last = |it: &&(u16, Value)| it.1["venue_id"] == "ven_last_table";
+    let winners = answers
+        .iter()
+        .filter(of_last)
+        .filter(|it| it.1["status"] == "confirmed")
+        .count();
+    assert_eq!(winners, 1);
+    let keyed: BTreeSet<&str> = answers
+        .iter()
+        .filter(|it| !of_last(it))
+        .map(|it| it.1["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(keyed.len(), 5);
+    let (one, two) = (all(&servers[0]).await, all(&servers[1]).await);
+    assert_eq!(one.len(), 20 + 5);
+    assert_eq!(one, two);
+}
+
+/// Ten creates without a key, and ten of five keys.
+fn race_bodies(order: &Value, keyed: &Value) -> impl Iterator<Item = (Value, Option<String>)> {
+    let keyed = (0..10).map(|it| (keyed.clone(), Some(format!("key-{}", it % 5))));
+    (0..10).map(|_| (order.clone(), None)).chain(keyed)
+}

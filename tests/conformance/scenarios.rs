@@ -122,23 +122,25 @@ async fn scenario_6_no_slots_offers_none_and_a_booking_fails() {
 #[tokio::test]
 async fn scenario_7_outages_fail_a_search_in_whole_or_in_part() {
     let service = Service::start(&[]);
-    let search = |place: &'static str| {
-        let service = &service;
-        async move {
-            let body = json!({
-                "vertical": "dining", "location": place,
-                "datetime": service.evening(1).await,
-            });
-            service.post("/v1/venues/search", body).await
-        }
+    let search = async |place: &str, providers: Value| {
+        let body = json!({
+            "vertical": "dining", "location": place, "providers": providers,
+            "datetime": service.evening(1).await,
+        });
+        service.post("/v1/venues/search", body).await
     };
-    search("Outage").await.refused(502, "search_failed");
-    let partial = search("Partial Outage").await;
+    let whole = search("Outage", json!(null)).await;
+    whole.refused(502, "search_failed");
+    let partial = search("Partial Outage", json!(null)).await;
     let failed = list(partial.is(200), "providers_failed");
     assert_eq!(failed.len(), 1);
     for venue in list(&partial.body, "venues") {
         assert_ne!(venue["provider"], failed[0]);
     }
+    // Asked alone, the one that fails is every one.
+    let alone = search("Partial Outage", json!(failed)).await;
+    let body = alone.refused(502, "search_failed");
+    assert_eq!(list(body, "providers_failed"), failed);
 }
 
 /// “The OTP of any booking or session is in the inbox; 000000 is always wrong.”

@@ -31,9 +31,18 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// A fresh one that keeps nothing.
+    /// A fresh one that keeps nothing. Its webhooks go out at once, unless an interval is given.
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        Self::serve(&[&["--ephemeral"], arguments].concat())
+        let at_once = ["--ephemeral", "--delivery-interval", "50ms"];
+        if arguments.contains(&"--delivery-interval") {
+            return Self::serve(&[&at_once[..1], arguments].concat());
+        }
+        Self::serve(&[&at_once, arguments].concat())
+    }
+
+    /// A fresh one that keeps nothing, whose webhooks go out at the pace that it has by itself.
+    pub(crate) fn at_its_own_pace() -> Self {
+        Self::serve(&["--ephemeral"])
     }
 
     /// One with the state of a database file.

@@ -161,6 +161,24 @@ async fn transition_6_a_modify_that_the_venue_accepts_is_noted_and_announced() {
     );
 }
 
+/// “confirmed | POST modify | provider A, venue accepts | confirmed | last_modification set;
+/// event booking.modified”
+#[tokio::test]
+async fn transition_6_a_move_takes_the_new_table_and_frees_the_old_one() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_last_table").await;
+    let later = json!({"datetime": service.evening(2).await});
+    let answer = service.act(&booking, "modify", later.clone()).await;
+    answer.is(200);
+    assert_eq!(
+        service.book("ven_last_table").await["status"],
+        "confirmed",
+        "the old table is free"
+    );
+    let second = service.create_with("ven_last_table", later).await;
+    assert_eq!(second.is(201)["error_code"], "slot_taken");
+}
+
 /// “confirmed | POST modify | venue refuses | confirmed (unchanged, original time) | 422 with the
 /// provider's code; body carries the unchanged booking”
 #[tokio::test]
@@ -173,6 +191,25 @@ async fn transition_7_a_modify_that_the_venue_refuses_leaves_the_booking_as_it_w
     assert!(body["error_code"].is_string(), "{body}");
     assert_eq!(body["booking"], booking);
     assert_eq!(service.read(&booking).await, booking);
+}
+
+/// “confirmed | POST modify | venue refuses | confirmed (unchanged, original time) | 422 with the
+/// provider's code; body carries the unchanged booking”
+#[tokio::test]
+async fn transition_7_a_move_to_a_full_slot_or_to_none_is_refused() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_last_table").await;
+    let later = service.evening(2).await;
+    let fields = json!({"datetime": later});
+    let second = service.create_with("ven_last_table", fields).await;
+    assert_eq!(second.is(201)["status"], "confirmed");
+    for datetime in [later.clone(), later.replace("19:30", "19:37")] {
+        let change = json!({"datetime": datetime});
+        let answer = service.act(&booking, "modify", change).await;
+        assert!(answer.is(422)["error_code"].is_string());
+        assert_eq!(answer.body["booking"], booking);
+        assert_eq!(service.read(&booking).await, booking);
+    }
 }
 
 /// “confirmed | POST modify | provider other than A | confirmed | 422 modify_unsupported; nothing
