@@ -7,6 +7,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::IntoResponse;
 use hmac::{Hmac, KeyInit, Mac};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -152,7 +153,7 @@ async fn take(
     method: Method,
     headers: HeaderMap,
     body: Bytes,
-) -> StatusCode {
+) -> impl IntoResponse {
     let attempt = Attempt {
         method: method.to_string(),
         headers,
@@ -167,5 +168,7 @@ async fn take(
     };
     let Reply(status, after) = (desk.says)(&attempt, before);
     sleep(after).await;
-    StatusCode::from_u16(status).unwrap()
+    let status = StatusCode::from_u16(status).unwrap();
+    // Of no meaning but in a redirect, which would lead here again.
+    (status, [("location", "/hook")])
 }
