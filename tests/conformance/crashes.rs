@@ -11,7 +11,7 @@ use tokio::time::sleep;
 use crate::receiver::Receiver;
 use crate::service::{LIVE, Service, list};
 
-/// Ways that the server is killed; the environment asks for more than a build has time for.
+/// How often the server is killed; `CONFORMANCE_CRASHES` asks for more than a build has time for.
 fn rounds() -> usize {
     std::env::var("CONFORMANCE_CRASHES")
         .ok()

@@ -4,7 +4,6 @@
 #![cfg(test)]
 
 mod authentication;
-mod contract;
 mod controls;
 mod crashes;
 mod endpoints;
@@ -19,5 +18,8 @@ mod registry;
 mod resources;
 mod scenarios;
 mod service;
+mod settled;
+mod shapes;
 mod states;
+mod statuses;
 mod versioning;

@@ -34,6 +34,8 @@ struct Statement {
     tests: Vec<String>,
     /// Why there is nothing to test.
     untested: Option<String>,
+    /// What the tests do otherwise than the words say.
+    note: Option<String>,
 }
 
 impl Registry {
@@ -241,7 +243,10 @@ fn document(registry: &Registry) -> String {
                 Some(reason) => format!("— {reason}"),
                 None => {
                     let names = statement.tests.iter().map(|it| format!("`{it}`"));
-                    names.collect::<Vec<_>>().join("<br>")
+                    names
+                        .chain(statement.note.clone())
+                        .collect::<Vec<_>>()
+                        .join("<br>")
                 }
             };
             let words = escaped(&statement.words);

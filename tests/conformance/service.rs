@@ -259,7 +259,7 @@ impl Service {
             .clone()
     }
 
-    /// The history of an event kind's deliveries, or of all of them.
+    /// The history of deliveries.
     pub(crate) async fn deliveries(&self) -> Vec<Value> {
         list(self.get("/sandbox/deliveries").await.is(200), "deliveries")
     }
