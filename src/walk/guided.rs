@@ -42,30 +42,40 @@ pub(crate) struct Draft {
 
 impl Draft {
     /// The request, once a venue, a time, a party and a guest are known.
-    pub(crate) fn into_booking(self, datetime: String) -> Result<NewBooking> {
-        let venue = self
-            .venue
-            .ok_or_else(|| Error::usage("no venue is named"))?;
-        let availability_id = self
-            .slot
-            .as_ref()
-            .map(|slot| slot.id().to_owned())
-            .or(self.slot_id);
+    pub(crate) fn booking(&self, datetime: String) -> Result<NewBooking> {
+        let missing = |what: &str| Error::usage(format!("no {what} is named"));
+        let slot = self.slot.as_ref().map(|slot| slot.id().to_owned());
+        let venue = self.venue.as_ref().ok_or_else(|| missing("venue"))?;
         Ok(NewBooking {
-            venue_id: venue.id,
-            provider: self.provider,
+            venue_id: venue.id.clone(),
+            provider: self.provider.clone(),
             datetime,
-            availability_id,
-            party_size: self
-                .party_size
-                .ok_or_else(|| Error::usage("no party size is named"))?,
-            name: self.name.ok_or_else(|| Error::usage("no guest is named"))?,
-            email: self.email,
-            phone: self.phone,
-            end_user: self.end_user,
-            webhook_url: self.webhook_url,
+            availability_id: slot.or_else(|| self.slot_id.clone()),
+            party_size: self.party_size.ok_or_else(|| missing("party size"))?,
+            name: self.name.clone().ok_or_else(|| missing("guest"))?,
+            email: self.email.clone(),
+            phone: self.phone.clone(),
+            end_user: self.end_user.clone(),
+            webhook_url: self.webhook_url.clone(),
             vendor_payment: self.vendor_payment,
         })
+    }
+
+    /// The command that books what was walked to, for whoever has to come back to it.
+    pub(crate) fn command(&self) -> Option<String> {
+        let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+        let mut command = format!("bookctl book --slot {}", self.slot.as_ref()?.id());
+        let options = [
+            ("--name", &self.name),
+            ("--email", &self.email),
+            ("--phone", &self.phone),
+        ];
+        for (flag, value) in options {
+            if let Some(value) = value {
+                command.push_str(&format!(" {flag} {}", quoted(value)));
+            }
+        }
+        Some(command)
     }
 }
 
@@ -277,18 +287,26 @@ async fn pick_slot(context: &Context, draft: &mut Draft, time_is_flagged: bool) 
             Some(slot) => slot,
             None => choose_slot(context, &offer).await?,
         };
+        offer.remember(context, Shown::No);
         draft.provider = draft.provider.take().or(offer.provider);
         draft.slot = Some(slot);
         return Ok(());
     }
 }
 
-async fn choose_slot(context: &Context, offer: &Offer) -> Result<Slot> {
+/// Asks which of the offered slots it is to be, the nearest to the time asked for first.
+pub(crate) async fn choose_slot(context: &Context, offer: &Offer) -> Result<Slot> {
     let rows: Vec<String> = offer
         .slots
         .iter()
         .map(|slot| visible(&slot_line(slot)).into_owned())
         .collect();
+    if offer.at_wanted().is_none() {
+        let wanted = human(&offer.wanted.wire());
+        context
+            .out
+            .note(&format!("nothing at {wanted}; the nearest is marked"));
+    }
     let day = offer
         .slots
         .first()

@@ -3,6 +3,7 @@
 mod answer;
 mod change;
 mod create;
+mod doubt;
 mod finish;
 mod guided;
 mod locate;
@@ -13,8 +14,9 @@ mod wait;
 pub(crate) use answer::{Outcome, send_answer};
 pub(crate) use change::change;
 pub(crate) use create::{create, resume};
+pub(crate) use doubt::mention_doubtful;
 pub(crate) use finish::finish;
-pub(crate) use guided::{Draft, VERTICALS, find_venues, guide};
+pub(crate) use guided::{Draft, VERTICALS, choose_slot, find_venues, guide};
 pub(crate) use locate::{locate_slot, locate_venue};
 pub(crate) use offer::{Offer, Zoning, not_a_list, offered, resolve};
 pub(crate) use pause::{payment_answer, walk_through};
