@@ -3,9 +3,11 @@
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use super::draft::Draft;
 use super::locate::Located;
-use super::offer::{Offer, Zoning, not_a_list, offered, resolve};
-use crate::api::{NewBooking, VenueQuery, Where, list};
+use super::offer::{Offer, Zoning, offered, resolve};
+use super::venues::find_venues;
+use crate::api::{VenueQuery, Where};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -20,64 +22,6 @@ use crate::view::slot_line;
 
 /// The four verticals (spec, What the service does).
 pub(crate) const VERTICALS: [&str; 4] = ["dining", "fitness", "entertainment", "travel"];
-
-/// A booking as far as it is known.
-#[derive(Debug, Default)]
-pub(crate) struct Draft {
-    pub(crate) venue: Option<Located>,
-    pub(crate) slot: Option<Slot>,
-    /// `--slot` where the slot was not seen before.
-    pub(crate) slot_id: Option<String>,
-    pub(crate) at: Option<When>,
-    pub(crate) zone: Option<TimeZone>,
-    pub(crate) party_size: Option<u32>,
-    pub(crate) name: Option<String>,
-    pub(crate) email: Option<String>,
-    pub(crate) phone: Option<String>,
-    pub(crate) provider: Option<String>,
-    pub(crate) end_user: Option<String>,
-    pub(crate) webhook_url: Option<String>,
-    pub(crate) vendor_payment: bool,
-}
-
-impl Draft {
-    /// The request, once a venue, a time, a party and a guest are known.
-    pub(crate) fn booking(&self, datetime: String) -> Result<NewBooking> {
-        let missing = |what: &str| Error::usage(format!("no {what} is named"));
-        let slot = self.slot.as_ref().map(|slot| slot.id().to_owned());
-        let venue = self.venue.as_ref().ok_or_else(|| missing("venue"))?;
-        Ok(NewBooking {
-            venue_id: venue.id.clone(),
-            provider: self.provider.clone(),
-            datetime,
-            availability_id: slot.or_else(|| self.slot_id.clone()),
-            party_size: self.party_size.ok_or_else(|| missing("party size"))?,
-            name: self.name.clone().ok_or_else(|| missing("guest"))?,
-            email: self.email.clone(),
-            phone: self.phone.clone(),
-            end_user: self.end_user.clone(),
-            webhook_url: self.webhook_url.clone(),
-            vendor_payment: self.vendor_payment,
-        })
-    }
-
-    /// The command that books what was walked to, for whoever has to come back to it.
-    pub(crate) fn command(&self) -> Option<String> {
-        let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
-        let mut command = format!("bookctl book --slot {}", self.slot.as_ref()?.id());
-        let options = [
-            ("--name", &self.name),
-            ("--email", &self.email),
-            ("--phone", &self.phone),
-        ];
-        for (flag, value) in options {
-            if let Some(value) = value {
-                command.push_str(&format!(" {flag} {}", quoted(value)));
-            }
-        }
-        Some(command)
-    }
-}
 
 /// Asks for everything that `draft` lacks, shows one summary, and asks for the go-ahead.
 pub(crate) async fn guide(context: &Context, draft: &mut Draft) -> Result<()> {
@@ -192,46 +136,6 @@ async fn search(
     find_venues(context, &query, Shown::No)
         .await
         .map(|(_, venues)| venues)
-}
-
-/// Searches venues and remembers them.
-pub(crate) async fn find_venues(
-    context: &Context,
-    query: &VenueQuery,
-    shown: Shown,
-) -> Result<(crate::model::document::Document, Vec<Venue>)> {
-    let dialect = context.dialect();
-    let progress = context.out.progress("searching");
-    let answer = context.read(query.call(&dialect)).await?;
-    drop(progress);
-    let venues: Vec<Venue> = list(answer.document.value(), &dialect.venues_field)
-        .ok_or_else(|| not_a_list("venues", &dialect.venues_field))?
-        .iter()
-        .filter_map(|venue| Venue::from_value(venue.clone()))
-        .collect();
-    if let Some(failed) = answer
-        .document
-        .value()
-        .get("providers_failed")
-        .and_then(Value::as_array)
-    {
-        let names: Vec<&str> = failed.iter().filter_map(Value::as_str).collect();
-        if !names.is_empty() {
-            context.out.warn(&format!(
-                "{} did not answer; the list lacks their venues",
-                names.join(", ")
-            ));
-        }
-    }
-    if let Err(error) = context
-        .journal()
-        .and_then(|mut journal| journal.remember_venues(&venues, shown))
-    {
-        context
-            .out
-            .warn(&format!("the venues are not remembered: {}", error.message));
-    }
-    Ok((answer.document, venues))
 }
 
 async fn pick_slot(context: &Context, draft: &mut Draft, time_is_flagged: bool) -> Result<()> {
