@@ -196,7 +196,10 @@ fn rfc3339(text: &str) -> Option<Timestamp> {
     let is_offset = match offset.as_bytes() {
         [b'Z' | b'z'] => true,
         [b'+' | b'-', tens, ones, b':', minutes @ ..] => {
-            let is_hour = matches!((tens, ones), (b'0' | b'1', b'0'..=b'9') | (b'2', b'0'..=b'3'));
+            let is_hour = matches!(
+                (tens, ones),
+                (b'0' | b'1', b'0'..=b'9') | (b'2', b'0'..=b'3')
+            );
             is_hour && matches!(minutes, [b'0'..=b'5', b'0'..=b'9'])
         }
         _ => false,
