@@ -12,6 +12,22 @@ pub(crate) enum Kind {
     Refusal,
     /// A booking's own `error_code`, carried by a normal answer.
     Outcome,
+    /// A non-2xx answer without a code: the HTTP status speaks.
+    Http,
+    /// bookctl's own: nothing, or no answer, came from the service.
+    Own,
+}
+
+impl Kind {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Status => "booking status",
+            Refusal => "refusal",
+            Outcome => "booking error",
+            Http => "HTTP status",
+            Own => "bookctl",
+        }
+    }
 }
 
 /// Whether sending the same thing again is safe.
@@ -30,6 +46,16 @@ pub(crate) enum Retry {
 }
 
 impl Retry {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Retry::NotNeeded => "not_needed",
+            Retry::Safe => "safe",
+            Retry::Useless => "useless",
+            Retry::Corrected => "once_corrected",
+            Retry::CheckFirst => "check_first",
+        }
+    }
+
     pub(crate) fn advice(self) -> &'static str {
         match self {
             Retry::NotNeeded => "nothing to repeat",
@@ -97,7 +123,7 @@ const fn row(
     }
 }
 
-use Kind::{Outcome, Refusal, Status};
+use Kind::{Http, Outcome, Own, Refusal, Status};
 
 /// The whole catalog.
 #[rustfmt::skip]
@@ -234,6 +260,73 @@ pub(crate) const CATALOG: &[Entry] = &[
     row("card_declined", Outcome, Exit::Failed, Retry::Corrected,
         "the processor declined the guest's card",
         "book again with another card"),
+
+    // What a status says where no code came with it (spec, Errors).
+    row("http_400", Http, Exit::Invalid, Retry::Corrected,
+        "the request is invalid; nothing was done",
+        "correct what the answer names"),
+    row("http_404", Http, Exit::NotFound, Retry::Useless,
+        "the booking, venue or session is not known to this organization",
+        "check the id and the key's organization; search for a venue before it is used"),
+    row("http_405", Http, Exit::Unclassified, Retry::Useless,
+        "the path is known, but not with this method",
+        "see the endpoints with `bookctl status`"),
+    row("http_409", Http, Exit::Refused, Retry::Useless,
+        "the booking's state does not allow this",
+        "look at its state with `bookctl show ID`"),
+    row("http_413", Http, Exit::Invalid, Retry::Corrected,
+        "the request is larger than 1 MB",
+        "send less"),
+    row("http_422", Http, Exit::Refused, Retry::Corrected,
+        "the venue refused; the booking stands as it was",
+        "ask for something else, or call the venue"),
+    row("http_429", Http, Exit::RateLimited, Retry::Safe,
+        "too many requests in this five-minute window",
+        "wait until the window resets"),
+    row("http_500", Http, Exit::Service, Retry::CheckFirst,
+        "the service failed; after a create a booking may exist",
+        "read first; repeat a create with its own idempotency key only"),
+    row("http_502", Http, Exit::Service, Retry::CheckFirst,
+        "something before the service failed; after a create a booking may exist",
+        "read first; repeat a create with its own idempotency key only"),
+    row("http_503", Http, Exit::Service, Retry::CheckFirst,
+        "the service is not available; after a create a booking may exist",
+        "read first; repeat a create with its own idempotency key only"),
+
+    // bookctl's own.
+    row("usage", Own, Exit::Usage, Retry::Corrected,
+        "the arguments do not fit, or input is missing where nothing may be asked",
+        "see `bookctl COMMAND --help`"),
+    row("config", Own, Exit::Config, Retry::Corrected,
+        "the configuration cannot be used; nothing was sent",
+        "correct what the message names"),
+    row("no_key", Own, Exit::Unauthorized, Retry::Corrected,
+        "there is no API key for this service; nothing was sent",
+        "set BOOKCTL_API_KEY"),
+    row("journal", Own, Exit::Config, Retry::Corrected,
+        "the journal cannot be kept, and nothing is booked without one",
+        "make its folder writable, or set BOOKCTL_HOME"),
+    row("network", Own, Exit::Network, Retry::Safe,
+        "the service was not reached, or what answered is not the service",
+        "check the base URL and the network"),
+    row("timeout", Own, Exit::Network, Retry::Safe,
+        "a read got no answer in time",
+        "try again, or allow more with --timeout"),
+    row("outcome_unknown", Own, Exit::OutcomeUnknown, Retry::CheckFirst,
+        "a write was sent, and no proper answer came",
+        "settle a create with `bookctl attempts resume KEY`; look at a booking with `bookctl show ID`"),
+    row("declined", Own, Exit::Declined, Retry::NotNeeded,
+        "declined at a prompt; nothing was sent",
+        "start again when it is wanted"),
+    row("interrupted", Own, Exit::Interrupted, Retry::CheckFirst,
+        "Ctrl-C or SIGTERM ended the command",
+        "the message says what is certain, and the hint how to go on"),
+    row("no_slot", Own, Exit::Refused, Retry::Corrected,
+        "the venue offers no slot at that time; nothing was booked",
+        "book one of the nearest, which the message lists"),
+    row("io", Own, Exit::Unclassified, Retry::Corrected,
+        "a file or stream of this machine failed",
+        "see what the message names"),
 ];
 
 #[cfg(test)]

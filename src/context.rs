@@ -20,6 +20,9 @@ use crate::sandbox::{self, Database, Sandbox};
 use crate::secrets::Secret;
 use crate::situation::Situation;
 
+/// How long one request may take, answer included, unless `--timeout` says otherwise.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// Everything a command may touch.
 pub(crate) struct Context {
     pub(crate) out: Output,
@@ -30,7 +33,7 @@ pub(crate) struct Context {
     paths: Paths,
     target: Target,
     no_sandbox: bool,
-    timeout: Duration,
+    timeout: Option<Duration>,
     max_wait: Duration,
     verbose: bool,
     client: OnceCell<Client>,
@@ -183,7 +186,7 @@ impl Context {
             key,
             ca_file,
             dialect: self.dialect(),
-            timeout: self.timeout,
+            timeout: self.timeout.unwrap_or(REQUEST_TIMEOUT),
             trace: self.verbose.then(|| Box::new(Output::trace) as Trace),
         }
     }
@@ -286,6 +289,11 @@ impl Context {
             Target::Embedded { .. } => true,
             Target::Remote(service) => service.key.is_some(),
         }
+    }
+
+    /// `--timeout`, for a command whose whole wait it limits.
+    pub(crate) fn timeout(&self) -> Option<Duration> {
+        self.timeout
     }
 
     pub(crate) fn max_wait(&self) -> Duration {

@@ -30,9 +30,9 @@ pub(crate) struct Flags {
     /// Show requests and answers on stderr, secrets left out
     #[arg(long, short, global = true)]
     pub(crate) verbose: bool,
-    /// How long one request may take, such as 10s or 2m
-    #[arg(long, global = true, value_name = "DURATION", value_parser = duration::duration, default_value = "30s")]
-    pub(crate) timeout: Duration,
+    /// How long one request may take, 30s unless said; for `watch` the whole wait
+    #[arg(long, global = true, value_name = "DURATION", value_parser = duration::duration)]
+    pub(crate) timeout: Option<Duration>,
     /// How long to wait where a rate limit is met
     #[arg(long, global = true, value_name = "DURATION", value_parser = duration::duration, default_value = "0s")]
     pub(crate) max_wait: Duration,

@@ -49,6 +49,8 @@ pub(crate) struct Call {
     pub(crate) path: String,
     pub(crate) body: Option<Value>,
     pub(crate) idempotency_key: Option<String>,
+    /// Further headers, as `bookctl api -H` gives them.
+    pub(crate) headers: Vec<(String, String)>,
 }
 
 impl Call {
@@ -58,6 +60,7 @@ impl Call {
             path: path.into(),
             body: None,
             idempotency_key: None,
+            headers: Vec::new(),
         }
     }
 
@@ -67,6 +70,7 @@ impl Call {
             path: path.into(),
             body: Some(body),
             idempotency_key: None,
+            headers: Vec::new(),
         }
     }
 
@@ -112,6 +116,13 @@ impl Call {
         }
     }
 
+    /// A text as the value of a query: it can neither end it nor start another.
+    pub(crate) fn query_value(text: &str) -> String {
+        let url = Url::parse_with_params("http://x", [("", text)]).ok();
+        let query = url.as_ref().and_then(Url::query).unwrap_or_default();
+        query.trim_start_matches('=').to_owned()
+    }
+
     /// `METHOD /path`, as errors name it.
     pub(crate) fn name(&self) -> String {
         format!("{} {}", self.method, self.path)
@@ -123,6 +134,14 @@ impl Call {
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) document: Document,
+}
+
+/// An answer with its status line and headers.
+#[derive(Debug)]
+pub(crate) struct RawAnswer {
+    /// `HTTP 200 OK`, then a header a line.
+    pub(crate) head: String,
+    pub(crate) answer: Result<Document, Failure>,
 }
 
 /// The client of one service.
@@ -194,11 +213,36 @@ impl Client {
             })?;
             headers.insert("idempotency-key", value);
         }
+        for (name, value) in &call.headers {
+            let unusable = || Failure::NotSent(format!("the header {name} cannot be sent"));
+            let name = HeaderName::try_from(name.as_str()).map_err(|_| unusable())?;
+            let value = HeaderValue::try_from(value.as_str()).map_err(|_| unusable())?;
+            headers.insert(name, value);
+        }
         Ok(headers)
     }
 
     /// Sends once. A 2xx answer that is a JSON document is an `Answer`; everything else is a [`Failure`].
     pub(crate) async fn send(&self, call: &Call) -> Result<Answer, Failure> {
+        let (status, headers, body) = self.exchange(call).await?;
+        read_answer(status, &headers, body)
+    }
+
+    /// Sends once, and keeps the answer's status line and headers too.
+    pub(crate) async fn send_raw(&self, call: &Call) -> Result<RawAnswer, Failure> {
+        let (status, headers, body) = self.exchange(call).await?;
+        let mut head = format!("HTTP {status}");
+        for (name, value) in &headers {
+            head.push_str(&format!(
+                "\n{name}: {}",
+                String::from_utf8_lossy(value.as_bytes())
+            ));
+        }
+        let answer = read_answer(status, &headers, body).map(|answer| answer.document);
+        Ok(RawAnswer { head, answer })
+    }
+
+    async fn exchange(&self, call: &Call) -> Result<(StatusCode, HeaderMap, Vec<u8>), Failure> {
         let headers = self.headers(call)?;
         let trace = WireTrace::new(self.connection.trace.as_deref(), self.dialect());
         trace.request(
@@ -229,7 +273,7 @@ impl Client {
         let (status, headers, body) = outcome.inspect_err(|failure| trace.failure(failure))?;
         trace.answer(status.as_u16(), &body);
         self.observe_clock(&headers);
-        read_answer(status, &headers, body)
+        Ok((status, headers, body))
     }
 
     fn observe_clock(&self, headers: &HeaderMap) {

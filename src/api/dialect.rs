@@ -35,6 +35,14 @@ dialect! {
     slots_venue_field = "venue_id", "availability request: the venue";
     slots_datetime_field = "datetime", "availability request: the time";
     slots_party_size_field = "party_size", "availability request: the party size";
+    sessions_field = "sessions", "array in the session list response";
+    modify_datetime_field = "datetime", "modify request: the time";
+    modify_party_size_field = "party_size", "modify request: the party size";
+    modify_seating_field = "seating_preference", "modify request: the seating";
+    cancel_reason_field = "reason", "optional cancel field";
+    session_phone_field = "phone", "where the code of a new session is texted";
+    session_code_field = "code", "verify field for the received code";
+    provider_b = "provider_b", "id of the provider with connected person sessions";
     otp_field = "otp", "continue field for the one-time code";
     next_action_type_field = "type", "what names the kind of pause in `next_action`";
     otp_action = "otp", "the pause that asks for a one-time code";

@@ -145,6 +145,109 @@ impl Continuation {
     }
 }
 
+/// What a confirmed booking is changed to; the fields are independent (spec, Endpoints: modify).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Changes {
+    pub(crate) datetime: Option<String>,
+    pub(crate) party_size: Option<u32>,
+    pub(crate) seating: Option<String>,
+}
+
+impl Changes {
+    pub(crate) fn call(&self, booking_id: &str, dialect: &Dialect) -> Call {
+        let mut body = Map::new();
+        insert_some(
+            &mut body,
+            &dialect.modify_datetime_field,
+            self.datetime.as_deref(),
+        );
+        insert_some(&mut body, &dialect.modify_party_size_field, self.party_size);
+        insert_some(
+            &mut body,
+            &dialect.modify_seating_field,
+            self.seating.as_deref(),
+        );
+        let path = format!("{}/modify", booking_path(booking_id));
+        Call::post(path, Value::Object(body))
+    }
+}
+
+/// POST /v1/bookings/{booking_id}/cancel.
+pub(crate) fn cancel_call(booking_id: &str, reason: Option<&str>, dialect: &Dialect) -> Call {
+    let mut body = Map::new();
+    insert_some(&mut body, &dialect.cancel_reason_field, reason);
+    let path = format!("{}/cancel", booking_path(booking_id));
+    Call::post(path, Value::Object(body))
+}
+
+/// The calls of a person's connected provider account (spec, Endpoints: Sessions).
+pub(crate) mod session {
+    use super::*;
+
+    /// POST /v1/sessions: texts the person a code.
+    pub(crate) fn connect(
+        end_user: &str,
+        provider: &str,
+        phone: Option<&str>,
+        dialect: &Dialect,
+    ) -> Call {
+        let mut body = Map::new();
+        body.insert("end_user".into(), json!(end_user));
+        body.insert("provider".into(), json!(provider));
+        insert_some(&mut body, &dialect.session_phone_field, phone);
+        Call::post("/v1/sessions", Value::Object(body))
+    }
+
+    /// POST /v1/sessions/{id}/verify: the code that was received.
+    pub(crate) fn verify(id: &str, code: &str, dialect: &Dialect) -> Call {
+        let body = json!({ dialect.session_code_field.as_str(): code });
+        Call::post(format!("{}/verify", path(id)), body)
+    }
+
+    /// GET /v1/sessions with its filters.
+    pub(crate) fn list(filters: &[(&str, Option<&str>)]) -> Call {
+        Call::get(with_query("/v1/sessions", filters))
+    }
+
+    /// GET /v1/sessions/{id}.
+    pub(crate) fn show(id: &str) -> Call {
+        Call::get(path(id))
+    }
+
+    /// DELETE /v1/sessions/{id}: the saved sign-in is destroyed.
+    pub(crate) fn disconnect(id: &str) -> Call {
+        Call::delete(path(id))
+    }
+
+    /// GET /v1/sessions/{id}/card.
+    pub(crate) fn card(id: &str) -> Call {
+        Call::get(format!("{}/card", path(id)))
+    }
+
+    /// GET /v1/sessions/card.
+    pub(crate) fn card_of_person(end_user: &str, provider: Option<&str>) -> Call {
+        let filters = [("end_user", Some(end_user)), ("provider", provider)];
+        Call::get(with_query("/v1/sessions/card", &filters))
+    }
+
+    fn path(id: &str) -> String {
+        format!("/v1/sessions/{}", Call::segment(id))
+    }
+
+    fn with_query(path: &str, filters: &[(&str, Option<&str>)]) -> String {
+        let filters = filters
+            .iter()
+            .filter_map(|(key, value)| Some((key, (*value)?)));
+        let query: Vec<String> = filters
+            .map(|(key, value)| format!("{key}={}", Call::query_value(value)))
+            .collect();
+        match query.is_empty() {
+            true => path.to_owned(),
+            false => format!("{path}?{}", query.join("&")),
+        }
+    }
+}
+
 /// GET /v1/bookings/{booking_id}.
 pub(crate) fn show_call(booking_id: &str) -> Call {
     Call::get(booking_path(booking_id))

@@ -10,6 +10,7 @@ mod wire_trace;
 pub(crate) use client::{Answer, Call, Client, Connection, Trace, shown_headers};
 pub(crate) use dialect::{Dialect, list};
 pub(crate) use endpoints::{
-    Continuation, NewBooking, SlotQuery, VenueQuery, Where, create_call, show_call,
+    Changes, Continuation, NewBooking, SlotQuery, VenueQuery, Where, cancel_call, create_call,
+    session, show_call,
 };
 pub(crate) use failure::Failure;

@@ -82,7 +82,7 @@ fn find(context: &Context, key: &str) -> Result<Attempt> {
         let shown = key.escape_debug();
         Error::new(
             "usage",
-            Exit::NotFound,
+            Exit::Usage,
             format!("the journal knows no attempt {shown}"),
         )
         .hint("list them with `bookctl attempts`")

@@ -11,19 +11,26 @@ pub(crate) struct Field {
 
 /// Reads `key=value`; the value is typed as `gh api -F` does: true, false, null and numbers, else text.
 pub(crate) fn field(text: &str) -> Result<Field, String> {
-    let Some((key, value)) = text
+    let field = raw_field(text)?;
+    let typed = field
+        .value
+        .as_str()
+        .and_then(|text| serde_json::from_str::<Value>(text).ok());
+    Ok(match typed {
+        Some(value @ (Value::Null | Value::Bool(_) | Value::Number(_))) => Field { value, ..field },
+        _ => field,
+    })
+}
+
+/// Reads `key=value`; the value is text as it stands.
+pub(crate) fn raw_field(text: &str) -> Result<Field, String> {
+    let parts = text
         .split_once('=')
-        .filter(|(key, _)| !key.trim().is_empty())
-    else {
-        return Err("write it as key=value".to_owned());
-    };
-    let value = match serde_json::from_str::<Value>(value) {
-        Ok(typed @ (Value::Null | Value::Bool(_) | Value::Number(_))) => typed,
-        _ => Value::String(value.to_owned()),
-    };
+        .filter(|(key, _)| !key.trim().is_empty());
+    let (key, value) = parts.ok_or_else(|| "write it as key=value".to_owned())?;
     Ok(Field {
         key: key.trim().to_owned(),
-        value,
+        value: Value::String(value.to_owned()),
     })
 }
 

@@ -1,15 +1,23 @@
 //! One file a verb: its arguments (their comments are the help), what it does, and the view it ends with.
 
+mod api;
 mod attempts;
 mod book;
+mod cancel;
+mod card;
 mod continue_;
+mod explain;
 mod field;
 mod help;
+mod modify;
 mod sandbox;
 mod search;
+mod session;
 mod show;
 mod slots;
+mod status;
 mod timing;
+mod watch;
 
 use clap::Subcommand;
 
@@ -26,8 +34,17 @@ pub(crate) enum Command {
     Book(Box<book::Args>),
     #[command(visible_alias = "get")]
     Show(show::Args),
+    Watch(watch::Args),
     Continue(continue_::Args),
+    Modify(modify::Args),
+    Cancel(cancel::Args),
     Attempts(attempts::Args),
+    #[command(subcommand)]
+    Session(session::Command),
+    Card(card::Args),
+    Api(Box<api::Args>),
+    Status(status::Args),
+    Explain(explain::Args),
     Help(help::Args),
     #[command(subcommand)]
     Sandbox(sandbox::Command),
@@ -36,7 +53,10 @@ pub(crate) enum Command {
 impl Command {
     /// Whether the command is one for which `--no-sandbox` has to look at the service first.
     fn talks_to_the_service(&self) -> bool {
-        !matches!(self, Command::Sandbox(_) | Command::Help(_))
+        !matches!(
+            self,
+            Command::Sandbox(_) | Command::Help(_) | Command::Explain(_)
+        )
     }
 
     /// What needs no configuration, so that a broken one keeps nobody from reading.
@@ -67,6 +87,14 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Slots(args) => slots::run(context, args).await,
         Command::Book(args) => book::run(context, *args).await,
         Command::Show(args) => show::run(context, args).await,
+        Command::Watch(args) => watch::run(context, args).await,
+        Command::Modify(args) => modify::run(context, args).await,
+        Command::Cancel(args) => cancel::run(context, args).await,
+        Command::Session(command) => session::run(context, command).await,
+        Command::Card(args) => card::run(context, args).await,
+        Command::Api(args) => api::run(context, *args).await,
+        Command::Status(args) => status::run(context, args).await,
+        Command::Explain(args) => explain::run(context, &args),
         Command::Continue(args) => continue_::run(context, args).await,
         Command::Attempts(args) => attempts::run(context, args).await,
         // Answered before there was a context.

@@ -5,8 +5,8 @@ mod json;
 mod look;
 mod page;
 mod progress;
+mod table;
 mod visible;
-mod width;
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -16,8 +16,9 @@ use indicatif::ProgressBar;
 
 pub(crate) use jq::Filter;
 pub(crate) use look::{ColorChoice, Look, Terminals, Tone, Wants};
-pub(crate) use page::{Cell as TableCell, Page};
+pub(crate) use page::Page;
 pub(crate) use progress::Progress;
+pub(crate) use table::Cell as TableCell;
 
 use crate::config::Environment;
 use crate::error::{Error, Result};
@@ -138,6 +139,11 @@ impl Output {
         if !self.quiet {
             self.to_stderr(&page.render(&self.stderr));
         }
+    }
+
+    /// Shows a view on stderr, in its human form: what a question is about.
+    pub(crate) fn show_view(&self, view: &dyn View) {
+        self.show(&view.page());
     }
 
     /// A note for the person; `--quiet` drops it.

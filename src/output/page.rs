@@ -1,35 +1,11 @@
 //! The human form of a result, as blocks; rendering is pure: the same page for a terminal, a phone and a pipe.
 
-use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
+use unicode_width::UnicodeWidthStr;
 
+use super::json;
 use super::look::{Look, Tone};
+use super::table::{self, Cell};
 use super::visible::visible;
-use super::width;
-
-/// A cell of a table: its text and what its colour says.
-#[derive(Clone, Debug)]
-pub(crate) struct Cell {
-    text: String,
-    tone: Option<Tone>,
-}
-
-impl Cell {
-    pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
-        Cell {
-            text: text.into(),
-            tone: Some(tone),
-        }
-    }
-}
-
-impl<T: Into<String>> From<T> for Cell {
-    fn from(text: T) -> Self {
-        Cell {
-            text: text.into(),
-            tone: None,
-        }
-    }
-}
 
 #[derive(Debug)]
 enum Block {
@@ -52,6 +28,8 @@ enum Block {
     },
     /// A command to copy.
     Next(String),
+    /// A JSON text: laid out for a person, one line in a pipe.
+    Json(String),
 }
 
 /// A page of blocks.
@@ -120,6 +98,10 @@ impl Page {
         self.push(Block::Next(command.into()))
     }
 
+    pub(crate) fn json(&mut self, text: impl Into<String>) -> &mut Self {
+        self.push(Block::Json(text.into()))
+    }
+
     fn push(&mut self, block: Block) -> &mut Self {
         self.blocks.push(block);
         self
@@ -148,10 +130,10 @@ fn render_for_terminal(block: &Block, label_width: usize, look: &Look, text: &mu
     match block {
         Block::Heading { tone, state, about } => {
             let state = visible(state);
-            let room = look.width.saturating_sub(width::width(&state) + 2);
+            let room = look.width.saturating_sub(state.width() + 2);
             let about = visible(about);
             text.push_str(&look.paint(*tone, &state));
-            if width::width(&about) <= room {
+            if about.width() <= room {
                 text.push_str(&format!("  {}\n", look.paint(Tone::Strong, &about)));
             } else {
                 text.push('\n');
@@ -170,12 +152,12 @@ fn render_for_terminal(block: &Block, label_width: usize, look: &Look, text: &mu
         }
         Block::Next(command) => {
             let label = format!("  {:label_width$}  ", "next");
-            // A command to copy is never broken: a terminal's own wrapping keeps it in one piece.
-            text.push_str(&format!(
-                "{}{}\n",
-                look.paint(Tone::Dim, &label),
-                visible(command)
-            ));
+            // A command is broken as a shell continues it, so that it can be copied whole.
+            let room = look.width.saturating_sub(label.len() + 2).max(12);
+            let command = wrap(&visible(command), room).join(" \\\n");
+            let indent = format!("\n{:width$}", "", width = label.len());
+            let command = command.replace('\n', &indent);
+            text.push_str(&format!("{}{command}\n", look.paint(Tone::Dim, &label)));
         }
         Block::Line(line) => wrapped(&visible(line), 0, look.width, text),
         Block::Labelled(tone, label, line) => {
@@ -188,9 +170,10 @@ fn render_for_terminal(block: &Block, label_width: usize, look: &Look, text: &mu
                 text,
             );
         }
+        Block::Json(raw) => text.push_str(&format!("{}\n", json::pretty(raw, 2))),
         Block::Table { headers, rows, .. } => {
             if !rows.is_empty() {
-                text.push_str(&table(headers, rows, look));
+                text.push_str(&table::lay_out(headers, rows, look));
                 text.push('\n');
             }
         }
@@ -208,6 +191,7 @@ fn render_for_pipe(block: &Block, look: &Look, text: &mut String) {
             ));
         }
         Block::Field(label, value) => text.push_str(&format!("{label}\t{}\n", visible(value))),
+        Block::Json(raw) => text.push_str(&format!("{}\n", json::compact(raw))),
         Block::Next(command) => text.push_str(&format!("next\t{}\n", visible(command))),
         Block::Line(line) => text.push_str(&format!("{}\n", visible(line))),
         Block::Labelled(tone, label, line) => {
@@ -240,52 +224,6 @@ fn painted(cell: &Cell, look: &Look, text: &str) -> String {
     }
 }
 
-/// A table that fits the width: ids whole, the rest wrapped within its column.
-fn table(headers: &[&'static str], rows: &[Vec<Cell>], look: &Look) -> String {
-    let widths = column_widths(headers, rows, look.width);
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(headers.iter().map(|header| look.paint(Tone::Dim, header)));
-    for row in rows {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| {
-            painted(cell, look, &width::truncate(&visible(&cell.text), *width))
-        });
-        table.add_row(cells);
-    }
-    for (column, width) in table.column_iter_mut().zip(&widths) {
-        column.set_padding((0, 2));
-        column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(
-            u16::try_from(width + 2).unwrap_or(u16::MAX),
-        )));
-    }
-    table.trim_fmt()
-}
-
-/// Natural widths, the widest column giving way until the row fits.
-fn column_widths(headers: &[&'static str], rows: &[Vec<Cell>], available: usize) -> Vec<usize> {
-    const NARROWEST: usize = 6;
-    let mut widths: Vec<usize> = headers.iter().map(|header| header.len()).collect();
-    for row in rows {
-        for (column, cell) in row.iter().enumerate() {
-            if let Some(widest) = widths.get_mut(column) {
-                *widest = (*widest).max(width::width(&visible(&cell.text)));
-            }
-        }
-    }
-    let gaps = 2 * widths.len();
-    while widths.iter().sum::<usize>() + gaps > available {
-        // The last of the widest: ids stand first, and stay whole as long as possible.
-        let widest = widths.iter_mut().skip(1).max_by_key(|width| **width);
-        match widest {
-            Some(widest) if *widest > NARROWEST => *widest -= 1,
-            _ => break,
-        }
-    }
-    widths
-}
-
 fn labelled(label: &str, indent: usize, value: &str, width: usize, text: &mut String) {
     let mut lines = wrap(value, width.saturating_sub(indent).max(12)).into_iter();
     text.push_str(&format!("{label}{}\n", lines.next().unwrap_or_default()));
@@ -301,11 +239,11 @@ fn wrapped(line: &str, indent: usize, width: usize, text: &mut String) {
 }
 
 /// Breaks at blanks; a word that is longer than a line stays whole, so that ids and commands can be copied.
-fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
-        let line = lines.last_mut().map_or(0, |line| width::width(line));
-        if line > 0 && line + 1 + width::width(word) > width {
+        let line = lines.last_mut().map_or(0, |line| line.width());
+        if line > 0 && line + 1 + word.width() > width {
             lines.push(word.to_owned());
         } else if let Some(last) = lines.last_mut() {
             if !last.is_empty() {
@@ -348,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_but_a_command_is_wider_than_the_terminal() {
+    fn no_line_is_wider_than_the_terminal() {
         for columns in [24, 40, 80, 200] {
             let look = Look::decide(
                 Wants {
@@ -358,12 +296,8 @@ mod tests {
                 true,
                 columns,
             );
-            for line in page()
-                .render(&look)
-                .lines()
-                .filter(|line| !line.contains("next"))
-            {
-                assert!(width::width(line) <= columns, "{columns}: {line:?}");
+            for line in page().render(&look).lines() {
+                assert!(line.width() <= columns, "{columns}: {line:?}");
             }
         }
     }

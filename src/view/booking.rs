@@ -109,7 +109,11 @@ impl BookingView<'_> {
                     vec![format!("bookctl continue {id} {}", flags.join(" "))]
                 }
             }
-            Status::Processing => vec![format!("bookctl show {id}")],
+            Status::Processing => vec![format!("bookctl watch {id}")],
+            Status::Confirmed => vec![
+                format!("bookctl modify {id} --at WHEN --party N"),
+                format!("bookctl cancel {id}"),
+            ],
             _ => vec![],
         }
     }

@@ -28,12 +28,17 @@ impl View for SlotList<'_> {
             vec![
                 TableCell::from(format!("@{}", row + 1)),
                 TableCell::from(slot.id()),
-                TableCell::from(human(slot.datetime())),
+                TableCell::from(human(slot.datetime())).in_short(
+                    slot.local()
+                        .map(|local| local.strftime("%a %H:%M").to_string()),
+                ),
                 TableCell::from(duration(slot)),
                 TableCell::from(slot.str("seating").unwrap_or_default()),
                 TableCell::from(slot.price().unwrap_or_default()),
-                TableCell::from(slot.card_terms().unwrap_or_default()),
-                TableCell::from(slot.cancellation_terms().unwrap_or_default()),
+                TableCell::from(slot.card_terms().unwrap_or_default())
+                    .in_short(card_in_few_words(slot)),
+                TableCell::from(slot.cancellation_terms().unwrap_or_default())
+                    .in_short(cancellation_in_few_words(slot)),
             ]
         });
         let headers = vec![

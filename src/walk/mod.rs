@@ -1,6 +1,7 @@
 //! Flows that verbs share: finding a venue and a slot, creating, the pauses, waiting, the guided booking.
 
 mod answer;
+mod change;
 mod create;
 mod finish;
 mod guided;
@@ -10,10 +11,11 @@ mod pause;
 mod wait;
 
 pub(crate) use answer::{Outcome, send_answer};
+pub(crate) use change::change;
 pub(crate) use create::{create, resume};
 pub(crate) use finish::finish;
 pub(crate) use guided::{Draft, VERTICALS, find_venues, guide};
 pub(crate) use locate::{locate_slot, locate_venue};
-pub(crate) use offer::{Offer, Zoning, offered, resolve};
+pub(crate) use offer::{Offer, Zoning, not_a_list, offered, resolve};
 pub(crate) use pause::{payment_answer, walk_through};
 pub(crate) use wait::{read_booking, wait_while_processing};

@@ -72,7 +72,7 @@ fn an_idempotency_key_is_refused_for_another_request() {
     assert_eq!(Served::of(&home).bookings().len(), 1);
 }
 
-/// "If there is none, it lists the nearest and books nothing"; exit 7: "no slot at that time". (command line)
+/// Exit 7: "no slot at that time" (command line, Exit codes); nothing is booked at another one.
 #[test]
 fn a_venue_without_a_slot_at_that_time_lists_the_nearest_and_books_nothing() {
     let home = Home::new();
@@ -204,7 +204,7 @@ fn a_slot_of_another_venue_is_refused_before_anything_is_sent() {
     assert!(Served::of(&home).bookings().is_empty());
 }
 
-/// "slot_not_offered: datetime differs from the time the availability_id was offered at" (spec, Errors)
+/// slot_not_offered: "datetime differs from the time the availability_id was offered at" (spec, Errors)
 #[test]
 fn a_slot_of_another_time_is_refused_as_not_offered() {
     let home = Home::new();
@@ -241,22 +241,15 @@ fn booking_by_time_leaves_the_rows_of_the_list_that_was_shown() {
 #[test]
 fn a_row_that_the_last_list_does_not_have_is_refused() {
     let home = Home::new();
-    for (arguments, row) in [
-        (
-            vec!["book", "--slot", "@3", "--name", "Ada Lovelace", "--json"],
-            "@3",
-        ),
-        (vec!["slots", "@2", "--at", "tomorrow", "--json"], "@2"),
-        (
-            vec!["slots", "@0", "--at", "tomorrow 19:30", "--json"],
-            "@0",
-        ),
-    ] {
-        let error = home.run(arguments).exits(2).error();
-        assert!(
-            text(&error, "message").contains(row) || row == "@2",
-            "{error}"
-        );
+    let slots = ["slots", "ven_confirms", "--at", "tomorrow 19:30"];
+    home.run(slots).exits(0);
+    for row in ["@99", "@0", "@-1", "@x", "@"] {
+        let book = ["book", "--slot", row, "--name", "Ada Lovelace", "--json"];
+        let error = home.run(book).refused(2, "usage");
+        assert!(text(&error, "message").contains(row), "{error}");
+        // No search was made yet, so no row names a venue.
+        let slots = ["slots", row, "--at", "tomorrow 19:30", "--json"];
+        home.run(slots).refused(2, "usage");
     }
 }
 

@@ -44,8 +44,10 @@ fn without_a_key_nothing_is_sent() {
     assert!(server.requests().is_empty());
 }
 
-/// "missing or bad key: 401", "v3 key sent to /v1: 403 wrong_key_environment", "scope: 403 insufficient_scope
-/// and required_scope", "402 billing_required", "403 org_suspended; a reason field says why" (spec, Authentication)
+/// "A missing or bad key gives 401", "A beta (v3) key sent to /v1 is refused with 403 wrong_key_environment", "an
+/// endpoint needing a scope the key lacks gives 403 with error "insufficient_scope" and required_scope", "A live key
+/// on an organization without billing set up gives 402 billing_required", "A suspended organization gets 403
+/// org_suspended; a reason field says why when given" (spec, Authentication)
 #[test]
 fn each_kind_of_key_that_may_not_book_has_its_exit_code() {
     let served = Served::start();

@@ -2,25 +2,24 @@
 //! in the wrong place.
 
 use std::collections::BTreeSet;
-use std::fs;
 
 use serde_json::{Value, json};
 
 use crate::harness::{GUEST, Home, Output, Reply, Request, Scripted, text};
 
-const SLOT_TIME: &str = "2030-12-01T19:30:00+01:00";
+pub(crate) const SLOT_TIME: &str = "2030-12-01T19:30:00+01:00";
 
 fn slots() -> Value {
     let slot = json!({"availability_id": "slot_1", "datetime": SLOT_TIME, "party_size": 2});
     json!({"object": "list", "venue_id": "ven_1", "provider": "provider_a", "slots": [slot]})
 }
 
-fn confirmed() -> Value {
+pub(crate) fn confirmed() -> Value {
     json!({"id": "bk_1", "object": "booking", "status": "confirmed", "provider": "provider_a"})
 }
 
 /// A service whose searches work and whose creates are answered by `create`, given how many came before.
-fn creating(create: impl Fn(usize) -> Reply + Send + 'static) -> Scripted {
+pub(crate) fn creating(create: impl Fn(usize) -> Reply + Send + 'static) -> Scripted {
     let creates = std::cell::Cell::new(0);
     Scripted::start(move |request: &Request| match request.path.as_str() {
         "/v1/availability/search" => Reply::json(200, &slots()),
@@ -271,112 +270,13 @@ fn a_redirect_is_not_followed_and_the_key_does_not_travel() {
     }
 }
 
-/// "No journal, no POST." (design); exit 3: "configuration, profile, keyring or journal"
-#[test]
-fn where_the_journal_cannot_be_kept_nothing_is_sent() {
-    let server = creating(|_| Reply::json(201, &confirmed()));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    // The folder that would hold the journal is a file.
-    fs::write(home.path(), "a file").unwrap();
-    let arguments = ["book", "ven_1", "--at", SLOT_TIME, "--json"];
-    let output = home.run(arguments.iter().chain(&GUEST[2..]));
-    let error = output.exits(3).error();
-    assert!(
-        ["journal", "config"].contains(&text(&error, "code").as_str()),
-        "{error}"
-    );
-    assert!(server.creates().is_empty());
-
-    // One folder deeper the config file is simply not there, and the journal still has no place.
-    let deeper = home.path().join("deeper");
-    let home = Home::pointing_to(server.base_url(), "sk_live_x")
-        .with("BOOKCTL_HOME", deeper.to_str().unwrap());
-    let output = home.run(arguments.iter().chain(&GUEST[2..]));
-    output.exits(3).error();
-    assert!(server.creates().is_empty());
-}
-
-/// "a corrupt one stops creates (3) until `attempts recover` sets it aside, never deleted" (design)
-#[test]
-fn a_damaged_journal_stops_creates_and_is_left_as_it_is() {
-    let server = creating(|_| Reply::json(201, &confirmed()));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    fs::create_dir_all(home.path()).unwrap();
-    let damaged = "not a database, though long enough to look like one. ".repeat(100);
-    let journal = home.path().join("journal.db");
-    fs::write(&journal, &damaged).unwrap();
-    let arguments = ["book", "ven_1", "--at", SLOT_TIME, "--json"];
-    home.run(arguments.iter().chain(&GUEST[2..]))
-        .refused(3, "journal");
-    assert!(server.creates().is_empty());
-    assert_eq!(fs::read_to_string(&journal).unwrap(), damaged);
-}
-
-/// "a read opens no journal" (design)
-#[test]
-fn a_damaged_journal_does_not_stop_reading() {
-    let server = Scripted::start(|_| Reply::json(200, &confirmed()));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    fs::create_dir_all(home.path()).unwrap();
-    fs::write(home.path().join("journal.db"), "no database").unwrap();
-    assert_eq!(
-        home.run(["show", "bk_1", "--json"]).exits(0).json(),
-        confirmed()
-    );
-}
-
-#[test]
-fn a_sandbox_file_that_is_none_is_said_and_left_as_it_is() {
-    let home = Home::new();
-    fs::create_dir_all(home.path()).unwrap();
-    let file = home.path().join("sandbox.db");
-    fs::write(&file, "no database ".repeat(100)).unwrap();
-    home.book("ven_confirms", &[]).refused(3, "config");
-    assert_eq!(
-        fs::read_to_string(&file).unwrap(),
-        "no database ".repeat(100)
-    );
-}
-
-/// The journal is synced before the first byte of a create leaves: it is there when the service is hit.
-#[test]
-fn when_the_create_arrives_the_journal_already_knows_it() {
-    let home = Home::new();
-    let journal = home.path().join("journal.db");
-    let server = creating(move |_| {
-        let held = fs::read(&journal).unwrap_or_default();
-        let known = held.windows(9).any(|window| window == b"known-key");
-        let status = if known { "confirmed" } else { "failed" };
-        Reply::json(
-            201,
-            &json!({"id": "bk_1", "object": "booking", "status": status}),
-        )
-    });
-    let home = home
-        .with("BOOKCTL_BASE_URL", server.base_url())
-        .with("BOOKCTL_API_KEY", "sk_live_x");
-    let arguments = [
-        "book",
-        "ven_1",
-        "--at",
-        SLOT_TIME,
-        "--json",
-        "--idempotency-key",
-        "known-key",
-    ];
-    home.run(arguments.iter().chain(&GUEST[2..])).exits(0);
-}
-
 /// "Every wait has a deadline, says what it waits for" (design); `--timeout`
 #[test]
 fn a_service_that_never_answers_is_given_up_after_the_timeout() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let home = Home::pointing_to(
-        &format!("http://{}", listener.local_addr().unwrap()),
-        "sk_live_x",
-    );
-    home.run(["show", "bk_1", "--json", "--timeout", "300ms"])
-        .refused(15, "timeout");
+    let server = Scripted::start(|_| Reply::Silence);
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let show = ["show", "bk_1", "--json", "--timeout", "300ms"];
+    home.run(show).refused(15, "timeout");
     let direct = [
         "book",
         "ven_1",
@@ -388,8 +288,6 @@ fn a_service_that_never_answers_is_given_up_after_the_timeout() {
         "--timeout",
         "300ms",
     ];
-    let error = home
-        .run(direct.iter().chain(&GUEST[2..]))
-        .refused(16, "outcome_unknown");
-    assert!(error["idempotency_key"].is_string());
+    let output = home.run(direct.iter().chain(&GUEST[2..]));
+    one_key(&server, &output.refused(16, "outcome_unknown"));
 }

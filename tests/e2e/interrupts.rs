@@ -1,7 +1,7 @@
 //! "Ctrl-C at any point ends with the booking's id, its state and the command that resumes it."
 //! (command line, Interactive)
 
-use crate::harness::{Ended, GUEST, Home, Key, Served, Terminal};
+use crate::harness::{Ended, GUEST, Home, Key, Reply, Running, Scripted, Served, Terminal, text};
 
 /// The questions of the walk, and what is typed at each.
 const WALK: [(&str, &str); 10] = [
@@ -146,39 +146,38 @@ fn ctrl_c_in_a_plain_terminal_restores_it_too() {
     terminal.end().exits(130).says("nothing was changed");
 }
 
-/// Exit 130: "interrupted"; 143: "terminated" (command line, Exit codes)
+/// "SIGTERM and Ctrl-C end it cleanly." (command line, Sandbox from the shell)
+#[test]
+fn ctrl_c_ends_a_served_sandbox_cleanly() {
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &["sandbox", "serve", "--port", "0", "--ephemeral"]);
+    terminal.see("http://127.0.0.1:").press(Key::CtrlC);
+    terminal.end().exits(0);
+}
+
+/// A create that is on its way to a service which never answers.
+fn creating() -> (Scripted, Home, Running) {
+    let server = Scripted::start(|_| Reply::Silence);
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let time = "2031-12-01T19:30:00Z";
+    let arguments = ["book", "ven_1", "--slot", "slot_1", "--at", time, "--json"];
+    let running = home.start(arguments.iter().chain(&GUEST[2..]));
+    server.wait_for_request();
+    assert_eq!(server.creates().len(), 1);
+    (server, home, running)
+}
+
+/// 130 and 143: "interrupted, terminated" (command line, Exit codes)
 #[test]
 fn a_signal_while_a_create_is_on_its_way_leaves_its_outcome_unknown() {
-    use std::net::TcpListener;
     for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
-        // It accepts the create and never answers.
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let home = Home::pointing_to(
-            &format!("http://{}", listener.local_addr().unwrap()),
-            "sk_live_x",
-        );
-        let arguments = [
-            "book",
-            "ven_1",
-            "--slot",
-            "slot_1",
-            "--at",
-            "2031-12-01T19:30:00Z",
-            "--json",
-        ];
-        let running = home.start(arguments.iter().chain(&GUEST[2..]));
-        let (mut stream, _) = listener.accept().unwrap();
-        let mut first = [0];
-        std::io::Read::read_exact(&mut stream, &mut first).unwrap();
+        let (_server, home, running) = creating();
         running.signal(signal);
-        let error = running.end().exits(code).error();
-        assert_eq!(error["code"], "interrupted");
-        let key = error["idempotency_key"].as_str().unwrap();
+        let error = running.end().refused(code, "interrupted");
+        let key = text(&error, "idempotency_key");
+        let hint = text(&error, "hint");
         assert!(
-            error["hint"]
-                .as_str()
-                .unwrap()
-                .contains(&format!("bookctl attempts resume {key}")),
+            hint.contains(&format!("bookctl attempts resume {key}")),
             "{error}"
         );
         let list = home.run(["attempts", "--json"]).exits(0).json();
@@ -189,30 +188,16 @@ fn a_signal_while_a_create_is_on_its_way_leaves_its_outcome_unknown() {
 /// "Whatever then happens, kill -9 at any instruction included, the next run knows it, and `attempts resume`
 /// settles it with the same key." (design, What must never happen)
 #[test]
-fn a_create_that_was_killed_is_known_to_the_next_run_and_settled_with_its_key() {
-    use std::net::TcpListener;
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let home = Home::pointing_to(
-        &format!("http://{}", listener.local_addr().unwrap()),
-        "sk_live_x",
-    );
-    let arguments = [
-        "book",
-        "ven_1",
-        "--slot",
-        "slot_1",
-        "--at",
-        "2031-12-01T19:30:00Z",
-        "--json",
-    ];
-    let running = home.start(arguments.iter().chain(&GUEST[2..]));
-    let (mut stream, _) = listener.accept().unwrap();
-    let mut first = [0];
-    std::io::Read::read_exact(&mut stream, &mut first).unwrap();
+fn a_create_that_was_killed_is_known_to_the_next_run() {
+    let (server, home, running) = creating();
     running.signal("-KILL");
     assert_eq!(running.end().code, None);
     let list = home.run(["attempts", "--json"]).exits(0).json();
-    assert_eq!(list["attempts"][0]["state"], "unsettled");
-    assert_eq!(list["attempts"][0]["request"]["venue_id"], "ven_1");
-    assert!(list["attempts"][0]["idempotency_key"].is_string());
+    let attempt = &list["attempts"][0];
+    assert_eq!(attempt["state"], "unsettled");
+    assert_eq!(attempt["request"], server.creates()[0].json());
+    assert_eq!(
+        text(attempt, "idempotency_key"),
+        server.creates()[0].header("idempotency-key").unwrap()
+    );
 }

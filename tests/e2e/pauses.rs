@@ -42,8 +42,8 @@ fn the_code_is_also_taken_as_an_argument() {
     home.run(["continue", &id, "--otp", &home.code()]).exits(0);
 }
 
-/// "wrong OTP: 400 `invalid_otp`, `attempts_left`; the booking stays paused; after the 5th the booking is
-/// failed with `otp_attempts_exceeded`" (wire contract)
+/// Wrong OTP: "the booking stays paused; after the 5th the booking is failed with `otp_attempts_exceeded`"
+/// (wire contract, Errors)
 #[test]
 fn a_wrong_code_says_the_tries_left_and_the_fifth_fails_the_booking() {
     let home = Home::new();
@@ -64,7 +64,7 @@ fn a_wrong_code_says_the_tries_left_and_the_fifth_fails_the_booking() {
     home.run(["show", &id, "--exit-status"]).exits(11);
 }
 
-/// "continue, modify or cancel where the status does not allow it: 409" (wire contract); exit 7
+/// "continue, modify or cancel where the status does not allow it" is the 409 (wire contract, Errors); exit 7
 #[test]
 fn a_booking_that_waits_for_nothing_takes_no_answer() {
     let home = Home::new();
@@ -78,7 +78,7 @@ fn an_answer_to_an_unknown_booking_is_not_found() {
     answer(&Home::new(), "bk_nobody", "123456").refused(6, "http_404");
 }
 
-/// "confirm_details: any other action: the client prompts for the listed fields" (wire contract)
+/// "any other action: the client prompts for the listed fields" (wire contract); a script gives them as `-F`.
 #[test]
 fn asked_details_are_given_as_fields() {
     let home = Home::new();
@@ -207,7 +207,7 @@ fn a_malformed_payment_answer_is_refused_and_the_booking_still_waits() {
     pay(&home, &id, &approval(&action)).exits(0);
 }
 
-/// "POST continue with psp_abort: failed, payment_declined" (spec, States and transitions)
+/// payment_declined: "payment abandoned with psp_abort" (spec, Vendor payment codes)
 #[test]
 fn an_abandoned_payment_fails_the_booking() {
     let home = Home::new();
@@ -236,7 +236,7 @@ fn a_late_payment_answer_ends_with_the_state_that_the_booking_then_has() {
     }
 }
 
-/// "expires_at passes, no answer: failed, payment_approval_expired" (spec, States and transitions)
+/// payment_approval_expired: "no answer before expires_at" (spec, Vendor payment codes)
 #[test]
 fn a_payment_that_nobody_answers_fails_when_its_time_is_over() {
     let home = Home::new();
@@ -273,7 +273,7 @@ fn a_payment_that_cannot_be_prepared_fails_the_booking_at_once() {
     assert_eq!(booking["error_code"], "payment_setup_failed");
 }
 
-/// "vault_unavailable, 409 at create: venue cannot be paid through the vendor; nothing created" (spec, Errors)
+/// vault_unavailable, 409 at create: "venue cannot be paid through the vendor; nothing created" (spec, Errors)
 #[test]
 fn a_venue_that_cannot_be_paid_through_the_vendor_refuses_and_nothing_is_created() {
     let home = Home::new();

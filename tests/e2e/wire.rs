@@ -6,7 +6,7 @@ use crate::harness::{GUEST, Home, Reply, Scripted, text};
 
 const TIME: &str = "2031-12-01T19:30:00+01:00";
 
-/// "A create: header Idempotency-Key", "Bodies are JSON" (spec, Endpoints)
+/// "Bodies are JSON." "Header: Idempotency-Key (optional, recommended)." (spec, Endpoints)
 #[test]
 fn a_create_carries_the_key_an_idempotency_key_and_the_fields_of_the_specification() {
     let slot = json!({"availability_id": "slot_1", "datetime": TIME});
@@ -69,7 +69,7 @@ fn a_create_carries_the_key_an_idempotency_key_and_the_fields_of_the_specificati
     );
 }
 
-/// "What the spec leaves open is a name in the dialect: … a profile can override it in `config.toml`, so the tool
+/// "What the spec leaves open is a name in the dialect: … a profile can override it in `config.toml` …, so the tool
 /// works against the real service without a new release." (wire contract)
 #[test]
 fn a_service_with_names_of_its_own_is_spoken_to_in_its_dialect() {
@@ -89,16 +89,14 @@ fn a_service_with_names_of_its_own_is_spoken_to_in_its_dialect() {
         _ => Reply::json(200, &json!({"id": "bk_1", "status": "confirmed"})),
     });
     let config = format!(
-        "default_profile = 'real'\n[profiles.real]\nbase_url = '{}/partner'\n[profiles.real.dialect]\n\
+        "default_profile = 'real'\n[profiles.real]\nbase_url = '{}'\n[profiles.real.dialect]\n\
          auth_header = 'X-Api-Key'\nauth_scheme = ''\nvenues_field = 'results'\nslots_field = 'openings'\n\
          providers_field = 'sources'\nslots_venue_field = 'venue'\nslots_datetime_field = 'when'\n\
          slots_party_size_field = 'covers'\notp_field = 'pin'\nnext_action_type_field = 'kind'\notp_action = 'pin'\n",
         server.base_url()
     );
-    // The base address has a path of its own: everything is under it.
-    let prefixed = server.base_url().to_owned();
     let home = Home::new()
-        .configured(&config.replace(&format!("{prefixed}/partner"), &prefixed))
+        .configured(&config)
         .with("BOOKCTL_API_KEY", "sk_live_x")
         .with("BOOKCTL_PROFILE", "real");
 

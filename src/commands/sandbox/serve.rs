@@ -39,7 +39,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS")]
     expose: Option<IpAddr>,
     /// How often the webhook worker looks for what is due; the service's own pace is 30s
-    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = interval)]
     delivery_interval: Duration,
 }
 
@@ -103,6 +103,15 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .map_err(|error| Error::io(format!("the sandbox ended: {}", reason(&error)), &error))?;
     context.out.note("the sandbox has ended");
     Ok(Exit::Done)
+}
+
+/// A worker that never pauses would keep the processor to itself.
+fn interval(text: &str) -> Result<Duration, String> {
+    match duration(text) {
+        Ok(interval) if interval.is_zero() => Err("write at least 100ms".to_owned()),
+        Ok(interval) => Ok(interval.max(Duration::from_millis(100))),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 struct Ready {

@@ -20,16 +20,16 @@ pub(super) fn check(request: &Request, port: u16, exposed: bool) -> Result<(), R
         .uri()
         .authority()
         .map_or(host, |it| Some(it.as_str()));
-    let is_own = |host: Option<&str>| host.is_some_and(|it| is_own_host(it, port));
-    let is_single = request.headers().get_all(header::HOST).iter().count() == 1;
-    if !exposed && !(is_single && is_own(host) && is_own(target)) {
+    let is_foreign = |host: Option<&str>| !host.is_some_and(|it| is_own_host(it, port));
+    let is_doubtful = request.headers().get_all(header::HOST).iter().count() > 1;
+    if !exposed && (is_doubtful || is_foreign(host) || is_foreign(target)) {
         return Err(Refusal::ForeignHost);
     }
     let writes = !matches!(*request.method(), Method::GET | Method::HEAD);
     let controls = request.uri().path().starts_with("/sandbox");
     let foreign = header(header::ORIGIN).is_some_and(|origin| {
-        let own = is_own_origin(origin, port);
-        !(own || exposed && origin.strip_prefix("http://") == host)
+        let by_its_name = exposed && origin.strip_prefix("http://") == host;
+        !(by_its_name || is_own_origin(origin, port))
     });
     if writes && controls && foreign {
         return Err(Refusal::CrossOrigin);

@@ -5,10 +5,11 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::HANG;
 use super::http::Message;
 
 /// A request as it came.
@@ -45,6 +46,8 @@ pub(crate) enum Reply {
     Bytes(String),
     /// The end of the connection alone.
     Close,
+    /// Nothing, on a connection that stays open.
+    Silence,
 }
 
 impl Reply {
@@ -65,7 +68,7 @@ impl Reply {
             )
             .into_bytes(),
             Reply::Bytes(bytes) => bytes.clone().into_bytes(),
-            Reply::Close => Vec::new(),
+            Reply::Close | Reply::Silence => Vec::new(),
         }
     }
 }
@@ -87,11 +90,12 @@ impl Scripted {
         let over = Arc::new(AtomicBool::new(false));
         let (seen, ends) = (requests.clone(), over.clone());
         let thread = std::thread::spawn(move || {
+            let mut silent = Vec::new();
             for stream in listener.incoming() {
                 if ends.load(Ordering::SeqCst) {
                     return;
                 }
-                serve(stream.unwrap(), &seen, &script);
+                silent.extend(serve(stream.unwrap(), &seen, &script));
             }
         });
         Scripted {
@@ -111,6 +115,16 @@ impl Scripted {
         self.requests.lock().unwrap().clone()
     }
 
+    /// Waits until something came.
+    #[track_caller]
+    pub(crate) fn wait_for_request(&self) {
+        let deadline = Instant::now() + HANG;
+        while self.requests().is_empty() {
+            assert!(Instant::now() < deadline, "nothing was sent");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// The creates among what came.
     pub(crate) fn creates(&self) -> Vec<Request> {
         let mut requests = self.requests();
@@ -119,14 +133,17 @@ impl Scripted {
     }
 }
 
-fn serve(mut stream: TcpStream, seen: &Mutex<Vec<Request>>, script: &impl Fn(&Request) -> Reply) {
+/// Answers one request; returns a connection that is to stay open.
+fn serve(
+    mut stream: TcpStream,
+    seen: &Mutex<Vec<Request>>,
+    script: &impl Fn(&Request) -> Reply,
+) -> Option<TcpStream> {
     // A client that connects and says nothing must not hold up the rest of the test.
     stream
         .set_read_timeout(Some(Duration::from_secs(10)))
         .unwrap();
-    let Some(message) = Message::read(&mut stream) else {
-        return;
-    };
+    let message = Message::read(&mut stream)?;
     let mut start = message.start.split(' ').map(str::to_owned);
     let request = Request {
         method: start.next().unwrap_or_default(),
@@ -134,10 +151,15 @@ fn serve(mut stream: TcpStream, seen: &Mutex<Vec<Request>>, script: &impl Fn(&Re
         headers: message.headers,
         body: String::from_utf8(message.body).unwrap(),
     };
-    seen.lock().unwrap().push(request.clone());
+    let reply = script(&request);
+    seen.lock().unwrap().push(request);
+    if let Reply::Silence = reply {
+        return Some(stream);
+    }
     // The other side may have gone by now, which is its own affair.
-    let _ = stream.write_all(&script(&request).bytes());
+    let _ = stream.write_all(&reply.bytes());
     let _ = stream.shutdown(Shutdown::Both);
+    None
 }
 
 impl Drop for Scripted {

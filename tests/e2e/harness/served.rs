@@ -1,7 +1,7 @@
 //! `bookctl sandbox serve` as a process of its own.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -101,11 +101,16 @@ impl Served {
     /// Asks for its end as a service manager does; its exit code.
     pub(crate) fn terminate(&mut self) -> Option<i32> {
         let id = self.child.id().to_string();
-        let killed = std::process::Command::new("kill")
-            .args(["-TERM", &id])
-            .status();
+        let killed = Command::new("kill").args(["-TERM", &id]).status();
         assert!(killed.unwrap().success());
-        self.child.wait().unwrap().code()
+        let deadline = Instant::now() + HANG;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(Instant::now() < deadline, "the sandbox does not end");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 

@@ -1,0 +1,253 @@
+use std::io::Read;
+
+use reqwest::Method;
+use serde_json::{Map, Value};
+
+use super::field::{Field, field, raw_field};
+use crate::api::Call;
+use crate::context::Context;
+use crate::error::{Error, Result, reason};
+use crate::exit::Exit;
+use crate::model::document::Document;
+use crate::output::{Page, View};
+
+/// Send any request to the service, with the profile's address and key
+///
+/// Fields make a JSON body, or the query of a GET. The answer is written as it came; an answer that is no 2xx ends
+/// with its exit code.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl api GET /v1/\n  \
+    bookctl api GET /v1/sessions -F state=active --jq '.sessions[].id'\n  \
+    bookctl api POST /v1/bookings/bk_01/continue -f otp=123456 -i\n  \
+    bookctl api POST /v1/bookings --input booking.json -H 'Idempotency-Key: table-7'")]
+pub(crate) struct Args {
+    /// GET, POST, PUT, PATCH or DELETE
+    #[arg(value_parser = method)]
+    method: Method,
+    /// Path under the service's address, such as /v1/bookings/bk_01
+    path: String,
+    /// A field; true, false, null and numbers are typed, @FILE and @- are read, anything else is text
+    #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field)]
+    fields: Vec<Field>,
+    /// A field whose value is text as it stands
+    #[arg(short = 'f', long = "raw-field", value_name = "KEY=VALUE", value_parser = raw_field)]
+    raw_fields: Vec<Field>,
+    /// Read the body from a file, or - for standard input
+    #[arg(long, value_name = "FILE|-", conflicts_with_all = ["fields", "raw_fields"])]
+    input: Option<String>,
+    /// A header
+    #[arg(short = 'H', long = "header", value_name = "K: V", value_parser = header)]
+    headers: Vec<(String, String)>,
+    /// Show the status and the headers before the body
+    #[arg(short, long)]
+    include: bool,
+}
+
+pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let key_header = context.dialect().auth_header;
+    if args
+        .headers
+        .iter()
+        .any(|(name, _)| name.eq_ignore_ascii_case(&key_header))
+    {
+        return Err(Error::usage(format!(
+            "the API key does not travel as an argument: -H {key_header} is refused"
+        ))
+        .hint("set BOOKCTL_API_KEY, or use another profile"));
+    }
+    let mut path = own_path(&args.path)?;
+    let fields = args
+        .fields
+        .into_iter()
+        .map(from_file)
+        .collect::<Result<Vec<_>>>()?;
+    let fields: Map<String, Value> = fields
+        .into_iter()
+        .chain(args.raw_fields)
+        .map(|field| (field.key, field.value))
+        .collect();
+    let mut body = match &args.input {
+        Some(source) => Some(read_body(source)?),
+        None if fields.is_empty() => None,
+        None => Some(Value::Object(fields)),
+    };
+    if args.method == Method::GET
+        && let Some(Value::Object(fields)) = body.take()
+    {
+        let query = fields.iter().map(|(key, value)| {
+            let value = crate::model::document::plain(value);
+            format!("{}={}", Call::query_value(key), Call::query_value(&value))
+        });
+        let separator = if path.contains('?') { '&' } else { '?' };
+        path = format!("{path}{separator}{}", query.collect::<Vec<_>>().join("&"));
+    }
+    let call = Call {
+        method: args.method,
+        path,
+        body,
+        idempotency_key: None,
+        headers: args.headers,
+    };
+    if call.is_write() {
+        context.before_change()?;
+    }
+    let raw = context
+        .client()?
+        .send_raw(&call)
+        .await
+        .map_err(|failure| failure.into_error(&call))?;
+    let head = args.include.then_some(raw.head);
+    match raw.answer {
+        Ok(document) => {
+            context.out.emit(&ApiView { head, document })?;
+            Ok(Exit::Done)
+        }
+        Err(failure) => {
+            if let Some(head) = head.filter(|_| context.out.is_human()) {
+                context.out.note(&head);
+            }
+            Err(failure.into_error(&call))
+        }
+    }
+}
+
+/// A path that stays under the service's address: it starts at the root, and does not climb.
+fn own_path(path: &str) -> Result<String> {
+    let refuse = |why: &str| {
+        Error::usage(format!("the path {} {why}", path.escape_debug()))
+            .hint("a path looks like /v1/bookings/bk_01")
+    };
+    let rooted = if path.starts_with('/') {
+        path.to_owned()
+    } else {
+        format!("/{path}")
+    };
+    if path.contains("://") || rooted.starts_with("//") || rooted.contains('\\') {
+        return Err(refuse("leaves the service's address"));
+    }
+    let before_query = rooted.split(['?', '#']).next().unwrap_or_default();
+    let climbs = before_query.split('/').any(|segment| {
+        let segment = segment.to_ascii_lowercase().replace("%2e", ".");
+        segment == ".." || segment == "."
+    });
+    if climbs {
+        return Err(refuse("climbs with dots"));
+    }
+    if rooted.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err(refuse("has blanks or control characters"));
+    }
+    Ok(rooted)
+}
+
+fn from_file(field: Field) -> Result<Field> {
+    let Value::String(text) = &field.value else {
+        return Ok(field);
+    };
+    let Some(path) = text.strip_prefix('@') else {
+        return Ok(field);
+    };
+    let value = Value::String(read_text(path)?);
+    Ok(Field {
+        key: field.key,
+        value,
+    })
+}
+
+fn read_body(source: &str) -> Result<Value> {
+    let text = read_text(source)?;
+    serde_json::from_str(&text).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        Error::usage(format!(
+            "the body is no JSON: see line {line}, column {column}"
+        ))
+    })
+}
+
+fn read_text(source: &str) -> Result<String> {
+    let read = match source {
+        "-" => {
+            let mut text = String::new();
+            std::io::stdin()
+                .lock()
+                .read_to_string(&mut text)
+                .map(|_| text)
+        }
+        path => std::fs::read_to_string(path),
+    };
+    read.map_err(|error| {
+        Error::usage(format!(
+            "cannot read {}: {}",
+            source.escape_debug(),
+            reason(&error)
+        ))
+    })
+}
+
+fn method(text: &str) -> Result<Method, String> {
+    match text.to_ascii_uppercase().as_str() {
+        "GET" => Ok(Method::GET),
+        "POST" => Ok(Method::POST),
+        "PUT" => Ok(Method::PUT),
+        "PATCH" => Ok(Method::PATCH),
+        "DELETE" => Ok(Method::DELETE),
+        _ => Err("write GET, POST, PUT, PATCH or DELETE".to_owned()),
+    }
+}
+
+fn header(text: &str) -> Result<(String, String), String> {
+    let parts = text
+        .split_once(':')
+        .map(|(name, value)| (name.trim(), value.trim()));
+    match parts {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write it as 'Name: value'".to_owned()),
+    }
+}
+
+struct ApiView {
+    head: Option<String>,
+    document: Document,
+}
+
+impl View for ApiView {
+    fn json(&self) -> Document {
+        self.document.clone()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        for line in self.head.iter().flat_map(|head| head.lines()) {
+            page.line(line);
+        }
+        page.json(self.document.text());
+        page
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::own_path;
+
+    #[test]
+    fn a_path_stays_under_the_services_address() {
+        for (given, path) in [
+            ("/v1/", "/v1/"),
+            ("v1/bookings/bk_1?x=..", "/v1/bookings/bk_1?x=.."),
+        ] {
+            assert_eq!(own_path(given).unwrap(), path);
+        }
+        for leaving in [
+            "https://evil.example/v1/",
+            "//evil.example/",
+            "/v1/../sandbox/reset",
+            "/v1/%2e%2E/x",
+            "/v1/./x",
+            "/\\evil.example",
+            "/v1/a b",
+            "/v1/a\nb",
+        ] {
+            assert!(own_path(leaving).is_err(), "{leaving}");
+        }
+    }
+}

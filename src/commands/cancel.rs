@@ -1,0 +1,71 @@
+use crate::api::cancel_call;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::model::booking::Status;
+use crate::prompt::Question;
+use crate::view::BookingView;
+use crate::walk::{change, finish, read_booking};
+
+/// Cancel a booking
+///
+/// Only some providers cancel at the venue; elsewhere the booking stays confirmed, and the exit code is 7.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl cancel bk_01\n  \
+    bookctl cancel bk_01 --reason 'the guest is ill' --yes")]
+pub(crate) struct Args {
+    /// Booking id
+    booking: String,
+    /// Why, for the venue
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    context.before_change()?;
+    let id = &args.booking;
+    if !args.yes {
+        confirm(context, id).await?;
+    }
+    let call = cancel_call(id, args.reason.as_deref(), &context.dialect());
+    let booking = change(context, id, call, "cancelling", |booking| {
+        booking.status() == Status::Cancelled
+    })
+    .await?;
+    let exit = finish(context, &booking)?;
+    Ok(match (booking.status(), booking.error_code()) {
+        (Status::Cancelled, _) => Exit::Done,
+        (_, Some("cancellation_unsupported")) | (Status::Confirmed, _) => Exit::Refused,
+        _ => exit,
+    })
+}
+
+async fn confirm(context: &Context, id: &str) -> Result<()> {
+    if !context.prompter.interactive() {
+        return Err(
+            Error::usage("cancelling wants a yes, and nothing may be asked here")
+                .hint("give --yes"),
+        );
+    }
+    let booking = read_booking(context, id).await?;
+    let dialect = context.dialect();
+    context.out.show_view(&BookingView {
+        booking: &booking,
+        dialect: &dialect,
+        now: context.now()?,
+    });
+    let question = Question::new("Cancel it?", "--yes", "the go-ahead");
+    if context.prompter.confirm(&question, false).await? {
+        Ok(())
+    } else {
+        Err(Error::new(
+            "declined",
+            Exit::Declined,
+            "nothing was cancelled",
+        ))
+    }
+}

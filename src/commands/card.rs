@@ -1,0 +1,56 @@
+use serde_json::Value;
+
+use crate::api::session;
+use crate::context::Context;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::model::document::Document;
+use crate::output::{Page, Tone, View};
+
+/// Check whether a person's provider account has a card on file
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl card ses_01\n  \
+    bookctl card --end-user user_7 --jq .has_card")]
+pub(crate) struct Args {
+    /// Session id
+    #[arg(required_unless_present = "end_user", conflicts_with = "end_user")]
+    session: Option<String>,
+    /// The person, instead of a session
+    #[arg(long, value_name = "U")]
+    end_user: Option<String>,
+    /// Provider of the account, with --end-user
+    #[arg(long, value_name = "P", requires = "end_user")]
+    provider: Option<String>,
+}
+
+pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let call = match (&args.session, &args.end_user) {
+        (Some(id), _) => session::card(id),
+        (None, person) => {
+            let person = person.as_deref().unwrap_or_default();
+            session::card_of_person(person, args.provider.as_deref())
+        }
+    };
+    let answer = context.read(call).await?;
+    context.out.emit(&Card(answer.document))?;
+    Ok(Exit::Done)
+}
+
+struct Card(Document);
+
+impl View for Card {
+    fn json(&self) -> Document {
+        self.0.clone()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        match self.0.value().get("has_card").and_then(Value::as_bool) {
+            Some(true) => page.heading(Tone::Good, "card", "the account has a card on file"),
+            Some(false) => page.heading(Tone::Warn, "no card", "the account has no card on file"),
+            None => page.heading(Tone::Warn, "unknown", "the answer does not say"),
+        };
+        page
+    }
+}

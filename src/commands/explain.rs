@@ -1,0 +1,93 @@
+use serde_json::{Value, json};
+
+use crate::catalog::{CATALOG, Entry, entry};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::model::document::Document;
+use crate::output::{Page, TableCell, Tone, View};
+
+/// Explain a status or an error code: what it means, whether trying again is safe, what to do next
+///
+/// Without a code, all of them.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl explain payment_outcome_unknown\n  \
+    bookctl explain 429\n  \
+    bookctl explain --jq '.codes[] | select(.exit_code == 7) | .code'")]
+pub(crate) struct Args {
+    /// A booking status, an error code, or an HTTP status
+    code: Option<String>,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<Exit> {
+    let entries: Vec<&Entry> = match &args.code {
+        None => CATALOG.iter().collect(),
+        Some(code) => {
+            let http = format!("http_{code}");
+            let found = entry(code).or_else(|| entry(&http)).ok_or_else(|| {
+                let code = code.escape_debug();
+                Error::new(
+                    "usage",
+                    Exit::Usage,
+                    format!("there is no code {code} in the catalog"),
+                )
+                .hint("`bookctl explain` lists all")
+            })?;
+            vec![found]
+        }
+    };
+    context.out.emit(&Explained(entries))?;
+    Ok(Exit::Done)
+}
+
+struct Explained(Vec<&'static Entry>);
+
+impl View for Explained {
+    fn json(&self) -> Document {
+        let codes = self.0.iter().map(|entry| {
+            json!({
+                "code": entry.code,
+                "kind": entry.kind.as_str(),
+                "meaning": entry.meaning,
+                "retry": entry.retry.as_str(),
+                "next": entry.next,
+                "exit_code": entry.exit.code(),
+            })
+        });
+        json!({ "codes": codes.collect::<Vec<Value>>() }).into()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        if let [entry] = self.0.as_slice() {
+            page.heading(Tone::Strong, entry.code, entry.kind.as_str());
+            page.field("means", entry.meaning);
+            page.field("retry", entry.retry.advice());
+            page.field("advice", entry.next);
+            page.field(
+                "exit",
+                format!("{}: {}", entry.exit.code(), entry.exit.meaning()),
+            );
+            return page;
+        }
+        let rows = self.0.iter().map(|entry| {
+            let exit = entry.exit.code().to_string();
+            [
+                entry.code,
+                entry.kind.as_str(),
+                &exit,
+                entry.retry.as_str(),
+                entry.meaning,
+            ]
+            .map(TableCell::from)
+            .to_vec()
+        });
+        page.table(
+            vec!["code", "kind", "exit", "retry", "meaning"],
+            rows.collect(),
+            vec![],
+        );
+        page
+    }
+}

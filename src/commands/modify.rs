@@ -1,0 +1,117 @@
+use jiff::tz::TimeZone;
+
+use super::timing::Zone;
+use crate::api::Changes;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::model::booking::{Booking, Status};
+use crate::model::document::plain;
+use crate::model::party;
+use crate::model::when::When;
+use crate::walk::{Zoning, change, finish, locate_venue, offered, read_booking, resolve};
+
+/// Change a confirmed booking: its time, its party size, its seating
+///
+/// The three are independent; what is not named stays. A time without an offset is the venue's own.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl modify bk_01 --party 4\n  \
+    bookctl modify bk_01 --at 'tomorrow 20:30' --seating terrace")]
+#[command(group(clap::ArgGroup::new("change").args(["at", "party", "seating"]).multiple(true).required(true)))]
+pub(crate) struct Args {
+    /// Booking id
+    booking: String,
+    /// The new time
+    #[arg(long, value_name = "WHEN", value_parser = When::parse)]
+    at: Option<When>,
+    #[command(flatten)]
+    zone: Zone,
+    /// The new party size
+    #[arg(long, value_name = "N", value_parser = party::parse, allow_negative_numbers = true)]
+    party: Option<u32>,
+    /// The new seating preference
+    #[arg(long, value_name = "TEXT")]
+    seating: Option<String>,
+}
+
+pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    context.before_change()?;
+    let id = &args.booking;
+    let datetime = match &args.at {
+        Some(when) => Some(new_time(context, id, when, args.zone.tz.as_ref(), args.party).await?),
+        None => None,
+    };
+    let changes = Changes {
+        datetime,
+        party_size: args.party,
+        seating: args.seating,
+    };
+    let call = changes.call(id, &context.dialect());
+    let booking = change(context, id, call, "changing the booking", |booking| {
+        shows(booking, &changes)
+    })
+    .await?;
+    finish(context, &booking)
+}
+
+/// Whether the booking is as the changes want it.
+fn shows(booking: &Booking, changes: &Changes) -> bool {
+    let is = |field: &str, wanted: Option<String>| {
+        wanted.is_none_or(|wanted| booking.value().get(field).map(plain) == Some(wanted))
+    };
+    is("datetime", changes.datetime.clone())
+        && is(
+            "party_size",
+            changes.party_size.map(|party| party.to_string()),
+        )
+        && is("seating_preference", changes.seating.clone())
+}
+
+/// The new time on the venue's clock: a slot's own where the venue offers one then.
+async fn new_time(
+    context: &Context,
+    id: &str,
+    when: &When,
+    zone: Option<&TimeZone>,
+    party: Option<u32>,
+) -> Result<String> {
+    if let Some(moment) = when.exact() {
+        return Ok(moment.wire());
+    }
+    let booking = read_booking(context, id).await?;
+    if booking.status() != Status::Confirmed {
+        return Err(Error::new(
+            "http_409",
+            Exit::Refused,
+            format!(
+                "booking {id} is {}; only a confirmed one can be changed",
+                booking.status()
+            ),
+        ));
+    }
+    let Some(venue) = booking.str("venue_id") else {
+        return Err(
+            Error::usage("the booking does not tell its venue, so its clock is not known")
+                .hint("give the time with its offset, such as 2026-12-01T19:30:00+01:00"),
+        );
+    };
+    let venue = locate_venue(context, venue)?;
+    match Zoning::of(venue.remembered.as_ref(), zone) {
+        Zoning::Known(zone) => Ok(resolve(when, context.now()?, &zone)?.wire()),
+        Zoning::Learned => {
+            let size = booking
+                .value()
+                .get("party_size")
+                .and_then(serde_json::Value::as_u64);
+            let size = party
+                .or(size.and_then(|size| u32::try_from(size).ok()))
+                .unwrap_or(1);
+            let provider = booking.str("provider");
+            let zoning = Zoning::Learned;
+            let offer = offered(context, &venue, when, &zoning, size, provider).await?;
+            let slot = offer.at_wanted().map(|slot| slot.datetime().to_owned());
+            Ok(slot.unwrap_or_else(|| offer.wanted.wire()))
+        }
+    }
+}

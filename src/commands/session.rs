@@ -1,0 +1,307 @@
+use std::io::Read;
+
+use serde_json::Value;
+
+use crate::api::{Call, list, session};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::model::document::{Document, plain};
+use crate::model::moment::human;
+use crate::output::{Page, TableCell, Tone, View};
+use crate::prompt::Question;
+use crate::walk::not_a_list;
+
+/// Connect a person's own provider account, so that bookings are made signed in as that person
+#[derive(clap::Subcommand, Debug)]
+pub(crate) enum Command {
+    Connect(Connect),
+    Verify(Verify),
+    List(List),
+    Show(One),
+    Disconnect(Disconnect),
+}
+
+/// Connect an account: the person is texted a code, and the code is asked for
+///
+/// A script does it in two steps: `connect`, then `verify` with the code. A connect is never repeated by itself: it
+/// would text twice.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl session connect --end-user user_7 --phone '+44 20 7946 0018'\n  \
+    bookctl session verify ses_01 --code 123456")]
+pub(crate) struct Connect {
+    /// The person, by your own id
+    #[arg(long, value_name = "U")]
+    end_user: String,
+    /// Where the code is texted
+    #[arg(long, value_name = "P")]
+    phone: Option<String>,
+    /// Provider of the account; the one with connected sessions unless said
+    #[arg(long, value_name = "P")]
+    provider: Option<String>,
+}
+
+/// Give the code that the person received
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl session verify ses_01 --code 123456\n  \
+    bookctl sandbox inbox --jq '.messages[0].code' | bookctl session verify ses_01 --code-stdin")]
+pub(crate) struct Verify {
+    /// Session id
+    session: String,
+    /// The code
+    #[arg(long, value_name = "C", conflicts_with = "code_stdin")]
+    code: Option<String>,
+    /// Read the code from standard input
+    #[arg(long)]
+    code_stdin: bool,
+}
+
+/// List sessions
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl session list\n  \
+    bookctl session list --end-user user_7 --state active --jq '.sessions[].id'")]
+pub(crate) struct List {
+    /// Of this person alone
+    #[arg(long, value_name = "U")]
+    end_user: Option<String>,
+    /// Of this provider alone
+    #[arg(long, value_name = "P")]
+    provider: Option<String>,
+    /// In this state alone
+    #[arg(long, value_name = "S")]
+    state: Option<String>,
+}
+
+/// Show a session
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example:\n  bookctl session show ses_01")]
+pub(crate) struct One {
+    /// Session id
+    session: String,
+}
+
+/// Disconnect a session: the saved sign-in is destroyed
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example:\n  bookctl session disconnect ses_01 --yes")]
+pub(crate) struct Disconnect {
+    /// Session id
+    session: String,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
+    let dialect = context.dialect();
+    let document = match command {
+        Command::Connect(args) => return connect(context, args).await,
+        Command::Verify(args) => {
+            let code = code(context, &args).await?;
+            context.before_change()?;
+            send_once(context, session::verify(&args.session, &code, &dialect)).await?
+        }
+        Command::Show(args) => context.read(session::show(&args.session)).await?.document,
+        Command::Disconnect(args) => {
+            context.before_change()?;
+            if !args.yes {
+                confirm(context, &args.session).await?;
+            }
+            send_once(context, session::disconnect(&args.session)).await?
+        }
+        Command::List(args) => return list_all(context, &args).await,
+    };
+    context.out.emit(&SessionView(document))?;
+    Ok(Exit::Done)
+}
+
+async fn connect(context: &Context, args: Connect) -> Result<Exit> {
+    context.before_change()?;
+    let dialect = context.dialect();
+    let provider = args.provider.as_deref().unwrap_or(&dialect.provider_b);
+    let call = session::connect(&args.end_user, provider, args.phone.as_deref(), &dialect);
+    let mut document = send_once(context, call).await?;
+    let id = document.str("id").unwrap_or_default().to_owned();
+    if context.prompter.interactive() && document.str("state") != Some("active") && !id.is_empty() {
+        let to = args.phone.as_deref().unwrap_or("the person's phone");
+        context.out.note(&format!(
+            "a code was texted to {to}; session {id} waits for it"
+        ));
+        document = loop {
+            let code = ask_code(context).await?;
+            match send_once(context, session::verify(&id, &code, &dialect)).await {
+                Ok(document) => break document,
+                // Another try is the person's to decide: they may leave with Ctrl-C.
+                Err(error) if error.code == "invalid_code" => context.out.warn(&error.message),
+                Err(error) => return Err(error),
+            }
+        };
+    }
+    context.out.emit(&SessionView(document))?;
+    Ok(Exit::Done)
+}
+
+/// Sends a call that must not be repeated by itself.
+async fn send_once(context: &Context, call: Call) -> Result<Document> {
+    let progress = context.out.progress("asking the service");
+    let sent = context.client()?.send(&call).await;
+    drop(progress);
+    let answer = sent.map_err(|failure| {
+        let open = failure.leaves_a_write_open();
+        let error = failure.into_error(&call);
+        match open {
+            true => error.hint("look before trying again: `bookctl session list`"),
+            false => error,
+        }
+    })?;
+    Ok(answer.document)
+}
+
+async fn code(context: &Context, args: &Verify) -> Result<String> {
+    if let Some(code) = &args.code {
+        return Ok(code.clone());
+    }
+    if !args.code_stdin {
+        return ask_code(context).await;
+    }
+    let mut text = String::new();
+    std::io::stdin()
+        .lock()
+        .take(4096)
+        .read_to_string(&mut text)
+        .map_err(|error| Error::io("standard input cannot be read", &error))?;
+    match text.trim() {
+        "" => Err(Error::usage("standard input holds no code")),
+        code => Ok(code.to_owned()),
+    }
+}
+
+async fn ask_code(context: &Context) -> Result<String> {
+    let question = Question::new("Code from the text message", "--code", "the code");
+    let check = |text: &str| match text.trim() {
+        "" => Err("type the code".to_owned()),
+        _ => Ok(()),
+    };
+    Ok(context.prompter.text(&question, None, &check).await?)
+}
+
+async fn confirm(context: &Context, id: &str) -> Result<()> {
+    if !context.prompter.interactive() {
+        return Err(
+            Error::usage("disconnecting wants a yes, and nothing may be asked here")
+                .hint("give --yes"),
+        );
+    }
+    let question = Question::new(
+        format!(
+            "Disconnect {}? The saved sign-in is destroyed",
+            crate::output::visible(id)
+        ),
+        "--yes",
+        "the go-ahead",
+    );
+    if context.prompter.confirm(&question, false).await? {
+        Ok(())
+    } else {
+        Err(Error::new(
+            "declined",
+            Exit::Declined,
+            "nothing was disconnected",
+        ))
+    }
+}
+
+async fn list_all(context: &Context, args: &List) -> Result<Exit> {
+    let call = session::list(&[
+        ("end_user", args.end_user.as_deref()),
+        ("provider", args.provider.as_deref()),
+        ("state", args.state.as_deref()),
+    ]);
+    let document = context.read(call).await?.document;
+    let field = context.dialect().sessions_field;
+    let sessions = list(document.value(), &field).ok_or_else(|| not_a_list("sessions", &field))?;
+    let empty = sessions.is_empty();
+    let rows = sessions.iter().map(row).collect();
+    context.out.emit(&SessionList {
+        document: document.clone(),
+        rows,
+    })?;
+    if empty && context.out.is_human() {
+        context.out.note("no session fits");
+    }
+    Ok(Exit::Done)
+}
+
+fn row(session: &Value) -> Vec<String> {
+    let cell = |field: &str| session.get(field).map(plain).unwrap_or_default();
+    vec![
+        cell("id"),
+        cell("state"),
+        cell("end_user"),
+        cell("provider"),
+        human(&cell("created_at")),
+    ]
+}
+
+struct SessionList {
+    document: Document,
+    rows: Vec<Vec<String>>,
+}
+
+impl View for SessionList {
+    fn json(&self) -> Document {
+        self.document.clone()
+    }
+
+    fn page(&self) -> Page {
+        let rows = self.rows.iter();
+        let rows = rows.map(|row| {
+            row.iter()
+                .map(|cell| TableCell::from(cell.as_str()))
+                .collect()
+        });
+        let mut page = Page::default();
+        let headers = vec!["id", "state", "end user", "provider", "created"];
+        page.table(headers, rows.collect(), vec![]);
+        page
+    }
+}
+
+struct SessionView(Document);
+
+impl View for SessionView {
+    fn json(&self) -> Document {
+        self.0.clone()
+    }
+
+    fn page(&self) -> Page {
+        let session = &self.0;
+        let id = session.str("id").unwrap_or_default();
+        let mut page = Page::default();
+        if session.value().get("deleted") == Some(&Value::Bool(true)) {
+            page.heading(Tone::Dim, "disconnected", id);
+            return page;
+        }
+        let state = session.str("state").unwrap_or("unknown");
+        let tone = if state == "active" {
+            Tone::Good
+        } else {
+            Tone::Warn
+        };
+        page.heading(tone, state, id);
+        page.field_if("end user", session.str("end_user"));
+        page.field_if("provider", session.str("provider"));
+        page.field_if("created", session.str("created_at").map(human));
+        match state {
+            "pending" => page.next(format!("bookctl session verify {id} --code CODE")),
+            "active" => page.next(format!("bookctl card {id}")),
+            _ => match session.str("end_user") {
+                Some(person) => page.next(format!("bookctl session connect --end-user {person}")),
+                None => &mut page,
+            },
+        };
+        page
+    }
+}

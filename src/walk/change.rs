@@ -1,0 +1,65 @@
+//! Changing a booking, once: a change whose answer got lost is looked for, never repeated.
+
+use super::wait::read_booking;
+use crate::api::{Call, Failure};
+use crate::context::Context;
+use crate::error::Result;
+use crate::model::booking::Booking;
+use crate::situation::Situation;
+
+/// Sends a modify or a cancel. Where no proper answer came, the booking is read: if it shows what was
+/// asked, as `done` judges, the change was made; else its outcome stays open (16).
+pub(crate) async fn change(
+    context: &Context,
+    id: &str,
+    call: Call,
+    doing: &str,
+    done: impl Fn(&Booking) -> bool,
+) -> Result<Booking> {
+    let client = context.client()?;
+    context
+        .situation
+        .replace(Situation::Answering { id: id.to_owned() });
+    let mut allowed = context.max_wait();
+    let failure = loop {
+        let progress = context.out.progress(doing);
+        let sent = client.send(&call).await;
+        drop(progress);
+        let failure = match sent {
+            Ok(answer) => match Booking::from_document(answer.document) {
+                Some(booking) => {
+                    context.situation.replace(Situation::known(&booking));
+                    return Ok(booking);
+                }
+                None => {
+                    break Failure::Unreadable {
+                        status: answer.status,
+                        kind: "no booking".to_owned(),
+                    };
+                }
+            },
+            Err(failure) => failure,
+        };
+        if !matches!(&failure, Failure::Refused(refusal) if refusal.status == 429) {
+            break failure;
+        }
+        allowed = context.pause_for_limit(failure, &call, allowed).await?;
+    };
+    let open = failure.leaves_a_write_open();
+    let mut error = failure.into_error(&call);
+    if !open {
+        context.situation.replace(Situation::Nothing);
+        return Err(error);
+    }
+    error.hint = Some(format!("look before trying again: bookctl show {id}"));
+    match read_booking(context, id).await {
+        Ok(booking) if done(&booking) => {
+            context.out.note(&format!(
+                "{}; the booking shows that it was done",
+                error.message
+            ));
+            Ok(booking)
+        }
+        _ => Err(error),
+    }
+}

@@ -1,0 +1,128 @@
+//! The disk that misbehaves: without a journal nothing is sent, and no file is lost.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::faults::{SLOT_TIME, confirmed, creating};
+use crate::harness::{GUEST, Home, Reply, Running, Scripted, text};
+
+/// "No journal, no POST." (design); exit 3: "configuration, profile, keyring or journal"
+#[test]
+fn where_the_journal_cannot_be_kept_nothing_is_sent() {
+    let server = creating(|_| Reply::json(201, &confirmed()));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    // The folder that would hold the journal is a file.
+    fs::write(home.path(), "a file").unwrap();
+    let arguments = ["book", "ven_1", "--at", SLOT_TIME, "--json"];
+    let output = home.run(arguments.iter().chain(&GUEST[2..]));
+    let error = output.exits(3).error();
+    assert!(
+        ["journal", "config"].contains(&text(&error, "code").as_str()),
+        "{error}"
+    );
+    assert!(server.creates().is_empty());
+
+    // One folder deeper the config file is simply not there, and the journal still has no place.
+    let deeper = home.path().join("deeper");
+    let home = Home::pointing_to(server.base_url(), "sk_live_x")
+        .with("BOOKCTL_HOME", deeper.to_str().unwrap());
+    let output = home.run(arguments.iter().chain(&GUEST[2..]));
+    output.exits(3).error();
+    assert!(server.creates().is_empty());
+}
+
+/// A full disk: the file system takes not a byte more than is there.
+#[test]
+fn where_the_disk_is_full_nothing_is_sent() {
+    let server = creating(|_| Reply::json(201, &confirmed()));
+    for prepared in [false, true] {
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        if prepared {
+            home.run(["attempts"]).exits(0);
+        }
+        let mut shell = Command::new("bash");
+        home.enter(&mut shell);
+        // A limit of no blocks fails each write to a file, and leaves pipes alone.
+        let script = "trap '' XFSZ; ulimit -f 0; exec \"$@\"";
+        shell.args(["-c", script, "bash", env!("CARGO_BIN_EXE_bookctl")]);
+        shell.args([
+            "book", "ven_1", "--slot", "slot_1", "--at", SLOT_TIME, "--json",
+        ]);
+        shell.args(&GUEST[2..]).stdin(Stdio::null());
+        Running::start(shell).end().refused(3, "journal");
+        assert!(server.creates().is_empty());
+    }
+}
+
+/// "a corrupt one stops creates (3) until `attempts recover` sets it aside, never deleted" (design)
+#[test]
+fn a_damaged_journal_stops_creates_and_is_left_as_it_is() {
+    let server = creating(|_| Reply::json(201, &confirmed()));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    fs::create_dir_all(home.path()).unwrap();
+    let damaged = "not a database, though long enough to look like one. ".repeat(100);
+    let journal = home.path().join("journal.db");
+    fs::write(&journal, &damaged).unwrap();
+    let arguments = ["book", "ven_1", "--at", SLOT_TIME, "--json"];
+    home.run(arguments.iter().chain(&GUEST[2..]))
+        .refused(3, "journal");
+    assert!(server.creates().is_empty());
+    assert_eq!(fs::read_to_string(&journal).unwrap(), damaged);
+}
+
+/// "a read opens no journal" (design)
+#[test]
+fn a_damaged_journal_does_not_stop_reading() {
+    let server = Scripted::start(|_| Reply::json(200, &confirmed()));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    fs::create_dir_all(home.path()).unwrap();
+    fs::write(home.path().join("journal.db"), "no database").unwrap();
+    assert_eq!(
+        home.run(["show", "bk_1", "--json"]).exits(0).json(),
+        confirmed()
+    );
+}
+
+#[test]
+fn a_sandbox_file_that_is_none_is_said_and_left_as_it_is() {
+    let home = Home::new();
+    fs::create_dir_all(home.path()).unwrap();
+    let file = home.path().join("sandbox.db");
+    fs::write(&file, "no database ".repeat(100)).unwrap();
+    home.book("ven_confirms", &[]).refused(3, "config");
+    assert_eq!(
+        fs::read_to_string(&file).unwrap(),
+        "no database ".repeat(100)
+    );
+}
+
+/// The journal is synced before the first byte of a create leaves: it is there when the service is hit.
+#[test]
+fn when_the_create_arrives_the_journal_already_knows_it() {
+    let home = Home::new();
+    let journal = home.path().join("journal.db");
+    let server = creating(move |_| {
+        let held = fs::read(&journal).unwrap_or_default();
+        let known = held.windows(9).any(|window| window == b"known-key");
+        let status = if known { "confirmed" } else { "failed" };
+        Reply::json(
+            201,
+            &json!({"id": "bk_1", "object": "booking", "status": status}),
+        )
+    });
+    let home = home
+        .with("BOOKCTL_BASE_URL", server.base_url())
+        .with("BOOKCTL_API_KEY", "sk_live_x");
+    let arguments = [
+        "book",
+        "ven_1",
+        "--at",
+        SLOT_TIME,
+        "--json",
+        "--idempotency-key",
+        "known-key",
+    ];
+    home.run(arguments.iter().chain(&GUEST[2..])).exits(0);
+}
