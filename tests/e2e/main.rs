@@ -9,8 +9,12 @@
 mod harness;
 
 mod book;
+mod calls;
+mod changes;
 mod config;
+mod controls;
 mod docs;
+mod explained;
 mod faults;
 mod interrupts;
 mod journal;
@@ -19,9 +23,11 @@ mod pauses;
 mod readme;
 mod rooms;
 mod search;
+mod sessions;
 mod times;
 mod walk;
 mod walk_look;
 mod walk_payment;
+mod watching;
 mod wire;
 mod wrong_input;
