@@ -22,6 +22,7 @@ pub(crate) use table::Cell as TableCell;
 
 use crate::config::Environment;
 use crate::error::{Error, Result};
+use crate::exit::Exit;
 use crate::model::document::Document;
 pub(crate) use visible::visible;
 
@@ -179,7 +180,11 @@ impl Output {
     pub(crate) fn report(&self, error: &Error) {
         let text = if self.is_human() {
             let mut page = Page::default();
-            page.labelled(Tone::Bad, "error:", error.message.as_str());
+            match error.exit {
+                // What a person chose is no error.
+                Exit::Declined => page.line(error.message.as_str()),
+                _ => page.labelled(Tone::Bad, "error:", error.message.as_str()),
+            };
             for detail in &error.details {
                 page.line(format!("  {detail}"));
             }
@@ -219,11 +224,9 @@ fn write_all(mut stream: impl Write, text: &str) -> Result<()> {
         .write_all(text.as_bytes())
         .and_then(|()| stream.flush())
     {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::io(
-            "the result cannot be written to stdout",
-            &error,
-        )
-        .hint("the call itself was carried out: look with `bookctl show`, do not repeat it")),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::io("the result cannot be written to stdout", &error))
+        }
         _ => Ok(()),
     }
 }
