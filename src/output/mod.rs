@@ -101,7 +101,7 @@ impl Output {
             Format::Json => self.json_text(&view.json()),
             Format::Jq(filter) => filter.run(view.json().value())?,
         };
-        write_all(io::stdout().lock(), &text)
+        self.to_stdout(&text)
     }
 
     /// The same, its JSON in one line on a terminal too: what goes on after it is read line by line.
@@ -109,7 +109,7 @@ impl Output {
         match &self.format {
             Format::Json => {
                 let text = format!("{}\n", json::compact(view.json().text()));
-                write_all(io::stdout().lock(), &text)
+                self.to_stdout(&text)
             }
             _ => self.emit(view),
         }
@@ -198,11 +198,19 @@ impl Output {
         self.to_stderr(&text);
     }
 
+    fn to_stdout(&self, text: &str) -> Result<()> {
+        self.beside_progress(|| write_all(io::stdout().lock(), text))
+    }
+
     fn to_stderr(&self, text: &str) {
-        // Where stderr is closed there is nobody to tell.
-        let write = || {
+        self.beside_progress(|| {
+            // Where stderr is closed there is nobody to tell.
             let _ = io::stderr().lock().write_all(text.as_bytes());
-        };
+        });
+    }
+
+    /// Writes while nothing is redrawn: both streams may be one terminal.
+    fn beside_progress<T>(&self, write: impl FnOnce() -> T) -> T {
         match self.progress.borrow().as_ref() {
             Some(bar) if !bar.is_finished() => bar.suspend(write),
             _ => write(),
