@@ -16,6 +16,7 @@ mod interrupts;
 mod journal;
 mod output;
 mod pauses;
+mod peers;
 mod readme;
 mod rooms;
 mod search;
