@@ -169,9 +169,9 @@ fn sessions_are_listed_by_person_provider_and_state() {
         let sessions = document["sessions"].as_array().unwrap().clone();
         sessions.iter().map(|it| text(it, "id")).collect()
     };
-    assert_eq!(ids(&["--end-user", "user_7"]), [active.clone()]);
-    assert_eq!(ids(&["--end-user", "user 8&x=y"]), [pending.clone()]);
-    assert_eq!(ids(&["--state", "pending"]), [pending.clone()]);
+    assert_eq!(ids(&["--end-user", "user_7"]), std::slice::from_ref(&active));
+    assert_eq!(ids(&["--end-user", "user 8&x=y"]), std::slice::from_ref(&pending));
+    assert_eq!(ids(&["--state", "pending"]), std::slice::from_ref(&pending));
     assert_eq!(ids(&["--provider", "provider_b"]).len(), 2);
     assert!(ids(&["--state", "active", "--end-user", "nobody"]).is_empty());
     let human = home.run(["session", "list"]).exits(0);
