@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{GUEST, Home, Key, Output, Served, Terminal, text};
+use crate::harness::{GUEST, Home, Key, Output, Reply, Scripted, Served, Terminal, text};
 
 /// A fault for the next such call of the sandbox.
 fn fault(home: &Home, call: &str, kind: &str) {
@@ -235,6 +235,27 @@ fn a_new_time_without_an_offset_is_read_from_the_venues_clock() {
             assert_eq!(changed["datetime"], wanted, "{city}");
         }
     }
+}
+
+/// The same where the venue offers nothing on the day, so that no slot can tell.
+#[test]
+fn where_no_slot_tells_the_venues_clock_the_bookings_own_time_does() {
+    let booking = json!({
+        "id": "bk_1", "status": "confirmed", "venue_id": "ven_1", "party_size": 2,
+        "datetime": "2031-12-01T19:30:00+09:00",
+    });
+    let server = Scripted::start(move |request| match request.path.as_str() {
+        "/v1/availability/search" => Reply::json(200, &json!({"slots": []})),
+        _ => Reply::json(200, &booking),
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    modify(&home, "bk_1", &["--at", "2031-12-02 20:00"]).exits(0);
+    let sent = server.requests().pop().unwrap();
+    assert!(sent.is("POST", "/v1/bookings/bk_1/modify"));
+    assert_eq!(
+        sent.json(),
+        json!({"datetime": "2031-12-02T20:00:00+09:00"})
+    );
 }
 
 /// "a continue, modify or cancel is not repeated blindly: the booking is read first" (design)
