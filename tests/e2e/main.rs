@@ -23,6 +23,7 @@ mod journal;
 mod matrix;
 mod output;
 mod pauses;
+mod peers;
 mod readme;
 mod refusals;
 mod rooms;
