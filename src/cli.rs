@@ -66,7 +66,7 @@ pub(crate) fn report_usage(
     if wants_json {
         out.report(&Error::usage(first_sentence(error)).hint("see `bookctl --help`"));
     } else {
-        out.print_usage(&error.render());
+        out.print_usage(&error.render(), arguments);
     }
     Exit::Usage
 }

@@ -270,6 +270,8 @@ impl Context {
             Failure::Refused(refusal) if refusal.status == 429 => refusal.retry_after,
             _ => None,
         };
+        // "At once" would be asked without end, and without `--max-wait`.
+        let pause = pause.map(|pause| pause.max(Duration::from_secs(1)));
         match pause.filter(|pause| *pause <= allowed) {
             Some(pause) => {
                 let progress = self

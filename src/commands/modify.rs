@@ -118,8 +118,20 @@ async fn new_time(
             let provider = booking.str("provider");
             let zoning = Zoning::Learned;
             let offer = offered(context, &venue, when, &zoning, size, provider).await?;
-            let slot = offer.at_wanted().map(|slot| slot.datetime().to_owned());
-            Ok(slot.unwrap_or_else(|| offer.wanted.wire()))
+            if let Some(slot) = offer.at_wanted() {
+                return Ok(slot.datetime().to_owned());
+            }
+            // Where nothing is offered that day, the booking's own time still shows the venue's clock.
+            match own_clock(&booking).filter(|_| offer.slots.is_empty()) {
+                Some(zone) => Ok(resolve(when, context.now()?, &zone)?.wire()),
+                None => Ok(offer.wanted.wire()),
+            }
         }
     }
+}
+
+/// The clock that a booking's own time is written in.
+fn own_clock(booking: &Booking) -> Option<TimeZone> {
+    let when = When::parse(booking.str("datetime")?).ok()?;
+    Some(TimeZone::fixed(when.exact()?.zoned().offset()))
 }

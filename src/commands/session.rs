@@ -165,24 +165,28 @@ async fn waits(context: &Context, id: &str) -> bool {
     }
 }
 
-/// Sends a call that must not be repeated by itself.
+/// Sends a call that must not be repeated where something may have been done.
 async fn send_once(context: &Context, call: Call) -> Result<Document> {
-    context.situation.replace(Situation::Sent {
-        request: call.name(),
-    });
-    let progress = context.out.progress("asking the service");
-    let sent = context.client()?.send(&call).await;
-    drop(progress);
-    context.situation.replace(Situation::Nothing);
-    let answer = sent.map_err(|failure| {
-        let open = failure.leaves_a_write_open();
-        let error = failure.into_error(&call);
-        match open {
-            true => error.hint("look before trying again: `bookctl session list`"),
-            false => error,
+    let mut allowed = context.max_wait();
+    loop {
+        context.situation.replace(Situation::Sent {
+            request: call.name(),
+        });
+        let progress = context.out.progress("asking the service");
+        let sent = context.client()?.send(&call).await;
+        drop(progress);
+        context.situation.replace(Situation::Nothing);
+        let failure = match sent {
+            Ok(answer) => return Ok(answer.document),
+            Err(failure) => failure,
+        };
+        if failure.leaves_a_write_open() {
+            let error = failure.into_error(&call);
+            return Err(error.hint("look before trying again: `bookctl session list`"));
         }
-    })?;
-    Ok(answer.document)
+        // A rate limit says that nothing was done; any other refusal ends it.
+        allowed = context.pause_for_limit(failure, &call, allowed).await?;
+    }
 }
 
 async fn code(context: &Context, args: &Verify) -> Result<String> {

@@ -9,6 +9,7 @@ mod table;
 mod visible;
 
 use std::cell::RefCell;
+use std::ffi::OsString;
 use std::io::{self, Write};
 
 use clap::builder::StyledStr;
@@ -25,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::document::Document;
 pub(crate) use visible::visible;
+use visible::visible_lines;
 
 /// What a command ends with. One value knows its JSON and its human form, so that the two cannot drift.
 pub(crate) trait View {
@@ -130,9 +132,16 @@ impl Output {
         write_all(io::stdout().lock(), &styled(text, &self.stdout))
     }
 
-    /// Writes what clap says of arguments that do not fit.
-    pub(crate) fn print_usage(&self, text: &StyledStr) {
-        self.to_stderr(&styled(text, &self.stderr));
+    /// Writes what clap says of arguments that do not fit; it repeats them, and they may have been pasted.
+    pub(crate) fn print_usage(&self, text: &StyledStr, arguments: &[OsString]) {
+        let clean = |argument: &OsString| {
+            visible(&argument.to_string_lossy()) == argument.to_string_lossy()
+        };
+        if arguments.iter().all(clean) {
+            self.to_stderr(&styled(text, &self.stderr));
+        } else {
+            self.to_stderr(&visible_lines(&text.to_string()));
+        }
     }
 
     /// Shows a page on stderr: what a person sees between prompts.

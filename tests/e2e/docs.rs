@@ -1,8 +1,12 @@
 //! What the documentation generates from the code is what stands in it. `UPDATE_DOCS=1` writes it anew.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::harness::Home;
+use serde_json::Value;
+
+use crate::explained::codes;
+use crate::harness::{Home, text};
 
 /// Puts `generated` between the marks of a document, or compares it with what stands there.
 fn check(document: &str, begin: &str, generated: &str) {
@@ -40,4 +44,116 @@ fn the_table_of_scenarios_is_the_one_that_the_program_tells() {
         "<!-- generated: bookctl help sandbox --json -->",
         &table,
     );
+}
+
+/// A table of documents, a row each; the first column is code.
+fn table(headings: &[&str], rows: &[Value], fields: &[&str]) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let mut table = line(headings.iter().map(|it| (*it).to_owned()).collect());
+    table.push_str(&line(vec!["---".to_owned(); headings.len()]));
+    for row in rows {
+        let cells = fields.iter().zip(0..).map(|(field, place)| {
+            let cell = match &row[*field] {
+                Value::String(text) => text.replace('|', "\\|"),
+                other => other.to_string(),
+            };
+            if place == 0 {
+                format!("`{cell}`")
+            } else {
+                cell
+            }
+        });
+        table.push_str(&line(cells.collect()));
+    }
+    table
+}
+
+#[test]
+fn the_page_of_errors_lists_the_whole_catalog() {
+    check(
+        "docs/errors.md",
+        "<!-- generated: bookctl explain --json -->",
+        &table(
+            &["code", "where", "exit", "meaning", "trying again", "next"],
+            &codes(),
+            &["code", "kind", "exit_code", "meaning", "retry", "next"],
+        ),
+    );
+}
+
+#[test]
+fn the_pages_of_exit_codes_and_environment_are_the_topics_of_the_help() {
+    for (topic, field, headings) in [
+        ("exit-codes", "exit_codes", ["code", "meaning"]),
+        ("environment", "environment", ["variable", "meaning"]),
+    ] {
+        let document = Home::new().run(["help", topic, "--json"]).exits(0).json();
+        let rows = document[field].as_array().unwrap();
+        check(
+            &format!("docs/{topic}.md"),
+            &format!("<!-- generated: bookctl help {topic} --json -->"),
+            &table(&headings, rows, &headings),
+        );
+    }
+}
+
+/// What the interface's description names as a code: an `error_code`, an older refusal's `error`, a booking's own
+/// code, a status.
+fn codes_of_the_interface(node: &Value, found: &mut BTreeSet<String>) {
+    let names = |schema: &Value| -> Vec<String> {
+        let one = schema["const"].as_str().into_iter();
+        let several = schema["enum"].as_array().into_iter().flatten();
+        let names = one.chain(several.filter_map(Value::as_str));
+        // A sentence is no code.
+        let names = names.filter(|name| !name.contains(' '));
+        names.map(str::to_owned).collect()
+    };
+    match node {
+        Value::Object(object) => {
+            for (key, value) in object {
+                if ["error_code", "error", "BookingErrorCode", "BookingStatus"]
+                    .contains(&key.as_str())
+                {
+                    found.extend(names(value));
+                }
+                codes_of_the_interface(value, found);
+            }
+        }
+        Value::Array(list) => list
+            .iter()
+            .for_each(|value| codes_of_the_interface(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_code_and_status_of_the_interface_is_explained() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/openapi.json");
+    let interface = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let mut named = BTreeSet::new();
+    codes_of_the_interface(&interface, &mut named);
+    assert!(named.len() > 35, "{named:?}");
+    let explained: BTreeSet<String> = codes().iter().map(|row| text(row, "code")).collect();
+    let missing: Vec<&String> = named.difference(&explained).collect();
+    assert!(missing.is_empty(), "not in the catalog: {missing:?}");
+    let statuses = interface["paths"].as_object().unwrap().values();
+    let statuses = statuses.flat_map(|path| path.as_object().unwrap().values());
+    let statuses = statuses.flat_map(|call| call["responses"].as_object().unwrap().keys());
+    for status in statuses.filter(|status| status.as_str() >= "400") {
+        let code = format!("http_{status}");
+        assert!(explained.contains(&code), "{code} is not explained");
+    }
+}
+
+/// Which page speaks of what, for those who begin at the front.
+#[test]
+fn every_page_is_linked_from_the_readme() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    for page in std::fs::read_dir(root.join("docs")).unwrap() {
+        let name = page.unwrap().file_name().into_string().unwrap();
+        if name.ends_with(".md") {
+            assert!(readme.contains(&format!("docs/{name}")), "{name}");
+        }
+    }
 }

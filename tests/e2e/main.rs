@@ -17,6 +17,7 @@ mod controls;
 mod docs;
 mod explained;
 mod faults;
+mod hostile;
 mod interrupts;
 mod journal;
 mod matrix;

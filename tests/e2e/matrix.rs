@@ -62,20 +62,20 @@ impl Surroundings {
                 "BOOKING" => arguments.push(self.booking.clone()),
                 "PAUSED" => arguments.push(self.paused.clone()),
                 "SESSION" => arguments.push(self.session.clone()),
-                word => arguments.push(word.replace('_', " ").replace("\u{a0}", "_")),
+                word => arguments.push(word.replace('~', " ")),
             }
         }
         arguments
     }
 }
 
-/// Every command, with arguments that it can work with, and what it lacks where nobody may be asked. An underscore
-/// in a word of them stands for a blank.
+/// Every command, with arguments that it can work with, and what it lacks where nobody may be asked. A tilde in
+/// a word of them stands for a blank.
 const LINES: &[&str] = &[
     "",
-    "search dining --near Sandbox --at tomorrow_19:30",
+    "search dining --near Sandbox --at tomorrow~19:30",
     "search",
-    "slots @1 --at tomorrow_19:30",
+    "slots @1 --at tomorrow~19:30",
     "slots",
     "book @1 GUEST",
     "book @1 GUEST --dry-run",
@@ -83,7 +83,7 @@ const LINES: &[&str] = &[
     "book @1",
     "show BOOKING",
     "show BOOKING PAUSED",
-    "show bk-nobody",
+    "show bk_nobody",
     "watch BOOKING",
     "watch PAUSED",
     "continue PAUSED --otp 000000",
@@ -97,7 +97,7 @@ const LINES: &[&str] = &[
     "attempts resume nobody",
     "attempts abandon nobody",
     "session",
-    "session connect --end-user user-8 --phone +44_20_7946_0019",
+    "session connect --end-user user_8 --phone +44~20~7946~0019",
     "session connect",
     "session verify SESSION --code 000000",
     "session verify SESSION",
@@ -106,7 +106,7 @@ const LINES: &[&str] = &[
     "session disconnect SESSION",
     "session disconnect SESSION --yes",
     "card SESSION",
-    "card --end-user user-7",
+    "card --end-user user_7",
     "api GET /v1/",
     "api POST /v1/nowhere",
     "status",
@@ -125,11 +125,11 @@ const LINES: &[&str] = &[
     "sandbox organization",
     "sandbox faults",
     "sandbox faults list",
-    "sandbox faults add --on GET_/v1/nowhere --kind drop\u{a0}before",
+    "sandbox faults add --on GET~/v1/nowhere --kind drop_before",
     "sandbox faults clear",
     "sandbox deliveries",
     "sandbox deliveries list",
-    "sandbox deliveries resend evt-nobody",
+    "sandbox deliveries resend evt_nobody",
     "sandbox reset",
 ];
 
@@ -177,7 +177,7 @@ fn asks_nobody(line: &str, output: &Output) {
     assert!(output.code.is_some(), "{output}");
 }
 
-/// Each line in a pipe, run as `start` says.
+/// Each line in a pipe, with these variables and these flags more.
 fn in_a_pipe(variables: &[(&str, &str)], more: &[&str], check: impl Fn(&str, &Output)) {
     let surroundings = Surroundings::new(variables);
     for line in LINES {

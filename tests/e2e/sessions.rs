@@ -169,9 +169,9 @@ fn sessions_are_listed_by_person_provider_and_state() {
         let sessions = document["sessions"].as_array().unwrap().clone();
         sessions.iter().map(|it| text(it, "id")).collect()
     };
-    assert_eq!(ids(&["--end-user", "user_7"]), std::slice::from_ref(&active));
-    assert_eq!(ids(&["--end-user", "user 8&x=y"]), std::slice::from_ref(&pending));
-    assert_eq!(ids(&["--state", "pending"]), std::slice::from_ref(&pending));
+    assert_eq!(ids(&["--end-user", "user_7"]), [active.as_str()]);
+    assert_eq!(ids(&["--end-user", "user 8&x=y"]), [pending.as_str()]);
+    assert_eq!(ids(&["--state", "pending"]), [pending.as_str()]);
     assert_eq!(ids(&["--provider", "provider_b"]).len(), 2);
     assert!(ids(&["--state", "active", "--end-user", "nobody"]).is_empty());
     let human = home.run(["session", "list"]).exits(0);
@@ -336,4 +336,35 @@ fn verbose_keeps_the_code_of_a_session() {
         .exits(0);
     assert!(output.stderr.contains("/verify"), "{output}");
     assert!(!output.stderr.contains(&code), "{output}");
+}
+
+/// "rate limited, and waiting was not allowed or not enough" (command line, Exit codes): where it is allowed, the call
+/// goes out once more, for the refused one did nothing.
+#[test]
+fn a_rate_limit_is_waited_out_where_that_is_allowed_and_never_without_end() {
+    let limited = json!({"error": "rate_limited", "message": "slow down", "limit": 20, "retry_after_seconds": 0});
+    let calls = std::cell::Cell::new(0);
+    let body = limited.clone();
+    let server = Scripted::start(move |_| {
+        calls.set(calls.get() + 1);
+        match calls.get() {
+            1..=3 => Reply::json(429, &body),
+            _ => Reply::json(201, &json!({"id": "ses_1", "state": "pending"})),
+        }
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    connect(&home, "user_7", PHONE).refused(9, "rate_limited");
+    home.run(["show", "bk_1", "--json"])
+        .refused(9, "rate_limited");
+    let patient = [
+        "session",
+        "connect",
+        "--end-user",
+        "u",
+        "--json",
+        "--max-wait",
+        "5s",
+    ];
+    home.run(patient).exits(0);
+    assert_eq!(server.requests().len(), 4);
 }
