@@ -9,15 +9,15 @@ use serde_json::Value;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::api::{Answer, Call, Client, Connection, Dialect, Failure, Trace};
-use crate::config::{Environment, Paths, Target, Wishes, resolve};
+use crate::config::{Environment, Paths, Target};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::flags::Flags;
 use crate::journal::Journal;
-use crate::output::{Filter, Format, Output, Terminals};
-use crate::prompt::{Facts, Prompter};
+use crate::output::Output;
+use crate::prompt::Prompter;
 use crate::sandbox::{self, Database, Sandbox};
 use crate::secrets::Secret;
+use crate::setup::Setup;
 use crate::situation::Situation;
 
 /// How long one request may take, answer included, unless `--timeout` says otherwise.
@@ -49,47 +49,28 @@ struct Embedded {
 }
 
 impl Context {
-    pub(crate) fn new(flags: &Flags, environment: Environment) -> Result<Self> {
-        // A filter that is none is refused before anything is sent.
-        let format = match &flags.jq {
-            Some(source) => Format::Jq(Filter::parse(source)?),
-            None if flags.json => Format::Json,
-            None => Format::Human,
-        };
-        let paths = Paths::find(&environment)?;
-        let wishes = Wishes {
-            profile: flags.profile.clone(),
-            no_sandbox: flags.no_sandbox,
-        };
-        let target = resolve(&wishes, &environment, &paths)?;
-        let terminals = Terminals::detect();
-        let out = Output::of_process(format, flags.color, flags.quiet, &environment);
-        let prompter = Prompter::new(&Facts {
-            stdin_is_terminal: terminals.stdin,
-            stderr_is_terminal: terminals.stderr,
-            no_input: flags.no_input,
-            machine_output: !out.is_human(),
-            no_input_in_environment: Environment::on(environment.no_input.as_ref()),
-            ci: Environment::on(environment.ci.as_ref()),
-            term_is_dumb: environment.term.as_ref().is_none_or(|term| term == "dumb"),
-            accessible: Environment::on(environment.accessible.as_ref()),
-            colour: out.stderr_look().colour,
-        });
-        Ok(Context {
-            out,
-            prompter,
+    /// A context for the service that flags, environment and file choose.
+    pub(crate) fn new(setup: Setup) -> Result<Self> {
+        let target = setup.target()?;
+        Ok(Context::with_target(setup, target))
+    }
+
+    pub(crate) fn with_target(setup: Setup, target: Target) -> Self {
+        Context {
+            out: setup.out,
+            prompter: setup.prompter,
             situation: RefCell::default(),
-            no_sandbox: flags.no_sandbox || Environment::on(environment.no_sandbox.as_ref()),
-            environment,
-            paths,
+            no_sandbox: setup.wishes.no_sandbox,
+            environment: setup.environment,
+            paths: setup.paths,
             target,
-            timeout: flags.timeout,
-            max_wait: flags.max_wait,
-            verbose: flags.verbose,
+            timeout: setup.timeout,
+            max_wait: setup.max_wait,
+            verbose: setup.verbose,
             client: OnceCell::new(),
             embedded: OnceCell::new(),
             journal: RefCell::new(None),
-        })
+        }
     }
 
     pub(crate) fn target(&self) -> &Target {

@@ -10,6 +10,7 @@ mod explain;
 mod field;
 mod help;
 mod modify;
+mod profile;
 mod sandbox;
 mod search;
 mod session;
@@ -25,6 +26,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::setup::Setup;
 
 /// Every verb, registered in one line.
 #[derive(Subcommand, Debug)]
@@ -44,6 +46,8 @@ pub(crate) enum Command {
     Card(card::Args),
     Api(Box<api::Args>),
     Status(status::Args),
+    #[command(subcommand)]
+    Profile(profile::Command),
     Explain(explain::Args),
     Help(help::Args),
     #[command(subcommand)]
@@ -71,9 +75,22 @@ impl Command {
         }
     }
 
+    /// Whether the command mends the configuration, and so works without a service that can be resolved.
+    pub(crate) fn needs_no_service(&self) -> bool {
+        matches!(self, Command::Profile(_))
+    }
+
     /// Whether a signal is how the command is meant to end.
     pub(crate) fn ends_by_signal(&self) -> bool {
         matches!(self, Command::Sandbox(command) if command.is_server())
+    }
+}
+
+/// Runs a verb that needs no service.
+pub(crate) async fn run_with_setup(setup: Setup, command: Command) -> Result<Exit> {
+    match command {
+        Command::Profile(command) => profile::run(&setup, command).await,
+        other => run(&Context::new(setup)?, other).await,
     }
 }
 
@@ -98,7 +115,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Continue(args) => continue_::run(context, args).await,
         Command::Attempts(args) => attempts::run(context, args).await,
         // Answered before there was a context.
-        Command::Help(_) => Ok(Exit::Done),
+        Command::Help(_) | Command::Profile(_) => Ok(Exit::Done),
         Command::Sandbox(command) => sandbox::run(context, command).await,
     }
 }
