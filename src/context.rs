@@ -9,14 +9,14 @@ use serde_json::Value;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::api::{Answer, Call, Client, Connection, Dialect, Failure, Trace};
-use crate::config::{Environment, Paths, Target};
+use crate::config::{Environment, Paths, Service, Target};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::journal::Journal;
 use crate::output::Output;
 use crate::prompt::Prompter;
 use crate::sandbox::{self, Database, Sandbox};
-use crate::secrets::Secret;
+use crate::secrets::{KeySource, Secret, Vault};
 use crate::setup::Setup;
 use crate::situation::Situation;
 
@@ -133,7 +133,7 @@ impl Context {
                 let key = key
                     .clone()
                     .unwrap_or_else(|| Secret::new(sandbox::LIVE_KEY.to_owned()));
-                self.connection(base, true, false, Some(key))
+                self.connection(base, true, false, KeySource::Given(key))
             }
             Target::Remote(service) => {
                 let base = service.base_url.join("");
@@ -141,7 +141,7 @@ impl Context {
                     base,
                     service.base_url.is_loopback(),
                     service.base_url.is_https(),
-                    service.key.clone(),
+                    self.key_source(service),
                 )
             }
         };
@@ -149,13 +149,7 @@ impl Context {
         Ok(self.client.get_or_init(|| client))
     }
 
-    fn connection(
-        &self,
-        base: String,
-        loopback: bool,
-        https: bool,
-        key: Option<Secret>,
-    ) -> Connection {
+    fn connection(&self, base: String, loopback: bool, https: bool, key: KeySource) -> Connection {
         let ca_file = match &self.target {
             Target::Embedded { .. } => None,
             Target::Remote(service) => service.ca_file.clone(),
@@ -169,6 +163,19 @@ impl Context {
             dialect: self.dialect(),
             timeout: self.timeout.unwrap_or(REQUEST_TIMEOUT),
             trace: self.verbose.then(|| Box::new(Output::trace) as Trace),
+        }
+    }
+
+    /// The environment's key, else the one that is stored for the profile and exactly this origin.
+    fn key_source(&self, service: &Service) -> KeySource {
+        match (&service.key, service.account()) {
+            (Some(key), _) => KeySource::Given(key.clone()),
+            (None, Some(account)) => KeySource::Stored {
+                vault: Vault::new(self.paths.secrets.clone()),
+                account,
+                noted_origin: service.key_origin.clone(),
+            },
+            (None, None) => KeySource::Nowhere,
         }
     }
 
@@ -264,11 +271,11 @@ impl Context {
         }
     }
 
-    /// Whether a key would travel with a request.
+    /// Whether a key would travel with a request, as far as that can be told without a look into a keyring.
     pub(crate) fn has_key(&self) -> bool {
         match &self.target {
             Target::Embedded { .. } => true,
-            Target::Remote(service) => service.key.is_some(),
+            Target::Remote(service) => self.key_source(service).promises_a_key(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod api;
 mod attempts;
+mod auth;
 mod book;
 mod cancel;
 mod card;
@@ -47,6 +48,8 @@ pub(crate) enum Command {
     Api(Box<api::Args>),
     Status(status::Args),
     #[command(subcommand)]
+    Auth(auth::Command),
+    #[command(subcommand)]
     Profile(profile::Command),
     Explain(explain::Args),
     Help(help::Args),
@@ -77,7 +80,7 @@ impl Command {
 
     /// Whether the command mends the configuration, and so works without a service that can be resolved.
     pub(crate) fn needs_no_service(&self) -> bool {
-        matches!(self, Command::Profile(_))
+        matches!(self, Command::Auth(_) | Command::Profile(_))
     }
 
     /// Whether a signal is how the command is meant to end.
@@ -89,6 +92,7 @@ impl Command {
 /// Runs a verb that needs no service.
 pub(crate) async fn run_with_setup(setup: Setup, command: Command) -> Result<Exit> {
     match command {
+        Command::Auth(command) => auth::run(setup, command).await,
         Command::Profile(command) => profile::run(&setup, command).await,
         other => run(&Context::new(setup)?, other).await,
     }
@@ -115,7 +119,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Continue(args) => continue_::run(context, args).await,
         Command::Attempts(args) => attempts::run(context, args).await,
         // Answered before there was a context.
-        Command::Help(_) | Command::Profile(_) => Ok(Exit::Done),
+        Command::Help(_) | Command::Auth(_) | Command::Profile(_) => Ok(Exit::Done),
         Command::Sandbox(command) => sandbox::run(context, command).await,
     }
 }

@@ -95,7 +95,7 @@ impl Draft {
 
     /// Adds a profile.
     pub(crate) fn add(&mut self, name: &ProfileName, base_url: &BaseUrl) -> Result<()> {
-        self.set(name.as_str(), "base_url", base_url.as_str())
+        self.set(name.as_str(), "base_url", base_url.join(""))
     }
 
     /// Sets one of a profile's own keys; the profile is added where it is missing.

@@ -8,7 +8,7 @@ use super::file::ConfigFile;
 use super::{Environment, Paths};
 use crate::api::Dialect;
 use crate::error::{Error, Result};
-use crate::secrets::Secret;
+use crate::secrets::{Account, Secret};
 
 /// The profile name that always means the embedded sandbox.
 pub(crate) const SANDBOX_PROFILE: &str = "sandbox";
@@ -60,6 +60,12 @@ impl Service {
             ca_file: None,
             dialect: Dialect::default(),
         }
+    }
+
+    /// Under which name its secrets are stored: only what has a profile has stored ones.
+    pub(crate) fn account(&self) -> Option<Account> {
+        let profile = self.profile.as_ref()?;
+        Some(Account::new(profile, self.base_url.origin()))
     }
 }
 
@@ -125,10 +131,6 @@ impl BaseUrl {
     /// Scheme, host and port.
     pub(crate) fn origin(&self) -> String {
         self.0.origin().ascii_serialization()
-    }
-
-    pub(crate) fn as_str(&self) -> &str {
-        self.0.as_str()
     }
 
     /// The address of `path`, whose segments are encoded already.

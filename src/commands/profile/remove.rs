@@ -2,7 +2,9 @@ use crate::config::{SANDBOX_PROFILE, edit};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::prompt::Question;
+use crate::secrets::{Account, Vault};
 use crate::setup::Setup;
+use crate::walk::forget_secrets;
 
 use super::listing::{Profiles, rows};
 
@@ -23,9 +25,21 @@ pub(super) async fn run(setup: &Setup, args: Args) -> Result<Exit> {
         return Err(Error::config("the embedded sandbox is always there")
             .hint("start it afresh with `bookctl sandbox reset`"));
     }
-    super::read(setup)?.profile(name)?;
+    let file = super::read(setup)?;
+    let profile = file.profile(name)?;
+    // An address that cannot be read has nothing stored for it but what was noted.
+    let origin = profile.address(name).map_or_else(
+        |_| profile.key_origin.clone().unwrap_or_default(),
+        |address| address.origin(),
+    );
     if !args.yes {
         confirm(setup, name).await?;
+    }
+    let vault = Vault::new(setup.paths.secrets.clone());
+    if let Err(error) = forget_secrets(setup, &vault, &Account::new(name, origin)).await {
+        setup
+            .out
+            .warn(&format!("its key may be stored still: {}", error.message));
     }
     edit(&setup.paths.config_file, |draft| draft.remove(name))?;
     setup.out.emit(&Profiles(rows(setup)?))?;
