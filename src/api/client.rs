@@ -256,9 +256,10 @@ impl Client {
         Ok(RawAnswer { head, answer })
     }
 
-    /// Knocks at `GET /v1/` without a key: any answer says that the service is reached.
-    pub(crate) async fn knock(&self) -> Result<(), Failure> {
-        self.exchange_with(&Call::get("/v1/"), None).await.map(drop)
+    /// Knocks at `GET /v1/` with this key or none; a refusal says, too, that the service is reached.
+    pub(crate) async fn knock(&self, key: Option<&Secret>) -> Result<Answer, Failure> {
+        let (status, headers, body) = self.exchange_with(&Call::get("/v1/"), key).await?;
+        read_answer(status, &headers, body)
     }
 
     async fn exchange(&self, call: &Call) -> Result<(StatusCode, HeaderMap, Vec<u8>), Failure> {

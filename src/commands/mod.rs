@@ -7,6 +7,7 @@ mod book;
 mod cancel;
 mod card;
 mod continue_;
+mod doctor;
 mod explain;
 mod field;
 mod help;
@@ -51,6 +52,7 @@ pub(crate) enum Command {
     Auth(auth::Command),
     #[command(subcommand)]
     Profile(profile::Command),
+    Doctor(doctor::Args),
     Explain(explain::Args),
     Help(help::Args),
     #[command(subcommand)]
@@ -80,7 +82,10 @@ impl Command {
 
     /// Whether the command mends the configuration, and so works without a service that can be resolved.
     pub(crate) fn needs_no_service(&self) -> bool {
-        matches!(self, Command::Auth(_) | Command::Profile(_))
+        matches!(
+            self,
+            Command::Auth(_) | Command::Profile(_) | Command::Doctor(_)
+        )
     }
 
     /// Whether a signal is how the command is meant to end.
@@ -93,6 +98,7 @@ impl Command {
 pub(crate) async fn run_with_setup(setup: Setup, command: Command) -> Result<Exit> {
     match command {
         Command::Auth(command) => auth::run(setup, command).await,
+        Command::Doctor(_) => doctor::run(setup).await,
         Command::Profile(command) => profile::run(&setup, command).await,
         other => run(&Context::new(setup)?, other).await,
     }
@@ -119,7 +125,9 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Continue(args) => continue_::run(context, args).await,
         Command::Attempts(args) => attempts::run(context, args).await,
         // Answered before there was a context.
-        Command::Help(_) | Command::Auth(_) | Command::Profile(_) => Ok(Exit::Done),
+        Command::Help(_) | Command::Auth(_) | Command::Profile(_) | Command::Doctor(_) => {
+            Ok(Exit::Done)
+        }
         Command::Sandbox(command) => sandbox::run(context, command).await,
     }
 }
