@@ -8,14 +8,18 @@
 
 mod harness;
 
+mod auth;
+mod auth_keyring;
 mod book;
 mod config;
 mod docs;
+mod doctor;
 mod faults;
 mod interrupts;
 mod journal;
 mod output;
 mod pauses;
+mod profile;
 mod readme;
 mod rooms;
 mod search;

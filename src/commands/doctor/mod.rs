@@ -73,10 +73,12 @@ fn configuration(setup: &Setup, profile: Option<&str>) -> Check {
 fn broken_configuration(setup: &Setup, error: &Error) -> String {
     match ConfigFile::read(&setup.paths.config_file) {
         Err(_) => format!("${{EDITOR:-vi}} {}", setup.paths.config_file.display()),
-        Ok(_) => error
-            .hint
-            .clone()
-            .unwrap_or_else(|| "bookctl profile list".to_owned()),
+        Ok(file) => {
+            let named = setup.named_profile().or(file.default_profile.clone());
+            let is_known = named.is_none_or(|name| file.profile(&name).is_ok());
+            let hint = error.hint.clone().filter(|_| is_known);
+            hint.unwrap_or_else(|| "bookctl profile list".to_owned())
+        }
     }
 }
 
