@@ -86,8 +86,14 @@ pub(crate) fn entry(code: &str) -> Option<&'static Entry> {
 }
 
 /// The exit code of a refusal: the service's own code outranks the HTTP status.
+///
+/// A code that a failed booking carries says less where a change was refused with it: that booking has not failed.
 pub(crate) fn exit_for_refusal(code: Option<&str>, http_status: u16) -> Exit {
-    let documented = code.and_then(entry).filter(|entry| entry.kind != Status);
+    let documented = code.and_then(entry).filter(|entry| match entry.kind {
+        Status => false,
+        Outcome => entry.exit != Exit::Failed,
+        Refusal | Http | Own => true,
+    });
     documented.map_or_else(|| exit_for_status(http_status), |entry| entry.exit)
 }
 
@@ -362,6 +368,10 @@ mod tests {
             Exit::Service
         );
         assert_eq!(exit_for_refusal(Some("never_heard_of"), 409), Exit::Refused);
+        assert_eq!(
+            exit_for_refusal(Some("no_availability"), 422),
+            Exit::Refused
+        );
         assert_eq!(exit_for_refusal(None, 413), Exit::Invalid);
     }
 }

@@ -15,6 +15,10 @@ pub(crate) enum Situation {
     Known { id: String, status: Status },
     /// An answer to this paused booking is on its way.
     Answering { id: String },
+    /// A call that changes something, none of the above, is on its way.
+    Sent { request: String },
+    /// A person was texted the code of this session.
+    Texted { session: String },
 }
 
 impl Situation {
@@ -51,6 +55,15 @@ impl Situation {
                     "{word} while the answer to booking {id} was on its way: check before answering again"
                 );
                 error.hint = Some(format!("bookctl show {id}"));
+            }
+            Situation::Sent { request } => {
+                error.message =
+                    format!("{word} while {request} was on its way: its outcome is unknown");
+                error.hint = Some("look before it is sent again".to_owned());
+            }
+            Situation::Texted { session } => {
+                error.message = format!("{word}; session {session} waits for its code");
+                error.hint = Some(format!("bookctl session verify {session} --code CODE"));
             }
         }
         error

@@ -92,7 +92,8 @@ impl Call {
     /// Whether the service may have done something when no answer came.
     pub(crate) fn is_write(&self) -> bool {
         // The two searches are reads that travel as POST; a sandbox's own controls book nothing.
-        self.method != Method::GET && !self.path.ends_with("/search") && !self.is_of_a_sandbox()
+        let path = self.path.split(['?', '#']).next().unwrap_or_default();
+        self.method != Method::GET && !path.ends_with("/search") && !self.is_of_a_sandbox()
     }
 
     /// Whether it goes to a sandbox's own surface, which needs no key.
@@ -361,6 +362,13 @@ async fn read_bounded(mut response: reqwest::Response) -> Result<Vec<u8>, Failur
 }
 
 fn read_answer(status: StatusCode, headers: &HeaderMap, body: Vec<u8>) -> Result<Answer, Failure> {
+    // It was done, and there is nothing to say of it. A call that needs a document finds none in `null`.
+    if status == StatusCode::NO_CONTENT {
+        return Ok(Answer {
+            status: status.as_u16(),
+            document: Value::Null.into(),
+        });
+    }
     let document = String::from_utf8(body)
         .ok()
         .and_then(|text| Document::parse(text).ok());

@@ -220,6 +220,11 @@ impl Failure {
                 let code = refusal.code.clone().unwrap_or_else(|| format!("http_{}", refusal.status));
                 let mut error = Error::new(&code, exit, refusal.sentence());
                 error.hint = catalog::entry(&code).map(|entry| entry.next.to_owned());
+                if let Some(after) = refusal.retry_after {
+                    let seconds = after.as_secs();
+                    error.message.push_str(&format!("; the window resets in {seconds} s"));
+                    error.hint = Some(format!("try again then, or let --max-wait {seconds}s wait it out"));
+                }
                 error.details = refusal.open_bookings();
                 error
             }

@@ -48,7 +48,8 @@ pub(crate) fn redacted(body: &Value, dialect: &Dialect) -> Value {
     let mut body = body.clone();
     if let Some(object) = body.as_object_mut() {
         for (key, value) in object.iter_mut() {
-            if key == &dialect.otp_field || SECRET_FIELDS.contains(&key.as_str()) {
+            let one_time_code = [&dialect.otp_field, &dialect.session_code_field].contains(&key);
+            if one_time_code || SECRET_FIELDS.contains(&key.as_str()) {
                 *value = Value::from("***");
             }
         }
@@ -67,10 +68,10 @@ mod tests {
             otp_field: "pin".to_owned(),
             ..Dialect::default()
         };
-        let body = json!({"pin": "123456", "psp_response": {"card": "4242"}, "note": "x"});
+        let body = json!({"pin": "123456", "code": "654321", "psp_response": {"card": "4242"}, "note": "x"});
         assert_eq!(
             redacted(&body, &dialect),
-            json!({"pin": "***", "psp_response": "***", "note": "x"})
+            json!({"pin": "***", "code": "***", "psp_response": "***", "note": "x"})
         );
     }
 }

@@ -1,6 +1,7 @@
 use std::io::Read;
 
 use reqwest::Method;
+use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
 use super::field::{Field, field, raw_field};
@@ -10,6 +11,7 @@ use crate::error::{Error, Result, reason};
 use crate::exit::Exit;
 use crate::model::document::Document;
 use crate::output::{Page, View};
+use crate::situation::Situation;
 
 /// Send any request to the service, with the profile's address and key
 ///
@@ -91,6 +93,11 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     };
     if call.is_write() {
         context.before_change()?;
+    }
+    if call.is_write() {
+        context.situation.replace(Situation::Sent {
+            request: call.name(),
+        });
     }
     let raw = context
         .client()?
@@ -200,7 +207,12 @@ fn header(text: &str) -> Result<(String, String), String> {
         .split_once(':')
         .map(|(name, value)| (name.trim(), value.trim()));
     match parts {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        Some((name, value)) if HeaderName::try_from(name).is_ok() => {
+            match HeaderValue::try_from(value) {
+                Ok(_) => Ok((name.to_owned(), value.to_owned())),
+                Err(_) => Err("the value cannot travel in a header".to_owned()),
+            }
+        }
         _ => Err("write it as 'Name: value'".to_owned()),
     }
 }

@@ -15,8 +15,8 @@ use crate::model::when::When;
 use crate::model::{duration, party};
 use crate::view::RequestView;
 use crate::walk::{
-    Draft, Offer, Zoning, create, finish, guide, locate_slot, locate_venue, offered, resolve,
-    wait_while_processing, walk_through,
+    Draft, Offer, Zoning, choose_slot, create, finish, guide, locate_slot, locate_venue,
+    mention_doubtful, offered, resolve, wait_while_processing, walk_through,
 };
 
 /// How long a person is kept waiting for a booking that is processing.
@@ -79,27 +79,68 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let key = args
-        .idempotency_key
-        .clone()
-        .unwrap_or_else(|| Uuid::now_v7().to_string());
+    let given = args.idempotency_key.is_some();
+    let key = args.idempotency_key.clone().unwrap_or_else(new_key);
     let (wait, dry_run) = (args.wait, args.dry_run);
     let mut draft = draft(context, args)?;
     if dry_run {
         return show_request(context, draft, &key);
     }
     context.before_change()?;
-    let datetime = match lacking(&draft) {
-        None => find_time(context, &mut draft).await?,
-        Some((flag, what)) if !context.prompter.interactive() => return Err(missing(flag, what)),
-        Some(_) => {
-            guide(context, &mut draft).await?;
-            find_time(context, &mut draft).await?
-        }
-    };
-    let booking = create(context, &key, draft.into_booking(datetime)?.body()).await?;
+    mention_doubtful(context).await?;
+    let booking = make(context, &mut draft, key, given).await?;
     let booking = follow(context, booking, wait).await?;
     finish(context, &booking)
+}
+
+/// Completes the draft and creates the booking. Where a person was walked there, a guest whom the service refuses
+/// is asked for again; a request that changed gets a key of its own.
+async fn make(context: &Context, draft: &mut Draft, key: String, given: bool) -> Result<Booking> {
+    let mut key = key;
+    let mut walked = false;
+    loop {
+        if let Some((flag, what)) = lacking(draft) {
+            if !context.prompter.interactive() {
+                return Err(missing(flag, what));
+            }
+            guide(context, draft).await?;
+            walked = true;
+        }
+        let datetime = find_time(context, draft).await?;
+        let body = draft.booking(datetime)?.body();
+        let error = match create(context, &key, body).await {
+            Ok(booking) => return Ok(booking),
+            Err(error) => error,
+        };
+        let of_the_guest = matches!(
+            error.code.as_str(),
+            "placeholder_customer" | "missing_last_name"
+        );
+        if walked && of_the_guest && !given {
+            context.out.warn(&error.message);
+            draft.name = None;
+            key = new_key();
+            continue;
+        }
+        return Err(explained(error, draft, walked));
+    }
+}
+
+/// The error with what a person needs to go on from here.
+fn explained(error: Error, draft: &Draft, walked: bool) -> Error {
+    let error = match draft.command() {
+        Some(command) if walked => error.detail(format!("to come back to it: {command}")),
+        _ => error,
+    };
+    // Without a provider the service may not know whom to ask (spec, Errors: 400 without a code).
+    if error.code == "http_400" && draft.provider.is_none() {
+        return error.hint("where several providers serve a venue, name one with --provider");
+    }
+    error
+}
+
+fn new_key() -> String {
+    Uuid::now_v7().to_string()
 }
 
 /// Walks a person through what follows the create; a script gets the create's own answer unless it waits.
@@ -244,9 +285,16 @@ async fn find_time(context: &Context, draft: &mut Draft) -> Result<String> {
         draft.provider.as_deref(),
     )
     .await?;
-    let Some(slot) = offer.at_wanted().cloned() else {
-        offer.remember(context, Shown::No);
-        return Err(no_slot(venue.name(), &offer));
+    let slot = match offer.at_wanted().cloned() {
+        Some(slot) => slot,
+        // On a terminal the nearest are offered; a script gets them listed, and books nothing.
+        None if context.prompter.interactive() && !offer.slots.is_empty() => {
+            choose_slot(context, &offer).await?
+        }
+        None => {
+            offer.remember(context, Shown::No);
+            return Err(no_slot(venue.name(), &offer));
+        }
     };
     let datetime = slot.datetime().to_owned();
     draft.provider = draft.provider.take().or(offer.provider);
@@ -292,7 +340,12 @@ fn show_request(context: &Context, draft: Draft, key: &str) -> Result<Exit> {
         }
         (None, None) => return Err(Error::usage("no time is named")),
     };
-    let body: Value = draft.into_booking(datetime)?.body();
+    let body: Value = draft.booking(datetime)?.body();
+    if draft.slot.is_none() && draft.slot_id.is_none() {
+        context
+            .out
+            .note("the slot at that time would be looked up first, and named in the request");
+    }
     let call = create_call(body, key);
     let headers = shown_headers(&context.dialect(), context.has_key(), &call);
     context.out.emit(&RequestView {

@@ -33,7 +33,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     let call = cancel_call(id, args.reason.as_deref(), &context.dialect());
     let booking = change(context, id, call, "cancelling", |booking| {
+        // That its provider cannot cancel is an answer too.
         booking.status() == Status::Cancelled
+            || booking.error_code() == Some("cancellation_unsupported")
     })
     .await?;
     let exit = finish(context, &booking)?;

@@ -20,7 +20,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "U")]
     end_user: Option<String>,
     /// Provider of the account, with --end-user
-    #[arg(long, value_name = "P", requires = "end_user")]
+    #[arg(
+        long,
+        value_name = "P",
+        requires = "end_user",
+        conflicts_with = "session"
+    )]
     provider: Option<String>,
 }
 

@@ -42,15 +42,20 @@ pub(super) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<
         return Ok(Exit::Done);
     }
     root.build();
-    let mut found = &mut root;
+    let mut found = &root;
     for word in &args.words {
-        found = found.find_subcommand_mut(word).ok_or_else(|| {
+        found = found.find_subcommand(word).ok_or_else(|| {
             Error::usage(format!("there is no topic or command `{}`", word.escape_debug())).hint(
                 "topics: environment, exit-codes, output, sandbox, dialect; commands: bookctl --help",
             )
         })?;
     }
-    out.print_help(&found.render_long_help())?;
+    // What `--help` prints there: it is asked for as a person would.
+    let asked = ["bookctl"].into_iter();
+    let asked = asked.chain(args.words.iter().map(String::as_str));
+    if let Err(help) = root.try_get_matches_from(asked.chain(["--help"])) {
+        out.print_help(&help.render())?;
+    }
     Ok(Exit::Done)
 }
 

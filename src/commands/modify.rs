@@ -1,3 +1,4 @@
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::timing::Zone;
@@ -60,7 +61,13 @@ fn shows(booking: &Booking, changes: &Changes) -> bool {
     let is = |field: &str, wanted: Option<String>| {
         wanted.is_none_or(|wanted| booking.value().get(field).map(plain) == Some(wanted))
     };
-    is("datetime", changes.datetime.clone())
+    let moment = |text: &str| text.parse::<Timestamp>().ok();
+    let moved = changes.datetime.as_deref().is_none_or(|wanted| {
+        // The service writes the same moment with the venue's offset.
+        let stands = booking.str("datetime").and_then(moment);
+        stands.is_some() && stands == moment(wanted)
+    });
+    moved
         && is(
             "party_size",
             changes.party_size.map(|party| party.to_string()),
@@ -88,7 +95,8 @@ async fn new_time(
                 "booking {id} is {}; only a confirmed one can be changed",
                 booking.status()
             ),
-        ));
+        )
+        .hint(format!("look at it with `bookctl show {id}`")));
     }
     let Some(venue) = booking.str("venue_id") else {
         return Err(

@@ -1,6 +1,6 @@
 use std::io::Read;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::api::{Call, list, session};
 use crate::context::Context;
@@ -10,6 +10,7 @@ use crate::model::document::{Document, plain};
 use crate::model::moment::human;
 use crate::output::{Page, TableCell, Tone, View};
 use crate::prompt::Question;
+use crate::situation::Situation;
 use crate::walk::not_a_list;
 
 /// Connect a person's own provider account, so that bookings are made signed in as that person
@@ -109,7 +110,14 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
             if !args.yes {
                 confirm(context, &args.session).await?;
             }
-            send_once(context, session::disconnect(&args.session)).await?
+            let answer = send_once(context, session::disconnect(&args.session)).await?;
+            // Where the service has nothing to say of it, that it is done is all.
+            match answer.value() {
+                Value::Null => {
+                    json!({"id": args.session, "object": "session", "deleted": true}).into()
+                }
+                _ => answer,
+            }
         }
         Command::List(args) => return list_all(context, &args).await,
     };
@@ -130,11 +138,16 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
             "a code was texted to {to}; session {id} waits for it"
         ));
         document = loop {
+            context.situation.replace(Situation::Texted {
+                session: id.clone(),
+            });
             let code = ask_code(context).await?;
             match send_once(context, session::verify(&id, &code, &dialect)).await {
                 Ok(document) => break document,
-                // Another try is the person's to decide: they may leave with Ctrl-C.
-                Err(error) if error.code == "invalid_code" => context.out.warn(&error.message),
+                // Another try is the person's to decide, as long as a code can be right.
+                Err(error) if error.code == "invalid_code" && waits(context, &id).await => {
+                    context.out.warn(&error.message);
+                }
                 Err(error) => return Err(error),
             }
         };
@@ -143,11 +156,24 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// Whether the session still waits for its code: it is too late for one that was wrong too often, or is too old.
+async fn waits(context: &Context, id: &str) -> bool {
+    match context.read(session::show(id)).await {
+        Ok(answer) => answer.document.str("state") == Some("pending"),
+        // Whether it does cannot be told; the next answer will.
+        Err(_) => true,
+    }
+}
+
 /// Sends a call that must not be repeated by itself.
 async fn send_once(context: &Context, call: Call) -> Result<Document> {
+    context.situation.replace(Situation::Sent {
+        request: call.name(),
+    });
     let progress = context.out.progress("asking the service");
     let sent = context.client()?.send(&call).await;
     drop(progress);
+    context.situation.replace(Situation::Nothing);
     let answer = sent.map_err(|failure| {
         let open = failure.leaves_a_write_open();
         let error = failure.into_error(&call);

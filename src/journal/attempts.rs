@@ -1,6 +1,6 @@
 //! Creates: intended, sent, settled.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -31,6 +31,9 @@ pub(crate) struct Attempt {
     /// RFC 3339.
     pub(crate) created_at: String,
 }
+
+/// A create that is older has no run any more that could still settle it.
+const LONGEST_RUN: SignedDuration = SignedDuration::from_mins(5);
 
 const COLUMNS: &str = "idempotency_key, state, profile, origin, request, booking_id, created_at";
 
@@ -106,6 +109,11 @@ impl Journal {
                     params![key, origin, profile, text, hash, now],
                 )?;
             }
+            // A refusal that is tried again is open again.
+            connection.execute(
+                "UPDATE attempts SET state = 'unsettled' WHERE idempotency_key = ?1 AND state = 'refused'",
+                [key],
+            )?;
             Ok(known)
         })?;
         match known {
@@ -115,6 +123,47 @@ impl Journal {
                 .hint("a key belongs to one request for ever: leave --idempotency-key out, or give a new one")
                 .idempotency_key(key)),
         }
+    }
+
+    /// The run ended without knowing the outcome.
+    pub(crate) fn doubt(&mut self, key: &str) -> Result<()> {
+        self.write(|connection| {
+            connection.execute(
+                "UPDATE attempts SET doubted = 1 WHERE idempotency_key = ?1",
+                [key],
+            )
+        })?;
+        Ok(())
+    }
+
+    /// The attempts at this service whose runs have ended without a known outcome: those that were told so,
+    /// and those so old that whoever made them has died.
+    pub(crate) fn doubtful(&self) -> Result<Vec<Attempt>> {
+        let long_ago = Timestamp::now()
+            .saturating_sub(LONGEST_RUN)
+            .unwrap_or(Timestamp::MIN);
+        let attempts = self.read(|connection| {
+            let query = format!(
+                "SELECT {COLUMNS}, doubted FROM attempts
+                 WHERE state = 'unsettled' AND origin = ?1 ORDER BY created_at"
+            );
+            connection
+                .prepare(&query)?
+                .query_map([&self.origin], |row| {
+                    Ok((attempt(row)?, row.get::<_, bool>(7)?))
+                })?
+                .collect::<rusqlite::Result<Vec<_>>>()
+        })?;
+        let died = |attempt: &Attempt| {
+            attempt
+                .created_at
+                .parse::<Timestamp>()
+                .is_ok_and(|began| began < long_ago)
+        };
+        let doubtful = attempts
+            .into_iter()
+            .filter(|(attempt, doubted)| *doubted || died(attempt));
+        Ok(doubtful.map(|(attempt, _)| attempt).collect())
     }
 
     /// The answer came: this booking is what the attempt made.

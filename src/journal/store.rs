@@ -23,6 +23,7 @@ CREATE TABLE attempts (
     request_hash    TEXT NOT NULL,
     booking_id      TEXT,
     http_status     INTEGER,
+    doubted         INTEGER NOT NULL DEFAULT 0,
     created_at      TEXT NOT NULL,
     updated_at      TEXT NOT NULL
 ) WITHOUT ROWID;

@@ -22,6 +22,7 @@ pub(crate) use table::Cell as TableCell;
 
 use crate::config::Environment;
 use crate::error::{Error, Result};
+use crate::exit::Exit;
 use crate::model::document::Document;
 pub(crate) use visible::visible;
 
@@ -100,7 +101,7 @@ impl Output {
             Format::Json => self.json_text(&view.json()),
             Format::Jq(filter) => filter.run(view.json().value())?,
         };
-        write_all(io::stdout().lock(), &text)
+        self.to_stdout(&text)
     }
 
     /// The same, its JSON in one line on a terminal too: what goes on after it is read line by line.
@@ -108,7 +109,7 @@ impl Output {
         match &self.format {
             Format::Json => {
                 let text = format!("{}\n", json::compact(view.json().text()));
-                write_all(io::stdout().lock(), &text)
+                self.to_stdout(&text)
             }
             _ => self.emit(view),
         }
@@ -179,7 +180,11 @@ impl Output {
     pub(crate) fn report(&self, error: &Error) {
         let text = if self.is_human() {
             let mut page = Page::default();
-            page.labelled(Tone::Bad, "error:", error.message.as_str());
+            match error.exit {
+                // What a person chose is no error.
+                Exit::Declined => page.line(error.message.as_str()),
+                _ => page.labelled(Tone::Bad, "error:", error.message.as_str()),
+            };
             for detail in &error.details {
                 page.line(format!("  {detail}"));
             }
@@ -193,11 +198,19 @@ impl Output {
         self.to_stderr(&text);
     }
 
+    fn to_stdout(&self, text: &str) -> Result<()> {
+        self.beside_progress(|| write_all(io::stdout().lock(), text))
+    }
+
     fn to_stderr(&self, text: &str) {
-        // Where stderr is closed there is nobody to tell.
-        let write = || {
+        self.beside_progress(|| {
+            // Where stderr is closed there is nobody to tell.
             let _ = io::stderr().lock().write_all(text.as_bytes());
-        };
+        });
+    }
+
+    /// Writes while nothing is redrawn: both streams may be one terminal.
+    fn beside_progress<T>(&self, write: impl FnOnce() -> T) -> T {
         match self.progress.borrow().as_ref() {
             Some(bar) if !bar.is_finished() => bar.suspend(write),
             _ => write(),
@@ -219,11 +232,9 @@ fn write_all(mut stream: impl Write, text: &str) -> Result<()> {
         .write_all(text.as_bytes())
         .and_then(|()| stream.flush())
     {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::io(
-            "the result cannot be written to stdout",
-            &error,
-        )
-        .hint("the call itself was carried out: look with `bookctl show`, do not repeat it")),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::io("the result cannot be written to stdout", &error))
+        }
         _ => Ok(()),
     }
 }

@@ -12,6 +12,8 @@ use super::visible::visible;
 const NARROWEST_TABLE: usize = 60;
 /// A column of words is not made narrower than this.
 const NARROWEST_WORDS: usize = 10;
+/// What a narrower terminal does without, in this order; a pipe and the JSON have everything.
+const GIVE_WAY: [&str; 3] = ["tags", "provider", "address"];
 /// Blanks between two columns.
 const GAP: usize = 2;
 
@@ -63,21 +65,33 @@ struct Column {
 
 /// The text of a table on a terminal.
 pub(super) fn lay_out(headers: &[&'static str], rows: &[Vec<Cell>], look: &Look) -> String {
-    let columns: Vec<Column> = headers
+    let mut columns: Vec<Column> = headers
         .iter()
         .enumerate()
         .filter_map(|(index, header)| column(index, header, rows))
         .collect();
-    let least = columns.iter().map(|column| match column.whole {
-        true => column.width,
-        false => column.width.min(NARROWEST_WORDS),
-    });
-    let least: usize = least.map(|width| width + GAP).sum();
-    if look.width < NARROWEST_TABLE || least > look.width {
+    if look.width < NARROWEST_TABLE {
+        return records(&columns, rows.len(), look);
+    }
+    for heading in GIVE_WAY {
+        if least(&columns) > look.width {
+            columns.retain(|column| column.header != heading);
+        }
+    }
+    if least(&columns) > look.width {
         records(&columns, rows.len(), look)
     } else {
         table(&columns, rows.len(), look)
     }
+}
+
+/// The width below which a table of these columns would break its ids.
+fn least(columns: &[Column]) -> usize {
+    let widths = columns.iter().map(|column| match column.whole {
+        true => column.width,
+        false => column.width.min(NARROWEST_WORDS),
+    });
+    widths.map(|width| width + GAP).sum()
 }
 
 fn column(index: usize, header: &'static str, rows: &[Vec<Cell>]) -> Option<Column> {

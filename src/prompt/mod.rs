@@ -182,7 +182,10 @@ impl Prompter {
     ) -> Result<Until<usize>, PromptError> {
         let rows: Vec<String> = options.iter().map(ToString::to_string).collect();
         match self.raw(question)? {
-            Some(modes) => ask(modes, &mut Menu::new(question, &rows), deadline, &self.look).await,
+            Some(modes) => {
+                let mut menu = Menu::new(question, &rows).filtered(None, 0);
+                ask(modes, &mut menu, deadline, &self.look).await
+            }
             None => plain::choose(question, None, &rows, None, deadline).await,
         }
     }

@@ -68,7 +68,7 @@ impl BookingView<'_> {
             );
             page.field_if("retry", known.map(|entry| entry.retry.advice()));
             page.field_if("advice", known.map(|entry| entry.next));
-        } else if status != Status::Confirmed {
+        } else if !matches!(status, Status::Confirmed | Status::RequiresAction) {
             page.field_if(
                 "means",
                 catalog::entry(status.as_str()).map(|entry| entry.meaning),

@@ -55,7 +55,7 @@ pub(crate) async fn change(
     match read_booking(context, id).await {
         Ok(booking) if done(&booking) => {
             context.out.note(&format!(
-                "{}; the booking shows that it was done",
+                "{}; the booking shows what came of it",
                 error.message
             ));
             Ok(booking)

@@ -36,7 +36,7 @@ async fn send(
     context.situation.replace(Situation::Creating {
         key: key.to_owned(),
     });
-    let progress = context.out.progress("booking");
+    let mut progress = Some(context.out.progress("booking"));
     let mut allowed = context.max_wait();
     let answer = loop {
         let (failure, open) = match client.create(&call, may_exist).await {
@@ -44,16 +44,26 @@ async fn send(
             Err(failed) => failed,
         };
         if open {
-            return Err(unsettled(failure, &call, key));
+            return Err(unsettled(context, failure, &call, key));
         }
-        if matches!(&failure, Failure::Refused(refusal) if refusal.status == 429) {
-            match context.pause_for_limit(failure, &call, allowed).await {
-                Ok(left) => allowed = left,
-                Err(error) => return Err(conclude_refusal(context, key, error)),
-            }
-        } else {
+        let limited = matches!(&failure, Failure::Refused(refusal) if refusal.status == 429);
+        if !limited {
             return Err(conclude_refusal(context, key, failure.into_error(&call)));
         }
+        // A refusal is certain while it is waited out: an interrupt then leaves nothing open.
+        note_refusal(context, key, Some(429));
+        drop(progress.take());
+        match context.pause_for_limit(failure, &call, allowed).await {
+            Ok(left) => allowed = left,
+            Err(error) => return Err(error),
+        }
+        context
+            .journal()?
+            .begin(key, call.body.as_ref().unwrap_or(&Value::Null))?;
+        context.situation.replace(Situation::Creating {
+            key: key.to_owned(),
+        });
+        progress = Some(context.out.progress("booking"));
     };
     drop(progress);
     let status = answer.status;
@@ -63,7 +73,7 @@ async fn send(
             status,
             kind: "no booking".to_owned(),
         };
-        return Err(unsettled(failure, &call, key));
+        return Err(unsettled(context, failure, &call, key));
     };
     context.situation.replace(Situation::known(&booking));
     let settled = context
@@ -86,24 +96,28 @@ async fn send(
 
 /// Nothing was created: the journal notes it, and an intent that never left is taken back.
 fn conclude_refusal(context: &Context, key: &str, error: Error) -> Error {
-    context.situation.replace(Situation::Nothing);
-    let noted = context
-        .journal()
-        .and_then(|mut journal| match error.http_status {
-            Some(status) => journal.refuse(key, status),
-            None => journal.withdraw(key),
-        });
-    if let Err(noted) = noted {
-        context.out.warn(&format!(
-            "nothing was created, but the journal could not note it: {}",
-            noted.message
-        ));
-    }
+    note_refusal(context, key, error.http_status);
     error
 }
 
+fn note_refusal(context: &Context, key: &str, http_status: Option<u16>) {
+    context.situation.replace(Situation::Nothing);
+    let noted = context.journal().and_then(|mut journal| match http_status {
+        Some(status) => journal.refuse(key, status),
+        None => journal.withdraw(key),
+    });
+    if let Err(noted) = noted {
+        let why = &noted.message;
+        context.out.warn(&format!(
+            "nothing was created, but the journal could not note it: {why}"
+        ));
+    }
+}
+
 /// The outcome is open: the error says so, whatever the last try was told, and names what settles it.
-fn unsettled(failure: Failure, call: &crate::api::Call, key: &str) -> Error {
+fn unsettled(context: &Context, failure: Failure, call: &crate::api::Call, key: &str) -> Error {
+    // Where this cannot be noted the attempt is unsettled all the same, and mentioned once it is old.
+    let _ = context.journal().and_then(|mut journal| journal.doubt(key));
     let mut error = failure.into_error(call);
     let rate_limited = error.exit == Exit::RateLimited;
     if !rate_limited && error.exit != Exit::OutcomeUnknown {

@@ -1,5 +1,7 @@
 //! How a command that wanted a booking confirmed ends: the booking on stdout, its state as the exit code.
 
+use jiff::Timestamp;
+
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -9,10 +11,20 @@ use crate::view::BookingView;
 /// Emits the booking and says what its state means for a script.
 pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
     let dialect = context.dialect();
-    context.out.emit(&BookingView {
+    let now = context.now().unwrap_or_else(|_| Timestamp::now());
+    let view = BookingView {
         booking,
         dialect: &dialect,
-        now: context.now()?,
+        now,
+    };
+    // The booking is made whether or not it can be written: its id must not be lost with the answer.
+    context.out.emit(&view).map_err(|mut error| {
+        let (id, status) = (booking.id(), booking.status());
+        error.message = format!("booking {id} is {status}, but {}", error.message);
+        error.body = Some(booking.document().clone());
+        error.hint(format!(
+            "do not repeat the call; look with: bookctl show {id}"
+        ))
     })?;
     Ok(booking.exit())
 }

@@ -3,9 +3,11 @@
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use super::draft::Draft;
 use super::locate::Located;
-use super::offer::{Offer, Zoning, not_a_list, offered, resolve};
-use crate::api::{NewBooking, VenueQuery, Where, list};
+use super::offer::{Offer, Zoning, offered, resolve};
+use super::venues::find_venues;
+use crate::api::{VenueQuery, Where};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -20,54 +22,6 @@ use crate::view::slot_line;
 
 /// The four verticals (spec, What the service does).
 pub(crate) const VERTICALS: [&str; 4] = ["dining", "fitness", "entertainment", "travel"];
-
-/// A booking as far as it is known.
-#[derive(Debug, Default)]
-pub(crate) struct Draft {
-    pub(crate) venue: Option<Located>,
-    pub(crate) slot: Option<Slot>,
-    /// `--slot` where the slot was not seen before.
-    pub(crate) slot_id: Option<String>,
-    pub(crate) at: Option<When>,
-    pub(crate) zone: Option<TimeZone>,
-    pub(crate) party_size: Option<u32>,
-    pub(crate) name: Option<String>,
-    pub(crate) email: Option<String>,
-    pub(crate) phone: Option<String>,
-    pub(crate) provider: Option<String>,
-    pub(crate) end_user: Option<String>,
-    pub(crate) webhook_url: Option<String>,
-    pub(crate) vendor_payment: bool,
-}
-
-impl Draft {
-    /// The request, once a venue, a time, a party and a guest are known.
-    pub(crate) fn into_booking(self, datetime: String) -> Result<NewBooking> {
-        let venue = self
-            .venue
-            .ok_or_else(|| Error::usage("no venue is named"))?;
-        let availability_id = self
-            .slot
-            .as_ref()
-            .map(|slot| slot.id().to_owned())
-            .or(self.slot_id);
-        Ok(NewBooking {
-            venue_id: venue.id,
-            provider: self.provider,
-            datetime,
-            availability_id,
-            party_size: self
-                .party_size
-                .ok_or_else(|| Error::usage("no party size is named"))?,
-            name: self.name.ok_or_else(|| Error::usage("no guest is named"))?,
-            email: self.email,
-            phone: self.phone,
-            end_user: self.end_user,
-            webhook_url: self.webhook_url,
-            vendor_payment: self.vendor_payment,
-        })
-    }
-}
 
 /// Asks for everything that `draft` lacks, shows one summary, and asks for the go-ahead.
 pub(crate) async fn guide(context: &Context, draft: &mut Draft) -> Result<()> {
@@ -184,46 +138,6 @@ async fn search(
         .map(|(_, venues)| venues)
 }
 
-/// Searches venues and remembers them.
-pub(crate) async fn find_venues(
-    context: &Context,
-    query: &VenueQuery,
-    shown: Shown,
-) -> Result<(crate::model::document::Document, Vec<Venue>)> {
-    let dialect = context.dialect();
-    let progress = context.out.progress("searching");
-    let answer = context.read(query.call(&dialect)).await?;
-    drop(progress);
-    let venues: Vec<Venue> = list(answer.document.value(), &dialect.venues_field)
-        .ok_or_else(|| not_a_list("venues", &dialect.venues_field))?
-        .iter()
-        .filter_map(|venue| Venue::from_value(venue.clone()))
-        .collect();
-    if let Some(failed) = answer
-        .document
-        .value()
-        .get("providers_failed")
-        .and_then(Value::as_array)
-    {
-        let names: Vec<&str> = failed.iter().filter_map(Value::as_str).collect();
-        if !names.is_empty() {
-            context.out.warn(&format!(
-                "{} did not answer; the list lacks their venues",
-                names.join(", ")
-            ));
-        }
-    }
-    if let Err(error) = context
-        .journal()
-        .and_then(|mut journal| journal.remember_venues(&venues, shown))
-    {
-        context
-            .out
-            .warn(&format!("the venues are not remembered: {}", error.message));
-    }
-    Ok((answer.document, venues))
-}
-
 async fn pick_slot(context: &Context, draft: &mut Draft, time_is_flagged: bool) -> Result<()> {
     if draft.party_size.is_none() {
         draft.party_size = Some(ask_party(context).await?);
@@ -277,18 +191,26 @@ async fn pick_slot(context: &Context, draft: &mut Draft, time_is_flagged: bool) 
             Some(slot) => slot,
             None => choose_slot(context, &offer).await?,
         };
+        offer.remember(context, Shown::No);
         draft.provider = draft.provider.take().or(offer.provider);
         draft.slot = Some(slot);
         return Ok(());
     }
 }
 
-async fn choose_slot(context: &Context, offer: &Offer) -> Result<Slot> {
+/// Asks which of the offered slots it is to be, the nearest to the time asked for first.
+pub(crate) async fn choose_slot(context: &Context, offer: &Offer) -> Result<Slot> {
     let rows: Vec<String> = offer
         .slots
         .iter()
         .map(|slot| visible(&slot_line(slot)).into_owned())
         .collect();
+    if offer.at_wanted().is_none() {
+        let wanted = human(&offer.wanted.wire());
+        context
+            .out
+            .note(&format!("nothing at {wanted}; the nearest is marked"));
+    }
     let day = offer
         .slots
         .first()

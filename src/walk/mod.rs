@@ -3,21 +3,27 @@
 mod answer;
 mod change;
 mod create;
+mod doubt;
+mod draft;
 mod finish;
 mod forget;
 mod guided;
 mod locate;
 mod offer;
 mod pause;
+mod venues;
 mod wait;
 
 pub(crate) use answer::{Outcome, send_answer};
 pub(crate) use change::change;
 pub(crate) use create::{create, resume};
+pub(crate) use doubt::mention_doubtful;
+pub(crate) use draft::Draft;
 pub(crate) use finish::finish;
 pub(crate) use forget::forget_secrets;
-pub(crate) use guided::{Draft, VERTICALS, find_venues, guide};
+pub(crate) use guided::{VERTICALS, choose_slot, guide};
 pub(crate) use locate::{locate_slot, locate_venue};
 pub(crate) use offer::{Offer, Zoning, not_a_list, offered, resolve};
 pub(crate) use pause::{payment_answer, walk_through};
+pub(crate) use venues::find_venues;
 pub(crate) use wait::{read_booking, wait_while_processing};

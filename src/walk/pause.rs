@@ -12,11 +12,13 @@ use crate::exit::Exit;
 use crate::model::booking::{Booking, Status};
 use crate::output::{Page, visible};
 use crate::prompt::{Deadline, Question, Until};
+use crate::situation::Situation;
 use crate::view::{asked_fields, pause};
 
 /// Asks and answers until the booking no longer waits.
 pub(crate) async fn walk_through(context: &Context, booking: Booking) -> Result<Booking> {
     let mut booking = booking;
+    context.situation.replace(Situation::known(&booking));
     let mut shown = false;
     while booking.status() == Status::RequiresAction {
         if !shown {
@@ -28,7 +30,15 @@ pub(crate) async fn walk_through(context: &Context, booking: Booking) -> Result<
             booking = read_booking(context, booking.id()).await?;
             break;
         };
-        match send_answer(context, booking.id(), &answer).await? {
+        let outcome = match send_answer(context, booking.id(), &answer).await {
+            // It stopped waiting meanwhile: how it ended is what the person needs to see.
+            Err(error) if error.http_status == Some(409) => {
+                context.out.note(&error.message);
+                Outcome::Advanced(read_booking(context, booking.id()).await?)
+            }
+            outcome => outcome?,
+        };
+        match outcome {
             Outcome::Advanced(next) => {
                 // Another pause may follow: it is shown anew.
                 shown = false;
@@ -54,10 +64,19 @@ fn show_pause(context: &Context, booking: &Booking) -> Result<()> {
     pause(&mut page, booking, context.now()?);
     context.out.show(&page);
     let sends_a_code = action_kind(context, booking) == Some(context.dialect().otp_action);
-    if sends_a_code && matches!(context.target(), Target::Embedded { .. }) {
-        context
-            .out
-            .note("sandbox: the message is in `bookctl sandbox inbox`");
+    if matches!(context.target(), Target::Embedded { .. }) {
+        let request = booking
+            .next_action()
+            .and_then(|action| action.get("psp_request"));
+        if sends_a_code {
+            context
+                .out
+                .note("sandbox: the message is in `bookctl sandbox inbox`");
+        } else if let Some(approval) = request.and_then(|request| request.get("approval_id")) {
+            context.out.note(&format!(
+                "sandbox: the vendor would answer {{\"approval_id\": {approval}, \"status\": \"approved\"}}"
+            ));
+        }
     }
     Ok(())
 }
@@ -110,7 +129,7 @@ const PAYMENT_WAYS: [&str; 4] = [
     "read the answer from a file",
     "write it in an editor",
     "paste it",
-    "abort the payment",
+    "abort the payment: the booking then fails",
 ];
 
 async fn ask_payment(
@@ -215,11 +234,12 @@ pub(crate) fn payment_answer(text: &str) -> Result<Value, String> {
 }
 
 async fn ask_fields(context: &Context, action: Option<&Value>) -> Result<Continuation> {
-    if let Some(action) = action {
+    let asked = asked_fields(action);
+    if let Some(action) = action.filter(|_| asked.is_empty()) {
         context.out.note(&format!("the service asks: {action}"));
     }
     let mut fields = Map::new();
-    for field in asked_fields(action) {
+    for field in asked {
         let question = Question::new(visible(&field).into_owned(), "-F", "the answer");
         let value = context.prompter.text(&question, None, &|_| Ok(())).await?;
         fields.insert(field, Value::String(value));

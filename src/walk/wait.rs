@@ -15,7 +15,12 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 /// Reads a booking.
 pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking> {
-    let answer = context.read(show_call(id)).await?;
+    let answer = context.read(show_call(id)).await.map_err(|mut error| {
+        if error.exit == Exit::NotFound {
+            error.message = format!("{}: {id}", error.message);
+        }
+        error
+    })?;
     Booking::from_document(answer.document).ok_or_else(|| {
         Error::new(
             "network",

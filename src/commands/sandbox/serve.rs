@@ -108,8 +108,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 /// A worker that never pauses would keep the processor to itself.
 fn interval(text: &str) -> Result<Duration, String> {
     match duration(text) {
-        Ok(interval) if interval.is_zero() => Err("write at least 100ms".to_owned()),
-        Ok(interval) => Ok(interval.max(Duration::from_millis(100))),
+        Ok(interval) if interval.is_zero() => Err("write more than nothing, such as 1s".to_owned()),
+        Ok(interval) => Ok(interval),
         Err(error) => Err(error.to_string()),
     }
 }

@@ -34,13 +34,16 @@ impl Call {
     pub(crate) async fn of(request: Request) -> Result<Self, Refusal> {
         let (mut parts, body) = request.into_parts();
         let body = read(body).await?;
-        let id = match parts.extract::<RawPathParams>().await {
-            Ok(params) => params.iter().next().map(|(_, value)| value.to_owned()),
-            Err(_) => return Err(Refusal::PathNotFound),
-        };
+        // What is no text when it is decoded is nobody's id.
+        let params = parts.extract::<RawPathParams>().await.ok();
+        let id = params.and_then(|it| Some(it.iter().next()?.1.to_owned()));
         let line = parts.extensions.remove::<ConnectInfo<Scissors>>();
+        let line = line.map(|ConnectInfo(line)| line);
+        if let Some(line) = &line {
+            line.hear();
+        }
         Ok(Self {
-            line: line.map(|ConnectInfo(line)| line),
+            line,
             id,
             uri: parts.uri,
             headers: parts.headers,
@@ -65,11 +68,11 @@ impl Call {
         self.headers.get(header::AUTHORIZATION)?.to_str().ok()
     }
 
-    /// The idempotency key, where one came that is not blank.
+    /// The idempotency key, where one came that is not blank. Each byte is a character, so that no
+    /// two keys are the same.
     pub(crate) fn idempotency_key(&self) -> Option<String> {
-        let key = self.headers.get("idempotency-key")?;
-        let key = String::from_utf8_lossy(key.as_bytes()).trim().to_owned();
-        Some(key).filter(|it| !it.is_empty())
+        let key = self.headers.get("idempotency-key")?.as_bytes().trim_ascii();
+        Some(key.iter().copied().map(char::from).collect()).filter(|it: &String| !it.is_empty())
     }
 
     /// The body's fields.
@@ -89,11 +92,9 @@ async fn read(mut body: Body) -> Result<Bytes, Refusal> {
     let mut rest = Vec::new();
     let mut length = 0_usize;
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
-        // A body that breaks off has nobody left to answer.
-        let Ok(data) = frame
-            .map_err(|_| ())
-            .and_then(|it| it.into_data().map_err(|_| ()))
-        else {
+        let frame = frame.map_err(|_| Refusal::wrong_type("body", "broke off"))?;
+        // Trailers are none of the body.
+        let Ok(data) = frame.into_data() else {
             break;
         };
         length = length.saturating_add(data.len());

@@ -1,15 +1,24 @@
-//! Connections that can be cut, for answers that never arrive, or not whole.
+//! Connections that can be cut, for answers that never arrive, or not whole; and that end by
+//! themselves where nobody asks anything.
 
+use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use axum::extract::connect_info::Connected;
 use axum::serve::{IncomingStream, Listener};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{Instant, Sleep, sleep};
+
+/// How long a request may be on its way in, from the last answer or the connection's start. Clients
+/// keep a connection that is not in use for less.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Accepts connections that can be cut.
 pub(super) struct Exchange(pub(super) TcpListener);
@@ -18,11 +27,20 @@ pub(super) struct Exchange(pub(super) TcpListener);
 pub(super) struct Line {
     stream: TcpStream,
     scissors: Scissors,
+    /// Elapses when the patience with the request that is awaited does.
+    patience: Pin<Box<Sleep>>,
 }
 
 /// What cuts a connection.
 #[derive(Clone, Default)]
-pub(super) struct Scissors(Arc<Mutex<Cut>>);
+pub(super) struct Scissors(Arc<Place>);
+
+#[derive(Default)]
+struct Place {
+    cut: Mutex<Cut>,
+    /// Whether a request has come in whole, and waits for its answer.
+    is_heard: AtomicBool,
+}
 
 /// Where the connection is cut: what would be written from there on is an error, which closes it.
 #[derive(Clone, Copy, Default)]
@@ -46,8 +64,13 @@ impl Scissors {
         *self.place() = Cut::AfterHead(after);
     }
 
+    /// The request is here: however long its answer takes, nothing more is awaited.
+    pub(super) fn hear(&self) {
+        self.0.is_heard.store(true, Ordering::Relaxed);
+    }
+
     fn place(&self) -> MutexGuard<'_, Cut> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.cut.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -90,8 +113,12 @@ impl Listener for Exchange {
         let (stream, address) = Listener::accept(&mut self.0).await;
         // Without it an answer may wait for an acknowledgement; where it cannot be set, it waits.
         let _ = stream.set_nodelay(true);
-        let scissors = Scissors::default();
-        (Line { stream, scissors }, address)
+        let line = Line {
+            stream,
+            scissors: Scissors::default(),
+            patience: Box::pin(sleep(PATIENCE)),
+        };
+        (line, address)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -111,7 +138,14 @@ impl AsyncRead for Line {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        match Pin::new(&mut self.stream).poll_read(context, buffer) {
+            Poll::Pending if self.scissors.0.is_heard.load(Ordering::Relaxed) => Poll::Pending,
+            Poll::Pending => {
+                ready!(self.patience.as_mut().poll(context));
+                Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+            }
+            read => read,
+        }
     }
 }
 
@@ -128,6 +162,8 @@ impl AsyncWrite for Line {
         }
         let written = ready!(Pin::new(&mut self.stream).poll_write(context, &bytes[..allowed]))?;
         *self.scissors.place() = cut.after(bytes, written);
+        self.scissors.0.is_heard.store(false, Ordering::Relaxed);
+        self.patience.as_mut().reset(Instant::now() + PATIENCE);
         Poll::Ready(Ok(written))
     }
 

@@ -15,7 +15,14 @@ pub(super) fn check(request: &Request, port: u16, exposed: bool) -> Result<(), R
         Some(value.to_str().unwrap_or_default())
     };
     let host = header(header::HOST);
-    if !exposed && !host.is_some_and(|host| is_own_host(host, port)) {
+    // A target that names a host goes before the header, and of two headers none is to be believed.
+    let target = request
+        .uri()
+        .authority()
+        .map_or(host, |it| Some(it.as_str()));
+    let is_foreign = |host: Option<&str>| !host.is_some_and(|it| is_own_host(it, port));
+    let is_doubtful = request.headers().get_all(header::HOST).iter().count() > 1;
+    if !exposed && (is_doubtful || is_foreign(host) || is_foreign(target)) {
         return Err(Refusal::ForeignHost);
     }
     let writes = !matches!(*request.method(), Method::GET | Method::HEAD);
@@ -90,6 +97,14 @@ mod tests {
             );
         }
         assert_eq!(ask("GET", "/v1/", &[]), Err(Refusal::ForeignHost));
+        let own = ("host", "localhost:4010");
+        let two = [own, ("host", "evil.example:4010")];
+        assert_eq!(ask("GET", "/v1/", &two), Err(Refusal::ForeignHost));
+        assert_eq!(
+            ask("GET", "http://evil.example:4010/v1/", &[own]),
+            Err(Refusal::ForeignHost)
+        );
+        assert_eq!(ask("GET", "http://127.0.0.1:4010/v1/", &[own]), Ok(()));
     }
 
     #[test]

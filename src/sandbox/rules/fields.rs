@@ -48,9 +48,9 @@ impl<'a> Fields<'a> {
         self.read(name, "must be a string", Value::as_str)
     }
 
-    /// A whole number; `2.0` and `"2"` are none.
+    /// A whole number, `2.0` too, as JSON does not tell it from `2`; `"2"` is none.
     pub(crate) fn whole(self, name: &str) -> Result<Option<i64>, Refusal> {
-        self.read(name, "must be a whole number", Value::as_i64)
+        self.read(name, "must be a whole number", whole)
     }
 
     pub(crate) fn number(self, name: &str) -> Result<Option<f64>, Refusal> {
@@ -94,6 +94,15 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// The whole number that a value is; what lies beyond 64 bits is as good as the last that does not.
+fn whole(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| {
+        let number = value.as_f64().filter(|it| it.fract() == 0.0)?;
+        #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
+        Some(number as i64)
+    })
+}
+
 /// Complaints about a request's values, gathered so that all of them are named at once.
 #[derive(Debug, Default)]
 pub(crate) struct Complaints(Vec<(String, String)>);
@@ -114,7 +123,7 @@ impl Complaints {
 
     /// The moment that a field names, as RFC 3339 with an offset.
     pub(crate) fn moment(&mut self, field: &str, value: Option<&str>) -> Option<Timestamp> {
-        let moment = value?.parse().ok();
+        let moment = rfc3339(value?);
         if moment.is_none() {
             self.add(
                 field,
@@ -164,6 +173,96 @@ impl Complaints {
         match value {
             Some(value) if self.0.is_empty() => Ok(value),
             _ => Err(Refusal::Invalid(self.0)),
+        }
+    }
+}
+
+/// The moment that a text names as RFC 3339 writes it. What is looser, as a date alone or a zone's
+/// name, is none; digits beyond the nanosecond are dropped.
+fn rfc3339(text: &str) -> Option<Timestamp> {
+    const SHAPE: &[u8] = b"0000-00-00T00:00:00";
+    let (moment, rest) = text.split_at_checked(SHAPE.len())?;
+    let is_shaped = moment.bytes().zip(SHAPE).all(|(byte, shape)| match shape {
+        b'0' => byte.is_ascii_digit(),
+        _ => byte.eq_ignore_ascii_case(shape),
+    });
+    let (fraction, offset) = match rest.strip_prefix('.') {
+        None => ("", rest),
+        Some(rest) => {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            rest.split_at_checked(digits).filter(|_| digits > 0)?
+        }
+    };
+    let is_offset = match offset.as_bytes() {
+        [b'Z' | b'z'] => true,
+        [b'+' | b'-', tens, ones, b':', minutes @ ..] => {
+            let is_hour = matches!(
+                (tens, ones),
+                (b'0' | b'1', b'0'..=b'9') | (b'2', b'0'..=b'3')
+            );
+            is_hour && matches!(minutes, [b'0'..=b'5', b'0'..=b'9'])
+        }
+        _ => false,
+    };
+    if !is_shaped || !is_offset {
+        return None;
+    }
+    let nanoseconds = fraction.get(..9).unwrap_or(fraction);
+    let point = if nanoseconds.is_empty() { "" } else { "." };
+    format!("{moment}{point}{nanoseconds}{offset}").parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_moment_is_read_as_rfc_3339_writes_it_and_in_no_other_way() {
+        let noon: Timestamp = "2026-12-01T12:00:00Z".parse().unwrap();
+        for text in [
+            "2026-12-01T12:00:00Z",
+            "2026-12-01t12:00:00z",
+            "2026-12-01T12:00:00.0Z",
+            "2026-12-01T12:00:00.00000000000000000001Z",
+            "2026-12-01T12:00:00-00:00",
+            "2026-12-02T11:59:00+23:59",
+        ] {
+            assert_eq!(rfc3339(text), Some(noon), "{text}");
+        }
+        assert!(rfc3339("0000-01-01T00:00:00Z").is_some());
+        for text in [
+            "",
+            "2026-12-01",
+            "2026-12-01T12:00Z",
+            "2026-12-01T12:00:00",
+            "2026-12-01 12:00:00Z",
+            "2026-12-01T12:00:00.Z",
+            "2026-12-01T12:00:00,5Z",
+            "2026-12-01T12:00:00+01",
+            "2026-12-01T12:00:00+0100",
+            "2026-12-01T12:00:00+24:00",
+            "2026-12-01T12:00:00+01:00[Europe/Paris]",
+            "2026-12-01T12:00:00Z ",
+            "20261201T120000Z",
+            "-002026-12-01T12:00:00Z",
+            "2026-02-30T12:00:00Z",
+            "2026-12-01T12:00:0\u{e9}Z",
+        ] {
+            assert_eq!(rfc3339(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_whole_number_is_one_however_it_is_written() {
+        let read = |value: Value| whole(&value);
+        for value in [json!(2), json!(2.0), json!(2e0)] {
+            assert_eq!(read(value), Some(2));
+        }
+        assert_eq!(read(json!(1e300)), Some(i64::MAX));
+        assert_eq!(read(json!(u64::MAX)), Some(i64::MAX));
+        for value in [json!(2.5), json!("2"), json!(true)] {
+            assert_eq!(read(value), None);
         }
     }
 }

@@ -129,14 +129,14 @@ impl ConnectRequest {
                 ),
             );
         }
-        let phone = complaints.required("phone", phone).map(str::trim);
+        let phone = complaints.required("phone", phone);
         if phone.is_some_and(|it| !is_phone(it)) {
             complaints.add("phone", "must be a telephone number");
         }
         let (end_user, phone) = complaints.settle(end_user.zip(phone))?;
         Ok(Self {
             end_user: end_user.to_owned(),
-            phone: phone.to_owned(),
+            phone: phone.trim().to_owned(),
         })
     }
 

@@ -20,7 +20,7 @@ pub(crate) const HANG: Duration = Duration::from_secs(20);
 
 /// Held while a process is started: the pseudo terminal's descriptors and its start-up pipe are inherited by
 /// whatever is started meanwhile, and would then stay open as long as that lives.
-fn one_start_at_a_time() -> MutexGuard<'static, ()> {
+pub(crate) fn one_start_at_a_time() -> MutexGuard<'static, ()> {
     static START: Mutex<()> = Mutex::new(());
     START.lock().unwrap_or_else(PoisonError::into_inner)
 }

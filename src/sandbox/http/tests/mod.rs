@@ -4,6 +4,7 @@ mod access;
 mod bookings;
 mod deliveries;
 mod faults;
+mod oddities;
 mod sessions;
 mod state;
 

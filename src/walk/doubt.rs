@@ -1,0 +1,56 @@
+//! An earlier create whose outcome nobody knows: mentioned before another one is made, never settled by itself.
+
+use super::create::resume;
+use crate::context::Context;
+use crate::error::Result;
+use crate::journal::Attempt;
+use crate::model::document::plain;
+use crate::model::moment::human;
+use crate::prompt::Question;
+use crate::situation::resume_command;
+use crate::view::BookingView;
+
+/// Mentions what is unsettled at this service; a person is offered to settle it first.
+pub(crate) async fn mention_doubtful(context: &Context) -> Result<()> {
+    let doubtful = context.journal()?.doubtful()?;
+    for attempt in doubtful {
+        let key = &attempt.idempotency_key;
+        context.out.warn(&format!(
+            "an earlier create is not settled, and may have booked: {}; settle it with: {}",
+            described(&attempt),
+            resume_command(key)
+        ));
+        if !context.prompter.interactive() {
+            continue;
+        }
+        let question = Question::new("Settle it first?", "attempts resume", "the go-ahead");
+        if context.prompter.confirm(&question, true).await? {
+            let booking = resume(context, key, attempt.request.clone()).await?;
+            let dialect = context.dialect();
+            context.out.show_view(&BookingView {
+                booking: &booking,
+                dialect: &dialect,
+                now: context.now()?,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn described(attempt: &Attempt) -> String {
+    let asked = |field: &str| attempt.request.get(field).map(plain).unwrap_or_default();
+    let guest = attempt
+        .request
+        .get("customer")
+        .and_then(|guest| guest.get("name"));
+    let parts = [
+        asked("venue_id"),
+        human(&asked("datetime")),
+        guest.map(plain).unwrap_or_default(),
+    ];
+    parts
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(", ")
+}

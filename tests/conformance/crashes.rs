@@ -1,0 +1,164 @@
+//! kill -9 of a server with a database file: what was acknowledged is there afterwards.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, OpenFlags};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::receiver::Receiver;
+use crate::service::{LIVE, Service, list};
+
+/// How often the server is killed; `CONFORMANCE_CRASHES` asks for more than a build has time for.
+fn rounds() -> usize {
+    std::env::var("CONFORMANCE_CRASHES")
+        .ok()
+        .and_then(|it| it.parse().ok())
+        .unwrap_or(20)
+}
+
+type Acknowledged = Arc<Mutex<BTreeMap<String, String>>>;
+
+/// Creates bookings one after the other until the server is gone, and notes what it acknowledged:
+/// idempotency key and booking.
+async fn create_until_killed(
+    client: reqwest::Client,
+    base: String,
+    order: Value,
+    prefix: String,
+    acknowledged: Acknowledged,
+) {
+    for number in 0.. {
+        let key = format!("{prefix}-{number}");
+        let sent = client
+            .post(format!("{base}/v1/bookings"))
+            .bearer_auth(LIVE)
+            .header("idempotency-key", &key)
+            .json(&order)
+            .send()
+            .await;
+        let Ok(response) = sent else { return };
+        assert_eq!(response.status(), 201);
+        let Ok(booking) = response.json::<Value>().await else {
+            return;
+        };
+        let id = booking["id"].as_str().unwrap().to_owned();
+        acknowledged.lock().unwrap().insert(key, id);
+    }
+}
+
+/// “After kill -9 under load every acknowledged booking is there, the database is whole, and
+/// every event has its delivery.”
+#[tokio::test]
+async fn crash_1_every_acknowledged_booking_survives_kill_9_and_so_do_its_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sandbox.db");
+    let file = file.to_str().unwrap();
+    let receiver = Receiver::start().await;
+    let acknowledged = Acknowledged::default();
+    for round in 0..rounds() {
+        let mut service = Service::on_file(file, &["--no-limits", "--delivery-interval", "1h"]);
+        service.settings(json!({"webhook_url": receiver.url})).await;
+        let order = service.order("ven_confirms").await;
+        let before = acknowledged.lock().unwrap().len();
+        let callers: Vec<_> = (0..4)
+            .map(|caller| {
+                tokio::spawn(create_until_killed(
+                    service.client.clone(),
+                    service.base.clone(),
+                    order.clone(),
+                    format!("round-{round}-{caller}"),
+                    Arc::clone(&acknowledged),
+                ))
+            })
+            .collect();
+        // Killed in the middle of the load, each time at another point of it.
+        let enough = before + 3 + round * 3 % 17;
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while acknowledged.lock().unwrap().len() < enough {
+            assert!(Instant::now() < deadline, "the load is under way");
+            sleep(Duration::from_micros(300)).await;
+        }
+        service.kill();
+        for caller in callers {
+            caller.await.unwrap();
+        }
+        let database =
+            Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
+        let verdict: String = database
+            .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(verdict, "ok");
+    }
+
+    let service = Service::on_file(file, &["--no-limits", "--delivery-interval", "1h"]);
+    let all = service.get("/sandbox/bookings").await;
+    let stored: BTreeMap<String, Value> = list(all.is(200), "bookings")
+        .into_iter()
+        .map(|it| (it["id"].as_str().unwrap().to_owned(), it))
+        .collect();
+    let acknowledged = acknowledged.lock().unwrap().clone();
+    for id in acknowledged.values() {
+        assert!(stored.contains_key(id), "{id} was acknowledged and is lost");
+    }
+    // Whatever is stored has told of itself, once for every step.
+    let mut events: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for delivery in service.deliveries().await {
+        let booking = delivery["booking_id"].as_str().unwrap().to_owned();
+        let kind = delivery["type"].as_str().unwrap().to_owned();
+        events.entry(booking).or_default().push(kind);
+    }
+    for (id, booking) in &stored {
+        let mut kinds = events.remove(id).unwrap_or_default();
+        kinds.sort();
+        let last = format!("booking.{}", booking["status"].as_str().unwrap());
+        let mut expected = ["booking.created".to_owned(), last];
+        expected.sort();
+        assert_eq!(kinds, expected, "{booking}");
+    }
+    assert!(
+        events.is_empty(),
+        "an event without its booking: {events:?}"
+    );
+}
+
+/// “After kill -9 an acknowledged idempotency key is known.”
+#[tokio::test]
+async fn crash_2_a_key_that_was_acknowledged_is_known_after_kill_9() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sandbox.db");
+    let file = file.to_str().unwrap();
+    let mut service = Service::on_file(file, &[]);
+    let order = service.order("ven_otp").await;
+    let keyed = service.live().keyed("key");
+    let first = keyed.post("/v1/bookings", order.clone()).await;
+    let code = json!({"otp": service.code().await});
+    service.kill();
+    let service = Service::on_file(file, &[]);
+    let again = service
+        .live()
+        .keyed("key")
+        .post("/v1/bookings", order)
+        .await;
+    assert_eq!(*again.is(200), *first.is(201));
+    let answer = service.act(&first.body, "continue", code).await;
+    assert_eq!(answer.is(200)["status"], "confirmed");
+}
+
+/// “After kill -9 a delivery that was due is made.”
+#[tokio::test]
+async fn crash_3_a_delivery_that_was_under_way_is_made_again_after_kill_9() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sandbox.db");
+    let file = file.to_str().unwrap();
+    let receiver = Receiver::start().await;
+    let mut service = Service::on_file(file, &["--delivery-interval", "1h"]);
+    service.settings(json!({"webhook_url": receiver.url})).await;
+    let booking = service.book("ven_confirms").await;
+    service.kill();
+    let _service = Service::on_file(file, &[]);
+    receiver.event("booking.created", &booking).await;
+    receiver.event("booking.confirmed", &booking).await;
+}

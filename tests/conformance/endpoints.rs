@@ -1,0 +1,480 @@
+//! "Endpoints": what each of them does.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use crate::purpose::details;
+use crate::service::{Service, approval, instant, list, path_of, session_path, with};
+
+/// “All paths are under {base_url}.”
+#[tokio::test]
+async fn endpoints_1_every_path_is_under_the_base_url() {
+    let service = Service::start(&[]);
+    let index = service.get("/v1/").await;
+    let endpoints = list(index.is(200), "endpoints");
+    assert_eq!(endpoints.len(), 15, "{}", index.text);
+    for endpoint in endpoints {
+        let path = endpoint["path"].as_str().unwrap();
+        let path = path.replace("{booking_id}", "x").replace("{id}", "x");
+        let method = endpoint["method"].as_str().unwrap();
+        // It is served: whatever it answers, it is not what an unknown path or method gets.
+        let answer = service.live().call(method, &path, Some(json!({}))).await;
+        let unknown = service.get("/v1/nowhere").await;
+        assert_ne!(answer.status, 405, "{method} {path}");
+        assert_ne!(answer.body["error"], unknown.is(404)["error"]);
+    }
+}
+
+/// “Bodies are JSON.”
+#[tokio::test]
+async fn endpoints_2_bodies_are_json() {
+    let service = Service::start(&[]);
+    let booking = service.create("ven_confirms").await;
+    for answer in [
+        service.get("/v1/").await,
+        service.get(&path_of(&booking.body, "")).await,
+        service.get("/v1/nowhere").await,
+        service.with("").get("/v1/").await,
+        booking,
+    ] {
+        assert!(answer.body.is_object(), "{}", answer.text);
+        assert_eq!(answer.header("content-type"), Some("application/json"));
+    }
+    let form = Some(b"venue_id=ven_confirms".to_vec());
+    let answer = service.live().raw("POST", "/v1/bookings", form).await;
+    assert_eq!(answer.refused_plainly(400)["error"], "invalid request body");
+}
+
+/// “GET /v1/ : returns the API name, version, server time and the partner endpoints.”
+#[tokio::test]
+async fn index_1_tells_name_version_time_and_endpoints() {
+    let service = Service::start(&[]);
+    let answer = service.get("/v1/").await;
+    let index = answer.is(200);
+    assert!(!index["name"].as_str().unwrap().is_empty());
+    assert_eq!(index["version"], "v1");
+    let drift = instant(&index["server_time"]).duration_since(Timestamp::now());
+    assert!(drift.abs() < SignedDuration::from_secs(5), "{index}");
+    let served: Vec<String> = list(index, "endpoints")
+        .iter()
+        .map(|it| {
+            format!(
+                "{} {}",
+                it["method"].as_str().unwrap(),
+                it["path"].as_str().unwrap()
+            )
+        })
+        .collect();
+    for endpoint in [
+        "GET /v1/",
+        "POST /v1/venues/search",
+        "POST /v1/availability/search",
+        "POST /v1/bookings",
+        "GET /v1/bookings/{booking_id}",
+        "POST /v1/bookings/{booking_id}/continue",
+        "POST /v1/bookings/{booking_id}/modify",
+        "POST /v1/bookings/{booking_id}/cancel",
+        "POST /v1/sessions",
+        "POST /v1/sessions/{id}/verify",
+        "GET /v1/sessions",
+        "GET /v1/sessions/{id}",
+        "DELETE /v1/sessions/{id}",
+        "GET /v1/sessions/{id}/card",
+        "GET /v1/sessions/card",
+    ] {
+        assert!(served.iter().any(|it| it == endpoint), "{endpoint}");
+    }
+}
+
+/// “POST /v1/venues/search : searches venues for a vertical.”
+#[tokio::test]
+async fn search_1_finds_venues_of_the_vertical_near_the_place() {
+    let service = Service::start(&[]);
+    for city in ["London", "New York", "Paris", "Tokyo", "Sydney"] {
+        let venues = service.venues("entertainment", city).await;
+        assert!(venues.len() >= 6, "{city}");
+        for venue in venues {
+            assert_eq!(venue["vertical"], "entertainment");
+            assert_eq!(venue["city"], city);
+        }
+    }
+}
+
+/// “Request: vertical (one of dining, fitness, entertainment, travel; required), datetime
+/// (required), location (text; or latitude and longitude instead), optional naming of the
+/// providers to use.”
+#[tokio::test]
+async fn search_2_takes_a_vertical_a_datetime_a_place_or_a_point_and_providers() {
+    let service = Service::start(&[]);
+    let search = async |fields: Value| {
+        let body = json!({"vertical": "dining", "datetime": service.evening(1).await});
+        service.post("/v1/venues/search", with(body, &fields)).await
+    };
+    let by_name = search(json!({"location": "Paris"})).await;
+    let by_point = search(json!({"latitude": 48.8566, "longitude": 2.3522})).await;
+    let id = |it: &Value| it["venue_id"].as_str().unwrap().to_owned();
+    let named: Vec<String> = list(by_name.is(200), "venues").iter().map(id).collect();
+    let pointed = list(by_point.is(200), "venues");
+    assert!(pointed.iter().map(id).any(|it| named.contains(&it)));
+
+    let of_b = search(json!({"location": "Paris", "providers": ["provider_b"]})).await;
+    let venues = list(of_b.is(200), "venues");
+    assert!(!venues.is_empty());
+    for venue in venues {
+        let served = venue["provider"] == "provider_b"
+            || venue["providers"]
+                .as_array()
+                .is_some_and(|it| it.contains(&json!("provider_b")));
+        assert!(served, "{venue}");
+    }
+    search(json!({"location": "Paris", "vertical": "gardens"}))
+        .await
+        .invalid("vertical");
+    search(json!({"location": "Paris", "datetime": "tomorrow"}))
+        .await
+        .invalid("datetime");
+    let typed = search(json!({"location": "Paris", "providers": "provider_b"})).await;
+    assert_eq!(typed.refused_plainly(400)["field"], "providers");
+}
+
+/// “Response: venues, each with a venue_id.”
+#[tokio::test]
+async fn search_3_every_venue_has_a_venue_id() {
+    let service = Service::start(&[]);
+    for venue in service.venues("travel", "Tokyo").await {
+        assert!(!venue["venue_id"].as_str().unwrap().is_empty());
+    }
+}
+
+/// “Missing required fields give 400 with a missing list.”
+#[tokio::test]
+async fn search_5_what_is_missing_is_listed() {
+    let service = Service::start(&[]);
+    let answer = service.post("/v1/venues/search", json!({})).await;
+    let missing = list(answer.refused_plainly(400), "missing");
+    for name in ["vertical", "datetime", "location"] {
+        assert!(missing.contains(&json!(name)), "{missing:?}");
+    }
+    let body = json!({"vertical": "dining", "location": "Paris"});
+    let answer = service.post("/v1/venues/search", body).await;
+    let body = answer.refused_plainly(400);
+    assert_eq!(body["missing"], json!(["datetime"]));
+}
+
+/// “POST /v1/availability/search : returns bookable slots for one venue, with each restaurant
+/// slot's card and cancellation terms.”
+#[tokio::test]
+async fn availability_1_offers_one_venues_slots_with_a_restaurants_terms() {
+    let service = Service::start(&[]);
+    let slots = service.slots("ven_confirms").await;
+    // Every half hour from 17:00 to 22:00.
+    assert_eq!(slots.len(), 11);
+    for slot in &slots {
+        assert!(slot["card_terms"]["text"].is_string());
+        assert!(slot["cancellation_terms"]["text"].is_string());
+    }
+    // Each of them can be booked.
+    for slot in [&slots[0], &slots[10]] {
+        let fields = json!({
+            "availability_id": slot["availability_id"], "datetime": slot["datetime"],
+        });
+        let booked = service.create_with("ven_confirms", fields).await;
+        assert_eq!(booked.is(201)["status"], "confirmed");
+    }
+}
+
+/// “POST /v1/bookings : creates a booking for a venue and requested time.”
+#[tokio::test]
+async fn bookings_create_1_creates_a_booking() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_confirms").await;
+    let all = service.get("/sandbox/bookings").await;
+    assert_eq!(list(all.is(200), "bookings"), [booking]);
+}
+
+/// “Header: Idempotency-Key (optional, recommended).”
+#[tokio::test]
+async fn bookings_create_2_the_idempotency_key_is_optional() {
+    let service = Service::start(&[]);
+    let without = service.create("ven_confirms").await;
+    let again = service.create("ven_confirms").await;
+    assert_ne!(without.is(201)["id"], again.is(201)["id"]);
+    let order = service.order("ven_confirms").await;
+    let caller = service.live().keyed("one");
+    let first = caller.post("/v1/bookings", order.clone()).await;
+    let second = caller.post("/v1/bookings", order).await;
+    assert_eq!(first.is(201)["id"], second.is(200)["id"]);
+}
+
+/// “Request: the fields in the Booking resource section.”
+#[tokio::test]
+async fn bookings_create_3_takes_every_field_of_the_resource() {
+    let service = Service::start(&[]);
+    service.sign_in("ada", "+441632960001").await;
+    let slot = service.new_slot("ven_confirms_b").await;
+    let body = json!({
+        "venue_id": "ven_confirms_b",
+        "provider": "provider_b",
+        "datetime": slot["datetime"],
+        "availability_id": slot["availability_id"],
+        "party_size": 3,
+        "customer": {"name": "Ada Lovelace"},
+        "end_user": "ada",
+        "webhook_url": "https://example.com/hook",
+    });
+    let answer = service.post("/v1/bookings", body.clone()).await;
+    let booking = answer.is(201);
+    for field in [
+        "venue_id",
+        "provider",
+        "datetime",
+        "party_size",
+        "customer",
+        "end_user",
+    ] {
+        assert_eq!(booking[field], body[field], "{field}");
+    }
+    let paid = service.book_paid("ven_payment").await;
+    assert_eq!(paid["payment_collection"], "vendor_external");
+}
+
+/// “Response: the booking.”
+#[tokio::test]
+async fn bookings_create_5_answers_with_the_booking() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_otp").await;
+    assert_eq!(service.read(&booking).await, booking);
+}
+
+/// “GET /v1/bookings/{booking_id} : returns the booking and its current status.”
+#[tokio::test]
+async fn bookings_read_1_answers_with_the_status_of_now() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_processing").await;
+    assert_eq!(booking["status"], "processing");
+    service.advance("6s").await;
+    assert_eq!(service.read(&booking).await["status"], "confirmed");
+}
+
+/// “Unknown id gives 404.”
+#[tokio::test]
+async fn bookings_read_2_an_unknown_id_gives_404() {
+    let service = Service::start(&[]);
+    for id in ["bk_1", "nothing", "bk_", "ven_confirms"] {
+        let answer = service.get(&format!("/v1/bookings/{id}")).await;
+        answer.refused_plainly(404);
+    }
+}
+
+/// “POST /v1/bookings/{booking_id}/continue : submits an OTP or another action to advance the
+/// booking.”
+#[tokio::test]
+async fn bookings_continue_1_an_otp_or_another_action_advances_the_booking() {
+    let service = Service::start(&[]);
+    for venue in ["ven_otp", "ven_otp_b", "ven_otp_c"] {
+        let booking = service.book(venue).await;
+        let code = json!({"otp": service.code().await});
+        let answer = service.act(&booking, "continue", code).await;
+        assert_eq!(answer.is(200)["status"], "confirmed");
+        assert_eq!(answer.body["id"], booking["id"]);
+    }
+    let booking = service.book("ven_confirm_details").await;
+    let body = details(&booking);
+    let answer = service.act(&booking, "continue", body).await;
+    assert_eq!(answer.is(200)["status"], "confirmed");
+}
+
+/// “For vendor payments the body carries psp_response (the answer) or psp_abort (abandon).”
+#[tokio::test]
+async fn bookings_continue_2_a_payment_takes_psp_response_or_psp_abort() {
+    let service = Service::start(&[]);
+    let booking = service.book_paid("ven_payment").await;
+    service
+        .act(&booking, "continue", json!({"otp": "123456"}))
+        .await
+        .refused_plainly(400);
+    assert_eq!(service.read(&booking).await, booking);
+    let answer = service.act(&booking, "continue", approval(&booking)).await;
+    assert_eq!(answer.is(200)["status"], "confirmed");
+
+    let booking = service.book_paid("ven_payment").await;
+    let abort = json!({"psp_abort": true});
+    let answer = service.act(&booking, "continue", abort).await;
+    assert_eq!(answer.is(200)["status"], "failed");
+}
+
+/// “POST /v1/bookings/{booking_id}/modify : changes a confirmed booking's date/time, party size
+/// or seating preference.”
+#[tokio::test]
+async fn bookings_modify_1_time_party_and_seating_can_be_changed() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_confirms").await;
+    let datetime = service.evening(2).await;
+    let change = json!({
+        "datetime": datetime, "party_size": 6, "seating_preference": "terrace",
+    });
+    let answer = service.act(&booking, "modify", change).await;
+    let modified = answer.is(200);
+    assert_eq!(modified["datetime"], datetime);
+    assert_eq!(modified["party_size"], 6);
+    assert_eq!(modified["seating_preference"], "terrace");
+    assert_eq!(service.read(&booking).await, *modified);
+}
+
+/// “The fields are independent; send only those to change.”
+#[tokio::test]
+async fn bookings_modify_2_only_what_is_sent_is_changed() {
+    let service = Service::start(&[]);
+    let mut booking = service.book("ven_confirms").await;
+    for (field, value) in [
+        ("datetime", json!(service.evening(2).await)),
+        ("party_size", json!(4)),
+        ("seating_preference", json!("window")),
+    ] {
+        let answer = service.act(&booking, "modify", json!({field: value})).await;
+        let modified = answer.is(200);
+        assert_eq!(modified[field], value);
+        let changes = modified["last_modification"]["changes"].as_object();
+        assert_eq!(changes.unwrap().keys().collect::<Vec<_>>(), [field]);
+        for other in [
+            "datetime",
+            "party_size",
+            "seating_preference",
+            "customer",
+            "status",
+        ] {
+            if other != field {
+                assert_eq!(modified[other], booking[other], "{other} with {field}");
+            }
+        }
+        booking = modified.clone();
+    }
+}
+
+/// “POST /v1/bookings/{booking_id}/cancel : cancels a booking.”
+#[tokio::test]
+async fn bookings_cancel_1_cancels_a_booking() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_confirms").await;
+    let reason = json!({"reason": "illness"});
+    let answer = service.act(&booking, "cancel", reason).await;
+    assert_eq!(answer.is(200)["status"], "cancelled");
+    assert_eq!(answer.body["id"], booking["id"]);
+    // No body is needed.
+    let booking = service.book("ven_confirms").await;
+    let answer = service
+        .live()
+        .raw("POST", &path_of(&booking, "cancel"), None)
+        .await;
+    assert_eq!(answer.is(200)["status"], "cancelled");
+}
+
+/// “POST /v1/sessions : connects a person's own provider B account and texts them a code.”
+#[tokio::test]
+async fn sessions_create_1_texts_the_person_a_code() {
+    let service = Service::start(&[]);
+    let session = service.connect("ada", "+441632960007").await;
+    let inbox = service.inbox().await;
+    assert_eq!(inbox.len(), 1);
+    assert_eq!(inbox[0]["to"], "+441632960007");
+    assert_eq!(inbox[0]["session_id"], session["id"]);
+    let (text, code) = (inbox[0]["text"].as_str(), inbox[0]["code"].as_str());
+    assert!(text.unwrap().contains(code.unwrap()));
+    assert!(!session.to_string().contains(code.unwrap()));
+}
+
+/// “POST /v1/sessions/{id}/verify : sends the received code; the session becomes active.”
+#[tokio::test]
+async fn sessions_verify_1_the_received_code_activates_the_session() {
+    let service = Service::start(&[]);
+    let session = service.connect("ada", "+441632960001").await;
+    let path = session_path(&session, "/verify");
+    let wrong = service.post(&path, json!({"code": "000000"})).await;
+    wrong.refused(400, "invalid_code");
+    let code = json!({"code": service.code().await});
+    assert_eq!(service.post(&path, code).await.is(200)["state"], "active");
+}
+
+/// “GET /v1/sessions : lists sessions; query filters end_user, provider, state.”
+#[tokio::test]
+async fn sessions_list_1_filters_by_person_provider_and_state() {
+    let service = Service::start(&[]);
+    let ada = service.sign_in("ada", "+441632960001").await;
+    let grace = service.connect("grace", "+441632960002").await;
+    let ids = |query: &'static str| {
+        let service = &service;
+        async move {
+            let answer = service.get(&format!("/v1/sessions{query}")).await;
+            let mut ids: Vec<Value> = list(answer.is(200), "sessions")
+                .iter()
+                .map(|it| it["id"].clone())
+                .collect();
+            ids.sort_by_key(Value::to_string);
+            ids
+        }
+    };
+    let (ada, grace) = (ada["id"].clone(), grace["id"].clone());
+    let both = vec![ada.clone(), grace.clone()];
+    assert_eq!(ids("").await, both);
+    assert_eq!(ids("?end_user=ada").await, std::slice::from_ref(&ada));
+    assert_eq!(ids("?provider=provider_b").await, both);
+    assert!(ids("?provider=provider_a").await.is_empty());
+    assert_eq!(ids("?state=active").await, [ada]);
+    assert_eq!(ids("?state=pending").await, std::slice::from_ref(&grace));
+    assert_eq!(ids("?end_user=grace&state=pending").await, [grace]);
+    assert!(ids("?end_user=ada&state=pending").await.is_empty());
+    assert!(ids("?end_user=nobody").await.is_empty());
+}
+
+/// “GET /v1/sessions/{id} : reads one session.”
+#[tokio::test]
+async fn sessions_read_1_reads_one_session() {
+    let service = Service::start(&[]);
+    let ada = service.connect("ada", "+441632960001").await;
+    service.connect("grace", "+441632960002").await;
+    let answer = service.get(&session_path(&ada, "")).await;
+    assert_eq!(*answer.is(200), ada);
+}
+
+/// “DELETE /v1/sessions/{id} : disconnects the session; the saved sign-in is destroyed.”
+#[tokio::test]
+async fn sessions_delete_1_the_session_and_its_sign_in_are_gone() {
+    let service = Service::start(&[]);
+    let session = service.sign_in("ada", "+441632960001").await;
+    let path = session_path(&session, "");
+    service.delete(&path).await.is(200);
+    service.get(&path).await.refused_plainly(404);
+    service.delete(&path).await.refused_plainly(404);
+    let card = service.get(&session_path(&session, "/card")).await;
+    card.refused_plainly(404);
+    let answer = service
+        .create_with("ven_confirms_b", json!({"end_user": "ada"}))
+        .await;
+    answer.refused(409, "reconnect_required");
+}
+
+/// “GET /v1/sessions/{id}/card : returns has_card for the session's provider account.”
+#[tokio::test]
+async fn sessions_card_1_tells_whether_the_sessions_account_has_a_card() {
+    let service = Service::start(&[]);
+    let with_card = service.sign_in("ada", "+441632960001").await;
+    let without = service.sign_in("grace", "+441632960010").await;
+    for (session, has_card) in [(with_card, true), (without, false)] {
+        let answer = service.get(&session_path(&session, "/card")).await;
+        assert_eq!(answer.is(200)["has_card"], has_card);
+    }
+}
+
+/// “GET /v1/sessions/card : the same check by query end_user and optional provider (default is
+/// provider B).”
+#[tokio::test]
+async fn sessions_card_2_tells_the_same_by_person_at_provider_b_unless_said() {
+    let service = Service::start(&[]);
+    service.sign_in("ada", "+441632960001").await;
+    for query in ["end_user=ada", "end_user=ada&provider=provider_b"] {
+        let answer = service.get(&format!("/v1/sessions/card?{query}")).await;
+        assert_eq!(*answer.is(200), json!({"has_card": true}), "{query}");
+    }
+    let elsewhere = "/v1/sessions/card?end_user=ada&provider=provider_a";
+    service.get(elsewhere).await.refused_plainly(404);
+}

@@ -1,0 +1,597 @@
+//! "Events", 0 to 9: what is sent where, how it is signed, and how often it is tried.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::time::{Instant, sleep};
+
+use crate::receiver::{Receiver, Reply};
+use crate::service::{LIVE, OTHER, Service, TEST, approval, instant, list, names};
+
+const SECRET: &str = "whsec_conformance";
+
+/// A service whose events go to a receiver.
+async fn subscribed(arguments: &[&str], receiver: &Receiver) -> Service {
+    let service = Service::start(arguments);
+    let settings = json!({"webhook_url": receiver.url, "webhook_secret": SECRET});
+    service.settings(settings).await;
+    service
+}
+
+/// The deliveries about a booking, once a condition holds for them.
+async fn deliveries(
+    service: &Service,
+    booking: &Value,
+    condition: impl Fn(&[Value]) -> bool,
+) -> Vec<Value> {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let mut deliveries = service.deliveries().await;
+        deliveries.retain(|it| it["booking_id"] == booking["id"]);
+        if condition(&deliveries) {
+            return deliveries;
+        }
+        assert!(Instant::now() < deadline, "{deliveries:#?}");
+        sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// The delivery of one kind of event about a booking, once so many attempts were made.
+async fn delivery(service: &Service, booking: &Value, kind: &str, attempts: usize) -> Value {
+    let of_kind = |it: &&Value| it["type"] == kind;
+    let tried = |it: &Value| list(it, "attempts").len() >= attempts;
+    let found = deliveries(service, booking, |all| {
+        all.iter().find(of_kind).is_some_and(tried)
+    })
+    .await;
+    found.iter().find(of_kind).unwrap().clone()
+}
+
+/// “Webhooks notify booking changes.”
+#[tokio::test]
+async fn events_0_a_change_is_notified() {
+    let receiver = Receiver::start().await;
+    let service = subscribed(&[], &receiver).await;
+    let booking = service.book("ven_otp").await;
+    let code = json!({"otp": service.code().await});
+    service.act(&booking, "continue", code).await.is(200);
+    receiver.event("booking.confirmed", &booking).await;
+    assert_eq!(
+        receiver.kinds(&booking),
+        [
+            "booking.created",
+            "booking.requires_action",
+            "booking.confirmed"
+        ]
+    );
+}
+
+/// “Target: the organization's webhook URL, set in the dashboard settings.”
+#[tokio::test]
+async fn events_1a_the_target_is_the_organizations_webhook_url() {
+    let (first, second) = (Receiver::start().await, Receiver::start().await);
+    let service = subscribed(&[], &first).await;
+    let before = service.book("ven_confirms").await;
+    first.event("booking.confirmed", &before).await;
+    service.settings(json!({"webhook_url": second.url})).await;
+    let after = service.book("ven_confirms").await;
+    second.event("booking.confirmed", &after).await;
+    assert!(first.kinds(&after).is_empty());
+}
+
+/// “Target: the organization's webhook URL, set in the dashboard settings.”
+#[tokio::test]
+async fn events_1a_each_organization_has_its_own_url_and_secret() {
+    let (ours, theirs) = (Receiver::start().await, Receiver::start().await);
+    let service = subscribed(&[], &ours).await;
+    let settings = json!({"webhook_url": theirs.url, "webhook_secret": "whsec_theirs"});
+    service
+        .live()
+        .call(
+            "PUT",
+            "/sandbox/organization?organization=other",
+            Some(settings),
+        )
+        .await
+        .is(200);
+    let order = service.order("ven_confirms").await;
+    let mine = service.post("/v1/bookings", order.clone()).await;
+    let other = service.with(OTHER).post("/v1/bookings", order).await;
+    let event = theirs.event("booking.confirmed", other.is(201)).await;
+    assert!(event.is_signed_with("whsec_theirs"));
+    let event = ours.event("booking.confirmed", mine.is(201)).await;
+    assert!(event.is_signed_with(SECRET));
+    assert!(ours.kinds(&other.body).is_empty());
+    assert!(theirs.kinds(&mine.body).is_empty());
+}
+
+/// “Every booking of the organization is delivered there, whichever key made it.”
+#[tokio::test]
+async fn events_1b_bookings_of_every_key_are_delivered_there() {
+    let receiver = Receiver::start().await;
+    let service = subscribed(&[], &receiver).await;
+    for key in [LIVE, TEST] {
+        let order = service.order("ven_confirms").await;
+        let answer = service.with(key).post("/v1/bookings", order).await;
+        receiver.event("booking.confirmed", answer.is(201)).await;
+    }
+}
+
+/// “With no URL set nothing is sent.”
+#[tokio::test]
+async fn events_1c_with_no_url_set_nothing_is_sent() {
+    let receiver = Receiver::start().await;
+    let service = subscribed(&[], &receiver).await;
+    service.settings(json!({"webhook_url": null})).await;
+    let silent = service.book("ven_confirms").await;
+    service.settings(json!({"webhook_url": receiver.url})).await;
+    let told = service.book("ven_confirms").await;
+    receiver.event("booking.confirmed", &told).await;
+    assert!(receiver.kinds(&silent).is_empty());
+    let pending = deliveries(&service, &silent, |_| true).await;
+    assert!(pending.iter().all(|it| it["state"] != "pending"));
+}
+
+/// “With no URL set nothing is sent.”
+#[tokio::test]
+async fn events_1c_what_is_pending_when_the_url_is_taken_away_is_not_sent() {
+    let receiver = Receiver::saying(|_, _| Reply(500, Duration::ZERO)).await;
+    let service = subscribed(&[], &receiver).await;
+    let booking = service.book("ven_confirms").await;
+    delivery(&service, &booking, "booking.created", 1).await;
+    delivery(&service, &booking, "booking.confirmed", 1).await;
+    service.settings(json!({"webhook_url": null})).await;
+    service.advance("31s").await;
+    let settled = |all: &[Value]| all.iter().all(|it| it["state"] != "pending");
+    deliveries(&service, &booking, settled).await;
+    assert_eq!(receiver.attempts().len(), 2);
+}
+
+/// “The webhook_url field on booking creation is stored but never used for delivery.”
+#[tokio::test]
+async fn events_1d_the_bookings_own_webhook_url_is_never_used() {
+    let (receiver, named) = (Receiver::start().await, Receiver::start().await);
+    let service = subscribed(&[], &receiver).await;
+    let fields = json!({"webhook_url": named.url});
+    let booking = service.create_with("ven_confirms", fields.clone()).await;
+    receiver.event("booking.confirmed", booking.is(201)).await;
+    service.settings(json!({"webhook_url": null})).await;
+    let booking = service.create_with("ven_confirms", fields).await;
+    service.settings(json!({"webhook_url": receiver.url})).await;
+    let fence = service.book("ven_confirms").await;
+    receiver.event("booking.confirmed", &fence).await;
+    assert!(receiver.kinds(booking.is(201)).is_empty());
+    assert_eq!(named.attempts().len(), 0);
+}
+
+/// “Event kinds: booking.created, booking.requires_action, booking.processing, booking.confirmed,
+/// booking.failed, booking.cancelled, booking.modified.”
+#[tokio::test]
+async fn events_2_every_kind_of_event_is_sent() {
+    let receiver = Receiver::start().await;
+    let service = subscribed(&[], &receiver).await;
+    let booking = service.book("ven_confirms").await;
+    let change = json!({"party_size": 3});
+    service.act(&booking, "modify", change).await.is(200);
+    service.act(&booking, "cancel", json!({})).await.is(200);
+    receiver.event("booking.cancelled", &booking).await;
+    receiver.event("booking.modified", &booking).await;
+    receiver.event("booking.confirmed", &booking).await;
+    receiver.event("booking.created", &booking).await;
+    for (venue, kind) in [
+        ("ven_otp", "booking.requires_action"),
+        ("ven_processing", "booking.processing"),
+        ("ven_provider_fails", "booking.failed"),
+    ] {
+        let booking = service.book(venue).await;
+        receiver.event(kind, &booking).await;
+    }
+    for attempt in receiver.attempts() {
+        assert!(KINDS.contains(&attempt.kind()), "{}", attempt.kind());
+    }
+}
+
+const KINDS: [&str; 7] = [
+    "booking.created",
+    "booking.requires_action",
+    "booking.processing",
+    "booking.confirmed",
+    "booking.failed",
+    "booking.cancelled",
+    "booking.modified",
+];
+
+/// “No event is sent when a booking expires (left in requires_action over 20 minutes).”
+#[tokio::test]
+async fn events_3_an_expiry_is_no_event() {
+    let receiver = Receiver::start().await;
+    let service = subscribed(&[], &receiver).await;
+    let booking = service.book("ven_confirm_details").await;
+    service.advance("21m").await;
+    assert_eq!(service.read(&booking).await["status"], "expired");
+    let fence = service.book("ven_confirms").await;
+    receiver.event("booking.confirmed", &fence).await;
+    let mut kinds: Vec<Value> = deliveries(&service, &booking, |_| true)
+        .await
+        .iter()
+        .map(|it| it["type"].clone())
+        .collect();
+    kinds.sort_by_key(Value::to_string);
+    assert_eq!(kinds, ["booking.created", "booking.requires_action"]);
+}
+
+/// “Payload: HTTP POST with a JSON body.”
+#[tokio::test]
+async fn events_4a_a_delivery_is_a_post_with_a_json_body() {
+    let receiver = Receiver::start().await;
+    let service = subscribed(&[], &receiver).await;
+    let booking = service.book("ven_confirms").await;
+    let attempt = receiver.event("booking.confirmed", &booking).await;
+    assert_eq!(attempt.method, "POST");
+    assert_eq!(attempt.headers["content-type"], "application/json");
+    assert!(attempt.event.is_object());
+}
+
+/// “data.object is a booking summary: id, object, status, provider and, when present, error_code,
+/// error_message, next_action, last_modification.”
+#[tokio::test]
+async fn events_4b_data_object_is_the_summary_with_what_is_present() {
+    let receiver = Receiver::start().await;
+    let service = subscribed(&[], &receiver).await;
+    let always = ["id", "object", "provider", "status"];
+    let expected = |more: &[&'static str]| {
+        let mut names = [&always[..], more].concat();
+        names.sort_unstable();
+        names
+    };
+
+    let booking = service.book("ven_confirms").await;
+    let event = receiver.event("booking.confirmed", &booking).await;
+    assert_eq!(names(event.object()), expected(&[]));
+
+    let booking = service.book("ven_otp").await;
+    let event = receiver.event("booking.requires_action", &booking).await;
+    assert_eq!(names(event.object()), expected(&["next_action"]));
+
+    let booking = service.book("ven_provider_fails").await;
+    let event = receiver.event("booking.failed", &booking).await;
+    assert_eq!(
+        names(event.object()),
+        expected(&["error_code", "error_message"])
+    );
+
+    let booking = service.book("ven_confirms").await;
+    let change = json!({"party_size": 3});
+    let modified = service.act(&booking, "modify", change).await;
+    let event = receiver.event("booking.modified", &booking).await;
+    assert_eq!(names(event.object()), expected(&["last_modification"]));
+    for (name, value) in event.object().as_object().unwrap() {
+        assert_eq!(modified.body[name], *value, "{name}");
+    }
+}
+
+/// “Everything else is read through GET /v1/bookings/{id}.”
+#[tokio::test]
+async fn events_4c_what_the_summary_leaves_out_is_read_from_the_booking() {
+    let receiver = Receiver::start().await;
+    let service = subscribed(&[], &receiver).await;
+    let booking = service.book_paid("ven_payment").await;
+    let event = receiver.event("booking.requires_action", &booking).await;
+    let read = service.read(event.object()).await;
+    for name in [
+        "venue_id",
+        "datetime",
+        "party_size",
+        "customer",
+        "expires_at",
+    ] {
+        assert_eq!(event.object().get(name), None, "{name}");
+        assert!(!read[name].is_null(), "{name}");
+    }
+}
+
+/// “Signature: each delivery has header <Service>-Signature (the service's name stands in place
+/// of <Service>) with value "t=<unix_seconds>,v1=<hex>".”
+#[tokio::test]
+async fn events_5a_the_signature_header_holds_t_and_v1() {
+    let receiver = Receiver::start().await;
+    let service = subscribed(&[], &receiver).await;
+    let booking = service.book("ven_confirms").await;
+    let attempt = receiver.event("booking.confirmed", &booking).await;
+    let (t, v1) = attempt.signature();
+    assert!(t.bytes().all(|it| it.is_ascii_digit()));
+    assert_eq!(v1.len(), 64);
+    assert!(
+        v1.bytes()
+            .all(|it| it.is_ascii_digit() || (b'a'..=b'f').contains(&it))
+    );
+}
+
+/// “v1 is the hex HMAC-SHA256 of the string <t>, a dot, and the raw body bytes, keyed with the
+/// organization's webhook signing secret (<SIGNING_SECRET>).”
+#[tokio::test]
+async fn events_5b_v1_is_the_hmac_of_t_a_dot_and_the_raw_body() {
+    let receiver = Receiver::start().await;
+    let service = subscribed(&[], &receiver).await;
+    // A body with more than ASCII in it.
+    let guest = json!({"customer": {"name": "Zoë Müller", "phone": "+441632960001"}});
+    let booking = service.create_with("ven_otp", guest).await;
+    let mut attempt = receiver
+        .event("booking.requires_action", booking.is(201))
+        .await;
+    assert!(attempt.is_signed_with(SECRET));
+    attempt.raw.push(b'\n');
+    assert!(!attempt.is_signed_with(SECRET), "raw bytes");
+}
+
+/// “Every attempt is signed afresh, so t is that attempt's time.”
+#[tokio::test]
+async fn events_5d_every_attempt_is_signed_afresh_with_its_own_time() {
+    let receiver =
+        Receiver::saying(|_, before| Reply(if before < 2 { 500 } else { 200 }, Duration::ZERO))
+            .await;
+    let service = subscribed(&[], &receiver).await;
+    let booking = service.book("ven_confirms").await;
+    receiver.wait(2, |_| true).await;
+    deliveries(&service, &booking, |all| {
+        all.iter().all(|it| list(it, "attempts").len() == 1)
+    })
+    .await;
+    // Into the next second of real time, which is what signatures tell.
+    let first_second = receiver.attempts()[1].at.as_second();
+    while Timestamp::now().as_second() == first_second {
+        sleep(Duration::from_millis(20)).await;
+    }
+    service.advance("31s").await;
+    let attempts = receiver.wait(4, |_| true).await;
+    let (first, again) = (&attempts[0], &attempts[2..]);
+    let again = again
+        .iter()
+        .find(|it| it.event["id"] == first.event["id"])
+        .unwrap();
+    assert_eq!(again.raw, first.raw);
+    for attempt in &attempts {
+        assert!(attempt.is_signed_with(SECRET));
+        let t: i64 = attempt.signature().0.parse().unwrap();
+        assert!(
+            (attempt.at.as_second() - t).abs() <= 2,
+            "the attempt's time"
+        );
+    }
+    assert_ne!(again.signature(), first.signature());
+}
+
+/// “Delivery: a background worker runs every 30 seconds.”
+#[tokio::test]
+async fn events_6a_the_worker_delivers_at_the_pace_of_its_interval() {
+    let receiver = Receiver::start().await;
+    let service = subscribed(&["--delivery-interval", "3s"], &receiver).await;
+    let started = Timestamp::now();
+    let first = service.book("ven_confirms").await;
+    receiver.event("booking.confirmed", &first).await;
+    // The round is over when what it took is noted.
+    let delivered = |all: &[Value]| all.iter().all(|it| it["state"] == "delivered");
+    deliveries(&service, &first, delivered).await;
+    let second = service.book("ven_confirms").await;
+    receiver.event("booking.confirmed", &second).await;
+    let attempts = receiver.attempts();
+    let since = |from: Timestamp, to: Timestamp| to.duration_since(from).as_millis();
+    // What one round takes goes at once; the next round is an interval later.
+    let wait = since(started, attempts[0].at);
+    assert!((1_500..5_000).contains(&wait), "{wait} ms");
+    let together = since(attempts[0].at, attempts[1].at);
+    assert!(together < 1_000, "{together} ms");
+    let round = since(attempts[1].at, attempts[2].at);
+    assert!((2_000..5_000).contains(&round), "{round} ms");
+}
+
+/// “Any 2xx answer within 10 seconds is delivered.”
+#[tokio::test]
+async fn events_6b_any_2xx_within_10_seconds_is_delivered() {
+    let statuses = [200, 201, 202, 204, 299];
+    let receiver = Receiver::saying(move |_, before| {
+        let late = if before == 0 { 8 } else { 0 };
+        Reply(statuses[before % statuses.len()], Duration::from_secs(late))
+    })
+    .await;
+    let service = subscribed(&[], &receiver).await;
+    let mut bookings = Vec::new();
+    for _ in 0..3 {
+        bookings.push(service.book("ven_confirms").await);
+    }
+    for booking in bookings {
+        let delivered = |all: &[Value]| all.iter().all(|it| it["state"] == "delivered");
+        for delivery in deliveries(&service, &booking, delivered).await {
+            let attempts = list(&delivery, "attempts");
+            assert_eq!(attempts.len(), 1);
+            assert!(attempts[0]["status"].is_number());
+            assert_eq!(delivery.get("next_attempt_at"), None);
+        }
+    }
+}
+
+/// Asserts that a delivery is tried again so long after its last attempt failed.
+#[track_caller]
+fn assert_tried_again_after(seconds: i64, delivery: &Value) {
+    let attempts = list(delivery, "attempts");
+    let last = attempts.last().unwrap();
+    let pause = instant(&delivery["next_attempt_at"]).duration_since(instant(&last["at"]));
+    // The attempt is dated when it began; noting that it failed takes a moment too.
+    let took = SignedDuration::from_millis(last["latency_ms"].as_i64().unwrap());
+    let least = SignedDuration::from_secs(seconds);
+    let most = least + took + SignedDuration::from_millis(900);
+    assert!((least..=most).contains(&pause), "{pause} in {delivery}");
+}
+
+/// “Anything else (other status, timeout, connection error) is retried after 30 seconds, then 2
+/// minutes, then 10 minutes; after the fourth failed attempt the delivery is abandoned.”
+#[tokio::test]
+async fn events_6c_a_failure_is_retried_after_30_s_2_min_and_10_min_and_then_abandoned() {
+    let receiver = Receiver::saying(|_, _| Reply(500, Duration::ZERO)).await;
+    let service = subscribed(&[], &receiver).await;
+    let booking = service.book("ven_confirms").await;
+    for (number, wait, advance) in [(1, 30, "31s"), (2, 120, "2m1s"), (3, 600, "10m1s")] {
+        let failed = delivery(&service, &booking, "booking.confirmed", number).await;
+        assert_eq!(failed["state"], "pending");
+        assert_tried_again_after(wait, &failed);
+        service.advance(advance).await;
+    }
+    let last = delivery(&service, &booking, "booking.confirmed", 4).await;
+    assert_eq!(last["state"], "abandoned");
+    assert_eq!(last.get("next_attempt_at"), None);
+    service.advance("2d").await;
+    let fence = service.book("ven_confirms").await;
+    delivery(&service, &fence, "booking.confirmed", 1).await;
+    let last = delivery(&service, &booking, "booking.confirmed", 4).await;
+    assert_eq!(list(&last, "attempts").len(), 4);
+}
+
+/// “Anything else (other status, timeout, connection error) is retried after 30 seconds, then 2
+/// minutes, then 10 minutes; after the fourth failed attempt the delivery is abandoned.”
+#[tokio::test]
+async fn events_6c_not_a_moment_too_early() {
+    let receiver = Receiver::saying(|_, _| Reply(500, Duration::ZERO)).await;
+    let service = subscribed(&[], &receiver).await;
+    let booking = service.book("ven_confirms").await;
+    delivery(&service, &booking, "booking.confirmed", 1).await;
+    service.advance("20s").await;
+    let fence = service.book("ven_confirms").await;
+    delivery(&service, &fence, "booking.confirmed", 1).await;
+    let same = delivery(&service, &booking, "booking.confirmed", 1).await;
+    assert_eq!(list(&same, "attempts").len(), 1);
+}
+
+/// “Anything else (other status, timeout, connection error) is retried after 30 seconds, then 2
+/// minutes, then 10 minutes; after the fourth failed attempt the delivery is abandoned.”
+#[tokio::test]
+async fn events_6c_redirects_client_errors_and_odd_statuses_are_failures() {
+    let statuses = [301, 307, 400, 404, 410, 503];
+    let receiver =
+        Receiver::saying(move |_, before| Reply(statuses[before % 6], Duration::ZERO)).await;
+    let service = subscribed(&[], &receiver).await;
+    for _ in 0..3 {
+        service.book("ven_confirms").await;
+    }
+    receiver.wait(6, |_| true).await;
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        let deliveries = service.deliveries().await;
+        let tried = |it: &Value| list(it, "attempts").len() == 1;
+        if deliveries.len() == 6 && deliveries.iter().all(tried) {
+            assert_eq!(receiver.attempts().len(), 6, "no redirect is followed");
+            for delivery in deliveries {
+                assert_eq!(delivery["state"], "pending");
+                assert_tried_again_after(30, &delivery);
+            }
+            break;
+        }
+        assert!(Instant::now() < deadline, "{deliveries:?}");
+        sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// “Anything else (other status, timeout, connection error) is retried after 30 seconds, then 2
+/// minutes, then 10 minutes; after the fourth failed attempt the delivery is abandoned.”
+#[tokio::test]
+async fn events_6c_a_timeout_is_a_failure() {
+    let receiver = Receiver::saying(|_, _| Reply(200, Duration::from_secs(25))).await;
+    let service = subscribed(&[], &receiver).await;
+    let booking = service.book("ven_confirms").await;
+    let failed = delivery(&service, &booking, "booking.confirmed", 1).await;
+    assert_eq!(failed["state"], "pending");
+    let attempt = &list(&failed, "attempts")[0];
+    assert!(attempt["error"].is_string(), "{attempt}");
+    assert_eq!(attempt.get("status"), None);
+    let latency = attempt["latency_ms"].as_i64().unwrap();
+    assert!((9_500..12_000).contains(&latency), "{latency} ms");
+}
+
+/// “Anything else (other status, timeout, connection error) is retried after 30 seconds, then 2
+/// minutes, then 10 minutes; after the fourth failed attempt the delivery is abandoned.”
+#[tokio::test]
+async fn events_6c_a_connection_error_is_a_failure() {
+    // A port that nobody listens on any more.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/hook", listener.local_addr().unwrap());
+    drop(listener);
+    let service = Service::start(&[]);
+    service.settings(json!({"webhook_url": url})).await;
+    let booking = service.book("ven_confirms").await;
+    let failed = delivery(&service, &booking, "booking.confirmed", 1).await;
+    assert_eq!(failed["state"], "pending");
+    assert!(list(&failed, "attempts")[0]["error"].is_string());
+    assert_tried_again_after(30, &failed);
+}
+
+/// “Delivery is at least once and may be out of order.”
+#[tokio::test]
+async fn events_7a_an_event_whose_receipt_was_not_acknowledged_comes_again() {
+    // The endpoint has the first event, and fails before it can say so.
+    let receiver =
+        Receiver::saying(|_, before| Reply(if before == 0 { 500 } else { 200 }, Duration::ZERO))
+            .await;
+    let service = subscribed(&[], &receiver).await;
+    let booking = service.book("ven_confirms").await;
+    let first = receiver.wait(2, |_| true).await[0].clone();
+    let kind = first.kind().to_owned();
+    delivery(&service, &booking, &kind, 1).await;
+    service.advance("31s").await;
+    let id = first.event["id"].clone();
+    let copies = receiver.wait(2, move |it| it.event["id"] == id).await;
+    assert_eq!(copies[0].raw, copies[1].raw);
+    // It came after the one that happened later: out of order.
+    assert_eq!(receiver.attempts().last().unwrap().kind(), kind);
+}
+
+/// “Consumers deduplicate on the event id and treat data.object.status as a hint; when order
+/// matters they read the booking.”
+#[tokio::test]
+async fn events_7b_event_ids_are_unique_and_an_old_status_is_only_a_hint() {
+    let receiver =
+        Receiver::saying(|_, before| Reply(if before < 2 { 500 } else { 200 }, Duration::ZERO))
+            .await;
+    let service = subscribed(&[], &receiver).await;
+    let booking = service.book("ven_confirms").await;
+    receiver.wait(2, |_| true).await;
+    delivery(&service, &booking, "booking.confirmed", 1).await;
+    delivery(&service, &booking, "booking.created", 1).await;
+    service.act(&booking, "cancel", json!({})).await.is(200);
+    service.advance("31s").await;
+    let attempts = receiver.wait(5, |_| true).await;
+    // The copies of an event share its id; different events never do.
+    let mut ids: Vec<&Value> = attempts.iter().map(|it| &it.event["id"]).collect();
+    ids.sort_by_key(ToString::to_string);
+    ids.dedup();
+    assert_eq!(ids.len(), 3);
+    // The late copy tells of the status of then; the booking tells of now.
+    let late = attempts
+        .iter()
+        .rfind(|it| it.kind() == "booking.confirmed")
+        .unwrap();
+    assert_eq!(late.object()["status"], "confirmed");
+    assert_eq!(service.read(late.object()).await["status"], "cancelled");
+}
+
+/// “Delivery history is visible on the dashboard's webhooks page.”
+#[tokio::test]
+async fn events_8_the_history_of_deliveries_can_be_seen() {
+    let receiver =
+        Receiver::saying(|_, before| Reply(if before < 2 { 503 } else { 200 }, Duration::ZERO))
+            .await;
+    let service = subscribed(&[], &receiver).await;
+    let booking = service.book_paid("ven_payment").await;
+    delivery(&service, &booking, "booking.created", 1).await;
+    delivery(&service, &booking, "booking.requires_action", 1).await;
+    service.advance("31s").await;
+    let history = delivery(&service, &booking, "booking.created", 2).await;
+    assert_eq!(history["state"], "delivered");
+    let attempts = list(&history, "attempts");
+    assert_eq!(attempts[0]["status"], 503);
+    assert_eq!(attempts[1]["status"], 200);
+    service
+        .act(&booking, "continue", approval(&booking))
+        .await
+        .is(200);
+}

@@ -1,0 +1,376 @@
+//! "Limits", 1 to 7, every row of the table, and idempotency.
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use serde_json::json;
+
+use crate::receiver::{Receiver, Reply};
+use crate::service::{Answer, LIVE, OTHER, Service, TEST, instant, list, path_of, with};
+
+/// Asks as often as the limit allows, and once more.
+async fn exceed(service: &Service, limit: i64, calls: &[(&str, &str)]) {
+    let ask = async |number: i64| {
+        let call = usize::try_from(number).unwrap() % calls.len();
+        let (method, path) = calls[call];
+        let body = (method == "POST").then(|| json!({"code": "000000", "otp": "000000"}));
+        service.live().call(method, path, body).await
+    };
+    for number in 0..limit {
+        let answer = ask(number).await;
+        assert_ne!(answer.status, 429, "{number} of {limit}: {answer:?}");
+        assert_eq!(answer.number("ratelimit-limit"), limit);
+        assert_eq!(answer.number("ratelimit-remaining"), limit - number - 1);
+    }
+    for number in limit..limit + calls.len() as i64 {
+        let answer = ask(number).await;
+        assert_eq!(answer.is(429)["error"], "rate_limited");
+        assert_eq!(answer.body["limit"], limit);
+        assert_eq!(answer.number("ratelimit-remaining"), 0);
+    }
+    service.advance("5m").await;
+    assert_ne!(ask(0).await.status, 429);
+}
+
+/// “Rate limits are per organization, shared by all its keys, over a fixed 5-minute window.”
+#[tokio::test]
+async fn limits_1_the_window_is_the_organizations_fixed_and_5_minutes_long() {
+    let service = Service::start(&[]);
+    let order = service.order("ven_confirms").await;
+    let create = async |key| service.with(key).post("/v1/bookings", order.clone()).await;
+    create(LIVE).await.is(201);
+    let reset = create(TEST).await.number("ratelimit-reset");
+    assert!((1..=300).contains(&reset), "{reset}");
+    service.advance("4m").await;
+    for _ in 0..4 {
+        create(LIVE).await.is(201);
+        create(TEST).await;
+    }
+    // Shared by the organization's keys, not by another's.
+    create(LIVE).await.is(429);
+    create(TEST).await.is(429);
+    create(OTHER).await.is(201);
+    // Fixed: it ends 5 minutes after it began, whenever its calls came.
+    let left = create(LIVE).await.number("retry-after");
+    assert!(left <= 60, "{left}");
+    service.advance(&format!("{}s", left + 1)).await;
+    let answer = create(LIVE).await;
+    answer.is(201);
+    assert_eq!(answer.number("ratelimit-remaining"), 9);
+}
+
+/// “Every metered response carries RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset (seconds
+/// until the window resets).”
+#[tokio::test]
+async fn limits_2a_metered_answers_tell_limit_remaining_and_reset() {
+    let service = Service::start(&[]);
+    let booking = service.create("ven_confirms").await;
+    let metered = |answer: &Answer, limit: i64| {
+        assert_eq!(answer.number("ratelimit-limit"), limit, "{answer:?}");
+        let remaining = answer.number("ratelimit-remaining");
+        assert!((0..limit).contains(&remaining));
+        assert!((1..=300).contains(&answer.number("ratelimit-reset")));
+    };
+    metered(&booking, 10);
+    let path = |what| path_of(&booking.body, what);
+    metered(&service.get(&path("")).await, 300);
+    metered(&service.post(&path("continue"), json!({})).await, 20);
+    metered(&service.post(&path("cancel"), json!({})).await, 30);
+    // Refusals of a metered endpoint too.
+    metered(&service.post("/v1/venues/search", json!({})).await, 25);
+    metered(
+        &service.post("/v1/availability/search", json!({})).await,
+        60,
+    );
+    metered(&service.get("/v1/bookings/bk_1").await, 300);
+    metered(&service.post("/v1/sessions", json!({})).await, 20);
+    metered(&service.get("/v1/sessions/card").await, 30);
+}
+
+/// “Over the limit: 429 rate_limited with header Retry-After.”
+#[tokio::test]
+async fn limits_2b_over_the_limit_it_is_429_with_retry_after() {
+    let service = Service::start(&[]);
+    for _ in 0..25 {
+        service.post("/v1/venues/search", json!({})).await.is(400);
+    }
+    let answer = service.post("/v1/venues/search", json!({})).await;
+    assert_eq!(answer.is(429)["error"], "rate_limited");
+    let after = answer.number("retry-after");
+    assert_eq!(after, answer.number("ratelimit-reset"));
+    // It is long enough.
+    service.advance(&format!("{after}s")).await;
+    service.post("/v1/venues/search", json!({})).await.is(400);
+}
+
+/// “POST /v1/venues/search | 25”
+#[tokio::test]
+async fn limit_1_venue_search_25() {
+    let service = Service::start(&[]);
+    exceed(&service, 25, &[("POST", "/v1/venues/search")]).await;
+}
+
+/// “POST /v1/availability/search | 60”
+#[tokio::test]
+async fn limit_2_availability_search_60() {
+    let service = Service::start(&[]);
+    exceed(&service, 60, &[("POST", "/v1/availability/search")]).await;
+}
+
+/// “POST /v1/bookings | 10”
+#[tokio::test]
+async fn limit_3_booking_create_10() {
+    let service = Service::start(&[]);
+    exceed(&service, 10, &[("POST", "/v1/bookings")]).await;
+}
+
+/// “POST /v1/bookings/{id}/continue | 20”
+#[tokio::test]
+async fn limit_4_booking_continue_20() {
+    let service = Service::start(&[]);
+    let [one, two] = ["bk_1", "bk_2"].map(|id| format!("/v1/bookings/{id}/continue"));
+    exceed(&service, 20, &[("POST", &one), ("POST", &two)]).await;
+}
+
+/// “GET /v1/bookings/{id} | 300”
+#[tokio::test]
+async fn limit_5_booking_read_300() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_confirms").await;
+    let path = path_of(&booking, "");
+    exceed(
+        &service,
+        300,
+        &[("GET", &path), ("GET", "/v1/bookings/bk_1")],
+    )
+    .await;
+}
+
+/// “POST /v1/bookings/{id}/cancel | 30”
+#[tokio::test]
+async fn limit_6_booking_cancel_30() {
+    let service = Service::start(&[]);
+    exceed(&service, 30, &[("POST", "/v1/bookings/bk_1/cancel")]).await;
+}
+
+/// “POST /v1/sessions and POST /v1/sessions/{id}/verify | 20”
+#[tokio::test]
+async fn limit_7_sessions_and_verify_20() {
+    let service = Service::start(&[]);
+    let calls = [
+        ("POST", "/v1/sessions"),
+        ("POST", "/v1/sessions/ses_1/verify"),
+    ];
+    exceed(&service, 20, &calls).await;
+}
+
+/// “GET /v1/sessions/{id}/card and GET /v1/sessions/card | 30”
+#[tokio::test]
+async fn limit_8_card_reads_30() {
+    let service = Service::start(&[]);
+    let calls = [
+        ("GET", "/v1/sessions/ses_1/card"),
+        ("GET", "/v1/sessions/card?end_user=ada"),
+    ];
+    exceed(&service, 30, &calls).await;
+}
+
+/// “Request body size: at most 1 MB (413 above).”
+#[tokio::test]
+async fn limits_3_a_body_holds_at_most_1_mb() {
+    let service = Service::start(&[]);
+    let order = service.order("ven_confirms").await;
+    let sized = async |bytes: usize| {
+        let empty = with(order.clone(), &json!({"note": ""})).to_string().len();
+        let body = with(order.clone(), &json!({"note": "x".repeat(bytes - empty)})).to_string();
+        assert_eq!(body.len(), bytes);
+        let body = Some(body.into_bytes());
+        service.live().raw("POST", "/v1/bookings", body).await
+    };
+    // 1 MB, whether it is counted in thousands or in 1,024s.
+    sized(1_000_000).await.is(201);
+    sized(1_048_577).await.refused_plainly(413);
+}
+
+/// “Test keys: 3 free confirmed test bookings.”
+#[tokio::test]
+async fn limits_4_a_test_key_has_3_free_confirmed_bookings() {
+    let service = Service::start(&[]);
+    let order = service.order("ven_confirms").await;
+    let test = service.with(TEST);
+    for _ in 0..3 {
+        let answer = test.post("/v1/bookings", order.clone()).await;
+        assert_eq!(answer.is(201)["status"], "confirmed");
+    }
+    let answer = test.post("/v1/bookings", order).await;
+    assert_eq!(answer.is(402)["limit"], 3);
+}
+
+/// “A booking in requires_action expires after 20 minutes.”
+#[tokio::test]
+async fn limits_5_a_paused_booking_expires_after_20_minutes() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_otp").await;
+    let deadline = instant(&booking["next_action"]["expires_at"]);
+    let lifetime = deadline.duration_since(instant(&booking["created_at"]));
+    assert_eq!(lifetime, SignedDuration::from_mins(20));
+    service.advance("20m1s").await;
+    assert_eq!(service.read(&booking).await["status"], "expired");
+}
+
+/// “Webhook timing: worker every 30 seconds; 10-second response deadline; retries after 30
+/// seconds, 2 minutes, 10 minutes; abandoned after the fourth failed attempt.”
+#[tokio::test]
+async fn limits_6_a_webhook_is_tried_four_times_and_abandoned() {
+    let receiver = Receiver::saying(|_, _| Reply(500, Duration::ZERO)).await;
+    let service = Service::start(&[]);
+    service.settings(json!({"webhook_url": receiver.url})).await;
+    let booking = service.book("ven_confirms").await;
+    let id = receiver.event("booking.created", &booking).await.event["id"].clone();
+    let copies = |number| {
+        let id = id.clone();
+        receiver.wait(number, move |it| it.event["id"] == id)
+    };
+    for (number, advance) in [(1, "32s"), (2, "2m2s"), (3, "10m2s")] {
+        copies(number).await;
+        // The failure is noted before the clock moves on.
+        while service
+            .deliveries()
+            .await
+            .iter()
+            .any(|it| it["booking_id"] == booking["id"] && list(it, "attempts").len() < number)
+        {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        service.advance(advance).await;
+    }
+    let numbers: Vec<String> = copies(4)
+        .await
+        .iter()
+        .map(|it| {
+            it.headers["booking-delivery-attempt"]
+                .to_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect();
+    assert_eq!(numbers, ["1", "2", "3", "4"]);
+}
+
+/// “Idempotency: with header Idempotency-Key on POST /v1/bookings, sending the same key again
+/// returns the booking first created and starts nothing new.”
+#[tokio::test]
+async fn idempotency_1_the_same_key_returns_the_booking_and_starts_nothing() {
+    let service = Service::start(&[]);
+    let receiver = Receiver::start().await;
+    service.settings(json!({"webhook_url": receiver.url})).await;
+    let order = service.order("ven_otp").await;
+    let keyed = service.live().keyed("key-1");
+    let first = keyed.post("/v1/bookings", order.clone()).await;
+    let again = keyed.post("/v1/bookings", order.clone()).await;
+    assert_eq!(first.is(201), again.is(200));
+    assert_eq!(service.inbox().await.len(), 1, "no second text");
+    // It is the booking as it is now.
+    let code = json!({"otp": service.code().await});
+    service.act(&first.body, "continue", code).await.is(200);
+    let later = keyed.post("/v1/bookings", order.clone()).await;
+    assert_eq!(later.is(200)["status"], "confirmed");
+    let all = service.get("/sandbox/bookings").await;
+    assert_eq!(list(all.is(200), "bookings").len(), 1);
+    receiver.event("booking.confirmed", &first.body).await;
+    assert_eq!(
+        receiver.kinds(&first.body),
+        [
+            "booking.created",
+            "booking.requires_action",
+            "booking.confirmed"
+        ]
+    );
+    // Another key of the organization is answered alike; another idempotency key is not.
+    let same = service.with(TEST).keyed("key-1");
+    let same = same.post("/v1/bookings", order.clone()).await;
+    assert_eq!(same.is(200)["id"], first.body["id"]);
+    let other = service.live().keyed("key-2");
+    let other = other.post("/v1/bookings", order).await;
+    assert_ne!(other.is(201)["id"], first.body["id"]);
+}
+
+/// “Idempotency: with header Idempotency-Key on POST /v1/bookings, sending the same key again
+/// returns the booking first created and starts nothing new.”
+#[tokio::test]
+async fn idempotency_1_a_key_is_known_to_its_own_organization_alone() {
+    let service = Service::start(&[]);
+    let order = service.order("ven_confirms").await;
+    let ours = service.live().keyed("shared");
+    let ours = ours.post("/v1/bookings", order.clone()).await;
+    let theirs = service.with(OTHER).keyed("shared");
+    let theirs = theirs.post("/v1/bookings", order).await;
+    assert_ne!(ours.is(201)["id"], theirs.is(201)["id"]);
+}
+
+/// “Idempotency: with header Idempotency-Key on POST /v1/bookings, sending the same key again
+/// returns the booking first created and starts nothing new.”
+#[tokio::test]
+async fn idempotency_1_a_key_of_a_refused_create_is_still_free() {
+    let service = Service::start(&[]);
+    let order = service.order("ven_confirms").await;
+    let keyed = service.live().keyed("key-1");
+    let wrong = with(order.clone(), &json!({"party_size": 0}));
+    keyed.post("/v1/bookings", wrong).await.is(400);
+    keyed.post("/v1/bookings", order).await.is(201);
+}
+
+/// “The key never expires and the body is not compared.”
+#[tokio::test]
+async fn idempotency_2_the_key_is_for_ever_and_the_body_is_not_compared() {
+    let service = Service::start(&[]);
+    let order = service.order("ven_confirms").await;
+    let keyed = service.live().keyed("key-1");
+    let first = keyed.post("/v1/bookings", order.clone()).await;
+    service.advance("400d").await;
+    // The time that it asks for is long past by now.
+    let again = keyed.post("/v1/bookings", order).await;
+    assert_eq!(again.is(200)["id"], first.is(201)["id"]);
+    let otherwise = json!({"venue_id": "ven_otp", "party_size": 9});
+    for body in [otherwise, json!({})] {
+        let again = keyed.post("/v1/bookings", body).await;
+        assert_eq!(*again.is(200), first.body);
+    }
+    let garbage = keyed.raw("POST", "/v1/bookings", Some(b"{".to_vec())).await;
+    assert_eq!(*garbage.is(200), first.body);
+}
+
+/// “After a 5xx or timeout on create a booking may exist, so retry with the same key.”
+#[tokio::test]
+async fn idempotency_3_a_create_without_an_answer_is_settled_by_the_same_key() {
+    let service = Service::start(&[]);
+    let order = service.order("ven_confirms").await;
+    let raw = Some(order.to_string().into_bytes());
+    for kind in ["drop_after", "truncate", "garbage"] {
+        let fault = json!({"on": "POST /v1/bookings", "kind": kind, "times": 1});
+        service.post("/sandbox/faults", fault).await.is(201);
+        let keyed = service.live().keyed(kind);
+        let first = keyed.attempt("POST", "/v1/bookings", raw.clone()).await;
+        assert!(first.is_err() || first.unwrap().body.is_null(), "{kind}");
+        let settled = keyed.post("/v1/bookings", order.clone()).await;
+        assert_eq!(settled.is(200)["status"], "confirmed", "{kind}");
+    }
+    // A 5xx, or a connection lost before anything was done, left nothing: now it is created.
+    for (kind, more) in [
+        ("status", json!({"status": 503})),
+        ("drop_before", json!({})),
+    ] {
+        let fault = json!({"on": "POST /v1/bookings", "kind": kind, "times": 1});
+        service
+            .post("/sandbox/faults", with(fault, &more))
+            .await
+            .is(201);
+        let keyed = service.live().keyed(kind);
+        let first = keyed.attempt("POST", "/v1/bookings", raw.clone()).await;
+        assert!(first.is_err() || first.unwrap().status == 503, "{kind}");
+        let settled = keyed.post("/v1/bookings", order.clone()).await;
+        settled.is(201);
+    }
+    let all = service.get("/sandbox/bookings").await;
+    assert_eq!(list(all.is(200), "bookings").len(), 5);
+}

@@ -1,0 +1,25 @@
+//! The booking service as the sandbox serves it, held against its specification: one test for
+//! every statement of it, over plain HTTP. `statements.toml` says which test proves what.
+
+#![cfg(test)]
+
+mod authentication;
+mod controls;
+mod crashes;
+mod endpoints;
+mod errors;
+mod events;
+mod limits;
+mod payments;
+mod purpose;
+mod races;
+mod receiver;
+mod registry;
+mod resources;
+mod scenarios;
+mod service;
+mod settled;
+mod shapes;
+mod states;
+mod statuses;
+mod versioning;

@@ -1,0 +1,189 @@
+//! Scenario venues and seeded venues: every documented outcome is reachable.
+
+use serde_json::{Value, json};
+
+use crate::service::{Service, instant, list};
+
+const NAMES: [&str; 16] = [
+    "confirms",
+    "otp",
+    "confirm_details",
+    "processing",
+    "payment",
+    "payment_declines",
+    "payment_setup_fails",
+    "payment_replay_fails",
+    "payment_outcome_unknown",
+    "vault_unavailable",
+    "provider_fails",
+    "modify_refused",
+    "availability_fails",
+    "no_slots",
+    "multi_provider",
+    "last_table",
+];
+
+/// “Every scenario is a dining venue in the city Sandbox, tagged and named for its outcome.”
+#[tokio::test]
+async fn scenario_1_every_outcome_has_its_venue_in_the_city_sandbox() {
+    let service = Service::start(&[]);
+    let venues = service.venues("dining", "Sandbox").await;
+    for name in NAMES {
+        let id = format!("ven_{name}");
+        let venue = venues.iter().find(|it| it["venue_id"] == id.as_str());
+        let venue = venue.unwrap_or_else(|| panic!("no {id}"));
+        assert_eq!(venue["city"], "Sandbox");
+        assert_eq!(venue["vertical"], "dining");
+        assert_eq!(venue["timezone"], "UTC");
+        let tag = json!(format!("scenario:{name}"));
+        assert!(list(venue, "tags").contains(&tag), "{venue}");
+    }
+}
+
+/// “confirms, otp, processing and provider_fails exist for all three providers.”
+#[tokio::test]
+async fn scenario_2_four_of_them_exist_for_all_three_providers() {
+    let service = Service::start(&[]);
+    let venues = service.venues("dining", "Sandbox").await;
+    for name in ["confirms", "otp", "processing", "provider_fails"] {
+        for (suffix, provider) in [
+            ("", "provider_a"),
+            ("_b", "provider_b"),
+            ("_c", "provider_c"),
+        ] {
+            let id = format!("ven_{name}{suffix}");
+            let venue = venues.iter().find(|it| it["venue_id"] == id.as_str());
+            assert_eq!(venue.expect(&id)["provider"], provider);
+        }
+    }
+}
+
+/// “A scenario venue has a slot every half hour from 17:00 to 22:00 UTC, each day for a year
+/// ahead.”
+#[tokio::test]
+async fn scenario_3_a_slot_every_half_hour_from_17_to_22_for_a_year() {
+    let service = Service::start(&["--no-limits"]);
+    for days in [1, 180, 364] {
+        let body = json!({
+            "venue_id": "ven_confirms", "datetime": service.evening(days).await,
+            "party_size": 2,
+        });
+        let answer = service.post("/v1/availability/search", body).await;
+        let times: Vec<String> = list(answer.is(200), "slots")
+            .iter()
+            .map(|it| it["datetime"].as_str().unwrap()[11..16].to_owned())
+            .collect();
+        let expected = [
+            "17:00", "17:30", "18:00", "18:30", "19:00", "19:30", "20:00", "20:30", "21:00",
+            "21:30", "22:00",
+        ];
+        assert_eq!(times, expected, "in {days} days");
+    }
+}
+
+/// “A scenario slot holds at least 3 bookings, one of last_table a single one.”
+#[tokio::test]
+async fn scenario_4_a_slot_holds_at_least_3_and_of_the_last_table_1() {
+    let service = Service::start(&[]);
+    for _ in 0..3 {
+        assert_eq!(service.book("ven_confirms").await["status"], "confirmed");
+    }
+    assert_eq!(service.book("ven_last_table").await["status"], "confirmed");
+    assert_eq!(service.book("ven_last_table").await["status"], "failed");
+}
+
+/// “processing confirms after 5 s.”
+#[tokio::test]
+async fn scenario_5_processing_confirms_after_5_seconds() {
+    let service = Service::start(&[]);
+    for venue in ["ven_processing", "ven_processing_b", "ven_processing_c"] {
+        let booking = service.book(venue).await;
+        assert_eq!(booking["status"], "processing", "{venue}");
+        service.advance("5s").await;
+        let confirmed = service.read(&booking).await;
+        assert_eq!(confirmed["status"], "confirmed");
+        let took =
+            instant(&confirmed["updated_at"]).duration_since(instant(&booking["created_at"]));
+        assert_eq!(took.as_secs(), 5);
+    }
+}
+
+/// “no_slots offers none, and a booking there fails.”
+#[tokio::test]
+async fn scenario_6_no_slots_offers_none_and_a_booking_fails() {
+    let service = Service::start(&[]);
+    assert!(service.slots("ven_no_slots").await.is_empty());
+    let booking = service.book("ven_no_slots").await;
+    assert_eq!(booking["status"], "failed");
+    assert_eq!(booking["error_code"], "no_availability");
+}
+
+/// “A search near "Outage" fails at every provider, near "Partial Outage" at one.”
+#[tokio::test]
+async fn scenario_7_outages_fail_a_search_in_whole_or_in_part() {
+    let service = Service::start(&[]);
+    let search = async |place: &str, providers: Value| {
+        let body = json!({
+            "vertical": "dining", "location": place, "providers": providers,
+            "datetime": service.evening(1).await,
+        });
+        service.post("/v1/venues/search", body).await
+    };
+    let whole = search("Outage", json!(null)).await;
+    whole.refused(502, "search_failed");
+    let partial = search("Partial Outage", json!(null)).await;
+    let failed = list(partial.is(200), "providers_failed");
+    assert_eq!(failed.len(), 1);
+    for venue in list(&partial.body, "venues") {
+        assert_ne!(venue["provider"], failed[0]);
+    }
+    // Asked alone, the one that fails is every one.
+    let alone = search("Partial Outage", json!(failed)).await;
+    let body = alone.refused(502, "search_failed");
+    assert_eq!(list(body, "providers_failed"), failed);
+}
+
+/// “The OTP of any booking or session is in the inbox; 000000 is always wrong.”
+#[tokio::test]
+async fn scenario_8_000000_is_always_wrong_and_the_inbox_has_the_right_code() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_otp").await;
+    let wrong = json!({"otp": "000000"});
+    let answer = service.act(&booking, "continue", wrong).await;
+    answer.refused(400, "invalid_otp");
+    let code = json!({"otp": service.code().await});
+    let answer = service.act(&booking, "continue", code).await;
+    assert_eq!(answer.is(200)["status"], "confirmed");
+}
+
+/// “4 verticals × 5 cities × at least 6 venues, spread over the three providers.”
+#[tokio::test]
+async fn seed_1_every_vertical_has_at_least_6_venues_in_each_city_of_all_providers() {
+    let service = Service::start(&["--no-limits"]);
+    for vertical in ["dining", "fitness", "entertainment", "travel"] {
+        for city in ["London", "New York", "Paris", "Tokyo", "Sydney"] {
+            let venues = service.venues(vertical, city).await;
+            assert!(venues.len() >= 6, "{vertical} in {city}");
+            for provider in ["provider_a", "provider_b", "provider_c"] {
+                let serves = |it: &Value| it["provider"] == provider;
+                assert!(venues.iter().any(serves), "{vertical} {city} {provider}");
+            }
+        }
+    }
+}
+
+/// “Slots are generated deterministically from venue and day.”
+#[tokio::test]
+async fn seed_2_slots_are_the_same_whenever_and_wherever_they_are_asked_for() {
+    let (one, two) = (Service::start(&[]), Service::start(&[]));
+    let mut answers = Vec::new();
+    for service in [&one, &one, &two] {
+        let venue = service.search_then("dining", "Paris", "provider_c").await;
+        answers.push((venue["venue_id"].clone(), {
+            let id = venue["venue_id"].as_str().unwrap();
+            service.slots(id).await
+        }));
+    }
+    assert_eq!(answers[0], answers[1]);
+    assert_eq!(answers[0], answers[2]);
+}

@@ -1,0 +1,422 @@
+//! Left open by the specification: the shapes of documents.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use crate::purpose::details;
+use crate::receiver::Receiver;
+use crate::service::{Service, instant, list, names, session_path};
+
+/// Asserts that an object has these fields, and of the further ones no others.
+#[track_caller]
+pub(crate) fn shaped(object: &Value, fields: &[&str], further: &[&str]) {
+    let names = names(object);
+    for field in fields {
+        assert!(names.contains(field), "no {field} in {object}");
+    }
+    for name in names {
+        let known = fields.contains(&name) || further.contains(&name);
+        assert!(known, "{name} in {object}");
+    }
+}
+
+/// “GET /v1/ answers {object: "api", name, version: "v1", server_time, endpoints: [{method, path,
+/// summary}], sandbox: true}.”
+#[tokio::test]
+async fn shape_index_says_that_it_is_a_sandbox() {
+    let service = Service::start(&[]);
+    let answer = service.get("/v1/").await;
+    let index = answer.is(200);
+    let fields = [
+        "object",
+        "name",
+        "version",
+        "server_time",
+        "endpoints",
+        "sandbox",
+    ];
+    shaped(index, &fields, &[]);
+    assert_eq!(index["object"], "api");
+    assert_eq!(index["sandbox"], true);
+    for endpoint in list(index, "endpoints") {
+        shaped(&endpoint, &["method", "path", "summary"], &[]);
+    }
+}
+
+const VENUE: [&str; 11] = [
+    "venue_id",
+    "name",
+    "vertical",
+    "provider",
+    "address",
+    "city",
+    "country",
+    "latitude",
+    "longitude",
+    "timezone",
+    "tags",
+];
+
+/// “A search answers {object: "list", venues: […]}, each venue with name, place, zone and tags.”
+#[tokio::test]
+async fn shape_venues_are_listed_with_all_that_is_known_of_them() {
+    let service = Service::start(&[]);
+    for city in ["Tokyo", "Sandbox"] {
+        let search = json!({
+            "vertical": "dining", "location": city, "datetime": service.evening(1).await,
+            "party_size": 2,
+        });
+        let answer = service.post("/v1/venues/search", search).await;
+        shaped(answer.is(200), &["object", "venues"], &[]);
+        assert_eq!(answer.body["object"], "list");
+        for venue in list(&answer.body, "venues") {
+            shaped(&venue, &VENUE, &["distance_km", "price_level", "providers"]);
+            assert!(venue["latitude"].is_number() && venue["longitude"].is_number());
+            assert!(venue["tags"].is_array());
+        }
+    }
+}
+
+/// “A venue of several providers has provider null, and lists them in providers.”
+#[tokio::test]
+async fn shape_venue_of_several_providers_has_no_provider_and_lists_them() {
+    let service = Service::start(&[]);
+    let venues = service.venues("dining", "Sandbox").await;
+    let of_two = venues
+        .iter()
+        .find(|it| it["venue_id"] == "ven_multi_provider")
+        .unwrap();
+    assert_eq!(of_two["provider"], Value::Null);
+    assert_eq!(of_two["providers"], json!(["provider_a", "provider_c"]));
+}
+
+/// “Where some providers fail, a search answers 200 with providers_failed.”
+#[tokio::test]
+async fn shape_providers_failed_lists_who_failed_where_others_answered() {
+    let service = Service::start(&[]);
+    let search = json!({
+        "vertical": "dining", "location": "Partial Outage",
+        "datetime": service.evening(1).await,
+    });
+    let answer = service.post("/v1/venues/search", search).await;
+    assert_eq!(list(answer.is(200), "providers_failed").len(), 1);
+    assert!(!list(&answer.body, "venues").is_empty());
+}
+
+/// “Availability answers {object: "list", venue_id, provider, slots: […]}.”
+#[tokio::test]
+async fn shape_slots_are_listed_with_venue_and_provider() {
+    let service = Service::start(&[]);
+    let body = json!({
+        "venue_id": "ven_confirms_b", "datetime": service.evening(1).await, "party_size": 3,
+    });
+    let answer = service.post("/v1/availability/search", body).await;
+    shaped(
+        answer.is(200),
+        &["object", "venue_id", "provider", "slots"],
+        &[],
+    );
+    assert_eq!(answer.body["object"], "list");
+    assert_eq!(answer.body["provider"], "provider_b");
+    let fields = [
+        "availability_id",
+        "datetime",
+        "party_size",
+        "duration_minutes",
+    ];
+    let further = ["seating", "price", "card_terms", "cancellation_terms"];
+    for slot in list(&answer.body, "slots") {
+        shaped(&slot, &fields, &further);
+        assert_eq!(slot["party_size"], 3);
+        assert!(slot["duration_minutes"].as_i64().unwrap() > 0);
+    }
+}
+
+/// “card_terms is {required, hold_amount?, currency?, text}, cancellation_terms {free_until?,
+/// fee_amount?, currency?, text}.”
+#[tokio::test]
+async fn shape_terms_of_card_and_cancellation() {
+    let service = Service::start(&[]);
+    for city in ["London", "Tokyo"] {
+        let venue = service.search_then("dining", city, "provider_c").await;
+        for slot in service.slots(venue["venue_id"].as_str().unwrap()).await {
+            let card = &slot["card_terms"];
+            shaped(card, &["required", "text"], &["hold_amount", "currency"]);
+            let cancellation = &slot["cancellation_terms"];
+            let further = ["free_until", "fee_amount", "currency"];
+            shaped(cancellation, &["text"], &further);
+            if !cancellation["free_until"].is_null() {
+                let slot_time = instant(&slot["datetime"]);
+                assert!(instant(&cancellation["free_until"]) <= slot_time);
+            }
+        }
+    }
+}
+
+const BOOKING: [&str; 11] = [
+    "id",
+    "object",
+    "status",
+    "provider",
+    "venue_id",
+    "venue_name",
+    "datetime",
+    "party_size",
+    "customer",
+    "created_at",
+    "updated_at",
+];
+const BOOKING_FURTHER: [&str; 8] = [
+    "end_user",
+    "seating_preference",
+    "payment_collection",
+    "error_code",
+    "error_message",
+    "next_action",
+    "last_modification",
+    "expires_at",
+];
+
+/// “A booking has its id, object, status, provider, venue, time, party, customer and dates; what
+/// does not apply is absent.”
+#[tokio::test]
+async fn shape_booking_has_its_fields_and_no_others() {
+    let service = Service::start(&[]);
+    for venue in [
+        "ven_confirms",
+        "ven_otp",
+        "ven_provider_fails",
+        "ven_processing",
+    ] {
+        shaped(&service.book(venue).await, &BOOKING, &BOOKING_FURTHER);
+    }
+    let paid = service.book_paid("ven_payment").await;
+    shaped(&paid, &BOOKING, &BOOKING_FURTHER);
+    // Nothing is null: what does not apply is absent.
+    assert!(paid.as_object().unwrap().values().all(|it| !it.is_null()));
+}
+
+/// “A create answers 201 when the booking was created now, 200 when the idempotency key returned
+/// an earlier one.”
+#[tokio::test]
+async fn shape_booking_is_201_when_created_and_200_when_known() {
+    let service = Service::start(&[]);
+    let order = service.order("ven_provider_fails").await;
+    let keyed = service.live().keyed("key");
+    keyed.post("/v1/bookings", order.clone()).await.is(201);
+    keyed.post("/v1/bookings", order).await.is(200);
+}
+
+/// “next_action is {type: "otp", message, channel, sent_to, expires_at} while a one-time code is
+/// waited for.”
+#[tokio::test]
+async fn shape_otp_action_says_where_the_code_was_sent() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_otp").await;
+    let action = &booking["next_action"];
+    let fields = ["type", "message", "channel", "sent_to", "expires_at"];
+    shaped(action, &fields, &[]);
+    assert_eq!(action["type"], "otp");
+    let code = service.code().await;
+    assert!(!booking.to_string().contains(&code), "the code is a secret");
+}
+
+/// “next_action is {type: "payment_approval", message, amount, currency, psp_request, expires_at}
+/// while a payment is.”
+#[tokio::test]
+async fn shape_payment_action_carries_the_psp_request() {
+    let service = Service::start(&[]);
+    let booking = service.book_paid("ven_payment").await;
+    let action = &booking["next_action"];
+    let fields = [
+        "type",
+        "message",
+        "amount",
+        "currency",
+        "psp_request",
+        "expires_at",
+    ];
+    shaped(action, &fields, &[]);
+    assert_eq!(action["type"], "payment_approval");
+    assert!(action["amount"].is_number());
+    assert!(action["psp_request"]["approval_id"].is_string());
+    assert_eq!(action["expires_at"], booking["expires_at"]);
+}
+
+/// “next_action is {type: "confirm_details", message, fields} while other answers are.”
+#[tokio::test]
+async fn shape_other_action_lists_the_fields_it_asks_for() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_confirm_details").await;
+    let action = &booking["next_action"];
+    assert_eq!(action["type"], "confirm_details");
+    assert!(action["message"].is_string());
+    assert!(!list(action, "fields").is_empty());
+    service
+        .act(&booking, "continue", json!({}))
+        .await
+        .refused_plainly(400);
+    let answer = service.act(&booking, "continue", details(&booking)).await;
+    assert_eq!(answer.is(200)["status"], "confirmed");
+}
+
+/// “last_modification is {at, changes: {field: {from, to}}}.”
+#[tokio::test]
+async fn shape_last_modification_tells_when_and_from_what_to_what() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_confirms").await;
+    let answer = service
+        .act(&booking, "modify", json!({"party_size": 5}))
+        .await;
+    let modification = &answer.is(200)["last_modification"];
+    shaped(modification, &["at", "changes"], &[]);
+    assert_eq!(
+        modification["changes"],
+        json!({"party_size": {"from": 2, "to": 5}})
+    );
+    assert!(instant(&modification["at"]) >= instant(&booking["created_at"]));
+}
+
+/// “A session is {id, object: "session", provider, state: "pending", end_user, created_at},
+/// created with 201.”
+#[tokio::test]
+async fn shape_session_is_201_and_pending() {
+    let service = Service::start(&[]);
+    let session = service.connect("ada", "+441632960001").await;
+    shaped(
+        &session,
+        &[
+            "id",
+            "object",
+            "provider",
+            "state",
+            "end_user",
+            "created_at",
+        ],
+        &[],
+    );
+    assert_eq!(session["object"], "session");
+    assert_eq!(session["state"], "pending");
+    let answer = service.get("/v1/sessions").await;
+    shaped(answer.is(200), &["object", "sessions"], &[]);
+    assert_eq!(answer.body["object"], "list");
+}
+
+/// “DELETE of a session answers {id, object: "session", deleted: true}.”
+#[tokio::test]
+async fn shape_disconnect_says_deleted() {
+    let service = Service::start(&[]);
+    let session = service.connect("ada", "+441632960001").await;
+    let answer = service.delete(&session_path(&session, "")).await;
+    let expected = json!({"id": session["id"], "object": "session", "deleted": true});
+    assert_eq!(*answer.is(200), expected);
+}
+
+/// “open_bookings hold the summary fields.”
+#[tokio::test]
+async fn shape_open_bookings_hold_the_summary() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_otp").await;
+    let answer = service.get("/v1/bookings/bk_unknown").await;
+    let open = list(answer.is(404), "open_bookings");
+    shaped(
+        &open[0],
+        &["id", "object", "status", "provider", "next_action"],
+        &[],
+    );
+    for (name, value) in open[0].as_object().unwrap() {
+        assert_eq!(booking[name], *value);
+    }
+}
+
+/// “A delivery is {id, object: "event", type, created_at, data: {object}} with headers
+/// Booking-Signature and Booking-Delivery-Attempt.”
+#[tokio::test]
+async fn shape_delivery_is_an_event_with_its_attempts_number() {
+    let service = Service::start(&[]);
+    let receiver = Receiver::start().await;
+    service.settings(json!({"webhook_url": receiver.url})).await;
+    let booking = service.book("ven_confirms").await;
+    let attempt = receiver.event("booking.confirmed", &booking).await;
+    let fields = ["id", "object", "type", "created_at", "data"];
+    shaped(&attempt.event, &fields, &[]);
+    assert_eq!(attempt.event["object"], "event");
+    shaped(&attempt.event["data"], &["object"], &[]);
+    assert_eq!(attempt.headers["booking-delivery-attempt"], "1");
+    assert!(attempt.headers.contains_key("booking-signature"));
+}
+
+/// “t is the real time of the attempt, also where the sandbox's clock was moved.”
+#[tokio::test]
+async fn shape_delivery_time_is_the_real_one_where_the_clock_was_moved() {
+    let service = Service::start(&[]);
+    let receiver = Receiver::start().await;
+    service.settings(json!({"webhook_url": receiver.url})).await;
+    service.advance("90d").await;
+    let booking = service.book("ven_confirms").await;
+    let attempt = receiver.event("booking.confirmed", &booking).await;
+    let t: i64 = attempt.signature().0.parse().unwrap();
+    assert!((attempt.at.as_second() - t).abs() <= 2);
+    let created = instant(&attempt.event["created_at"]);
+    assert!(created > Timestamp::now() + SignedDuration::from_hours(89 * 24));
+}
+
+/// “Times are RFC 3339 with an offset, in the venue's own zone for slots.”
+#[tokio::test]
+async fn shape_times_have_an_offset_and_slots_are_in_the_venues_own_zone() {
+    let service = Service::start(&[]);
+    for (city, zone) in [
+        ("Paris", "Europe/Paris"),
+        ("Tokyo", "Asia/Tokyo"),
+        ("New York", "America/New_York"),
+    ] {
+        let venue = service.search_then("dining", city, "provider_a").await;
+        assert_eq!(venue["timezone"], zone);
+        let slot = service.new_slot(venue["venue_id"].as_str().unwrap()).await;
+        let local = instant(&slot["datetime"]).in_tz(zone).unwrap();
+        let expected = local.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
+        assert_eq!(slot["datetime"], expected);
+    }
+    let booking = service.book("ven_confirms").await;
+    instant(&booking["created_at"]);
+    instant(&booking["updated_at"]);
+    let index = service.get("/v1/").await;
+    instant(&index.body["server_time"]);
+}
+
+/// “Ids carry a prefix and sort by creation time.”
+#[tokio::test]
+async fn shape_ids_carry_a_prefix_and_sort_by_creation() {
+    let service = Service::start(&[]);
+    let receiver = Receiver::start().await;
+    service.settings(json!({"webhook_url": receiver.url})).await;
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        let booking = service.book("ven_confirms").await;
+        ids.push(booking["id"].as_str().unwrap().to_owned());
+    }
+    assert!(ids.is_sorted() && ids.iter().all(|it| it.starts_with("bk_")));
+    let attempts = receiver.wait(10, |_| true).await;
+    let event_id = |it: &crate::receiver::Attempt| it.event["id"].as_str().unwrap().to_owned();
+    assert!(attempts.iter().all(|it| event_id(it).starts_with("evt_")));
+    let session = service.connect("ada", "+441632960001").await;
+    assert!(session["id"].as_str().unwrap().starts_with("ses_"));
+    let organization = service.get("/sandbox/organization").await;
+    assert!(
+        organization.body["id"]
+            .as_str()
+            .unwrap()
+            .starts_with("org_")
+    );
+    for venue in service.venues("dining", "Sandbox").await {
+        assert!(venue["venue_id"].as_str().unwrap().starts_with("ven_"));
+    }
+    for slot in service.slots("ven_confirms").await {
+        assert!(
+            slot["availability_id"]
+                .as_str()
+                .unwrap()
+                .starts_with("slot_")
+        );
+    }
+}

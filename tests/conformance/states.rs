@@ -1,0 +1,335 @@
+//! "States and transitions": the statuses, and every row of the table.
+
+use serde_json::{Value, json};
+
+use crate::receiver::Receiver;
+use crate::service::{Service, approval, path_of, session_path};
+
+/// “Booking statuses named: requires_action, processing, confirmed, failed, cancelled.”
+#[tokio::test]
+async fn states_1_every_named_status_is_reached() {
+    let service = Service::start(&[]);
+    for (venue, status) in [
+        ("ven_otp", "requires_action"),
+        ("ven_processing", "processing"),
+        ("ven_confirms", "confirmed"),
+        ("ven_provider_fails", "failed"),
+    ] {
+        let booking = service.book(venue).await;
+        assert_eq!(service.read(&booking).await["status"], status);
+    }
+    let booking = service.book("ven_confirms").await;
+    service.act(&booking, "cancel", json!({})).await.is(200);
+    assert_eq!(service.read(&booking).await["status"], "cancelled");
+}
+
+/// “A booking left in requires_action for more than 20 minutes is expired.”
+#[tokio::test]
+async fn states_2_a_booking_left_in_requires_action_for_20_minutes_is_expired() {
+    let service = Service::start(&[]);
+    for venue in ["ven_otp", "ven_otp_b", "ven_confirm_details"] {
+        let booking = service.book(venue).await;
+        service.advance("19m50s").await;
+        assert_eq!(service.read(&booking).await["status"], "requires_action");
+        service.advance("11s").await;
+        assert_eq!(service.read(&booking).await["status"], "expired");
+    }
+}
+
+/// “requires_action | left unanswered | more than 20 minutes | expired | no webhook event is
+/// sent; read the booking to see it”
+#[tokio::test]
+async fn transition_1_an_unanswered_booking_expires_without_an_event() {
+    let service = Service::start(&[]);
+    let receiver = Receiver::start().await;
+    service.settings(json!({"webhook_url": receiver.url})).await;
+    let booking = service.book("ven_otp").await;
+    receiver.event("booking.requires_action", &booking).await;
+    service.advance("21m").await;
+    let expired = service.read(&booking).await;
+    assert_eq!(expired["status"], "expired");
+    assert_eq!(expired.get("next_action"), None);
+    let code = json!({"otp": service.code().await});
+    service.act(&booking, "continue", code).await.is(409);
+    // What happens later is delivered later: had there been an event, it would be here.
+    let later = service.book("ven_confirms").await;
+    receiver.event("booking.confirmed", &later).await;
+    assert_eq!(
+        receiver.kinds(&booking),
+        ["booking.created", "booking.requires_action"]
+    );
+}
+
+/// A payment's answer after its deadline.
+async fn answer_late(service: &Service, venue: &str) -> Value {
+    let booking = service.book_paid(venue).await;
+    let answer = approval(&booking);
+    service.advance("15m1s").await;
+    let late = service.act(&booking, "continue", answer).await;
+    let body = late.is(400);
+    assert_eq!(body.as_object().unwrap().len(), 1, "{body}");
+    assert!(body["error"].is_string());
+    service.read(&booking).await
+}
+
+/// “requires_action (vendor payment) | POST continue with psp_response | arrives after expires_at
+/// | failed | error_code is payment_outcome_unknown or payment_approval_expired; the call answers
+/// 400 with only an error message”
+#[tokio::test]
+async fn transition_2_a_payments_answer_after_expires_at_is_refused_and_the_booking_failed() {
+    let service = Service::start(&[]);
+    let booking = answer_late(&service, "ven_payment").await;
+    assert_eq!(booking["status"], "failed");
+    assert_eq!(booking["error_code"], "payment_approval_expired");
+    let booking = answer_late(&service, "ven_payment_outcome_unknown").await;
+    assert_eq!(booking["status"], "failed");
+    assert_eq!(booking["error_code"], "payment_outcome_unknown");
+}
+
+/// “requires_action (vendor payment) | POST continue with malformed psp_response | before
+/// expires_at | stays paused | 400 without code; fix body and retry”
+#[tokio::test]
+async fn transition_3_a_malformed_answer_leaves_the_payment_paused_and_can_be_fixed() {
+    let service = Service::start(&[]);
+    let booking = service.book_paid("ven_payment").await;
+    let approval_id = &booking["next_action"]["psp_request"]["approval_id"];
+    for malformed in [
+        json!({}),
+        json!({"status": "approved"}),
+        json!({"approval_id": approval_id}),
+        json!({"approval_id": "psp_of_another", "status": "approved"}),
+        json!({"approval_id": approval_id, "status": "maybe"}),
+    ] {
+        let body = json!({"psp_response": malformed});
+        let answer = service.act(&booking, "continue", body).await;
+        answer.refused_plainly(400);
+        assert_eq!(service.read(&booking).await, booking, "{malformed}");
+    }
+    let answer = service.act(&booking, "continue", approval(&booking)).await;
+    assert_eq!(answer.is(200)["status"], "confirmed");
+}
+
+/// “requires_action (vendor payment) | POST continue with psp_abort | - | failed | error_code
+/// payment_declined”
+#[tokio::test]
+async fn transition_4_an_abandoned_payment_fails_the_booking() {
+    let service = Service::start(&[]);
+    let booking = service.book_paid("ven_payment").await;
+    let abort = json!({"psp_abort": true});
+    let answer = service.act(&booking, "continue", abort).await;
+    assert_eq!(answer.is(200)["status"], "failed");
+    assert_eq!(answer.body["error_code"], "payment_declined");
+    assert_eq!(service.read(&booking).await, answer.body);
+}
+
+/// “requires_action (vendor payment) | no answer | expires_at passes | failed | error_code
+/// payment_approval_expired”
+#[tokio::test]
+async fn transition_5_an_unanswered_payment_fails_when_expires_at_passes() {
+    let service = Service::start(&[]);
+    let booking = service.book_paid("ven_payment").await;
+    service.advance("15m1s").await;
+    let failed = service.read(&booking).await;
+    assert_eq!(failed["status"], "failed");
+    assert_eq!(failed["error_code"], "payment_approval_expired");
+    // Past the 20 minutes of other pauses it is still failed, not expired.
+    service.advance("10m").await;
+    assert_eq!(service.read(&booking).await["status"], "failed");
+}
+
+/// “confirmed | POST modify | provider A, venue accepts | confirmed | last_modification set;
+/// event booking.modified”
+#[tokio::test]
+async fn transition_6_a_modify_that_the_venue_accepts_is_noted_and_announced() {
+    let service = Service::start(&[]);
+    let receiver = Receiver::start().await;
+    service.settings(json!({"webhook_url": receiver.url})).await;
+    let booking = service.book("ven_confirms").await;
+    let later = service.evening(3).await;
+    let answer = service
+        .act(&booking, "modify", json!({"datetime": later}))
+        .await;
+    assert_eq!(answer.is(200)["status"], "confirmed");
+    assert_eq!(answer.body["datetime"], later);
+    let changes = &answer.body["last_modification"]["changes"];
+    assert_eq!(changes["datetime"]["to"], later);
+    let event = receiver.event("booking.modified", &booking).await;
+    assert_eq!(event.object()["status"], "confirmed");
+    assert_eq!(
+        event.object()["last_modification"],
+        answer.body["last_modification"]
+    );
+}
+
+/// “confirmed | POST modify | provider A, venue accepts | confirmed | last_modification set;
+/// event booking.modified”
+#[tokio::test]
+async fn transition_6_a_move_takes_the_new_table_and_frees_the_old_one() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_last_table").await;
+    let later = json!({"datetime": service.evening(2).await});
+    let answer = service.act(&booking, "modify", later.clone()).await;
+    answer.is(200);
+    assert_eq!(
+        service.book("ven_last_table").await["status"],
+        "confirmed",
+        "the old table is free"
+    );
+    let second = service.create_with("ven_last_table", later).await;
+    assert_eq!(second.is(201)["error_code"], "slot_taken");
+}
+
+/// “confirmed | POST modify | venue refuses | confirmed (unchanged, original time) | 422 with the
+/// provider's code; body carries the unchanged booking”
+#[tokio::test]
+async fn transition_7_a_modify_that_the_venue_refuses_leaves_the_booking_as_it_was() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_modify_refused").await;
+    let change = json!({"datetime": service.evening(3).await});
+    let answer = service.act(&booking, "modify", change).await;
+    let body = answer.is(422);
+    assert!(body["error_code"].is_string(), "{body}");
+    assert_eq!(body["booking"], booking);
+    assert_eq!(service.read(&booking).await, booking);
+}
+
+/// “confirmed | POST modify | venue refuses | confirmed (unchanged, original time) | 422 with the
+/// provider's code; body carries the unchanged booking”
+#[tokio::test]
+async fn transition_7_a_move_to_a_full_slot_or_to_none_is_refused() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_last_table").await;
+    let later = service.evening(2).await;
+    let fields = json!({"datetime": later});
+    let second = service.create_with("ven_last_table", fields).await;
+    assert_eq!(second.is(201)["status"], "confirmed");
+    for datetime in [later.clone(), later.replace("19:30", "19:37")] {
+        let change = json!({"datetime": datetime});
+        let answer = service.act(&booking, "modify", change).await;
+        assert!(answer.is(422)["error_code"].is_string());
+        assert_eq!(answer.body["booking"], booking);
+        assert_eq!(service.read(&booking).await, booking);
+    }
+}
+
+/// “confirmed | POST modify | provider other than A | confirmed | 422 modify_unsupported; nothing
+/// attempted”
+#[tokio::test]
+async fn transition_8_other_providers_than_a_do_not_modify() {
+    let service = Service::start(&[]);
+    for venue in ["ven_confirms_b", "ven_confirms_c"] {
+        let booking = service.book(venue).await;
+        let change = json!({"party_size": 3});
+        let answer = service.act(&booking, "modify", change).await;
+        answer.refused(422, "modify_unsupported");
+        assert_eq!(service.read(&booking).await, booking);
+    }
+}
+
+/// Bookings in every status but confirmed.
+pub(crate) async fn unconfirmed(service: &Service) -> Vec<Value> {
+    let expired = service.book("ven_otp").await;
+    service.advance("21m").await;
+    let cancelled = service.book("ven_confirms").await;
+    service.act(&cancelled, "cancel", json!({})).await.is(200);
+    let mut bookings = vec![expired, cancelled];
+    for venue in ["ven_otp", "ven_processing", "ven_provider_fails"] {
+        bookings.push(service.book(venue).await);
+    }
+    let mut now = Vec::new();
+    for booking in bookings {
+        now.push(service.read(&booking).await);
+    }
+    let statuses: Vec<_> = now.iter().map(|it| it["status"].as_str()).collect();
+    let expected = [
+        "expired",
+        "cancelled",
+        "requires_action",
+        "processing",
+        "failed",
+    ];
+    assert_eq!(statuses, expected.map(Some));
+    now
+}
+
+/// “non-confirmed | POST modify | - | unchanged | 409”
+#[tokio::test]
+async fn transition_9_a_booking_that_is_not_confirmed_is_not_modified() {
+    let service = Service::start(&[]);
+    for booking in unconfirmed(&service).await {
+        let change = json!({"party_size": 3});
+        let answer = service.act(&booking, "modify", change).await;
+        answer.refused_plainly(409);
+        assert_eq!(service.read(&booking).await, booking);
+    }
+}
+
+/// “confirmed | POST cancel | provider A | cancelled | cancelled at the venue”
+#[tokio::test]
+async fn transition_10_a_cancel_at_provider_a_frees_the_table() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_last_table").await;
+    let second = service.book("ven_last_table").await;
+    assert_eq!(second["error_code"], "slot_taken");
+    let answer = service.act(&booking, "cancel", json!({})).await;
+    assert_eq!(answer.is(200)["status"], "cancelled");
+    assert_eq!(service.read(&booking).await, answer.body);
+    let third = service.book("ven_last_table").await;
+    assert_eq!(third["status"], "confirmed");
+}
+
+/// “confirmed | POST cancel | other provider | confirmed | error_code cancellation_unsupported”
+#[tokio::test]
+async fn transition_11_a_cancel_at_another_provider_leaves_the_booking_confirmed() {
+    let service = Service::start(&[]);
+    for venue in ["ven_confirms_b", "ven_confirms_c"] {
+        let booking = service.book(venue).await;
+        let answer = service.act(&booking, "cancel", json!({})).await;
+        assert_eq!(answer.is(200)["status"], "confirmed");
+        assert_eq!(answer.body["error_code"], "cancellation_unsupported");
+        assert_eq!(service.read(&booking).await, answer.body);
+    }
+}
+
+/// “any | provider fails | - | failed | error_code set; returned as a normal response”
+#[tokio::test]
+async fn transition_12_a_failure_of_the_provider_is_a_normal_response() {
+    let service = Service::start(&[]);
+    for venue in [
+        "ven_provider_fails",
+        "ven_provider_fails_b",
+        "ven_provider_fails_c",
+    ] {
+        let booking = service.book(venue).await;
+        assert_eq!(booking["status"], "failed");
+        assert!(booking["error_code"].is_string());
+        let read = service.get(&path_of(&booking, "")).await;
+        assert_eq!(*read.is(200), booking);
+    }
+}
+
+/// “Session: POST verify with the received code makes the session active.”
+#[tokio::test]
+async fn session_states_1_the_received_code_makes_the_session_active() {
+    let service = Service::start(&[]);
+    let session = service.connect("ada", "+441632960001").await;
+    assert_ne!(session["state"], "active");
+    let code = json!({"code": service.code().await});
+    let answer = service.post(&session_path(&session, "/verify"), code).await;
+    assert_eq!(answer.is(200)["state"], "active");
+    let read = service.get(&session_path(&session, "")).await;
+    assert_eq!(read.is(200)["state"], "active");
+}
+
+/// “DELETE destroys the saved sign-in.”
+#[tokio::test]
+async fn session_states_3_a_delete_destroys_the_saved_sign_in() {
+    let service = Service::start(&[]);
+    let session = service.sign_in("ada", "+441632960001").await;
+    let as_ada = json!({"end_user": "ada"});
+    let booked = service.create_with("ven_confirms_b", as_ada.clone()).await;
+    booked.is(201);
+    service.delete(&session_path(&session, "")).await.is(200);
+    let answer = service.create_with("ven_confirms_b", as_ada).await;
+    answer.refused(409, "reconnect_required");
+}

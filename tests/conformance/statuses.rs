@@ -1,0 +1,290 @@
+//! Left open by the specification: statuses, scopes, and what is metered.
+
+use serde_json::json;
+
+use crate::service::{OTHER, READ_ONLY, Service, TEST, list, names, path_of, session_path};
+use crate::shapes::shaped;
+use crate::states::unconfirmed;
+
+/// “continue, modify or cancel where the status does not allow it: 409, error.”
+#[tokio::test]
+async fn status_1_what_the_status_does_not_allow_is_409() {
+    let service = Service::start(&[]);
+    for booking in unconfirmed(&service).await {
+        for what in ["modify", "cancel"] {
+            let body = json!({"party_size": 3});
+            let body = if what == "modify" { body } else { json!({}) };
+            service.act(&booking, what, body).await.refused_plainly(409);
+        }
+        if booking["status"] != "requires_action" {
+            for body in [json!({"otp": "123456"}), json!({"psp_abort": true})] {
+                let answer = service.act(&booking, "continue", body).await;
+                answer.refused_plainly(409);
+            }
+        }
+        assert_eq!(service.read(&booking).await, booking);
+    }
+    let confirmed = service.book("ven_confirms").await;
+    let answer = service
+        .act(&confirmed, "continue", json!({"otp": "123456"}))
+        .await;
+    answer.refused_plainly(409);
+}
+
+/// “A wrong OTP: 400 invalid_otp with attempts_left; the booking stays paused; after the 5th it
+/// is failed with otp_attempts_exceeded.”
+#[tokio::test]
+async fn status_2_a_wrong_otp_counts_down_to_failed() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_otp").await;
+    for left in [4, 3, 2, 1] {
+        let wrong = json!({"otp": "000000"});
+        let answer = service.act(&booking, "continue", wrong).await;
+        let body = answer.refused(400, "invalid_otp");
+        assert_eq!(body["attempts_left"], left);
+        assert_eq!(service.read(&booking).await["status"], "requires_action");
+    }
+    let wrong = json!({"otp": "000000"});
+    service.act(&booking, "continue", wrong).await.is(400);
+    let read = service.read(&booking).await;
+    assert_eq!(read["status"], "failed");
+    assert_eq!(read["error_code"], "otp_attempts_exceeded");
+    let code = json!({"otp": service.code().await});
+    service.act(&booking, "continue", code).await.is(409);
+}
+
+/// “"validation failed": 400 with fields, a message for each name.”
+#[tokio::test]
+async fn status_3_a_failed_validation_maps_names_to_messages() {
+    let service = Service::start(&[]);
+    let fields = json!({"datetime": "soon", "party_size": 21});
+    let answer = service.create_with("ven_confirms", fields).await;
+    shaped(answer.refused_plainly(400), &["error", "fields"], &[]);
+    assert_eq!(names(&answer.body["fields"]), ["datetime", "party_size"]);
+    answer.invalid("datetime");
+}
+
+/// “An unknown session: 404.”
+#[tokio::test]
+async fn status_4_an_unknown_session_is_404() {
+    let service = Service::start(&[]);
+    let path = "/v1/sessions/ses_unknown";
+    service.get(path).await.refused_plainly(404);
+    service.delete(path).await.refused_plainly(404);
+    service
+        .get(&format!("{path}/card"))
+        .await
+        .refused_plainly(404);
+    let verify = format!("{path}/verify");
+    service
+        .post(&verify, json!({"code": "123456"}))
+        .await
+        .refused_plainly(404);
+    // Another organization's is as good as unknown.
+    let session = service.connect("ada", "+441632960001").await;
+    let answer = service.with(OTHER).get(&session_path(&session, "")).await;
+    answer.refused_plainly(404);
+    let answer = service
+        .with(OTHER)
+        .delete(&session_path(&session, ""))
+        .await;
+    answer.refused_plainly(404);
+    let listed = service.with(OTHER).get("/v1/sessions").await;
+    assert!(list(listed.is(200), "sessions").is_empty());
+}
+
+/// “A wrong session code: 400 invalid_code.”
+#[tokio::test]
+async fn status_5_a_wrong_session_code_is_invalid_code() {
+    let service = Service::start(&[]);
+    let session = service.connect("ada", "+441632960001").await;
+    let wrong = json!({"code": "000000"});
+    let answer = service
+        .post(&session_path(&session, "/verify"), wrong)
+        .await;
+    answer.refused(400, "invalid_code");
+    let read = service.get(&session_path(&session, "")).await;
+    assert_eq!(read.is(200)["state"], "pending");
+}
+
+/// “A session operation with a test key: 403 live_key_required.”
+#[tokio::test]
+async fn status_6_every_session_operation_needs_a_live_key() {
+    let service = Service::start(&[]);
+    let session = service.sign_in("ada", "+441632960001").await;
+    let path = |what| session_path(&session, what);
+    for (method, path) in [
+        ("POST", "/v1/sessions".to_owned()),
+        ("POST", path("/verify")),
+        ("GET", "/v1/sessions".to_owned()),
+        ("GET", path("")),
+        ("GET", path("/card")),
+        ("GET", "/v1/sessions/card?end_user=ada".to_owned()),
+        ("DELETE", path("")),
+    ] {
+        let answer = service.with(TEST).call(method, &path, None).await;
+        answer.refused(403, "live_key_required");
+    }
+}
+
+/// “A saved sign-in that has lapsed: 409 reconnect_required.”
+#[tokio::test]
+async fn status_7_a_lapsed_sign_in_is_reconnect_required() {
+    let service = Service::start(&[]);
+    let session = service.sign_in("ada", "+441632960001").await;
+    service.advance("31d").await;
+    let as_ada = json!({"end_user": "ada"});
+    let answer = service.create_with("ven_confirms_b", as_ada).await;
+    answer.refused(409, "reconnect_required");
+    let card = service.get(&session_path(&session, "/card")).await;
+    card.refused(409, "reconnect_required");
+    let card = service.get("/v1/sessions/card?end_user=ada").await;
+    card.refused(409, "reconnect_required");
+}
+
+/// “A 422 from the venue carries error, error_code and the unchanged booking.”
+#[tokio::test]
+async fn status_8_a_venues_refusal_carries_the_booking() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_modify_refused").await;
+    let answer = service
+        .act(&booking, "modify", json!({"party_size": 3}))
+        .await;
+    shaped(answer.is(422), &["error", "error_code", "booking"], &[]);
+    assert_eq!(answer.body["booking"], booking);
+}
+
+/// “An unknown path is 404, a wrong method 405.”
+#[tokio::test]
+async fn status_9_an_unknown_path_is_404_and_a_wrong_method_405() {
+    let service = Service::start(&[]);
+    for path in [
+        "/",
+        "/v1/nowhere",
+        "/v1/bookings/bk_1/pay",
+        "/v1/sessions/ses_1/card/x",
+    ] {
+        service.get(path).await.refused_plainly(404);
+    }
+    for (method, path) in [
+        ("GET", "/v1/bookings"),
+        ("GET", "/v1/venues/search"),
+        ("DELETE", "/v1/bookings/bk_1"),
+        ("PUT", "/v1/sessions"),
+        ("GET", "/v1/bookings/bk_1/cancel"),
+        ("POST", "/v1/"),
+    ] {
+        let answer = service.live().call(method, path, None).await;
+        answer.refused_plainly(405);
+    }
+}
+
+/// “The index needs no scope.”
+#[tokio::test]
+async fn scope_1_the_index_needs_none() {
+    let service = Service::start(&[]);
+    service.with(READ_ONLY).get("/v1/").await.is(200);
+}
+
+/// “venues:read is for search and availability, bookings:read for a booking, sessions:read for
+/// sessions and cards.”
+#[tokio::test]
+async fn scope_2_reading_needs_the_read_scopes_alone() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_confirms").await;
+    let session = service.sign_in("ada", "+441632960001").await;
+    let reader = service.with(READ_ONLY);
+    let search = json!({
+        "vertical": "dining", "location": "Sandbox", "datetime": service.evening(1).await,
+    });
+    reader.post("/v1/venues/search", search).await.is(200);
+    let slots = json!({
+        "venue_id": "ven_confirms", "datetime": service.evening(1).await, "party_size": 2,
+    });
+    reader.post("/v1/availability/search", slots).await.is(200);
+    reader.get(&path_of(&booking, "")).await.is(200);
+    reader.get("/v1/sessions").await.is(200);
+    reader.get(&session_path(&session, "")).await.is(200);
+    reader.get(&session_path(&session, "/card")).await.is(200);
+}
+
+/// “bookings:create, bookings:write (continue, modify, cancel) and sessions:write are for what
+/// changes.”
+#[tokio::test]
+async fn scope_3_changing_needs_the_write_scopes() {
+    let service = Service::start(&[]);
+    let reader = service.with(READ_ONLY);
+    for (method, path, scope) in [
+        ("POST", "/v1/bookings", "bookings:create"),
+        ("POST", "/v1/bookings/bk_1/continue", "bookings:write"),
+        ("POST", "/v1/bookings/bk_1/modify", "bookings:write"),
+        ("POST", "/v1/bookings/bk_1/cancel", "bookings:write"),
+        ("POST", "/v1/sessions", "sessions:write"),
+        ("POST", "/v1/sessions/ses_1/verify", "sessions:write"),
+        ("DELETE", "/v1/sessions/ses_1", "sessions:write"),
+    ] {
+        let answer = reader.call(method, path, None).await;
+        assert_eq!(answer.is(403)["required_scope"], scope, "{method} {path}");
+    }
+}
+
+/// “modify is metered like continue, 20.”
+#[tokio::test]
+async fn meter_1_modify_is_limited_like_continue() {
+    let service = Service::start(&[]);
+    let booking = service.book("ven_confirms").await;
+    for _ in 0..20 {
+        let answer = service.act(&booking, "modify", json!({})).await;
+        assert_eq!(answer.number("ratelimit-limit"), 20);
+        assert_ne!(answer.status, 429);
+    }
+    let answer = service.act(&booking, "modify", json!({})).await;
+    assert_eq!(answer.is(429)["limit"], 20);
+    // The two do not share it.
+    let answer = service.act(&booking, "continue", json!({})).await;
+    answer.is(409);
+}
+
+/// “Index, session list, read and delete are not metered.”
+#[tokio::test]
+async fn meter_2_index_and_sessions_are_not_metered() {
+    let service = Service::start(&[]);
+    let session = service.connect("ada", "+441632960001").await;
+    for _ in 0..35 {
+        for path in ["/v1/", "/v1/sessions", &session_path(&session, "")] {
+            let answer = service.get(path).await;
+            answer.is(200);
+            assert_eq!(answer.header("ratelimit-limit"), None);
+        }
+    }
+    let answer = service.delete(&session_path(&session, "")).await;
+    answer.is(200);
+    assert_eq!(answer.header("ratelimit-limit"), None);
+}
+
+/// “POST /v1/sessions and its verify share one budget of 20, the two card reads one of 30.”
+#[tokio::test]
+async fn meter_3_sessions_and_verify_share_a_budget_and_so_do_the_card_reads() {
+    let service = Service::start(&[]);
+    let session = service.sign_in("ada", "+441632960001").await;
+    let code = json!({"code": "000000"});
+    let answer = service.post(&session_path(&session, "/verify"), code).await;
+    assert_eq!(answer.number("ratelimit-remaining"), 17);
+    let one = service.get(&session_path(&session, "/card")).await;
+    let two = service.get("/v1/sessions/card?end_user=ada").await;
+    assert_eq!(one.number("ratelimit-remaining"), 29);
+    assert_eq!(two.number("ratelimit-remaining"), 28);
+}
+
+/// “A call that idempotency answers is metered like any other.”
+#[tokio::test]
+async fn meter_4_what_idempotency_answers_is_metered_too() {
+    let service = Service::start(&[]);
+    let order = service.order("ven_confirms").await;
+    let keyed = service.live().keyed("key");
+    for remaining in (0..10).rev() {
+        let answer = keyed.post("/v1/bookings", order.clone()).await;
+        assert_eq!(answer.number("ratelimit-remaining"), remaining);
+    }
+    keyed.post("/v1/bookings", order).await.is(429);
+}

@@ -1,0 +1,346 @@
+//! `api`: any call of the service, and nothing but the service.
+
+use serde_json::json;
+
+use crate::harness::{Home, Reply, Scripted, Served, text};
+
+/// Answers whatever comes with a document.
+fn anything() -> Scripted {
+    Scripted::start(|_| Reply::json(200, &json!({"ok": true})))
+}
+
+fn home_of(server: &Scripted) -> Home {
+    Home::pointing_to(server.base_url(), "sk_live_x")
+}
+
+#[test]
+fn fields_are_typed_or_raw_and_make_the_body() {
+    let server = anything();
+    let home = home_of(&server);
+    std::fs::write(home.folder().join("note.txt"), "from a file").unwrap();
+    let fields = [
+        "api",
+        "post",
+        "/v1/x",
+        "-F",
+        "n=1",
+        "-F",
+        "yes=true",
+        "-F",
+        "none=null",
+        "-F",
+        "text=two words",
+        "-F",
+        "note=@note.txt",
+        "-f",
+        "raw=1",
+        "-f",
+        "at=@note.txt",
+        "--json",
+    ];
+    let output = home.run(fields).exits(0);
+    assert_eq!(output.json(), json!({"ok": true}));
+    let request = &server.requests()[0];
+    assert!(request.is("POST", "/v1/x"));
+    assert_eq!(
+        request.json(),
+        json!({"n": 1, "yes": true, "none": null, "text": "two words", "note": "from a file", "raw": "1", "at": "@note.txt"})
+    );
+    assert_eq!(request.header("authorization"), Some("Bearer sk_live_x"));
+    for wrong in [["-F", "novalue"], ["-f", "=x"], ["-F", "x=@nowhere.txt"]] {
+        let call = ["api", "POST", "/v1/x", "--json"];
+        home.run(call.iter().chain(&wrong)).refused(2, "usage");
+    }
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn the_fields_of_a_get_are_its_query() {
+    let server = anything();
+    let home = home_of(&server);
+    home.run([
+        "api",
+        "GET",
+        "/v1/sessions",
+        "-F",
+        "end_user=a b&c=d",
+        "-F",
+        "n=2",
+    ])
+    .exits(0);
+    home.run(["api", "GET", "v1/sessions?state=active", "-f", "end_user=é"])
+        .exits(0);
+    let requests = server.requests();
+    assert!(
+        requests[0].is("GET", "/v1/sessions?end_user=a+b%26c%3Dd&n=2"),
+        "{requests:?}"
+    );
+    assert!(
+        requests[1].is("GET", "/v1/sessions?state=active&end_user=%C3%A9"),
+        "{requests:?}"
+    );
+    assert!(requests.iter().all(|request| request.body.is_empty()));
+}
+
+#[test]
+fn a_body_comes_from_a_file_or_standard_input_as_it_stands() {
+    let server = anything();
+    let home = home_of(&server);
+    let body = r#"{"zebra":1,"a":[1,2],"é":null}"#;
+    std::fs::write(home.folder().join("body.json"), body).unwrap();
+    home.run(["api", "POST", "/v1/x", "--input", "body.json"])
+        .exits(0);
+    home.feed(["api", "PUT", "/v1/x", "--input", "-"], body)
+        .exits(0);
+    for request in server.requests() {
+        assert_eq!(request.body, body);
+    }
+    home.feed(
+        ["api", "POST", "/v1/x", "--input", "-", "--json"],
+        "{nonsense",
+    )
+    .refused(2, "usage");
+    home.run(["api", "POST", "/v1/x", "--input", "nowhere.json", "--json"])
+        .refused(2, "usage");
+    let both = [
+        "api", "POST", "/v1/x", "--input", "-", "-F", "a=1", "--json",
+    ];
+    home.run(both).refused(2, "usage");
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[test]
+fn headers_travel_and_are_shown_where_they_are_asked_for() {
+    let server = Scripted::start(|_| {
+        Reply::Bytes(
+            "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nX-Trace: abc\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
+                .to_owned(),
+        )
+    });
+    let home = home_of(&server);
+    let call = [
+        "api",
+        "POST",
+        "/v1/x",
+        "-H",
+        "Idempotency-Key: table-7",
+        "-H",
+        "X-A:b",
+    ];
+    let output = home.run(call.iter().chain(&["-i"])).exits(0);
+    let lines: Vec<&str> = output.stdout.lines().collect();
+    assert!(lines[0].starts_with("HTTP 201"), "{output}");
+    assert!(lines.contains(&"x-trace: abc"), "{output}");
+    assert_eq!(lines.last(), Some(&"{}"));
+    let request = &server.requests()[0];
+    assert_eq!(request.header("idempotency-key"), Some("table-7"));
+    assert_eq!(request.header("x-a"), Some("b"));
+    // Under --json stdout is the document alone.
+    let json = home.run(call.iter().chain(&["-i", "--json"])).exits(0);
+    assert_eq!(json.stdout, "{}\n");
+}
+
+/// "An API key never travels to another origin …, and no flag takes one" (command line, Environment)
+#[test]
+fn the_key_cannot_be_given_nor_led_elsewhere() {
+    let server = anything();
+    let home = home_of(&server);
+    for path in [
+        "https://evil.example/v1/",
+        "//evil.example/v1/",
+        "/v1/../sandbox/reset",
+        "/v1/%2e%2E/x",
+        "/\\evil.example",
+        "/v1/a b",
+        "/v1/a\r\nX-Evil: 1",
+        "@evil.example/",
+    ] {
+        let output = home.run(["api", "GET", path, "--json"]);
+        if path.starts_with('@') {
+            output.exits(0);
+            assert_eq!(server.requests()[0].path, "/@evil.example/");
+            continue;
+        }
+        output.refused(2, "usage");
+    }
+    for header in [
+        "Authorization: Bearer sk_live_y",
+        "authorization:x",
+        "nonsense",
+        ": x",
+        "X: a\r\nY: b",
+    ] {
+        let call = ["api", "GET", "/v1/", "-H", header, "--json"];
+        let output = home.run(call).exits(2);
+        output.error();
+        assert!(!output.stderr.contains("sk_live_y"), "{output}");
+    }
+    home.run(["api", "TRACE", "/v1/", "--json"])
+        .refused(2, "usage");
+    assert_eq!(server.requests().len(), 1, "only the harmless one was sent");
+}
+
+/// "An answer that is no 2xx ends with its exit code", and with the service's own body.
+#[test]
+fn what_is_no_success_ends_with_its_exit_code_and_body() {
+    for (method, status, body, exit, code) in [
+        ("GET", 400, json!({"error": "no"}), 12, "http_400"),
+        (
+            "GET",
+            401,
+            json!({"error": "unauthorized"}),
+            4,
+            "unauthorized",
+        ),
+        (
+            "GET",
+            402,
+            json!({"error": "billing_required", "message": "m"}),
+            5,
+            "billing_required",
+        ),
+        ("GET", 404, json!({"error": "unknown path"}), 6, "http_404"),
+        ("POST", 405, json!({"error": "wrong method"}), 1, "http_405"),
+        ("POST", 409, json!({"error": "no"}), 7, "http_409"),
+        (
+            "POST",
+            422,
+            json!({"error": "no", "error_code": "party_too_large"}),
+            7,
+            "party_too_large",
+        ),
+        (
+            "GET",
+            429,
+            json!({"error": "rate_limited", "retry_after_seconds": 9}),
+            9,
+            "rate_limited",
+        ),
+        ("GET", 503, json!({"error": "busy"}), 14, "http_503"),
+        ("POST", 503, json!({"error": "busy"}), 16, "outcome_unknown"),
+        (
+            "DELETE",
+            503,
+            json!({"error": "off", "error_code": "vendor_disabled"}),
+            14,
+            "vendor_disabled",
+        ),
+    ] {
+        let answer = body.clone();
+        let server = Scripted::start(move |_| Reply::json(status, &answer));
+        let home = home_of(&server);
+        let error = home
+            .run(["api", method, "/v1/x", "--json"])
+            .refused(exit, code);
+        assert_eq!(error["http_status"], status);
+        assert_eq!(error["body"], body);
+        assert_eq!(error["request"], format!("{method} /v1/x"));
+        let human = home.run(["api", method, "/v1/x", "-i"]).exits(exit);
+        assert!(human.stderr.contains(&format!("HTTP {status}")), "{human}");
+    }
+}
+
+/// `bookctl api METHOD PATH` is the way around what the verbs do not know.
+#[test]
+fn a_booking_is_made_with_it_and_its_key_makes_it_once() {
+    let served = Served::start();
+    let home = served.home();
+    let body = json!({
+        "venue_id": "ven_confirms", "datetime": "2030-12-01T19:30:00Z", "party_size": 2,
+        "customer": {"name": "Ada Lovelace"},
+    });
+    let create = [
+        "api",
+        "POST",
+        "/v1/bookings",
+        "--input",
+        "-",
+        "-H",
+        "Idempotency-Key: k",
+        "--json",
+    ];
+    let once = home.feed(create, &body.to_string());
+    if once.code == Some(0) {
+        let again = home.feed(create, &body.to_string()).exits(0).json();
+        assert_eq!(text(&once.json(), "id"), text(&again, "id"));
+        assert_eq!(served.bookings().len(), 1);
+    } else {
+        panic!("{once}");
+    }
+}
+
+#[test]
+fn an_answer_without_a_body_is_no_failure() {
+    let server = Scripted::start(|_| {
+        Reply::Bytes("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n".to_owned())
+    });
+    let home = home_of(&server);
+    home.run(["api", "DELETE", "/v1/x"]).exits(0);
+    let output = home.run(["api", "DELETE", "/v1/x", "--json"]).exits(0);
+    assert_eq!(output.stdout, "null\n");
+    let gone = ["session", "disconnect", "ses_1", "--yes", "--json"];
+    let gone = home.run(gone).exits(0).json();
+    assert_eq!(
+        gone,
+        json!({"id": "ses_1", "object": "session", "deleted": true})
+    );
+    // What is no booking is none.
+    home.run(["show", "bk_1", "--json"]).refused(15, "network");
+    home.run(["cancel", "bk_1", "--yes", "--json"])
+        .refused(16, "outcome_unknown");
+}
+
+/// "Ctrl-C at any point ends with …" (command line, Interactive): never that nothing happened once something was sent.
+#[test]
+fn an_interrupted_write_is_never_said_to_have_changed_nothing() {
+    for (arguments, harmless) in [
+        (&["api", "POST", "/v1/x"][..], false),
+        (&["api", "GET", "/v1/x"], true),
+        (&["session", "verify", "ses_1", "--code", "1"], false),
+        (
+            &["session", "connect", "--end-user", "u", "--phone", "1"],
+            false,
+        ),
+    ] {
+        let server = Scripted::start(|_| Reply::Silence);
+        let running = home_of(&server).start(arguments);
+        server.wait_for_request();
+        running.signal("-INT");
+        let output = running.end().exits(130);
+        let says_nothing = output.stderr.contains("nothing was changed");
+        assert_eq!(says_nothing, harmless, "{output}");
+    }
+}
+
+/// A read-only profile is not talked round by what stands behind the path.
+#[test]
+fn a_read_only_profile_sends_no_write() {
+    let server = anything();
+    let home = Home::new()
+        .configured(&format!(
+            "[profiles.support]\nbase_url = '{}'\nread_only = true\n",
+            server.base_url()
+        ))
+        .with("BOOKCTL_PROFILE", "support")
+        .with("BOOKCTL_API_KEY", "sk_live_x");
+    for path in [
+        "/v1/bookings",
+        "/v1/bookings?x=/search",
+        "/v1/bookings#/search",
+    ] {
+        home.run(["api", "POST", path, "--json"])
+            .refused(3, "config");
+    }
+    for arguments in [
+        &["modify", "bk_1", "--party", "3", "--json"][..],
+        &["cancel", "bk_1", "--yes", "--json"],
+        &["session", "connect", "--end-user", "u", "--json"],
+        &["session", "verify", "ses_1", "--code", "1", "--json"],
+        &["session", "disconnect", "ses_1", "--yes", "--json"],
+    ] {
+        home.run(arguments).refused(3, "config");
+    }
+    assert!(server.requests().is_empty());
+    home.run(["api", "POST", "/v1/venues/search", "--json"])
+        .exits(0);
+}

@@ -1,0 +1,321 @@
+//! Modify and cancel: what they change, what refuses them, and what is known where the answer got lost.
+
+use serde_json::{Value, json};
+
+use crate::harness::{GUEST, Home, Key, Output, Served, Terminal, text};
+
+/// A fault for the next such call of the sandbox.
+fn fault(home: &Home, call: &str, kind: &str) {
+    home.run(["sandbox", "faults", "add", "--on", call, "--kind", kind])
+        .exits(0);
+}
+
+fn modify(home: &Home, id: &str, changes: &[&str]) -> Output {
+    home.run(["modify", id, "--json"].iter().chain(changes))
+}
+
+/// "The fields are independent; send only those to change." (spec, Endpoints)
+#[test]
+fn each_field_is_changed_alone_and_the_rest_stays() {
+    let home = Home::new();
+    let id = home.booked("ven_confirms", &[], 0);
+    let before = home.booking(&id);
+    let changed = modify(&home, &id, &["--party", "4"]).exits(0).json();
+    assert_eq!(changed["party_size"], 4);
+    assert_eq!(changed["datetime"], before["datetime"]);
+    assert_eq!(
+        changed["last_modification"]["changes"],
+        json!({"party_size": {"from": 2, "to": 4}})
+    );
+    let changed = modify(&home, &id, &["--seating", "terrace"])
+        .exits(0)
+        .json();
+    assert_eq!(changed["seating_preference"], "terrace");
+    assert_eq!(changed["party_size"], 4);
+    let changed = modify(&home, &id, &["--at", "tomorrow 20:30"])
+        .exits(0)
+        .json();
+    assert!(
+        text(&changed, "datetime").contains("T20:30:00"),
+        "{changed}"
+    );
+    assert_eq!(home.booking(&id), changed);
+}
+
+/// "a short card with the state first" (command line, Output 2)
+#[test]
+fn in_a_pipe_the_card_says_what_was_changed() {
+    let home = Home::new();
+    let id = home.booked("ven_confirms", &[], 0);
+    let output = home.run(["modify", &id, "--party", "4"]).exits(0);
+    let lines: Vec<&str> = output.stdout.lines().collect();
+    assert_eq!(lines[0], format!("confirmed\t{id}"));
+    assert!(lines.contains(&"changed\tparty_size 2 → 4"), "{output}");
+    let output = home.run(["cancel", &id, "--yes"]).exits(0);
+    assert!(
+        output.stdout.starts_with(&format!("cancelled\t{id}\n")),
+        "{output}"
+    );
+}
+
+/// modify_unsupported: "provider cannot modify; nothing attempted" (spec, Errors); exit 7
+#[test]
+fn only_provider_a_changes_a_booking() {
+    let home = Home::new();
+    for venue in ["ven_confirms_b", "ven_confirms_c"] {
+        let id = home.booked(venue, &[], 0);
+        let before = home.booking(&id);
+        let error = modify(&home, &id, &["--party", "3"]).refused(7, "modify_unsupported");
+        assert_eq!(error["http_status"], 422);
+        assert_eq!(home.booking(&id), before);
+    }
+}
+
+/// "venue refused the change; body carries the unchanged booking, still confirmed" (spec, Errors)
+#[test]
+fn a_venue_that_refuses_leaves_the_booking_as_it_was_and_the_error_carries_it() {
+    let home = Home::new();
+    let id = home.booked("ven_modify_refused", &[], 0);
+    let before = home.booking(&id);
+    for changes in [["--party", "3"], ["--at", "tomorrow 20:30"]] {
+        let error = modify(&home, &id, &changes).refused(7, "modification_refused");
+        assert_eq!(error["http_status"], 422);
+        assert_eq!(error["body"]["booking"], before);
+    }
+    assert_eq!(home.booking(&id), before);
+    let full = home.booked("ven_confirms", &[], 0);
+    let error = modify(&home, &full, &["--at", "tomorrow 20:40"]).refused(7, "no_availability");
+    assert_eq!(error["body"]["booking"], home.booking(&full));
+}
+
+/// "modify on a booking that is not confirmed" is the 409 (spec, Errors)
+#[test]
+fn a_booking_that_is_not_confirmed_is_neither_changed_nor_cancelled() {
+    let home = Home::new();
+    for (venue, code) in [
+        ("ven_otp", 10),
+        ("ven_processing", 8),
+        ("ven_provider_fails", 11),
+    ] {
+        let id = home.booked(venue, &[], code);
+        for changes in [["--party", "3"], ["--at", "tomorrow 20:30"]] {
+            let error = modify(&home, &id, &changes).refused(7, "http_409");
+            assert!(error["hint"].is_string(), "{error}");
+        }
+        if code == 11 {
+            let cancel = ["cancel", &id, "--yes", "--json"];
+            home.run(cancel).refused(7, "http_409");
+        }
+    }
+    modify(&home, "bk_nobody", &["--party", "3"]).refused(6, "http_404");
+    home.run(["cancel", "bk_nobody", "--yes", "--json"])
+        .refused(6, "http_404");
+}
+
+#[test]
+fn a_change_of_nothing_or_of_nonsense_is_a_usage_error() {
+    let home = Home::new();
+    for changes in [&[][..], &["--party", "0"], &["--at", "whenever"]] {
+        modify(&home, "bk_1", changes).refused(2, "usage");
+    }
+}
+
+/// cancellation_unsupported: "cancel on a non-A provider leaves booking confirmed" (spec, Errors); exit 7, "the
+/// booking is on stdout" (command line, Exit codes)
+#[test]
+fn a_cancel_that_leaves_the_booking_confirmed_exits_7_with_the_booking_on_stdout() {
+    let home = Home::new();
+    for venue in ["ven_confirms_b", "ven_confirms_c"] {
+        let id = home.booked(venue, &[], 0);
+        let stays = home.run(["cancel", &id, "--yes", "--json"]).exits(7).json();
+        assert_eq!(stays["status"], "confirmed");
+        assert_eq!(stays["error_code"], "cancellation_unsupported");
+        let human = home.run(["cancel", &id, "--yes"]).exits(7);
+        assert!(human.stdout.contains("cancellation_unsupported"), "{human}");
+        assert!(human.stdout.contains("call the venue"), "{human}");
+    }
+    let id = home.booked("ven_confirms", &[], 0);
+    let cancel = [
+        "cancel",
+        &id,
+        "--reason",
+        "the guest is ill",
+        "--yes",
+        "--json",
+    ];
+    let cancelled = home.run(cancel).exits(0).json();
+    assert_eq!(cancelled["status"], "cancelled");
+}
+
+/// Exit 2: "`--yes` missing" (command line, Exit codes)
+#[test]
+fn off_a_terminal_a_cancel_wants_its_yes_and_sends_nothing_without() {
+    let home = Home::new();
+    let id = home.booked("ven_confirms", &[], 0);
+    let error = home.run(["cancel", &id, "--json"]).refused(2, "usage");
+    assert!(text(&error, "hint").contains("--yes"), "{error}");
+    home.feed(["cancel", &id], "y\n").exits(2);
+    assert_eq!(home.booking(&id)["status"], "confirmed");
+}
+
+/// Exit 17: "declined at a prompt; nothing was sent" (command line, Exit codes)
+#[test]
+fn at_a_terminal_the_booking_is_shown_before_it_is_cancelled_or_not() {
+    let home = Home::new();
+    let id = home.booked("ven_confirms", &[], 0);
+    let ask = || {
+        let mut terminal = Terminal::start(&home, &["cancel", &id]);
+        terminal.see("Ada Lovelace").see("? Cancel it?");
+        terminal
+    };
+    let mut terminal = ask();
+    terminal.press(Key::Enter);
+    terminal.end().exits(17).says("nothing was cancelled");
+    assert_eq!(home.booking(&id)["status"], "confirmed");
+    let mut terminal = ask();
+    terminal.type_in("y");
+    terminal.press(Key::Enter);
+    terminal.end().exits(0).says("cancelled");
+    assert_eq!(home.booking(&id)["status"], "cancelled");
+}
+
+/// A dining venue of provider A in a city, and two of its slots on the same evening.
+fn two_slots(home: &Home, city: &str) -> (String, [Value; 2]) {
+    let search = [
+        "search",
+        "dining",
+        "--near",
+        city,
+        "--at",
+        "tomorrow 19:30",
+        "--json",
+    ];
+    let venues = home.run(search).exits(0).json();
+    let venue = venues["venues"].as_array().unwrap().iter();
+    let venue = venue
+        .clone()
+        .find(|venue| venue["provider"] == "provider_a")
+        .unwrap();
+    let venue = text(venue, "venue_id");
+    let slots = [
+        "slots",
+        &venue,
+        "--at",
+        "in 3 days 19:30",
+        "--party",
+        "2",
+        "--json",
+    ];
+    let slots = home.run(slots).exits(0).json();
+    let slots = slots["slots"].as_array().unwrap();
+    let [first, .., last] = slots.as_slice() else {
+        panic!("too few slots: {slots:?}");
+    };
+    (venue, [first.clone(), last.clone()])
+}
+
+/// "Without an offset it is the venue's local time where a venue is known" (command line, WHEN): where this home
+/// searched for the venue, and where only its slots can tell.
+#[test]
+fn a_new_time_without_an_offset_is_read_from_the_venues_clock() {
+    let served = Served::start();
+    for city in ["London", "Tokyo", "New York"] {
+        let home = served.home();
+        let (venue, [first, last]) = two_slots(&home, city);
+        let stranger = served.home();
+        for changer in [&home, &stranger] {
+            let at = text(&first, "datetime");
+            let slot = text(&first, "availability_id");
+            let book = ["book", &venue, "--slot", &slot, "--at", &at, "--json"];
+            let booking = home.run(book.iter().chain(&GUEST[2..])).exits(0).json();
+            let id = text(&booking, "id");
+            let wanted = text(&last, "datetime");
+            let local = wanted[..16].replace('T', " ");
+            let changed = modify(changer, &id, &["--at", &local]).exits(0).json();
+            assert_eq!(changed["datetime"], wanted, "{city}");
+        }
+    }
+}
+
+/// "a continue, modify or cancel is not repeated blindly: the booking is read first" (design)
+#[test]
+fn where_the_answer_to_a_change_is_lost_the_booking_tells_what_came_of_it() {
+    let home = Home::new();
+    let id = home.booked("ven_confirms", &[], 0);
+    const MODIFY: &str = "POST /v1/bookings/{id}/modify";
+    fault(&home, MODIFY, "drop_after");
+    let output = modify(&home, &id, &["--party", "3"]).exits(0);
+    assert_eq!(output.json()["party_size"], 3);
+    assert!(
+        output.stderr.contains("the booking shows what came of it"),
+        "{output}"
+    );
+
+    // The same moment, in another zone than the venue's.
+    let at = text(&home.booking(&id), "datetime").replace("19:30:00+00:00", "22:30:00+02:00");
+    fault(&home, MODIFY, "drop_after");
+    let changed = modify(&home, &id, &["--at", &at]).exits(0).json();
+    assert!(
+        text(&changed, "datetime").contains("T20:30:00+00:00"),
+        "{changed}"
+    );
+
+    for kind in ["drop_before", "garbage", "truncate"] {
+        let before = home.booking(&id);
+        fault(&home, MODIFY, kind);
+        let output = modify(
+            &home,
+            &id,
+            &["--party", if kind == "truncate" { "6" } else { "5" }],
+        );
+        if home.booking(&id) == before {
+            let error = output.refused(16, "outcome_unknown");
+            assert!(
+                text(&error, "hint").contains(&format!("bookctl show {id}")),
+                "{error}"
+            );
+        } else {
+            output.exits(0);
+        }
+    }
+}
+
+#[test]
+fn where_the_answer_to_a_cancel_is_lost_the_booking_tells_what_came_of_it() {
+    const CANCEL: &str = "POST /v1/bookings/{id}/cancel";
+    let home = Home::new();
+    let cancel = |id: &str| home.run(["cancel", id, "--yes", "--json"]);
+    let id = home.booked("ven_confirms", &[], 0);
+    fault(&home, CANCEL, "drop_before");
+    cancel(&id).refused(16, "outcome_unknown");
+    assert_eq!(home.booking(&id)["status"], "confirmed");
+    fault(&home, CANCEL, "drop_after");
+    assert_eq!(cancel(&id).exits(0).json()["status"], "cancelled");
+
+    // The booking says that its provider cannot cancel: that is an answer too.
+    let id = home.booked("ven_confirms_c", &[], 0);
+    fault(&home, CANCEL, "drop_after");
+    let stays = cancel(&id).exits(7).json();
+    assert_eq!(stays["error_code"], "cancellation_unsupported");
+}
+
+/// A change is sent once: the sandbox's log of events has one of it.
+#[test]
+fn a_change_whose_answer_is_lost_is_sent_once() {
+    let home = Home::new();
+    home.run([
+        "sandbox",
+        "organization",
+        "-F",
+        "webhook_url=http://127.0.0.1:9/",
+    ])
+    .exits(0);
+    let id = home.booked("ven_confirms", &[], 0);
+    // Two faults: a second try would meet the second.
+    for _ in 0..2 {
+        fault(&home, "POST /v1/bookings/{id}/modify", "drop_after");
+    }
+    modify(&home, &id, &["--party", "3"]).exits(0);
+    let faults = home.run(["sandbox", "faults", "--json"]).exits(0).json();
+    assert_eq!(faults["faults"].as_array().unwrap().len(), 1, "{faults}");
+}

@@ -1,0 +1,275 @@
+//! `sandbox …`: the controls of the sandbox that a profile points to.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Home, Reply, Scripted, Served, text};
+
+fn document(home: &Home, words: &[&str]) -> Value {
+    let command = ["sandbox"].iter().chain(words).chain(&["--json"]);
+    home.run(command).exits(0).json()
+}
+
+/// "gives `CMD` `BOOKCTL_BASE_URL` and `BOOKCTL_API_KEY`, and ends with its exit code" (command line, Sandbox)
+#[test]
+fn run_gives_a_command_a_fresh_sandbox_and_ends_as_it_does() {
+    let home = Home::new().with("BOOKCTL_PROFILE", "elsewhere");
+    let home = home.configured("[profiles.elsewhere]\nbase_url = 'https://api.example'\n");
+    for code in [0, 7, 130] {
+        let script = format!("exit {code}");
+        home.run(["sandbox", "run", "--", "sh", "-c", &script])
+            .exits(code);
+    }
+    let own = env!("CARGO_BIN_EXE_bookctl");
+    let script = format!(
+        "{own} sandbox bookings --jq '.bookings | length' && {own} api GET /v1/ --jq .sandbox"
+    );
+    let output = home
+        .run(["sandbox", "run", "--", "sh", "-c", &script])
+        .exits(0);
+    assert_eq!(output.stdout, "0\ntrue\n", "{output}");
+    let script = "echo $BOOKCTL_SANDBOX_VENUE $BOOKCTL_API_KEY; cat";
+    let run = [
+        "sandbox",
+        "run",
+        "--scenario",
+        "payment",
+        "--",
+        "sh",
+        "-c",
+        script,
+    ];
+    let output = home.feed(run, "its own input").exits(0);
+    assert_eq!(output.stdout, "ven_payment sk_live_sandbox\nits own input");
+    home.run(["sandbox", "run", "--", "no-such-command-here"])
+        .exits(127);
+    home.run(["sandbox", "run", "--json"]).refused(2, "usage");
+    let unknown = [
+        "sandbox",
+        "run",
+        "--scenario",
+        "nonsense",
+        "--json",
+        "--",
+        "true",
+    ];
+    home.run(unknown).refused(2, "usage");
+    let killed = ["sandbox", "run", "--", "sh", "-c", "kill -9 $$"];
+    home.run(killed).exits(137);
+}
+
+#[test]
+fn the_keys_are_listed_with_what_each_is_for() {
+    let home = Home::new();
+    let keys = document(&home, &["keys"]);
+    let names: Vec<String> = keys["keys"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|key| text(key, "key"))
+        .collect();
+    for known in [
+        "sk_live_sandbox",
+        "sk_test_sandbox",
+        "sk_live_readonly",
+        "sk_live_nobilling",
+        "sk_v3_sandbox",
+        "sk_live_suspended",
+        "sk_live_other",
+    ] {
+        assert!(names.contains(&known.to_owned()), "{known}");
+    }
+    let human = home.run(["sandbox", "keys"]).exits(0);
+    assert_eq!(human.stdout.lines().count(), names.len());
+}
+
+/// "bookings `{bookings:[…]}`, all, oldest first" (wire contract)
+#[test]
+fn the_sandboxs_bookings_are_listed_oldest_first() {
+    let home = Home::new();
+    let empty = home.run(["sandbox", "bookings"]).exits(0);
+    assert_eq!(empty.stdout, "");
+    empty.says("nothing was booked yet");
+    let ids = [
+        home.booked("ven_confirms", &[], 0),
+        home.booked("ven_provider_fails", &[], 11),
+        home.booked("ven_otp", &[], 10),
+    ];
+    let bookings = document(&home, &["bookings"]);
+    let listed: Vec<String> = bookings["bookings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|booking| text(booking, "id"))
+        .collect();
+    assert_eq!(listed, ids);
+    let human = home.run(["sandbox", "bookings"]).exits(0);
+    for (line, id) in human.stdout.lines().zip(&ids) {
+        assert!(line.starts_with(&format!("{id}\t")), "{human}");
+    }
+}
+
+/// "`PUT` merges; `?organization=other` for another" (wire contract)
+#[test]
+fn the_organization_is_shown_and_changed_field_by_field() {
+    let home = Home::new();
+    let before = document(&home, &["organization"]);
+    assert_eq!(before["billing"], true);
+    let url = "http://127.0.0.1:9/hooks";
+    let setting = format!("webhook_url={url}");
+    let set = [
+        "organization",
+        "-F",
+        &setting,
+        "-F",
+        "search_providers=[]",
+        "-F",
+        "suspended=false",
+    ];
+    let after = document(&home, &set);
+    assert_eq!(after["webhook_url"], url);
+    assert_eq!(after["search_providers"], json!([]));
+    assert_eq!(after["webhook_secret"], before["webhook_secret"]);
+    assert_eq!(document(&home, &["organization"]), after);
+
+    let other = document(
+        &home,
+        &[
+            "organization",
+            "--organization",
+            "other",
+            "-F",
+            "billing=false",
+        ],
+    );
+    assert_eq!(other["billing"], false);
+    assert_eq!(document(&home, &["organization"])["billing"], true);
+    let human = home.run(["sandbox", "organization"]).exits(0);
+    assert!(
+        human.stdout.contains(&format!("webhook_url\t{url}\n")),
+        "{human}"
+    );
+    for wrong in ["billing=maybe", "nonsense=1"] {
+        let command = ["sandbox", "organization", "-F", wrong, "--json"];
+        home.run(command).exits(12).error();
+    }
+    let nobody = [
+        "sandbox",
+        "organization",
+        "--organization",
+        "nobody",
+        "--json",
+    ];
+    home.run(nobody).exits(6).error();
+}
+
+#[test]
+fn faults_are_added_listed_met_and_cleared() {
+    let home = Home::new();
+    let list = |home: &Home| {
+        document(home, &["faults"])["faults"]
+            .as_array()
+            .unwrap()
+            .len()
+    };
+    assert_eq!(list(&home), 0);
+    let add = [
+        "faults",
+        "add",
+        "--on",
+        "GET /v1/",
+        "--kind",
+        "status",
+        "--status",
+        "503",
+        "--times",
+        "2",
+        "--body",
+        r#"{"error":"busy"}"#,
+    ];
+    let added = document(&home, &add);
+    assert_eq!(
+        (&added["kind"], &added["times"]),
+        (&json!("status"), &json!(2))
+    );
+    let human = home.run(["sandbox", "faults"]).exits(0);
+    assert!(human.stdout.contains("GET /v1/\tstatus\t2"), "{human}");
+    let error = home
+        .run(["api", "GET", "/v1/", "--json"])
+        .refused(14, "http_503");
+    assert_eq!(error["body"], json!({"error": "busy"}));
+    assert_eq!(list(&home), 1);
+    home.run(["sandbox", "faults", "clear"]).exits(0);
+    assert_eq!(list(&home), 0);
+    home.run(["status"]).exits(0);
+
+    for wrong in [
+        &["--kind", "nonsense"][..],
+        &["--kind", "delay"],
+        &["--kind", "status"],
+        &["--kind", "delay", "--delay", "soon"],
+    ] {
+        let add = ["sandbox", "faults", "add", "--on", "GET /v1/", "--json"];
+        home.run(add.iter().chain(wrong)).refused(2, "usage");
+    }
+    let nowhere = [
+        "sandbox", "faults", "add", "--on", "nonsense", "--kind", "delay", "--delay", "1s",
+        "--json",
+    ];
+    home.run(nowhere).exits(12).error();
+}
+
+/// "deliveries … (every attempt with status, latency and next try)" (wire contract)
+#[test]
+fn deliveries_are_listed_and_one_is_sent_again() {
+    let receiver = Scripted::start(|_| Reply::json(200, &json!({})));
+    let served = Served::start();
+    let home = served.home();
+    let none = home.run(["sandbox", "deliveries"]).exits(0);
+    none.says("webhook_url");
+    let url = format!("webhook_url={}/hooks", receiver.base_url());
+    home.run(["sandbox", "organization", "-F", &url]).exits(0);
+    let id = home.booked("ven_confirms", &[], 0);
+    receiver.wait_for_request();
+    let deliveries = document(&home, &["deliveries"]);
+    let deliveries = deliveries["deliveries"].as_array().unwrap();
+    assert!(!deliveries.is_empty());
+    assert_eq!(text(&deliveries[0], "booking_id"), id);
+    let event = text(&deliveries[0], "event_id");
+    let human = home.run(["sandbox", "deliveries", "list"]).exits(0);
+    assert!(human.stdout.contains(&event), "{human}");
+    let again = document(&home, &["deliveries", "resend", &event]);
+    assert_eq!(text(&again, "event_id"), event);
+    let unknown = ["sandbox", "deliveries", "resend", "evt_nobody", "--json"];
+    home.run(unknown).refused(6, "http_404");
+}
+
+/// "`bookctl sandbox …` acts on the sandbox that the profile points to (3 where it is none)" (command line)
+#[test]
+fn a_service_that_is_no_sandbox_has_no_controls() {
+    let server = Scripted::start(|request| match request.path.as_str() {
+        "/v1/" => Reply::json(
+            200,
+            &json!({"object": "api", "name": "The service", "version": "v1"}),
+        ),
+        _ => Reply::json(404, &json!({"error": "not found"})),
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    for words in [
+        &["keys"][..],
+        &["bookings"],
+        &["organization", "-F", "billing=false"],
+        &["faults", "clear"],
+        &["deliveries"],
+        &["inbox"],
+        &["clock"],
+        &["reset"],
+    ] {
+        let command = ["sandbox"].iter().chain(words).chain(&["--json"]);
+        home.run(command).refused(3, "config");
+    }
+    let touched = server.requests();
+    assert!(
+        touched.iter().all(|request| request.method == "GET"),
+        "{touched:?}"
+    );
+}

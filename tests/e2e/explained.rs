@@ -1,0 +1,138 @@
+//! What the program tells of itself and of the service: `explain`, `help TOPIC`, `status`.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Home, Reply, Scripted, text};
+
+/// Every code of the catalog.
+pub(crate) fn codes() -> Vec<Value> {
+    let document = Home::new().run(["explain", "--json"]).exits(0).json();
+    document["codes"].as_array().unwrap().clone()
+}
+
+#[test]
+fn every_row_of_the_catalog_has_all_its_fields() {
+    let rows = codes();
+    assert!(rows.len() > 50);
+    for row in &rows {
+        let keys: Vec<&String> = row.as_object().unwrap().keys().collect();
+        assert_eq!(
+            keys,
+            ["code", "kind", "meaning", "retry", "next", "exit_code"]
+        );
+        for field in ["code", "kind", "meaning", "retry", "next"] {
+            assert!(!text(row, field).is_empty(), "{row}");
+        }
+        assert!(row["exit_code"].is_u64(), "{row}");
+        let known = [
+            "not_needed",
+            "safe",
+            "useless",
+            "once_corrected",
+            "check_first",
+        ];
+        assert!(known.contains(&text(row, "retry").as_str()), "{row}");
+    }
+}
+
+#[test]
+fn one_code_is_explained_in_a_card_and_as_its_row() {
+    let home = Home::new();
+    for row in codes() {
+        let code = text(&row, "code");
+        let output = home.run(["explain", &code, "--json"]).exits(0);
+        assert_eq!(output.json(), json!({"codes": [row]}));
+        assert_eq!(output.stderr, "", "nothing of a sandbox is used");
+    }
+    let human = home.run(["explain", "payment_outcome_unknown"]).exits(0);
+    for part in [
+        "payment_outcome_unknown\t",
+        "means\t",
+        "retry\tnot safe",
+        "advice\t",
+        "exit\t16:",
+    ] {
+        assert!(human.stdout.contains(part), "{part}: {human}");
+    }
+    // An HTTP status is a code too.
+    let by_number = home.run(["explain", "409", "--json"]).exits(0).json();
+    assert_eq!(by_number["codes"][0]["code"], "http_409");
+    let all = home.run(["explain"]).exits(0);
+    assert_eq!(all.stdout.lines().count(), codes().len(), "{all}");
+}
+
+#[test]
+fn an_unknown_code_is_a_usage_error_that_names_the_list() {
+    let home = Home::new();
+    for unknown in ["nonsense", "999", ""] {
+        let error = home.run(["explain", unknown, "--json"]).refused(2, "usage");
+        assert!(text(&error, "hint").contains("bookctl explain"), "{error}");
+    }
+}
+
+/// `bookctl help <environment|exit-codes|output|sandbox|dialect>` (command line, Command tree)
+#[test]
+fn each_topic_is_a_text_with_a_table_and_a_document() {
+    let home = Home::new().configured("this is no TOML [");
+    for (topic, field, first) in [
+        ("environment", "environment", "variable"),
+        ("exit-codes", "exit_codes", "code"),
+        ("output", "output", "where"),
+        ("sandbox", "scenarios", "scenario"),
+        ("dialect", "dialect", "key"),
+    ] {
+        let document = home.run(["help", topic, "--json"]).exits(0).json();
+        let rows = document[field].as_array().unwrap();
+        let human = home.run(["help", topic]).exits(0);
+        assert_eq!(human.stderr, "", "help needs no configuration");
+        for row in rows {
+            assert!(human.stdout.contains(&text(row, first)), "{row}: {human}");
+        }
+    }
+    for unknown in [&["help", "nonsense"][..], &["help", "sandbox", "nonsense"]] {
+        let error = home
+            .run(unknown.iter().chain(&["--json"]))
+            .refused(2, "usage");
+        assert!(text(&error, "hint").contains("exit-codes"), "{error}");
+    }
+}
+
+/// "GET /v1/: name, version, server time, endpoints, clock difference" (command line, Command tree)
+#[test]
+fn the_status_names_the_service_and_how_far_its_clock_is() {
+    let home = Home::new();
+    let document = home.run(["status", "--json"]).exits(0).json();
+    assert_eq!(
+        (&document["version"], &document["sandbox"]),
+        (&json!("v1"), &json!(true))
+    );
+    let human = home.run(["status"]).exits(0);
+    for endpoint in document["endpoints"].as_array().unwrap() {
+        let row = format!("{}\t{}\t", text(endpoint, "method"), text(endpoint, "path"));
+        assert!(human.stdout.contains(&row), "{row}: {human}");
+    }
+    assert!(
+        human.stdout.contains("clock\tas this machine's\n"),
+        "{human}"
+    );
+    home.advance("1h");
+    let human = home.run(["status"]).exits(0).stdout;
+    let clock = human.lines().find(|line| line.starts_with("clock\t"));
+    assert!(
+        clock.unwrap().ends_with("s ahead of this machine's"),
+        "{human}"
+    );
+}
+
+#[test]
+fn the_status_of_a_service_that_says_little_is_shown_all_the_same() {
+    let server = Scripted::start(|_| Reply::json(200, &json!({"hello": "there"})));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let human = home.run(["status"]).exits(0);
+    assert!(human.stdout.contains(server.base_url()), "{human}");
+    let document = home.run(["status", "--json"]).exits(0).json();
+    assert_eq!(document, json!({"hello": "there"}));
+    let refusing = Scripted::start(|_| Reply::json(401, &json!({"error": "unauthorized"})));
+    let home = Home::pointing_to(refusing.base_url(), "sk_live_x");
+    home.run(["status", "--json"]).refused(4, "unauthorized");
+}

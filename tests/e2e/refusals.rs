@@ -1,0 +1,483 @@
+//! The specification's tables of errors, row for row and in its order: each one made to happen in the sandbox, with the
+//! exit code, the code and the HTTP status that a script then sees.
+
+use serde_json::Value;
+
+use crate::harness::{Home, Output, text};
+
+/// One row of a table.
+struct Row {
+    /// The row as the specification has it.
+    quote: &'static str,
+    happens: fn() -> Output,
+    exit: i32,
+    code: &'static str,
+    status: u16,
+    /// Fields of the body that the row names.
+    body: &'static [&'static str],
+}
+
+const fn row(
+    quote: &'static str,
+    happens: fn() -> Output,
+    exit: i32,
+    code: &'static str,
+    status: u16,
+    body: &'static [&'static str],
+) -> Row {
+    Row {
+        quote,
+        happens,
+        exit,
+        code,
+        status,
+        body,
+    }
+}
+
+impl Row {
+    fn check(&self) {
+        let output = (self.happens)();
+        assert_eq!(output.code, Some(self.exit), "{}: {output}", self.quote);
+        let error = output.error();
+        assert_eq!(error["code"], self.code, "{}: {output}", self.quote);
+        assert_eq!(
+            error["http_status"], self.status,
+            "{}: {output}",
+            self.quote
+        );
+        assert!(!text(&error, "hint").is_empty(), "{}: {output}", self.quote);
+        assert!(
+            !text(&error, "message").is_empty(),
+            "{}: {output}",
+            self.quote
+        );
+        for field in self.body {
+            assert!(!error["body"][field].is_null(), "{}: {output}", self.quote);
+        }
+    }
+}
+
+/// The embedded sandbox with another key than its own.
+fn with_key(key: &str) -> Home {
+    Home::new()
+        .with("BOOKCTL_PROFILE", "sandbox")
+        .with("BOOKCTL_API_KEY", key)
+}
+
+/// A sandbox whose organization is set so.
+fn with_setting(setting: &str) -> Home {
+    let home = Home::new();
+    home.run(["sandbox", "organization", "-F", setting])
+        .exits(0);
+    home
+}
+
+fn search(home: &Home, near: &str) -> Output {
+    let at = ["--at", "tomorrow 19:30", "--json"];
+    home.run(["search", "dining", "--near", near].iter().chain(&at))
+}
+
+fn create(home: &Home, body: &str) -> Output {
+    home.feed(
+        ["api", "POST", "/v1/bookings", "--input", "-", "--json"],
+        body,
+    )
+}
+
+/// A booking of this guest at this time.
+fn book(home: &Home, at: &str, name: &str) -> Output {
+    home.run([
+        "book",
+        "ven_confirms",
+        "--at",
+        at,
+        "--party",
+        "2",
+        "--name",
+        name,
+        "--json",
+    ])
+}
+
+fn paying(home: &Home, venue: &str) -> (String, String) {
+    let booking = home.book(venue, &["--payment", "vendor"]).exits(10).json();
+    let approval = &booking["next_action"]["psp_request"]["approval_id"];
+    let answer = serde_json::json!({"approval_id": approval, "status": "approved"});
+    (text(&booking, "id"), answer.to_string())
+}
+
+/// Errors, Body shapes.
+#[rustfmt::skip]
+const BODY_SHAPES: &[Row] = &[
+    row(
+        "400 | error, missing (list of names) | required fields missing on venue search",
+        || Home::new().run(["api", "POST", "/v1/venues/search", "-F", "vertical=dining", "--json"]),
+        12, "http_400", 400, &["error", "missing"],
+    ),
+    row(
+        "400 | error \"invalid request body\", field, detail | body not valid JSON or a field has the wrong type",
+        || create(&Home::new(), r#"{"venue_id": "ven_confirms", "party_size": "two"}"#),
+        12, "http_400", 400, &["error", "field", "detail"],
+    ),
+    row(
+        "400 | error, error_code placeholder_customer | the guest is a placeholder on booking create",
+        || book(&Home::new(), "tomorrow 19:30", "Test User"),
+        12, "placeholder_customer", 400, &["error", "error_code"],
+    ),
+    row(
+        "400 | error | booking create with a venue_id without resolvable provider and no provider field",
+        || create(
+            &Home::new(),
+            r#"{"venue_id": "ven_multi_provider", "datetime": "2030-12-01T19:30:00Z", "party_size": 2, "customer": {"name": "Ada Lovelace"}}"#,
+        ),
+        12, "http_400", 400, &["error"],
+    ),
+    row(
+        "401 | error unauthorized | bad or missing key",
+        || with_key("sk_live_nonsense").run(["status", "--json"]),
+        4, "unauthorized", 401, &["error"],
+    ),
+    row(
+        "402 | error billing_required, message | live key without billing",
+        || search(&with_key("sk_live_nobilling"), "London"),
+        5, "billing_required", 402, &["error", "message"],
+    ),
+    row(
+        "402 | error free_tier_exhausted, limit, message | test allowance used up",
+        || {
+            let home = with_key("sk_test_sandbox");
+            for _ in 0..3 {
+                home.book("ven_confirms", &[]).exits(0);
+            }
+            search(&home, "London")
+        },
+        5, "free_tier_exhausted", 402, &["error", "limit", "message"],
+    ),
+    row(
+        "403 | error insufficient_scope, required_scope | scope missing",
+        || with_key("sk_live_readonly").book("ven_confirms", &[]),
+        5, "insufficient_scope", 403, &["error", "required_scope"],
+    ),
+    row(
+        "429 | error rate_limited, message, limit, retry_after_seconds (also header Retry-After) | rate limit exceeded",
+        || {
+            let home = Home::new();
+            for _ in 0..25 {
+                search(&home, "London").exits(0);
+            }
+            search(&home, "London")
+        },
+        9, "rate_limited", 429, &["error", "message", "limit", "retry_after_seconds"],
+    ),
+];
+
+/// Errors, Codes by condition.
+#[rustfmt::skip]
+const CODES_BY_CONDITION: &[Row] = &[
+    row(
+        "400 | missing_last_name | provider A needs first and last name in customer.name; nothing created",
+        || book(&Home::new(), "tomorrow 19:30", "Ada"),
+        12, "missing_last_name", 400, &[],
+    ),
+    row(
+        "400 | slot_not_offered | datetime differs from the time the availability_id was offered at",
+        || {
+            let home = Home::new();
+            let slots = ["slots", "ven_confirms", "--at", "tomorrow 19:30", "--party", "2", "--json"];
+            let slots = home.run(slots).exits(0).json();
+            let slot = &slots["slots"][0];
+            let another = &slots["slots"][2]["datetime"];
+            let body = serde_json::json!({
+                "venue_id": "ven_confirms", "availability_id": slot["availability_id"], "datetime": another,
+                "party_size": 2, "customer": {"name": "Ada Lovelace"},
+            });
+            create(&home, &body.to_string())
+        },
+        12, "slot_not_offered", 400, &[],
+    ),
+    row(
+        "400 | (none) | \"validation failed\" naming each field, e.g. datetime must be in the future; nothing created",
+        || book(&Home::new(), "2020-01-01 19:30", "Ada Lovelace"),
+        12, "http_400", 400, &["fields"],
+    ),
+    row(
+        "400 | (none) | location could not be resolved on venue search; send a more specific location or latitude and longitude",
+        || search(&Home::new(), "Atlantis"),
+        12, "http_400", 400, &[],
+    ),
+    row(
+        "403 | wrong_key_environment | beta (v3) key sent to /v1",
+        || with_key("sk_v3_sandbox").run(["status", "--json"]),
+        4, "wrong_key_environment", 403, &[],
+    ),
+    row(
+        "403 | org_suspended | organization suspended; retry does not help",
+        || search(&with_key("sk_live_suspended"), "London"),
+        5, "org_suspended", 403, &["reason"],
+    ),
+    row(
+        "404 | (none) | booking not found; body lists the organization's unfinished bookings of the last day in open_bookings",
+        || {
+            let home = Home::new();
+            home.booked("ven_otp", &[], 10);
+            home.run(["show", "bk_nobody", "--json"])
+        },
+        6, "http_404", 404, &["open_bookings"],
+    ),
+    row(
+        "404 | (none) | venue not found; run venue search first",
+        || Home::new().run(["slots", "ven_nowhere", "--at", "tomorrow 19:30", "--json"]),
+        6, "http_404", 404, &[],
+    ),
+    row(
+        "409 | (none) | modify on a booking that is not confirmed",
+        || {
+            let home = Home::new();
+            let id = home.booked("ven_otp", &[], 10);
+            home.run(["modify", &id, "--party", "3", "--json"])
+        },
+        7, "http_409", 409, &[],
+    ),
+    row(
+        "413 | (none) | body too large (limit 1 MB)",
+        || {
+            let body = format!(r#"{{"note": "{}"}}"#, "x".repeat(1_100_000));
+            create(&Home::new(), &body)
+        },
+        12, "http_413", 413, &[],
+    ),
+    row(
+        "422 | modify_unsupported | provider cannot modify; nothing attempted",
+        || {
+            let home = Home::new();
+            let id = home.booked("ven_confirms_c", &[], 0);
+            home.run(["modify", &id, "--party", "3", "--json"])
+        },
+        7, "modify_unsupported", 422, &[],
+    ),
+    row(
+        "422 | the provider's code | venue refused the change; body carries the unchanged booking, still confirmed",
+        || {
+            let home = Home::new();
+            let id = home.booked("ven_modify_refused", &[], 0);
+            home.run(["modify", &id, "--party", "3", "--json"])
+        },
+        7, "modification_refused", 422, &["booking"],
+    ),
+    row(
+        "502 | search_failed | every provider failed on search; providers_failed lists them; retry",
+        || search(&Home::new(), "Outage"),
+        13, "search_failed", 502, &["providers_failed"],
+    ),
+    row(
+        "502 | availability_failed | provider failed reading availability; provider names it; retry",
+        || Home::new().run(["slots", "ven_availability_fails", "--at", "tomorrow 19:30", "--json"]),
+        13, "availability_failed", 502, &["provider"],
+    ),
+    row(
+        "503 | no_search_provider | no search-capable provider configured",
+        || search(&with_setting("search_providers=[]"), "London"),
+        13, "no_search_provider", 503, &[],
+    ),
+    row(
+        "503 | no_search_provider | … (400 when the caller named providers)",
+        || Home::new().run(["search", "dining", "--near", "London", "--at", "tomorrow 19:30", "--provider", "provider_z", "--json"]),
+        13, "no_search_provider", 400, &[],
+    ),
+    row(
+        "503 | billing_check_unavailable, … | billing could not be checked; retry shortly",
+        || search(&with_setting("billing_check=unavailable"), "London"),
+        14, "billing_check_unavailable", 503, &[],
+    ),
+    row(
+        "503 | …, entitlement_check_unavailable | billing could not be checked; retry shortly",
+        || {
+            let home = with_key("sk_test_sandbox");
+            home.run(["sandbox", "organization", "-F", "entitlement_check=unavailable"]).exits(0);
+            search(&home, "London")
+        },
+        14, "entitlement_check_unavailable", 503, &[],
+    ),
+];
+
+/// Errors, Vendor payment codes: those that are answers of their own.
+#[rustfmt::skip]
+const VENDOR_PAYMENT: &[Row] = &[
+    row(
+        "vault_unavailable | 409 at create | venue cannot be paid through the vendor; nothing created",
+        || Home::new().book("ven_vault_unavailable", &["--payment", "vendor"]),
+        7, "vault_unavailable", 409, &[],
+    ),
+    row(
+        "vendor_disabled | 503 at create | vendor payments are off",
+        || with_setting("vendor_payments=false").book("ven_payment", &["--payment", "vendor"]),
+        14, "vendor_disabled", 503, &[],
+    ),
+    row(
+        "(none) | 400 on continue | malformed psp_response; booking stays paused; retry before expires_at",
+        || {
+            let home = Home::new();
+            let (id, _) = paying(&home, "ven_payment");
+            home.run(["continue", &id, "--psp-response", "{}", "--json"])
+        },
+        12, "http_400", 400, &["error"],
+    ),
+];
+
+/// Session codes named (spec, Errors).
+#[rustfmt::skip]
+const SESSIONS: &[Row] = &[
+    row(
+        "live_key_required",
+        || with_key("sk_test_sandbox").run(["session", "list", "--json"]),
+        5, "live_key_required", 403, &[],
+    ),
+    row(
+        "invalid_code",
+        || {
+            let home = Home::new();
+            let connect = ["session", "connect", "--end-user", "u", "--phone", "+44 20 7946 0018", "--json"];
+            let id = text(&home.run(connect).exits(0).json(), "id");
+            home.run(["session", "verify", &id, "--code", "000000", "--json"])
+        },
+        12, "invalid_code", 400, &[],
+    ),
+    row(
+        "reconnect_required",
+        || Home::new().book("ven_confirms_b", &["--end-user", "nobody"]),
+        7, "reconnect_required", 409, &[],
+    ),
+];
+
+#[test]
+fn each_body_shape_of_the_specification() {
+    BODY_SHAPES.iter().for_each(Row::check);
+}
+
+#[test]
+fn each_code_by_condition_of_the_specification() {
+    CODES_BY_CONDITION.iter().for_each(Row::check);
+}
+
+#[test]
+fn each_refusal_of_a_vendor_payment_of_the_specification() {
+    VENDOR_PAYMENT.iter().for_each(Row::check);
+}
+
+#[test]
+fn each_session_code_of_the_specification() {
+    SESSIONS.iter().for_each(Row::check);
+}
+
+/// A row whose code is a booking's own: it stands on stdout, and what it means in the catalog and on the card.
+struct Outcome {
+    quote: &'static str,
+    /// The home, the booking's id and the command's end.
+    happens: fn() -> (Home, Output),
+    exit: i32,
+    code: &'static str,
+    status: &'static str,
+}
+
+/// An approved payment at this venue, after so long.
+fn paid(venue: &str, after: &str) -> (Home, Output) {
+    let home = Home::new();
+    let (id, answer) = paying(&home, venue);
+    if !after.is_empty() {
+        home.advance(after);
+    }
+    let output = home.run(["continue", &id, "--psp-response", &answer, "--json"]);
+    (home, output)
+}
+
+/// Errors, Vendor payment codes that a booking carries, and "Other booking error_code".
+#[rustfmt::skip]
+const OUTCOMES: &[Outcome] = &[
+    Outcome {
+        quote: "(none) | 400 on continue | answer arrived after expires_at; … booking is failed (… payment_approval_expired)",
+        happens: || paid("ven_payment", "15m1s"),
+        exit: 11, code: "payment_approval_expired", status: "failed",
+    },
+    Outcome {
+        quote: "payment_declined | error_code | payment abandoned with psp_abort",
+        happens: || {
+            let home = Home::new();
+            let (id, _) = paying(&home, "ven_payment");
+            let output = home.run(["continue", &id, "--psp-abort", "--json"]);
+            (home, output)
+        },
+        exit: 11, code: "payment_declined", status: "failed",
+    },
+    Outcome {
+        quote: "payment_approval_expired | error_code | no answer before expires_at",
+        happens: || {
+            let home = Home::new();
+            let (id, _) = paying(&home, "ven_payment");
+            home.advance("15m1s");
+            let output = home.run(["show", &id, "--exit-status", "--json"]);
+            (home, output)
+        },
+        exit: 11, code: "payment_approval_expired", status: "failed",
+    },
+    Outcome {
+        quote: "payment_outcome_unknown | error_code | card may have reached the venue; check before booking again",
+        happens: || paid("ven_payment_outcome_unknown", "15m1s"),
+        exit: 16, code: "payment_outcome_unknown", status: "failed",
+    },
+    Outcome {
+        quote: "payment_setup_failed | error_code | payment could not be prepared for this venue",
+        happens: || {
+            let home = Home::new();
+            let output = home.book("ven_payment_setup_fails", &["--payment", "vendor"]);
+            (home, output)
+        },
+        exit: 11, code: "payment_setup_failed", status: "failed",
+    },
+    Outcome {
+        quote: "payment_replay_failed | error_code | processor may hold the card; check before booking again",
+        happens: || paid("ven_payment_replay_fails", ""),
+        exit: 16, code: "payment_replay_failed", status: "failed",
+    },
+    Outcome {
+        quote: "card_declined | error_code | processor declined the end user's card",
+        happens: || paid("ven_payment_declines", ""),
+        exit: 11, code: "card_declined", status: "failed",
+    },
+    Outcome {
+        quote: "Other booking error_code: cancellation_unsupported (cancel on a non-A provider leaves booking confirmed).",
+        happens: || {
+            let home = Home::new();
+            let id = home.booked("ven_confirms_c", &[], 0);
+            let output = home.run(["cancel", &id, "--yes", "--json"]);
+            (home, output)
+        },
+        exit: 7, code: "cancellation_unsupported", status: "confirmed",
+    },
+];
+
+/// "8, 10 and 11 print the booking on stdout as 0 does" (command line, Exit codes); the card says why and what next.
+#[test]
+fn each_code_that_a_booking_carries_of_the_specification() {
+    for Outcome {
+        quote,
+        happens,
+        exit,
+        code,
+        status,
+    } in OUTCOMES
+    {
+        let (home, output) = happens();
+        assert_eq!(output.code, Some(*exit), "{quote}: {output}");
+        let booking = output.json();
+        assert_eq!(booking["error_code"], *code, "{quote}: {output}");
+        assert_eq!(booking["status"], *status, "{quote}: {output}");
+        let explained = home.run(["explain", code, "--json"]).exits(0).json();
+        let row: &Value = &explained["codes"][0];
+        assert_eq!(row["exit_code"], *exit, "{quote}");
+        let card = home.run(["show", &text(&booking, "id")]).exits(0).stdout;
+        for part in [code, text(row, "next").as_str()] {
+            assert!(card.contains(part), "{quote}: {part}: {card}");
+        }
+    }
+}

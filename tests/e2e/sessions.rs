@@ -1,0 +1,339 @@
+//! A person's connected account: the code, the states of a session, the card.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Home, Key, Output, Reply, Scripted, Terminal, text};
+
+const PHONE: &str = "+44 20 7946 0018";
+
+fn connect(home: &Home, person: &str, phone: &str) -> Output {
+    let arguments = [
+        "session",
+        "connect",
+        "--end-user",
+        person,
+        "--phone",
+        phone,
+        "--json",
+    ];
+    home.run(arguments)
+}
+
+/// A session that is connected; its id.
+fn connected(home: &Home, person: &str, phone: &str) -> String {
+    let id = text(&connect(home, person, phone).exits(0).json(), "id");
+    let verify = ["session", "verify", &id, "--code", &home.code(), "--json"];
+    assert_eq!(home.run(verify).exits(0).json()["state"], "active");
+    id
+}
+
+fn messages(home: &Home) -> Vec<Value> {
+    let inbox = home.run(["sandbox", "inbox", "--json"]).exits(0).json();
+    inbox["messages"].as_array().unwrap().clone()
+}
+
+/// "connects a person's own provider B account and texts them a code"; "POST verify with the received code makes
+/// the session active" (spec, Endpoints; States and transitions)
+#[test]
+fn a_script_connects_in_two_steps() {
+    let home = Home::new();
+    let session = connect(&home, "user_7", PHONE).exits(0).json();
+    assert_eq!(session["state"], "pending");
+    assert_eq!(session["provider"], "provider_b");
+    let id = text(&session, "id");
+    let message = &messages(&home)[0];
+    assert_eq!(
+        (&message["session_id"], &message["to"]),
+        (&json!(id), &json!(PHONE))
+    );
+
+    for wrong in ["000000", "nonsense"] {
+        let verify = ["session", "verify", &id, "--code", wrong, "--json"];
+        let error = home.run(verify).refused(12, "invalid_code");
+        assert_eq!(error["http_status"], 400);
+    }
+    let code = format!("{}\n", home.code());
+    let active = home
+        .feed(["session", "verify", &id, "--code-stdin", "--json"], &code)
+        .exits(0)
+        .json();
+    assert_eq!(active["state"], "active");
+    let shown = home.run(["session", "show", &id, "--json"]).exits(0).json();
+    assert_eq!(shown, active);
+    let human = home.run(["session", "show", &id]).exits(0);
+    assert!(
+        human.stdout.starts_with(&format!("active\t{id}\n")),
+        "{human}"
+    );
+    assert!(
+        human.stdout.contains(&format!("next\tbookctl card {id}\n")),
+        "{human}"
+    );
+}
+
+#[test]
+fn the_code_may_not_be_asked_for_in_a_pipe() {
+    let home = Home::new();
+    let id = text(&connect(&home, "user_7", PHONE).exits(0).json(), "id");
+    let error = home
+        .run(["session", "verify", &id, "--json"])
+        .refused(2, "usage");
+    assert!(text(&error, "hint").contains("--code"), "{error}");
+    home.run(["session", "verify", &id, "--code-stdin", "--json"])
+        .refused(2, "usage");
+    let both = [
+        "session",
+        "verify",
+        &id,
+        "--code",
+        "1",
+        "--code-stdin",
+        "--json",
+    ];
+    home.run(both).refused(2, "usage");
+    home.run(["session", "connect", "--json"])
+        .refused(2, "usage");
+}
+
+/// "confirmed by a code texted to the person" (spec, What the service does), in one go where a person can be asked
+#[test]
+fn at_a_terminal_the_texted_code_is_asked_for_and_a_wrong_one_may_be_corrected() {
+    let home = Home::new();
+    let arguments = [
+        "session",
+        "connect",
+        "--end-user",
+        "user_7",
+        "--phone",
+        PHONE,
+    ];
+    let mut terminal = Terminal::start(&home, &arguments);
+    terminal.see(PHONE);
+    terminal.answer("? Code from the text message", "000000");
+    terminal.see("the code is wrong");
+    terminal.answer("? Code from the text message", &home.code());
+    terminal.end().exits(0).says("active").says("user_7");
+    assert_eq!(messages(&home).len(), 1, "one text message");
+}
+
+/// A session's code has "5 tries" (wire contract, 10): after them no code can be right.
+#[test]
+fn a_code_that_was_wrong_too_often_is_not_asked_for_any_more() {
+    let home = Home::new();
+    let arguments = [
+        "session",
+        "connect",
+        "--end-user",
+        "user_7",
+        "--phone",
+        PHONE,
+    ];
+    let mut terminal = Terminal::start(&home, &arguments);
+    terminal.see("? Code from the text message");
+    let id = text(&messages(&home)[0], "session_id");
+    for _ in 0..4 {
+        let verify = ["session", "verify", &id, "--code", "000000", "--json"];
+        home.run(verify).refused(12, "invalid_code");
+    }
+    terminal.answer("? Code from the text message", "000000");
+    terminal.end().exits(12).says("connect anew");
+}
+
+#[test]
+fn a_connect_may_be_left_with_ctrl_c_and_goes_on_with_verify() {
+    let home = Home::new();
+    let arguments = [
+        "session",
+        "connect",
+        "--end-user",
+        "user_7",
+        "--phone",
+        PHONE,
+    ];
+    let mut terminal = Terminal::start(&home, &arguments);
+    terminal
+        .see("? Code from the text message")
+        .press(Key::CtrlC);
+    terminal.end().exits(130).says("session verify ses_");
+}
+
+/// "lists sessions; query filters end_user, provider, state" (spec, Endpoints)
+#[test]
+fn sessions_are_listed_by_person_provider_and_state() {
+    let home = Home::new();
+    let active = connected(&home, "user_7", PHONE);
+    let pending = text(&connect(&home, "user 8&x=y", PHONE).exits(0).json(), "id");
+    let ids = |filters: &[&str]| -> Vec<String> {
+        let list = ["session", "list", "--json"];
+        let document = home.run(list.iter().chain(filters)).exits(0).json();
+        let sessions = document["sessions"].as_array().unwrap().clone();
+        sessions.iter().map(|it| text(it, "id")).collect()
+    };
+    assert_eq!(ids(&["--end-user", "user_7"]), std::slice::from_ref(&active));
+    assert_eq!(ids(&["--end-user", "user 8&x=y"]), std::slice::from_ref(&pending));
+    assert_eq!(ids(&["--state", "pending"]), std::slice::from_ref(&pending));
+    assert_eq!(ids(&["--provider", "provider_b"]).len(), 2);
+    assert!(ids(&["--state", "active", "--end-user", "nobody"]).is_empty());
+    let human = home.run(["session", "list"]).exits(0);
+    let row = human.stdout.lines().find(|line| line.starts_with(&active));
+    let row: Vec<&str> = row.unwrap().split('\t').collect();
+    assert_eq!(row[1..4], ["active", "user_7", "provider_b"]);
+    let none = home
+        .run(["session", "list", "--end-user", "nobody"])
+        .exits(0);
+    assert_eq!(none.stdout, "");
+    none.says("no session");
+}
+
+/// "disconnects the session; the saved sign-in is destroyed" (spec, Endpoints)
+#[test]
+fn a_session_is_disconnected_once_that_was_confirmed() {
+    let home = Home::new();
+    let id = connected(&home, "user_7", PHONE);
+    home.run(["session", "disconnect", &id, "--json"])
+        .refused(2, "usage");
+    let mut terminal = Terminal::start(&home, &["session", "disconnect", &id]);
+    terminal.see("Disconnect").press(Key::Enter);
+    terminal.end().exits(17).says("nothing was disconnected");
+    let gone = home
+        .run(["session", "disconnect", &id, "--yes", "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(
+        gone,
+        json!({"id": id, "object": "session", "deleted": true})
+    );
+    for arguments in [
+        &["session", "show", &id, "--json"][..],
+        &["session", "disconnect", &id, "--yes", "--json"],
+        &["card", &id, "--json"],
+        &["session", "verify", "ses_nobody", "--code", "1", "--json"],
+    ] {
+        home.run(arguments).refused(6, "http_404");
+    }
+}
+
+/// "One field: has_card" (spec, Card check result); false "where the phone ends in 0" (wire contract, 10)
+#[test]
+fn the_card_is_asked_for_by_session_and_by_person() {
+    let home = Home::new();
+    for (person, phone, has_card) in [
+        ("user_7", PHONE, true),
+        ("user_8", "+44 20 7946 0010", false),
+    ] {
+        let id = connected(&home, person, phone);
+        for arguments in [
+            &["card", &id][..],
+            &["card", "--end-user", person],
+            &["card", "--end-user", person, "--provider", "provider_b"],
+        ] {
+            let document = home
+                .run(arguments.iter().chain(&["--json"]))
+                .exits(0)
+                .json();
+            assert_eq!(document, json!({"has_card": has_card}));
+            let human = home.run(arguments).exits(0).stdout;
+            assert!(
+                human.starts_with(if has_card { "card\t" } else { "no card\t" }),
+                "{human}"
+            );
+        }
+    }
+    home.run(["card", "--end-user", "nobody", "--json"])
+        .refused(6, "http_404");
+    for arguments in [
+        &["card", "--json"][..],
+        &["card", "ses_1", "--end-user", "u", "--json"],
+        &["card", "ses_1", "--provider", "provider_b", "--json"],
+    ] {
+        home.run(arguments).refused(2, "usage");
+    }
+}
+
+/// "an active session lapses after 30 days (`reconnect_required` on what uses it)" (wire contract, 10); exit 7
+#[test]
+fn a_saved_sign_in_lapses_after_30_days_of_the_sandboxs_clock() {
+    let home = Home::new();
+    let id = connected(&home, "user_7", PHONE);
+    let book = || home.book("ven_confirms_b", &["--end-user", "user_7"]);
+    assert_eq!(book().exits(0).json()["end_user"], "user_7");
+    home.advance("30d");
+    let error = home
+        .run(["card", &id, "--json"])
+        .refused(7, "reconnect_required");
+    assert_eq!(error["http_status"], 409);
+    home.run(["card", "--end-user", "user_7", "--json"])
+        .refused(7, "reconnect_required");
+    book().refused(7, "reconnect_required");
+    let shown = home.run(["session", "show", &id]).exits(0);
+    assert!(shown.stdout.starts_with("lapsed\t"), "{shown}");
+    let next = "next\tbookctl session connect --end-user user_7\n";
+    assert!(shown.stdout.contains(next), "{shown}");
+}
+
+/// "Session operations that need a live key use the session code live_key_required." (spec, Authentication); exit 5
+#[test]
+fn a_test_key_has_no_sessions() {
+    let home = Home::new()
+        .with("BOOKCTL_PROFILE", "sandbox")
+        .with("BOOKCTL_API_KEY", "sk_test_sandbox");
+    connect(&home, "user_7", PHONE).refused(5, "live_key_required");
+    for arguments in [
+        &["session", "list", "--json"][..],
+        &["session", "show", "ses_1", "--json"],
+        &["session", "verify", "ses_1", "--code", "1", "--json"],
+        &["session", "disconnect", "ses_1", "--yes", "--json"],
+        &["card", "--end-user", "user_7", "--json"],
+    ] {
+        let error = home.run(arguments).refused(5, "live_key_required");
+        assert_eq!(error["http_status"], 403);
+    }
+}
+
+/// A connect is never repeated by itself: it would text twice.
+#[test]
+fn a_connect_whose_answer_is_lost_is_not_sent_again() {
+    let home = Home::new();
+    let fault = [
+        "sandbox",
+        "faults",
+        "add",
+        "--on",
+        "POST /v1/sessions",
+        "--kind",
+        "drop_after",
+    ];
+    home.run(fault).exits(0);
+    let error = connect(&home, "user_7", PHONE).refused(16, "outcome_unknown");
+    assert!(
+        text(&error, "hint").contains("bookctl session list"),
+        "{error}"
+    );
+    assert_eq!(messages(&home).len(), 1);
+    let list = home.run(["session", "list", "--json"]).exits(0).json();
+    assert_eq!(list["sessions"].as_array().unwrap().len(), 1);
+
+    for reply in [
+        Reply::Close,
+        Reply::html(),
+        Reply::json(500, &json!({"error": "boom"})),
+    ] {
+        let server = Scripted::start(move |_| reply.clone());
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        connect(&home, "user_7", PHONE).refused(16, "outcome_unknown");
+        assert_eq!(server.requests().len(), 1);
+    }
+}
+
+/// The guest's code is a secret: `-v` shows the call without it.
+#[test]
+fn verbose_keeps_the_code_of_a_session() {
+    let home = Home::new();
+    let id = text(&connect(&home, "user_7", PHONE).exits(0).json(), "id");
+    let code = home.code();
+    let output = home
+        .feed(["session", "verify", &id, "--code-stdin", "-v"], &code)
+        .exits(0);
+    assert!(output.stderr.contains("/verify"), "{output}");
+    assert!(!output.stderr.contains(&code), "{output}");
+}

@@ -1,0 +1,106 @@
+//! `watch`: what it prints, and where it ends.
+
+use serde_json::Value;
+
+use crate::harness::{Home, Reply, Scripted, Served, text};
+
+/// "Streams … print one document a line." (command line, Output 3)
+#[test]
+fn each_change_is_one_document_a_line_and_the_end_decides_the_exit_code() {
+    let served = Served::start();
+    let home = served.home();
+    let id = home.booked("ven_processing", &[], 8);
+    let watching = home.start(["watch", &id, "--json"]);
+    home.advance("5s");
+    let output = watching.end().exits(0);
+    let documents: Vec<Value> = output
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(documents.last().unwrap(), &home.booking(&id), "{output}");
+    assert!(documents.len() <= 2, "{output}");
+    for document in &documents {
+        assert_eq!(text(document, "id"), id);
+    }
+}
+
+/// "`watch` ends at a final status or at `requires_action`." (command line, Exit codes)
+#[test]
+fn it_ends_at_once_where_nothing_more_comes_by_itself() {
+    let home = Home::new();
+    for (venue, code, status) in [
+        ("ven_confirms", 0, "confirmed"),
+        ("ven_otp", 10, "requires_action"),
+        ("ven_provider_fails", 11, "failed"),
+    ] {
+        let id = home.booked(venue, &[], code);
+        let output = home.run(["watch", &id, "--json"]).exits(code);
+        assert_eq!(output.json()["status"], status);
+        let human = home.run(["watch", &id]).exits(code);
+        assert!(
+            human.stdout.starts_with(&format!("{status}\t{id}\n")),
+            "{human}"
+        );
+    }
+    home.run(["watch", "bk_nobody", "--json"])
+        .refused(6, "http_404");
+}
+
+/// Exit 0: "(or the status waited for)" (command line, Exit codes)
+#[test]
+fn a_status_that_was_waited_for_is_success() {
+    let home = Home::new();
+    let paused = home.booked("ven_otp", &[], 10);
+    let failed = home.booked("ven_provider_fails", &[], 11);
+    home.run(["watch", &paused, "--until", "requires_action"])
+        .exits(0);
+    home.run([
+        "watch",
+        &failed,
+        "--until",
+        "confirmed",
+        "--until",
+        "failed",
+    ])
+    .exits(0);
+    // It can no longer come: the end as it is.
+    home.run(["watch", &failed, "--until", "confirmed"])
+        .exits(11);
+    home.run(["watch", &paused, "--until", "lost", "--json"])
+        .refused(2, "usage");
+}
+
+/// Exit 8: "still processing when the wait ended" (command line, Exit codes)
+#[test]
+fn a_timeout_ends_it_with_the_state_that_the_booking_then_has() {
+    let home = Home::new();
+    let id = home.booked("ven_processing", &[], 8);
+    let output = home
+        .run(["watch", &id, "--timeout", "300ms", "--json"])
+        .exits(8);
+    assert_eq!(output.json()["status"], "processing");
+    // A pause that was not to end the watch.
+    let paused = home.booked("ven_otp", &[], 10);
+    let until = [
+        "watch",
+        &paused,
+        "--until",
+        "confirmed",
+        "--timeout",
+        "300ms",
+    ];
+    home.run(until).exits(10);
+}
+
+/// "unknown fields and key order kept" (command line, Output 3)
+#[test]
+fn its_documents_are_the_services_own_text() {
+    let body = r#"{"zebra":1.0e+2,"id":"bk_1","status":"confirmed","é":"\u00e9"}"#;
+    let server = Scripted::start(move |_| Reply::Whole(200, "application/json", body.to_owned()));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let output = home.run(["watch", "bk_1", "--json"]).exits(0);
+    assert_eq!(output.stdout, format!("{body}\n"));
+    let filtered = home.run(["watch", "bk_1", "--jq", ".zebra"]).exits(0);
+    assert_eq!(filtered.stdout.lines().count(), 1);
+}
