@@ -79,6 +79,10 @@ pub(super) async fn run(setup: Setup, args: Args) -> Result<Exit> {
     }
     let row = Row::of_account(&vault, &account, Some(&account.origin)).await;
     context.out.emit(&Rows(vec![row]))?;
+    if context.environment.api_key.is_some() {
+        let warning = "BOOKCTL_API_KEY is set, and goes before what was stored";
+        context.out.warn(warning);
+    }
     if file.default_profile.as_deref() != Some(account.profile.as_str()) {
         context.out.note(&format!(
             "use it with --profile {0}, or from now on: bookctl profile use {0}",
