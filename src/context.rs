@@ -9,15 +9,15 @@ use serde_json::Value;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::api::{Answer, Call, Client, Connection, Dialect, Failure, Trace};
-use crate::config::{Environment, Paths, Target, Wishes, resolve};
+use crate::config::{Environment, Paths, Service, Target};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::flags::Flags;
 use crate::journal::Journal;
-use crate::output::{Filter, Format, Output, Terminals};
-use crate::prompt::{Facts, Prompter};
+use crate::output::Output;
+use crate::prompt::Prompter;
 use crate::sandbox::{self, Database, Sandbox};
-use crate::secrets::Secret;
+use crate::secrets::{KeySource, Secret, Vault};
+use crate::setup::Setup;
 use crate::situation::Situation;
 
 /// How long one request may take, answer included, unless `--timeout` says otherwise.
@@ -49,47 +49,28 @@ struct Embedded {
 }
 
 impl Context {
-    pub(crate) fn new(flags: &Flags, environment: Environment) -> Result<Self> {
-        // A filter that is none is refused before anything is sent.
-        let format = match &flags.jq {
-            Some(source) => Format::Jq(Filter::parse(source)?),
-            None if flags.json => Format::Json,
-            None => Format::Human,
-        };
-        let paths = Paths::find(&environment)?;
-        let wishes = Wishes {
-            profile: flags.profile.clone(),
-            no_sandbox: flags.no_sandbox,
-        };
-        let target = resolve(&wishes, &environment, &paths)?;
-        let terminals = Terminals::detect();
-        let out = Output::of_process(format, flags.color, flags.quiet, &environment);
-        let prompter = Prompter::new(&Facts {
-            stdin_is_terminal: terminals.stdin,
-            stderr_is_terminal: terminals.stderr,
-            no_input: flags.no_input,
-            machine_output: !out.is_human(),
-            no_input_in_environment: Environment::on(environment.no_input.as_ref()),
-            ci: Environment::on(environment.ci.as_ref()),
-            term_is_dumb: environment.term.as_ref().is_none_or(|term| term == "dumb"),
-            accessible: Environment::on(environment.accessible.as_ref()),
-            colour: out.stderr_look().colour,
-        });
-        Ok(Context {
-            out,
-            prompter,
+    /// A context for the service that flags, environment and file choose.
+    pub(crate) fn new(setup: Setup) -> Result<Self> {
+        let target = setup.target()?;
+        Ok(Context::with_target(setup, target))
+    }
+
+    pub(crate) fn with_target(setup: Setup, target: Target) -> Self {
+        Context {
+            out: setup.out,
+            prompter: setup.prompter,
             situation: RefCell::default(),
-            no_sandbox: flags.no_sandbox || Environment::on(environment.no_sandbox.as_ref()),
-            environment,
-            paths,
+            no_sandbox: setup.wishes.no_sandbox,
+            environment: setup.environment,
+            paths: setup.paths,
             target,
-            timeout: flags.timeout,
-            max_wait: flags.max_wait,
-            verbose: flags.verbose,
+            timeout: setup.timeout,
+            max_wait: setup.max_wait,
+            verbose: setup.verbose,
             client: OnceCell::new(),
             embedded: OnceCell::new(),
             journal: RefCell::new(None),
-        })
+        }
     }
 
     pub(crate) fn target(&self) -> &Target {
@@ -152,7 +133,7 @@ impl Context {
                 let key = key
                     .clone()
                     .unwrap_or_else(|| Secret::new(sandbox::LIVE_KEY.to_owned()));
-                self.connection(base, true, false, Some(key))
+                self.connection(base, true, false, KeySource::Given(key))
             }
             Target::Remote(service) => {
                 let base = service.base_url.join("");
@@ -160,7 +141,7 @@ impl Context {
                     base,
                     service.base_url.is_loopback(),
                     service.base_url.is_https(),
-                    service.key.clone(),
+                    self.key_source(service),
                 )
             }
         };
@@ -168,13 +149,7 @@ impl Context {
         Ok(self.client.get_or_init(|| client))
     }
 
-    fn connection(
-        &self,
-        base: String,
-        loopback: bool,
-        https: bool,
-        key: Option<Secret>,
-    ) -> Connection {
+    fn connection(&self, base: String, loopback: bool, https: bool, key: KeySource) -> Connection {
         let ca_file = match &self.target {
             Target::Embedded { .. } => None,
             Target::Remote(service) => service.ca_file.clone(),
@@ -188,6 +163,19 @@ impl Context {
             dialect: self.dialect(),
             timeout: self.timeout.unwrap_or(REQUEST_TIMEOUT),
             trace: self.verbose.then(|| Box::new(Output::trace) as Trace),
+        }
+    }
+
+    /// The environment's key, else the one that is stored for the profile and exactly this origin.
+    fn key_source(&self, service: &Service) -> KeySource {
+        match (&service.key, service.account()) {
+            (Some(key), _) => KeySource::Given(key.clone()),
+            (None, Some(account)) => KeySource::Stored {
+                vault: Vault::new(self.paths.secrets.clone()),
+                account,
+                noted_origin: service.key_origin.clone(),
+            },
+            (None, None) => KeySource::Nowhere,
         }
     }
 
@@ -285,11 +273,11 @@ impl Context {
         }
     }
 
-    /// Whether a key would travel with a request.
+    /// Whether a key would travel with a request, as far as that can be told without a look into a keyring.
     pub(crate) fn has_key(&self) -> bool {
         match &self.target {
             Target::Embedded { .. } => true,
-            Target::Remote(service) => service.key.is_some(),
+            Target::Remote(service) => self.key_source(service).promises_a_key(),
         }
     }
 

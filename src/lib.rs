@@ -14,14 +14,17 @@ mod flags;
 mod journal;
 mod model;
 mod output;
+mod private_file;
 mod prompt;
 mod sandbox;
 mod secrets;
+mod setup;
 mod situation;
 mod view;
 mod walk;
 
 use std::ffi::OsString;
+use std::future::Future;
 
 use clap::{CommandFactory, Parser};
 
@@ -30,6 +33,7 @@ use config::Environment;
 use context::{Context, Signals};
 use error::{Error, Result};
 pub use exit::Exit;
+use setup::Setup;
 
 /// Runs one command line and says how it ended. `variable` reads the environment.
 pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>) -> Exit {
@@ -48,43 +52,42 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
             error.exit
         });
     }
-    let context = match Context::new(&cli.flags, environment.clone()) {
-        Ok(context) => context,
-        Err(error) => {
-            plain.report(&error);
-            return error.exit;
-        }
-    };
-    let runtime = match tokio::runtime::Builder::new_current_thread()
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-    {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            let error = Error::io("the runtime cannot be started", &error);
-            context.out.report(&error);
-            return error.exit;
-        }
-    };
-    let outcome = runtime.block_on(run_until_interrupted(&context, cli.command));
-    // A prompt that nobody answers any more may still be reading on its own thread.
-    runtime.shutdown_background();
+        .map_err(|error| Error::io("the runtime cannot be started", &error));
+    let outcome = runtime.and_then(|runtime| {
+        let setup = Setup::new(&cli.flags, environment)?;
+        let outcome = runtime.block_on(run_until_interrupted(setup, cli.command));
+        // A prompt or a keyring that nobody waits for any more may still be at it on its own thread.
+        runtime.shutdown_background();
+        outcome
+    });
     outcome.unwrap_or_else(|error| {
-        let error = context.situation.borrow().explain(error);
-        context.out.report(&error);
+        plain.report(&error);
         error.exit
     })
 }
 
 /// The command, unless Ctrl-C or SIGTERM comes first.
-async fn run_until_interrupted(context: &Context, command: cli::Command) -> Result<Exit> {
-    if command.ends_by_signal() {
-        return commands::run(context, command).await;
+async fn run_until_interrupted(setup: Setup, command: cli::Command) -> Result<Exit> {
+    if command.needs_no_service() {
+        return unless_interrupted(commands::run_with_setup(setup, command)).await;
     }
+    let context = Context::new(setup)?;
+    let outcome = if command.ends_by_signal() {
+        commands::run(&context, command).await
+    } else {
+        unless_interrupted(commands::run(&context, command)).await
+    };
+    outcome.map_err(|error| context.situation.borrow().explain(error))
+}
+
+async fn unless_interrupted(running: impl Future<Output = Result<Exit>>) -> Result<Exit> {
     let mut signals = Signals::listen()?;
     tokio::select! {
         biased;
         exit = signals.next() => Err(Error::interrupted(exit)),
-        outcome = commands::run(context, command) => outcome,
+        outcome = running => outcome,
     }
 }

@@ -9,6 +9,7 @@ use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Method, StatusCode, Url};
 use serde_json::Value;
+use tokio::sync::OnceCell;
 
 use super::dialect::Dialect;
 use super::failure::{Failure, Refusal};
@@ -16,7 +17,7 @@ use super::wire_trace::WireTrace;
 use crate::error::{Error, Result, reason};
 use crate::exit::Exit;
 use crate::model::document::Document;
-use crate::secrets::Secret;
+use crate::secrets::{KeySource, Secret};
 
 /// How long a connection may take to come about: an unreachable address is said within 3 s.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(2500);
@@ -32,7 +33,7 @@ pub(crate) struct Connection {
     pub(crate) base: String,
     pub(crate) loopback: bool,
     pub(crate) https: bool,
-    pub(crate) key: Option<Secret>,
+    pub(crate) key: KeySource,
     pub(crate) ca_file: Option<PathBuf>,
     pub(crate) dialect: Dialect,
     /// How long one request may take, answer included.
@@ -149,6 +150,8 @@ pub(crate) struct RawAnswer {
 pub(crate) struct Client {
     http: reqwest::Client,
     connection: Connection,
+    /// The key, once it was looked up.
+    key: OnceCell<Option<Secret>>,
     /// Service time less our own, as the last answer's `Date` showed it.
     skew: Cell<SignedDuration>,
 }
@@ -178,6 +181,7 @@ impl Client {
         Ok(Client {
             http,
             connection,
+            key: OnceCell::new(),
             skew: Cell::new(SignedDuration::ZERO),
         })
     }
@@ -193,12 +197,22 @@ impl Client {
             .unwrap_or(Timestamp::MAX)
     }
 
-    fn headers(&self, call: &Call) -> Result<HeaderMap, Failure> {
-        let mut headers = HeaderMap::new();
-        if self.connection.key.is_none() && !call.is_of_a_sandbox() {
-            return Err(Failure::NoKey(self.connection.base.clone()));
+    /// The key for a call: one that needs none goes without a look into any keyring.
+    async fn key(&self, call: &Call) -> Result<Option<&Secret>, Failure> {
+        let source = &self.connection.key;
+        if call.is_of_a_sandbox() && !matches!(source, KeySource::Given(_)) {
+            return Ok(None);
         }
-        if let Some(key) = &self.connection.key {
+        let key = self.key.get_or_try_init(|| source.find()).await;
+        match key.map_err(Failure::Key)? {
+            Some(key) => Ok(Some(key)),
+            None => Err(Failure::NoKey(self.connection.base.clone())),
+        }
+    }
+
+    fn headers(&self, call: &Call, key: Option<&Secret>) -> Result<HeaderMap, Failure> {
+        let mut headers = HeaderMap::new();
+        if let Some(key) = key {
             let unusable =
                 |what: &str| Failure::NotSent(format!("the {what} cannot travel in a header"));
             let name = HeaderName::try_from(self.dialect().auth_header.as_str())
@@ -243,13 +257,25 @@ impl Client {
         Ok(RawAnswer { head, answer })
     }
 
+    /// Knocks at `GET /v1/` with this key or none; a refusal says, too, that the service is reached.
+    pub(crate) async fn knock(&self, key: Option<&Secret>) -> Result<Answer, Failure> {
+        let (status, headers, body) = self.exchange_with(&Call::get("/v1/"), key).await?;
+        read_answer(status, &headers, body)
+    }
+
     async fn exchange(&self, call: &Call) -> Result<(StatusCode, HeaderMap, Vec<u8>), Failure> {
-        let headers = self.headers(call)?;
+        let key = self.key(call).await?;
+        self.exchange_with(call, key).await
+    }
+
+    async fn exchange_with(
+        &self,
+        call: &Call,
+        key: Option<&Secret>,
+    ) -> Result<(StatusCode, HeaderMap, Vec<u8>), Failure> {
+        let headers = self.headers(call, key)?;
         let trace = WireTrace::new(self.connection.trace.as_deref(), self.dialect());
-        trace.request(
-            call,
-            &shown_headers(self.dialect(), self.connection.key.is_some(), call),
-        );
+        trace.request(call, &shown_headers(self.dialect(), key.is_some(), call));
         let mut request = self
             .http
             .request(

@@ -1,12 +1,12 @@
 //! The names that the service's specification leaves open, in exactly one place.
 
-use serde::Deserialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 macro_rules! dialect {
     ($($field:ident = $default:literal, $meaning:literal;)*) => {
         /// The open names; each has a default and can be set per profile under `[profiles.NAME.dialect]`.
-        #[derive(Clone, Debug, Deserialize)]
+        #[derive(Clone, Debug, Deserialize, Serialize)]
         #[serde(default, deny_unknown_fields)]
         pub(crate) struct Dialect {
             $(#[doc = $meaning] pub(crate) $field: String,)*
@@ -47,6 +47,21 @@ dialect! {
     next_action_type_field = "type", "what names the kind of pause in `next_action`";
     otp_action = "otp", "the pause that asks for a one-time code";
     payment_action = "payment_approval", "the pause that asks for a payment answer";
+}
+
+impl Dialect {
+    /// The names that are not the default ones.
+    pub(crate) fn own_names(&self) -> Map<String, Value> {
+        let all = serde_json::to_value(self).unwrap_or_default();
+        let all = all.as_object().cloned().unwrap_or_default();
+        let is_default = |key: &str, value: &Value| {
+            let row = Dialect::TABLE.iter().find(|(name, ..)| *name == key);
+            row.is_some_and(|(_, default, _)| value == default)
+        };
+        all.into_iter()
+            .filter(|(key, value)| !is_default(key, value))
+            .collect()
+    }
 }
 
 /// The elements of a list response: the dialect's field, else `data`, else a bare array.

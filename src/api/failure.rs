@@ -15,11 +15,16 @@ use crate::model::document::{Document, plain};
 /// The longest `Retry-After` that is believed: the service's window is five minutes.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(300);
 
+/// What to do where there is no key.
+const NO_KEY_HINT: &str = "set BOOKCTL_API_KEY, or store a key with `bookctl auth login`";
+
 /// Why there is no answer to work with.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// There is no key for this service: nothing was sent.
     NoKey(String),
+    /// The key is not to be had, for this reason: nothing was sent.
+    Key(Error),
     /// The request could not be made.
     NotSent(String),
     /// No connection came about: nothing was sent.
@@ -37,6 +42,7 @@ pub(crate) enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Failure::Key(error) => f.write_str(&error.message),
             Failure::NoKey(base) => write!(f, "there is no API key for {base}"),
             Failure::NotSent(why) | Failure::NotReached(why) | Failure::NoAnswer(why) => {
                 f.write_str(why)
@@ -175,7 +181,9 @@ impl Failure {
     /// Whether a write may have been carried out although no proper answer says so.
     pub(crate) fn leaves_a_write_open(&self) -> bool {
         match self {
-            Failure::NoKey(_) | Failure::NotSent(_) | Failure::NotReached(_) => false,
+            Failure::NoKey(_) | Failure::Key(_) | Failure::NotSent(_) | Failure::NotReached(_) => {
+                false
+            }
             Failure::NoAnswer(_) | Failure::TimedOut(_) | Failure::Unreadable { .. } => true,
             // A 5xx with a documented code says that nothing was done; without one it says nothing.
             Failure::Refused(refusal) => {
@@ -186,11 +194,16 @@ impl Failure {
 
     /// The error for a person, for the call that failed.
     pub(crate) fn into_error(self, call: &Call) -> Error {
+        if let Failure::Key(mut error) = self {
+            error.request = Some(call.name());
+            return error;
+        }
         let open = call.is_write() && self.leaves_a_write_open();
         let mut error = match self {
             _ if open => Error::new("outcome_unknown", Exit::OutcomeUnknown, format!("the outcome is unknown: {self}")),
-            Failure::NoKey(_) => {
-                Error::new("no_key", Exit::Unauthorized, self.to_string()).hint("set BOOKCTL_API_KEY")
+            // `Key` was returned above.
+            Failure::NoKey(_) | Failure::Key(_) => {
+                Error::new("no_key", Exit::Unauthorized, self.to_string()).hint(NO_KEY_HINT)
             }
             Failure::NotSent(_) => Error::new("network", Exit::Network, format!("the request cannot be sent: {self}")),
             Failure::TimedOut(_) => Error::new("timeout", Exit::Network, self.to_string()),

@@ -23,7 +23,7 @@ pub(super) enum Next {
 pub(super) fn after(failure: &Failure, tried: u32) -> Next {
     let passing = match failure {
         Failure::NotReached(why) => !why.contains("in time"),
-        Failure::NoKey(_) | Failure::NotSent(_) | Failure::TimedOut(_) => false,
+        Failure::NoKey(_) | Failure::Key(_) | Failure::NotSent(_) | Failure::TimedOut(_) => false,
         Failure::NoAnswer(_) => true,
         Failure::Unreadable { status, .. } => *status >= 500 || (200..300).contains(status),
         Failure::Refused(_) => failure.leaves_a_write_open(),

@@ -2,14 +2,17 @@
 
 mod api;
 mod attempts;
+mod auth;
 mod book;
 mod cancel;
 mod card;
 mod continue_;
+mod doctor;
 mod explain;
 mod field;
 mod help;
 mod modify;
+mod profile;
 mod sandbox;
 mod search;
 mod session;
@@ -25,6 +28,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::setup::Setup;
 
 /// Every verb, registered in one line.
 #[derive(Subcommand, Debug)]
@@ -44,6 +48,11 @@ pub(crate) enum Command {
     Card(card::Args),
     Api(Box<api::Args>),
     Status(status::Args),
+    #[command(subcommand)]
+    Auth(auth::Command),
+    #[command(subcommand)]
+    Profile(profile::Command),
+    Doctor(doctor::Args),
     Explain(explain::Args),
     Help(help::Args),
     #[command(subcommand)]
@@ -71,9 +80,27 @@ impl Command {
         }
     }
 
+    /// Whether the command mends the configuration, and so works without a service that can be resolved.
+    pub(crate) fn needs_no_service(&self) -> bool {
+        matches!(
+            self,
+            Command::Auth(_) | Command::Profile(_) | Command::Doctor(_)
+        )
+    }
+
     /// Whether a signal is how the command is meant to end.
     pub(crate) fn ends_by_signal(&self) -> bool {
         matches!(self, Command::Sandbox(command) if command.is_server())
+    }
+}
+
+/// Runs a verb that needs no service.
+pub(crate) async fn run_with_setup(setup: Setup, command: Command) -> Result<Exit> {
+    match command {
+        Command::Auth(command) => auth::run(setup, command).await,
+        Command::Doctor(_) => doctor::run(setup).await,
+        Command::Profile(command) => profile::run(&setup, command).await,
+        other => run(&Context::new(setup)?, other).await,
     }
 }
 
@@ -98,7 +125,9 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Continue(args) => continue_::run(context, args).await,
         Command::Attempts(args) => attempts::run(context, args).await,
         // Answered before there was a context.
-        Command::Help(_) => Ok(Exit::Done),
+        Command::Help(_) | Command::Auth(_) | Command::Profile(_) | Command::Doctor(_) => {
+            Ok(Exit::Done)
+        }
         Command::Sandbox(command) => sandbox::run(context, command).await,
     }
 }

@@ -27,6 +27,7 @@ variables! {
     profile = "BOOKCTL_PROFILE", "the profile to use";
     base_url = "BOOKCTL_BASE_URL", "the service's address, instead of the profile's";
     api_key = "BOOKCTL_API_KEY", "the API key for that address or profile";
+    webhook_secret = "BOOKCTL_WEBHOOK_SECRET", "the secret that signs webhooks";
     no_input = "BOOKCTL_NO_INPUT", "never ask; what is missing is an error";
     home = "BOOKCTL_HOME", "one folder for config, journal and sandbox, instead of the platform's own";
     accessible = "BOOKCTL_ACCESSIBLE", "numbered prompts and no redrawing, for screen readers";

@@ -5,50 +5,54 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::BaseUrl;
 use crate::api::Dialect;
 use crate::error::{Error, Result, reason};
+use crate::private_file;
 
 /// The whole file. Keys that nobody knows are refused: a typo must not silently mean the default.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ConfigFile {
+pub(crate) struct ConfigFile {
     /// The profile that is used when neither a flag nor the environment names one.
-    pub(super) default_profile: Option<String>,
+    pub(crate) default_profile: Option<String>,
     #[serde(default)]
-    pub(super) profiles: BTreeMap<String, Profile>,
+    pub(crate) profiles: BTreeMap<String, Profile>,
 }
 
 /// One service that bookctl can talk to. Secrets are never kept here.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Profile {
-    pub(super) base_url: String,
+pub(crate) struct Profile {
+    pub(crate) base_url: String,
     /// Refuse every call that would change something.
     #[serde(default)]
-    pub(super) read_only: bool,
+    pub(crate) read_only: bool,
     /// PEM file with the authorities that sign the service's certificate.
-    pub(super) ca_file: Option<PathBuf>,
+    pub(crate) ca_file: Option<PathBuf>,
+    /// The origin that the stored key was given for, as `auth login` noted it. It explains why a key is not
+    /// used; that it is not used rests on the name under which the key is stored.
+    pub(crate) key_origin: Option<String>,
     #[serde(default)]
-    pub(super) dialect: Dialect,
+    pub(crate) dialect: Dialect,
 }
 
 impl ConfigFile {
     /// Reads the file; one that is not there is an empty one.
-    pub(super) fn read(path: &Path) -> Result<Self> {
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Self::default());
-            }
-            Err(error) => {
-                return Err(Error::config(format!(
-                    "cannot read {}: {}",
-                    path.display(),
-                    reason(&error)
-                )));
-            }
-        };
-        toml::from_str(&text).map_err(|error| {
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        match private_file::read(path) {
+            Ok(text) => Self::parse(path, &text.unwrap_or_default()),
+            Err(error) => Err(Error::config(format!(
+                "cannot read {}: {}",
+                path.display(),
+                reason(&error)
+            ))),
+        }
+    }
+
+    /// Reads the text of the file at `path`.
+    pub(super) fn parse(path: &Path, text: &str) -> Result<Self> {
+        toml::from_str(text).map_err(|error| {
             let line = error
                 .span()
                 .map_or(1, |span| text[..span.start].matches('\n').count() + 1);
@@ -59,6 +63,29 @@ impl ConfigFile {
             ))
             .hint("correct that line; `bookctl help environment` says where the file is looked for")
         })
+    }
+
+    /// The profile of this name, else an error that names those there are.
+    pub(crate) fn profile(&self, name: &str) -> Result<&Profile> {
+        self.profiles.get(name).ok_or_else(|| {
+            let known: Vec<&str> = self.profiles.keys().map(String::as_str).collect();
+            let known = if known.is_empty() {
+                "none but sandbox".to_owned()
+            } else {
+                format!("sandbox, {}", known.join(", "))
+            };
+            Error::config(format!("there is no profile {}", name.escape_debug())).hint(format!(
+                "profiles: {known}; add one with `bookctl profile add NAME --base-url URL`"
+            ))
+        })
+    }
+}
+
+impl Profile {
+    /// The checked address of the profile of this name.
+    pub(crate) fn address(&self, name: &str) -> Result<BaseUrl> {
+        let source = format!("the base_url of profile {}", name.escape_debug());
+        BaseUrl::parse(&self.base_url, &source)
     }
 }
 

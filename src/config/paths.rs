@@ -11,6 +11,8 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug)]
 pub(crate) struct Paths {
     pub(crate) config_file: PathBuf,
+    /// Keys that were stored with `--storage file`.
+    pub(crate) secrets: PathBuf,
     pub(crate) journal: PathBuf,
     pub(crate) sandbox: PathBuf,
 }
@@ -21,6 +23,7 @@ impl Paths {
             let home = PathBuf::from(home);
             return Ok(Paths {
                 config_file: home.join("config.toml"),
+                secrets: home.join("secrets.toml"),
                 journal: home.join("journal.db"),
                 sandbox: home.join("sandbox.db"),
             });
@@ -32,6 +35,7 @@ impl Paths {
         let state = folders.state_dir().unwrap_or(folders.data_local_dir());
         Ok(Paths {
             config_file: folders.config_dir().join("config.toml"),
+            secrets: folders.config_dir().join("secrets.toml"),
             journal: state.join("journal.db"),
             sandbox: folders.data_local_dir().join("sandbox.db"),
         })

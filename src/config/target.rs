@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use reqwest::Url;
 
-use super::file::{ConfigFile, Profile};
+use super::file::ConfigFile;
 use super::{Environment, Paths};
 use crate::api::Dialect;
 use crate::error::{Error, Result};
-use crate::secrets::Secret;
+use crate::secrets::{Account, Secret};
 
 /// The profile name that always means the embedded sandbox.
-const SANDBOX_PROFILE: &str = "sandbox";
+pub(crate) const SANDBOX_PROFILE: &str = "sandbox";
 
 /// What the command line says about the service.
 #[derive(Clone, Debug, Default)]
@@ -39,11 +39,34 @@ pub(crate) struct Service {
     /// The profile that names it, where one does.
     pub(crate) profile: Option<String>,
     pub(crate) base_url: BaseUrl,
-    /// The key that was given for exactly this origin.
+    /// The key that the environment gives for exactly this origin.
     pub(crate) key: Option<Secret>,
+    /// The origin that the profile's stored key was given for, as far as `auth login` noted it.
+    pub(crate) key_origin: Option<String>,
     pub(crate) read_only: bool,
     pub(crate) ca_file: Option<PathBuf>,
     pub(crate) dialect: Dialect,
+}
+
+impl Service {
+    /// The service at this address, and nothing else known of it.
+    pub(crate) fn at(base_url: BaseUrl) -> Self {
+        Service {
+            profile: None,
+            base_url,
+            key: None,
+            key_origin: None,
+            read_only: false,
+            ca_file: None,
+            dialect: Dialect::default(),
+        }
+    }
+
+    /// Under which name its secrets are stored: only what has a profile has stored ones.
+    pub(crate) fn account(&self) -> Option<Account> {
+        let profile = self.profile.as_ref()?;
+        Some(Account::new(profile, self.base_url.origin()))
+    }
 }
 
 impl Target {
@@ -83,7 +106,7 @@ impl BaseUrl {
             // The text itself is not shown: it holds a password.
             return Err(
                 Error::config(format!("{source} must not carry a user or a password"))
-                    .hint("keys belong in BOOKCTL_API_KEY"),
+                    .hint("a key is stored by `bookctl auth login`, or given in BOOKCTL_API_KEY"),
             );
         }
         if url.query().is_some() || url.fragment().is_some() {
@@ -154,22 +177,11 @@ pub(crate) fn resolve(wishes: &Wishes, environment: &Environment, paths: &Paths)
 
     let profile = match name.as_deref() {
         None | Some(SANDBOX_PROFILE) => None,
-        Some(name) => Some(
-            file.profiles
-                .get(name)
-                .cloned()
-                .ok_or_else(|| unknown_profile(name, &file))?,
-        ),
-    };
-    let stored_url = |name: &str, profile: &Profile| {
-        BaseUrl::parse(
-            &profile.base_url,
-            &format!("the base_url of profile {}", name.escape_debug()),
-        )
+        Some(name) => Some(file.profile(name)?.clone()),
     };
     let base_url = match (&env_url, name.as_deref(), &profile) {
         (Some(url), ..) if url_is_overridden => Some(BaseUrl::parse(url, "BOOKCTL_BASE_URL")?),
-        (_, Some(name), Some(profile)) => Some(stored_url(name, profile)?),
+        (_, Some(name), Some(profile)) => Some(profile.address(name)?),
         _ => None,
     };
     // A key that the environment gives together with an address is for that address alone.
@@ -182,7 +194,7 @@ pub(crate) fn resolve(wishes: &Wishes, environment: &Environment, paths: &Paths)
             return Err(Error::config(
                 "no service is configured, and the embedded sandbox is refused by --no-sandbox",
             )
-            .hint("set BOOKCTL_BASE_URL and BOOKCTL_API_KEY, or name a profile with --profile"));
+            .hint("connect to a service with `bookctl auth login`, set BOOKCTL_BASE_URL and BOOKCTL_API_KEY, or name a profile with --profile"));
         }
         let key = if key_origin.is_none() { env_key } else { None };
         let by_default = name.is_none();
@@ -193,31 +205,23 @@ pub(crate) fn resolve(wishes: &Wishes, environment: &Environment, paths: &Paths)
         });
     };
     let key = env_key.filter(|_| key_origin.is_none_or(|origin| origin == base_url.origin()));
-    let (read_only, ca_file, dialect) = match profile {
-        Some(profile) => (profile.read_only, profile.ca_file, profile.dialect),
-        None => (false, None, Dialect::default()),
-    };
-    let profile = name.filter(|name| name != SANDBOX_PROFILE);
-    Ok(Target::Remote(Box::new(Service {
-        profile,
-        base_url,
-        key,
-        read_only,
-        ca_file,
-        dialect,
+    let name = name.filter(|name| name != SANDBOX_PROFILE);
+    Ok(Target::Remote(Box::new(match profile {
+        Some(profile) => Service {
+            profile: name,
+            base_url,
+            key,
+            key_origin: profile.key_origin,
+            read_only: profile.read_only,
+            ca_file: profile.ca_file,
+            dialect: profile.dialect,
+        },
+        None => Service {
+            profile: name,
+            key,
+            ..Service::at(base_url)
+        },
     })))
-}
-
-fn unknown_profile(name: &str, file: &ConfigFile) -> Error {
-    let known: Vec<&str> = file.profiles.keys().map(String::as_str).collect();
-    let known = if known.is_empty() {
-        "none but sandbox".to_owned()
-    } else {
-        format!("sandbox, {}", known.join(", "))
-    };
-    Error::config(format!("there is no profile {}", name.escape_debug())).hint(format!(
-        "profiles: {known}; add one under [profiles.NAME] in config.toml"
-    ))
 }
 
 #[cfg(test)]

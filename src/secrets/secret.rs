@@ -6,14 +6,76 @@ use zeroize::Zeroizing;
 #[derive(Clone)]
 pub(crate) struct Secret(Zeroizing<String>);
 
+/// What a key is for, as its prefix says (spec, Authentication).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyKind {
+    Live,
+    Test,
+    Beta,
+    Unknown,
+}
+
+impl KeyKind {
+    const PREFIXES: [(&'static str, KeyKind); 3] = [
+        ("sk_live_", KeyKind::Live),
+        ("sk_test_", KeyKind::Test),
+        ("sk_v3_", KeyKind::Beta),
+    ];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            KeyKind::Live => "live",
+            KeyKind::Test => "test",
+            KeyKind::Beta => "beta",
+            KeyKind::Unknown => "unknown",
+        }
+    }
+}
+
 impl Secret {
     pub(crate) fn new(text: String) -> Self {
         Secret(Zeroizing::new(text))
     }
 
-    /// The text itself, for the one place that sends it.
+    /// A secret as it was typed or piped, without the blanks and line ends around it; `None` where it is empty or
+    /// could not travel in a header.
+    pub(crate) fn typed(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let fits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+        fits.then(|| Secret::new(text.to_owned()))
+    }
+
+    /// The text itself, for the one place that sends it or keeps it.
     pub(crate) fn expose(&self) -> &str {
         &self.0
+    }
+
+    /// What the secret is for, where it is an API key.
+    pub(crate) fn kind(&self) -> KeyKind {
+        self.split().0
+    }
+
+    /// Its prefix and its last characters: four at most, and never more than half of what is secret.
+    pub(crate) fn masked(&self) -> String {
+        let (_, prefix, rest) = self.split();
+        let shown = (rest.chars().count() / 2).min(4);
+        let tail: Vec<char> = rest.chars().rev().take(shown).collect();
+        format!("{prefix}…{}", tail.iter().rev().collect::<String>())
+    }
+
+    fn split(&self) -> (KeyKind, &'static str, &str) {
+        for (prefix, kind) in KeyKind::PREFIXES {
+            if let Some(rest) = self.0.strip_prefix(prefix) {
+                return (kind, prefix, rest);
+            }
+        }
+        (KeyKind::Unknown, "", &self.0)
+    }
+}
+
+impl PartialEq for Secret {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
     }
 }
 
@@ -25,10 +87,25 @@ impl std::fmt::Debug for Secret {
 
 #[cfg(test)]
 mod tests {
-    use super::Secret;
+    use super::*;
 
     #[test]
     fn debug_output_shows_nothing_of_a_secret() {
         assert_eq!(format!("{:?}", Secret::new("sk_live_1234".into())), "***");
+    }
+
+    #[test]
+    fn a_masked_key_shows_its_kind_and_at_most_its_last_four_characters() {
+        for (key, kind, masked) in [
+            ("sk_live_sandbox4", KeyKind::Live, "sk_live_…box4"),
+            ("sk_test_0123456789abcdef", KeyKind::Test, "sk_test_…cdef"),
+            ("sk_v3_abc", KeyKind::Beta, "sk_v3_…c"),
+            ("sk_live_", KeyKind::Live, "sk_live_…"),
+            ("x", KeyKind::Unknown, "…"),
+            ("whsec_0123456789", KeyKind::Unknown, "…6789"),
+        ] {
+            let secret = Secret::new(key.to_owned());
+            assert_eq!((secret.kind(), secret.masked().as_str()), (kind, masked));
+        }
     }
 }

@@ -8,6 +8,8 @@
 
 mod harness;
 
+mod auth;
+mod auth_keyring;
 mod book;
 mod calls;
 mod changes;
@@ -15,6 +17,7 @@ mod command_tree;
 mod config;
 mod controls;
 mod docs;
+mod doctor;
 mod explained;
 mod faults;
 mod hostile;
@@ -24,6 +27,7 @@ mod matrix;
 mod output;
 mod pauses;
 mod peers;
+mod profile;
 mod readme;
 mod refusals;
 mod rooms;

@@ -1,0 +1,284 @@
+use std::io::Read;
+use std::path::Path;
+
+use crate::api::Call;
+use crate::config::{
+    BaseUrl, ConfigFile, Environment, ProfileName, SANDBOX_PROFILE, Service, Target, edit,
+};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::prompt::Question;
+use crate::secrets::{Account, Item, Secret, Storage, Vault, silent};
+use crate::setup::Setup;
+
+use super::status::{Row, Rows};
+
+/// The most that is read as a secret, in bytes.
+const MAX_INPUT: u64 = 64 * 1024;
+
+/// Connect to a service: try a key, and store it in the system's keyring
+///
+/// On a terminal it asks for the address, a name for the profile, and the key, which is not shown. Elsewhere
+/// --profile says the name (with --base-url for a new one), and the key comes from standard input. No flag takes a
+/// secret: arguments can be seen by others.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl auth login\n  \
+    pass show booking/live | bookctl auth login --profile live --base-url https://api.example.com --key-stdin\n  \
+    bookctl auth login --profile live --key-stdin --storage file < key.txt")]
+pub(crate) struct Args {
+    /// Address of the service, for a new profile: https, or http on this machine
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// Read the key from standard input
+    #[arg(long)]
+    key_stdin: bool,
+    /// Read the webhook secret from standard input; after the key, on a line of its own, where both are read
+    #[arg(long)]
+    webhook_secret_stdin: bool,
+    /// Where to keep them
+    #[arg(long, value_enum, default_value_t)]
+    storage: Storage,
+}
+
+pub(super) async fn run(setup: Setup, args: Args) -> Result<Exit> {
+    let file = ConfigFile::read(&setup.paths.config_file)?;
+    let service = choose_service(&setup, &args, &file).await?;
+    let account = service
+        .account()
+        .ok_or_else(|| Error::usage("a profile is missing").hint("give --profile NAME"))?;
+    let vault = Vault::new(setup.paths.secrets.clone());
+    if args.storage == Storage::Keyring {
+        // Before anything is asked or sent: a keyring that is not there is no surprise at the end.
+        vault.keyring.probe().await.map_err(|why| silent(&why))?;
+    }
+    let is_new = !file.profiles.contains_key(&account.profile);
+    let given = read_secrets(&setup, &args, &account.origin, is_new).await?;
+
+    let config_file = setup.paths.config_file.clone();
+    let target = Target::Remote(Box::new(Service {
+        key: given.key.clone(),
+        ..service.clone()
+    }));
+    let context = Context::with_target(setup, target);
+    if given.key.is_some() {
+        context.read(Call::get("/v1/")).await?;
+        context.refuse_sandbox().await?;
+    }
+    for (item, secret) in [
+        (Item::ApiKey, &given.key),
+        (Item::WebhookSecret, &given.webhook_secret),
+    ] {
+        if let Some(secret) = secret {
+            vault.store(&account, item, secret, args.storage).await?;
+        }
+    }
+    if given.key.is_some() {
+        note_profile(&config_file, &service, &account)?;
+    }
+    let row = Row::of_account(&vault, &account, Some(&account.origin)).await;
+    context.out.emit(&Rows(vec![row]))?;
+    if context.environment.api_key.is_some() {
+        let warning = "BOOKCTL_API_KEY is set, and goes before what was stored";
+        context.out.warn(warning);
+    }
+    if file.default_profile.as_deref() != Some(account.profile.as_str()) {
+        context.out.note(&format!(
+            "use it with --profile {0}, or from now on: bookctl profile use {0}",
+            account.profile
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+/// The profile and its address, from flags and environment, else asked for.
+async fn choose_service(setup: &Setup, args: &Args, file: &ConfigFile) -> Result<Service> {
+    let from_environment = Environment::text(setup.environment.base_url.as_ref());
+    let url = match (&args.base_url, &from_environment) {
+        (Some(url), _) => Some(BaseUrl::parse(url, "--base-url")?),
+        (None, Some(url)) => Some(BaseUrl::parse(url, "BOOKCTL_BASE_URL")?),
+        (None, None) => None,
+    };
+    if let Some(name) = setup.named_profile() {
+        if let Some(profile) = file.profiles.get(&name) {
+            let kept = profile.address(&name)?;
+            if args.base_url.is_some() && url.as_ref() != Some(&kept) {
+                return Err(Error::config(other_address(&name, &kept))
+                    .hint("leave out --base-url, or choose another name"));
+            }
+            return service(&name, kept, file);
+        }
+        let name = ProfileName::parse(&name)
+            .map_err(|why| Error::usage(format!("--profile {}: {why}", name.escape_debug())))?;
+        let url = match url {
+            Some(url) => url,
+            None => ask_base_url(setup, None).await?,
+        };
+        return service(name.as_str(), url, file);
+    }
+    if !setup.prompter.interactive() {
+        return Err(Error::usage(
+            "which profile the key is for is missing, and nothing may be asked here",
+        )
+        .hint("give --profile NAME, and --base-url URL for a new one"));
+    }
+    let default = file.default_profile.as_deref();
+    let known = default.and_then(|name| file.profiles.get_key_value(name));
+    let url = match (url, known) {
+        (Some(url), _) => url,
+        (None, known) => ask_base_url(setup, known.map(|(_, it)| it.base_url.as_str())).await?,
+    };
+    let suggested = known.map_or("live", |(name, _)| name);
+    let name = ask_name(setup, file, &url, suggested).await?;
+    service(&name, url, file)
+}
+
+async fn ask_base_url(setup: &Setup, default: Option<&str>) -> Result<BaseUrl> {
+    let question = Question::new("Base URL", "--base-url", "the service's address");
+    let check = |text: &str| {
+        let checked = BaseUrl::parse(text, "this");
+        checked.map(drop).map_err(|error| error.message.clone())
+    };
+    let text = setup.prompter.text(&question, default, &check).await?;
+    BaseUrl::parse(&text, "the base URL")
+}
+
+async fn ask_name(
+    setup: &Setup,
+    file: &ConfigFile,
+    url: &BaseUrl,
+    suggested: &str,
+) -> Result<String> {
+    let question = Question::new("Name of the profile", "--profile", "the profile's name");
+    let check = |text: &str| {
+        ProfileName::parse(text)?;
+        match file.profiles.get(text).map(|profile| profile.address(text)) {
+            Some(Ok(kept)) if kept != *url => Err(other_address(text, &kept)),
+            _ => Ok(()),
+        }
+    };
+    let suggested = check(suggested).is_ok().then_some(suggested);
+    Ok(setup.prompter.text(&question, suggested, &check).await?)
+}
+
+fn other_address(name: &str, kept: &BaseUrl) -> String {
+    format!("profile {name} is for {}", kept.join(""))
+}
+
+/// The service with what its profile says of it; one that is not there yet has the defaults.
+fn service(name: &str, base_url: BaseUrl, file: &ConfigFile) -> Result<Service> {
+    if name == SANDBOX_PROFILE {
+        return Err(
+            Error::usage("the embedded sandbox needs no key").hint("give the profile another name")
+        );
+    }
+    let known = file.profiles.get(name);
+    let empty = Service::at(base_url);
+    Ok(Service {
+        profile: Some(name.to_owned()),
+        ca_file: known.and_then(|profile| profile.ca_file.clone()),
+        dialect: known.map_or(empty.dialect, |profile| profile.dialect.clone()),
+        ..Service::at(empty.base_url)
+    })
+}
+
+/// What is to be stored.
+struct Given {
+    key: Option<Secret>,
+    webhook_secret: Option<Secret>,
+}
+
+async fn read_secrets(setup: &Setup, args: &Args, origin: &str, is_new: bool) -> Result<Given> {
+    // A webhook secret alone may be added to a profile that has its key.
+    let wants_key = args.key_stdin || is_new || !args.webhook_secret_stdin;
+    let piped = args.key_stdin || args.webhook_secret_stdin;
+    if piped && !setup.stdin_is_terminal {
+        if wants_key && !args.key_stdin {
+            return Err(Error::usage("a new profile needs its key").hint("give --key-stdin too"));
+        }
+        let text = read_stdin().await?;
+        let (first, second) = match (wants_key, args.webhook_secret_stdin) {
+            (true, true) => text
+                .expose()
+                .split_once('\n')
+                .unwrap_or((text.expose(), "")),
+            _ => (text.expose(), text.expose()),
+        };
+        return Ok(Given {
+            key: wants_key.then(|| typed(first, "API key")).transpose()?,
+            webhook_secret: args
+                .webhook_secret_stdin
+                .then(|| typed(second, "webhook secret"))
+                .transpose()?,
+        });
+    }
+    Ok(Given {
+        key: match wants_key {
+            true => Some(
+                ask(
+                    setup,
+                    &format!("API key for {origin}"),
+                    "--key-stdin",
+                    "API key",
+                )
+                .await?,
+            ),
+            false => None,
+        },
+        webhook_secret: match args.webhook_secret_stdin {
+            true => Some(
+                ask(
+                    setup,
+                    "Webhook secret",
+                    "--webhook-secret-stdin",
+                    "webhook secret",
+                )
+                .await?,
+            ),
+            false => None,
+        },
+    })
+}
+
+fn typed(text: &str, what: &str) -> Result<Secret> {
+    Secret::typed(text).ok_or_else(|| {
+        Error::usage(format!("standard input holds no {what}"))
+            .hint("it is one line of visible ASCII characters")
+    })
+}
+
+async fn ask(setup: &Setup, text: &str, flag: &'static str, what: &'static str) -> Result<Secret> {
+    let question = Question::new(text, flag, what).hidden();
+    let check = |text: &str| match Secret::typed(text) {
+        Some(_) => Ok(()),
+        None => Err("it is one line of visible ASCII characters".to_owned()),
+    };
+    let text = setup.prompter.text(&question, None, &check).await?;
+    Ok(Secret::new(text))
+}
+
+/// On a thread of its own, so that Ctrl-C ends a pipe that says nothing.
+async fn read_stdin() -> Result<Secret> {
+    let read = || {
+        let mut text = String::new();
+        let stdin = std::io::stdin().take(MAX_INPUT);
+        { stdin }
+            .read_to_string(&mut text)
+            .map(|_| Secret::new(text))
+    };
+    let text = tokio::task::spawn_blocking(read).await;
+    text.unwrap_or_else(|_| Err(std::io::ErrorKind::Interrupted.into()))
+        .map_err(|error| Error::io("standard input cannot be read", &error))
+}
+
+/// Makes the profile, and notes for which origin its key is stored.
+fn note_profile(config_file: &Path, service: &Service, account: &Account) -> Result<()> {
+    edit(config_file, |draft| {
+        let name = &account.profile;
+        if !draft.before.profiles.contains_key(name) {
+            draft.set(name, "base_url", service.base_url.join(""))?;
+        }
+        draft.set(name, "key_origin", account.origin.as_str())
+    })
+}

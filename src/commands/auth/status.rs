@@ -1,0 +1,193 @@
+use serde_json::{Value, json};
+
+use crate::config::{ConfigFile, Environment, SANDBOX_PROFILE, Service, Target};
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::model::document::Document;
+use crate::output::{Page, TableCell, Tone, View};
+use crate::secrets::{Account, Found, Item, Secret, Vault, look_up};
+use crate::setup::Setup;
+
+/// Show where each profile's key comes from; nothing of a key but its kind and its end
+///
+/// With `--profile` or BOOKCTL_PROFILE that profile alone.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl auth status\n  \
+    bookctl auth status --profile live --jq '.profiles[0].source'")]
+pub(crate) struct Args {}
+
+pub(super) async fn run(setup: &Setup) -> Result<Exit> {
+    let target = setup.target()?;
+    let vault = Vault::new(setup.paths.secrets.clone());
+    let mut rows = vec![Row::of_target(setup, &vault, &target).await];
+    if setup.named_profile().is_none() {
+        let file = ConfigFile::read(&setup.paths.config_file)?;
+        let others = file.profiles.iter().filter(|(name, _)| {
+            name.as_str() != SANDBOX_PROFILE && target.profile() != Some(name.as_str())
+        });
+        for (name, profile) in others {
+            let account = Account::new(name, profile.address(name)?.origin());
+            let noted = profile.key_origin.as_deref();
+            rows.push(Row::of_account(&vault, &account, noted).await);
+        }
+    }
+    setup.out.emit(&Rows(rows))?;
+    Ok(Exit::Done)
+}
+
+/// A secret and where it comes from.
+struct Origin {
+    source: &'static str,
+    secret: Option<Secret>,
+}
+
+impl Origin {
+    const NONE: Origin = Origin {
+        source: "none",
+        secret: None,
+    };
+
+    fn environment(secret: Secret) -> Self {
+        Origin {
+            source: "environment",
+            secret: Some(secret),
+        }
+    }
+
+    fn stored(found: Option<Found>) -> Self {
+        found.map_or(Origin::NONE, |found| Origin {
+            source: found.storage.as_str(),
+            secret: Some(found.secret),
+        })
+    }
+}
+
+/// What is known of one profile's secrets.
+pub(super) struct Row {
+    profile: Option<String>,
+    current: bool,
+    origin: String,
+    key: Origin,
+    webhook_secret: Origin,
+    /// Why a key is not used or not to be had.
+    detail: Option<String>,
+}
+
+impl Row {
+    async fn of_target(setup: &Setup, vault: &Vault, target: &Target) -> Self {
+        let mut row = match target {
+            Target::Embedded { key, .. } => Row {
+                detail: Some("the embedded sandbox needs no key".to_owned()),
+                key: key.clone().map_or(Origin::NONE, Origin::environment),
+                ..Row::empty(Some(SANDBOX_PROFILE), &target.origin())
+            },
+            Target::Remote(service) => Row::of_service(vault, service).await,
+        };
+        row.current = true;
+        if let Some(secret) = Environment::text(setup.environment.webhook_secret.as_ref()) {
+            row.webhook_secret = Origin::environment(Secret::new(secret));
+        }
+        row
+    }
+
+    async fn of_service(vault: &Vault, service: &Service) -> Self {
+        let empty = || Row::empty(service.profile.as_deref(), &service.base_url.origin());
+        match (&service.key, service.account()) {
+            // The keyring is left alone where the environment has the key.
+            (Some(key), _) => Row {
+                key: Origin::environment(key.clone()),
+                ..empty()
+            },
+            (None, Some(account)) => {
+                Row::of_account(vault, &account, service.key_origin.as_deref()).await
+            }
+            (None, None) => empty(),
+        }
+    }
+
+    /// What is stored for an account.
+    pub(super) async fn of_account(vault: &Vault, account: &Account, noted: Option<&str>) -> Self {
+        let (key, detail) = match look_up(vault, account, noted).await {
+            Ok(found) => (Origin::stored(found), None),
+            Err(error) => (Origin::NONE, Some(error.message.clone())),
+        };
+        let webhook_secret = vault.find(account, Item::WebhookSecret).await;
+        Row {
+            key,
+            webhook_secret: Origin::stored(webhook_secret.ok().flatten()),
+            detail,
+            ..Row::empty(Some(&account.profile), &account.origin)
+        }
+    }
+
+    fn empty(profile: Option<&str>, origin: &str) -> Self {
+        Row {
+            profile: profile.map(str::to_owned),
+            current: false,
+            origin: origin.to_owned(),
+            key: Origin::NONE,
+            webhook_secret: Origin::NONE,
+            detail: None,
+        }
+    }
+
+    fn kind(&self) -> Option<&'static str> {
+        self.key.secret.as_ref().map(|key| key.kind().as_str())
+    }
+
+    fn masked(&self) -> Option<String> {
+        self.key.secret.as_ref().map(Secret::masked)
+    }
+
+    fn object(&self) -> Value {
+        let mut object = json!({
+            "profile": self.profile,
+            "current": self.current,
+            "origin": self.origin,
+            "source": self.key.source,
+            "kind": self.kind(),
+            "key": self.masked(),
+            "webhook_secret": self.webhook_secret.source,
+        });
+        if let (Some(object), Some(detail)) = (object.as_object_mut(), &self.detail) {
+            object.insert("detail".to_owned(), json!(detail));
+        }
+        object
+    }
+}
+
+pub(super) struct Rows(pub(super) Vec<Row>);
+
+impl View for Rows {
+    fn json(&self) -> Document {
+        let rows: Vec<Value> = self.0.iter().map(Row::object).collect();
+        json!({ "profiles": rows }).into()
+    }
+
+    fn page(&self) -> Page {
+        let rows = self.0.iter().map(|row| {
+            let tone = match row.key.source {
+                "none" => Tone::Dim,
+                _ => Tone::Good,
+            };
+            let detail = match (row.webhook_secret.source, &row.detail) {
+                (_, Some(detail)) => detail.clone(),
+                ("none", None) => String::new(),
+                (source, None) => format!("webhook secret: {source}"),
+            };
+            vec![
+                TableCell::from(row.profile.as_deref().unwrap_or("-")),
+                row.origin.as_str().into(),
+                TableCell::toned(row.key.source, tone),
+                row.kind().unwrap_or_default().into(),
+                row.masked().unwrap_or_default().into(),
+                detail.into(),
+            ]
+        });
+        let mut page = Page::default();
+        let headers = vec!["profile", "origin", "key from", "kind", "key", "note"];
+        page.table(headers, rows.collect(), vec![]);
+        page
+    }
+}

@@ -1,0 +1,135 @@
+//! What was looked at, and how it is.
+
+use serde_json::{Value, json};
+
+use crate::exit::Exit;
+use crate::model::document::Document;
+use crate::output::{Page, Tone, View};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Ok,
+    Warning,
+    Problem,
+}
+
+/// One line of the report.
+#[derive(Clone, Debug)]
+pub(super) struct Check {
+    name: &'static str,
+    state: State,
+    detail: String,
+    /// What to do, as a command where there is one.
+    fix: Option<String>,
+    /// What the command ends with where this is a problem.
+    exit: Exit,
+}
+
+impl Check {
+    pub(super) fn ok(name: &'static str, detail: impl Into<String>) -> Self {
+        Check {
+            name,
+            state: State::Ok,
+            detail: detail.into(),
+            fix: None,
+            exit: Exit::Done,
+        }
+    }
+
+    pub(super) fn warning(name: &'static str, detail: impl Into<String>) -> Self {
+        Check {
+            state: State::Warning,
+            ..Check::ok(name, detail)
+        }
+    }
+
+    pub(super) fn problem(name: &'static str, exit: Exit, detail: impl Into<String>) -> Self {
+        Check {
+            state: State::Problem,
+            exit,
+            ..Check::ok(name, detail)
+        }
+    }
+
+    pub(super) fn fix(self, fix: impl Into<String>) -> Self {
+        Check {
+            fix: Some(fix.into()),
+            ..self
+        }
+    }
+}
+
+/// The report.
+pub(super) struct Checks(pub(super) Vec<Check>);
+
+impl Checks {
+    /// The most telling of the problems: without a configuration there is no address, without a network no key is
+    /// tried.
+    pub(super) fn exit(&self) -> Exit {
+        let problems = self.0.iter().filter(|check| check.state == State::Problem);
+        let rank = |exit: &Exit| match exit {
+            Exit::Config => 0,
+            Exit::Network => 1,
+            Exit::Unauthorized => 2,
+            _ => 3,
+        };
+        problems
+            .map(|check| check.exit)
+            .min_by_key(rank)
+            .unwrap_or(Exit::Done)
+    }
+}
+
+impl View for Checks {
+    fn json(&self) -> Document {
+        let checks = self.0.iter().map(|check| {
+            let state = match check.state {
+                State::Ok => "ok",
+                State::Warning => "warning",
+                State::Problem => "problem",
+            };
+            let mut object = json!({"name": check.name, "state": state, "detail": check.detail});
+            if let (Some(object), Some(fix)) = (object.as_object_mut(), &check.fix) {
+                object.insert("fix".to_owned(), json!(fix));
+            }
+            object
+        });
+        json!({ "checks": checks.collect::<Vec<Value>>() }).into()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        for check in &self.0 {
+            let (tone, label) = match check.state {
+                State::Ok => (Tone::Good, "ok     "),
+                State::Warning => (Tone::Warn, "warning"),
+                State::Problem => (Tone::Bad, "problem"),
+            };
+            let fix = check.fix.as_ref().map(|fix| format!("; fix: {fix}"));
+            let fix = fix.unwrap_or_default();
+            page.labelled(
+                tone,
+                label,
+                format!("{}: {}{fix}", check.name, check.detail),
+            );
+        }
+        page
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_code_is_the_most_telling_problems_and_warnings_are_none() {
+        let checks = |exits: &[Exit]| {
+            let problems = exits.iter().map(|exit| Check::problem("it", *exit, ""));
+            Checks(problems.chain([Check::warning("that", "")]).collect()).exit()
+        };
+        assert_eq!(checks(&[]), Exit::Done);
+        assert_eq!(checks(&[Exit::NotAllowed]), Exit::NotAllowed);
+        assert_eq!(checks(&[Exit::Unauthorized, Exit::Network]), Exit::Network);
+        assert_eq!(checks(&[Exit::Network, Exit::Config]), Exit::Config);
+    }
+}

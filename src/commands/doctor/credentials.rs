@@ -1,0 +1,61 @@
+//! The keyring, and the key that a request would carry.
+
+use super::check::Check;
+use crate::config::{Service, Target};
+use crate::error::Result;
+use crate::secrets::{Secret, Vault, look_up};
+
+/// The key of a service and where it comes from; `None` where the embedded sandbox brings its own.
+pub(super) struct Key {
+    pub(super) secret: Secret,
+    source: &'static str,
+}
+
+impl Key {
+    /// `a live key (sk_live_…box4) from the keyring`
+    pub(super) fn describe(&self) -> String {
+        let (kind, masked) = (self.secret.kind().as_str(), self.secret.masked());
+        format!("{kind} key {masked} from the {}", self.source)
+    }
+}
+
+pub(super) struct Credentials {
+    pub(super) keyring: Check,
+    /// The stored or given key, if any; or why it is not to be had.
+    pub(super) key: Result<Option<Key>>,
+}
+
+/// One look into the keyring, and the key of the service.
+pub(super) async fn look(target: &Target, vault: &Vault) -> Credentials {
+    let keyring = keyring(vault).await;
+    let key = match target {
+        Target::Embedded { .. } => Ok(None),
+        Target::Remote(service) => key(service, vault).await,
+    };
+    Credentials { keyring, key }
+}
+
+pub(super) async fn keyring(vault: &Vault) -> Check {
+    match vault.keyring.probe().await {
+        Ok(()) => Check::ok("keyring", "answers"),
+        // No problem by itself: the environment and the file are ways to have a key too.
+        Err(why) => Check::warning("keyring", why).fix("bookctl auth login --storage file"),
+    }
+}
+
+async fn key(service: &Service, vault: &Vault) -> Result<Option<Key>> {
+    if let Some(key) = &service.key {
+        return Ok(Some(Key {
+            secret: key.clone(),
+            source: "environment",
+        }));
+    }
+    let Some(account) = service.account() else {
+        return Ok(None);
+    };
+    let found = look_up(vault, &account, service.key_origin.as_deref()).await?;
+    Ok(found.map(|found| Key {
+        source: found.storage.as_str(),
+        secret: found.secret,
+    }))
+}

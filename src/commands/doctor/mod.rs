@@ -1,0 +1,107 @@
+//! `bookctl doctor`: what stands between a person and the service, one line each.
+
+mod check;
+mod credentials;
+mod service;
+
+use crate::config::{ConfigFile, SANDBOX_PROFILE};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::journal::Journal;
+use crate::output::Output;
+use crate::secrets::Vault;
+use crate::setup::Setup;
+use check::{Check, Checks};
+
+/// Look at everything that a command needs, and say what to do where something is wrong
+///
+/// The exit code is 0 where nothing is a problem; else 3 for the configuration, 15 for the network, 4 for the key,
+/// in this order.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl doctor\n  \
+    bookctl doctor --jq '.checks[] | select(.state != \"ok\")'")]
+pub(crate) struct Args {}
+
+pub(super) async fn run(setup: Setup) -> Result<Exit> {
+    let vault = Vault::new(setup.paths.secrets.clone());
+    let journal = journal(&setup);
+    let target = match setup.target() {
+        Ok(target) => target,
+        Err(error) => {
+            let fix = broken_configuration(&setup, &error);
+            let config = Check::problem("config", error.exit, error.message.clone()).fix(fix);
+            let keyring = credentials::keyring(&vault).await;
+            return conclude(&setup.out, vec![config, keyring, journal]);
+        }
+    };
+    let config = configuration(&setup, target.profile());
+    let context = Context::with_target(setup, target);
+    // A keyring that is slow to answer does not hold up the look at the address.
+    let (credentials, reached) = tokio::join!(
+        credentials::look(context.target(), &vault),
+        service::knock(&context)
+    );
+    let mut checks = vec![config, credentials.keyring];
+    checks.extend(service::examine(&context, reached, credentials.key).await);
+    checks.push(journal);
+    conclude(&context.out, checks)
+}
+
+fn conclude(out: &Output, checks: Vec<Check>) -> Result<Exit> {
+    let checks = Checks(checks);
+    out.emit(&checks)?;
+    Ok(checks.exit())
+}
+
+fn configuration(setup: &Setup, profile: Option<&str>) -> Check {
+    let file = &setup.paths.config_file;
+    let found = match file.exists() {
+        true => file.display().to_string(),
+        false => format!("{} is not there: defaults", file.display()),
+    };
+    let meant = match profile {
+        Some(SANDBOX_PROFILE) => "the embedded sandbox".to_owned(),
+        Some(name) => format!("profile {name}"),
+        None => "BOOKCTL_BASE_URL".to_owned(),
+    };
+    Check::ok("config", format!("{found}; commands use {meant}"))
+}
+
+/// What mends a configuration that chooses no service.
+fn broken_configuration(setup: &Setup, error: &Error) -> String {
+    match ConfigFile::read(&setup.paths.config_file) {
+        Err(_) => format!("${{EDITOR:-vi}} {}", setup.paths.config_file.display()),
+        Ok(file) => {
+            let named = setup.named_profile().or(file.default_profile.clone());
+            let is_known = named.is_none_or(|name| file.profile(&name).is_ok());
+            let hint = error.hint.clone().filter(|_| is_known);
+            hint.unwrap_or_else(|| "bookctl profile list".to_owned())
+        }
+    }
+}
+
+/// The journal as it is; none is made for this.
+fn journal(setup: &Setup) -> Check {
+    let path = &setup.paths.journal;
+    if !path.exists() {
+        return Check::ok("journal", "none yet: the first booking begins it");
+    }
+    let attempts = Journal::open(path, String::new(), None).and_then(|it| it.unsettled());
+    match attempts.map(|attempts| attempts.len()) {
+        Ok(0) => Check::ok("journal", "every attempt is settled"),
+        Ok(count) => Check::warning(
+            "journal",
+            format!("{count} unsettled: a booking may exist that nobody has seen"),
+        )
+        .fix("bookctl attempts"),
+        Err(error) => {
+            let check = Check::problem("journal", error.exit, error.message.clone());
+            match &error.hint {
+                Some(hint) => check.fix(hint.as_str()),
+                None => check,
+            }
+        }
+    }
+}

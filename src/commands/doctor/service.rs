@@ -1,0 +1,225 @@
+//! The service: whether it is reached, whether its certificate and our clock are right, and what it says of the key.
+
+use std::time::{Duration, Instant};
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::check::Check;
+use super::credentials::Key;
+use crate::api::{Answer, Call, Client, Failure};
+use crate::config::{Service, Target};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+
+/// How long an answer may take, unless `--timeout` says otherwise: a look is no request that matters.
+const LIMIT: Duration = Duration::from_secs(3);
+/// A clock that is further off than this is worth a word; signatures and deadlines go by it.
+const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_secs(30);
+
+/// How the first answer came.
+pub(super) struct Reached(Result<Duration, Unreached>);
+
+enum Unreached {
+    /// TLS cannot be set up, or the embedded sandbox cannot be opened.
+    NoClient(Error),
+    Failed(Failure),
+}
+
+/// Tries the address without any key.
+pub(super) async fn knock(context: &Context) -> Reached {
+    let begun = Instant::now();
+    let client = match context.client() {
+        Ok(client) => client,
+        Err(error) => return Reached(Err(Unreached::NoClient(error))),
+    };
+    Reached(match ask(context, client, None).await {
+        // A refusal is an answer; what an answer is worth is seen with the key.
+        Ok(_) | Err(Failure::Refused(_) | Failure::Unreadable { .. }) => Ok(begun.elapsed()),
+        Err(failure) => Err(Unreached::Failed(failure)),
+    })
+}
+
+async fn ask(context: &Context, client: &Client, key: Option<&Key>) -> Result<Answer, Failure> {
+    let limit = context.timeout().unwrap_or(LIMIT);
+    let answer = async {
+        match (context.target(), key) {
+            (Target::Embedded { .. }, _) => client.send(&Call::get("/v1/")).await,
+            (Target::Remote(_), key) => client.knock(key.map(|key| &key.secret)).await,
+        }
+    };
+    let answer = tokio::time::timeout(limit, answer).await;
+    answer.unwrap_or(Err(Failure::TimedOut(limit)))
+}
+
+/// Reachability, TLS, clock, key and limits, in this order.
+pub(super) async fn examine(
+    context: &Context,
+    reached: Reached,
+    key: Result<Option<Key>>,
+) -> Vec<Check> {
+    let took = match reached.0 {
+        Ok(took) => took,
+        Err(unreached) => {
+            let mut checks = unreached.checks(context.target());
+            checks.push(untried(context.target(), &key));
+            return checks;
+        }
+    };
+    let origin = context.target().origin();
+    let mut checks = vec![
+        Check::ok(
+            "reachability",
+            format!("{origin} answers in {} ms", took.as_millis()),
+        ),
+        tls(context.target()),
+    ];
+    let found = match (context.target(), key) {
+        (Target::Embedded { .. }, _) => None,
+        (Target::Remote(_), Ok(Some(key))) => Some(key),
+        (Target::Remote(service), Ok(None)) => {
+            let missing = format!("there is no API key for {origin}");
+            checks.push(Check::problem("key", Exit::Unauthorized, missing).fix(login(service)));
+            return checks;
+        }
+        (Target::Remote(service), Err(error)) => {
+            let check = Check::problem("key", error.exit, error.message.clone());
+            checks.push(check.fix(login(service)));
+            return checks;
+        }
+    };
+    let answer = match context.client() {
+        Ok(client) => ask(context, client, found.as_ref()).await,
+        Err(_) => return checks,
+    };
+    checks.extend(clock(context, answer.as_ref().ok()));
+    checks.extend(judged(context.target(), found.as_ref(), answer));
+    checks
+}
+
+impl Unreached {
+    fn checks(self, target: &Target) -> Vec<Check> {
+        let origin = target.origin();
+        match self {
+            Unreached::NoClient(error) => {
+                let name = if error.exit == Exit::Network {
+                    "tls"
+                } else {
+                    "reachability"
+                };
+                let check = Check::problem(name, error.exit, error.message.clone());
+                vec![match &error.hint {
+                    Some(hint) => check.fix(hint.as_str()),
+                    None => check,
+                }]
+            }
+            Unreached::Failed(Failure::NotReached(why)) if why.contains("certificate") => vec![
+                Check::ok("reachability", format!("{origin} takes connections")),
+                Check::problem("tls", Exit::Network, why)
+                    .fix("set ca_file in the profile to the authority that signed it"),
+            ],
+            Unreached::Failed(failure) => {
+                let detail = format!("{origin} is not reached: {failure}");
+                let fix = match target {
+                    Target::Remote(service) if !service.base_url.is_loopback() => {
+                        format!("curl -v {}", service.base_url.join("/v1/"))
+                    }
+                    _ => "bookctl sandbox serve".to_owned(),
+                };
+                vec![Check::problem("reachability", Exit::Network, detail).fix(fix)]
+            }
+        }
+    }
+}
+
+fn tls(target: &Target) -> Check {
+    match target {
+        Target::Remote(service) if service.base_url.is_https() => {
+            Check::ok("tls", "the certificate is trusted")
+        }
+        _ => Check::ok("tls", "not needed: http on this machine"),
+    }
+}
+
+/// The service's clock against ours. A sandbox's may be anywhere.
+fn clock(context: &Context, index: Option<&Answer>) -> Option<Check> {
+    let told = index.and_then(|index| index.document.str("server_time")?.parse().ok());
+    let theirs: Timestamp = match told {
+        Some(time) => time,
+        None => context.client().ok()?.service_now(),
+    };
+    let ahead = theirs.duration_since(Timestamp::now());
+    let seconds = ahead.as_secs();
+    let detail = match seconds {
+        0 => "as the service's".to_owned(),
+        1.. => format!("{seconds} s behind the service's"),
+        _ => format!("{} s ahead of the service's", -seconds),
+    };
+    let is_sandbox = index.is_some_and(is_sandbox);
+    Some(if ahead.abs() <= CLOCK_TOLERANCE {
+        Check::ok("clock", detail)
+    } else if is_sandbox {
+        Check::ok("clock", format!("{detail}, which is a sandbox's own"))
+    } else {
+        Check::warning("clock", detail).fix("sudo timedatectl set-ntp true")
+    })
+}
+
+fn is_sandbox(index: &Answer) -> bool {
+    index.document.value().get("sandbox") == Some(&Value::Bool(true))
+}
+
+/// What the service said of the key, and of the limits.
+fn judged(target: &Target, key: Option<&Key>, answer: Result<Answer, Failure>) -> Vec<Check> {
+    let described = match key {
+        Some(key) => key.describe(),
+        None => "the embedded sandbox's own".to_owned(),
+    };
+    let unlimited = || Check::ok("limits", "none is met");
+    match answer {
+        Ok(_) => vec![Check::ok("key", described), unlimited()],
+        Err(Failure::Refused(refusal)) if refusal.status == 429 => {
+            let after = refusal.retry_after.unwrap_or_default().as_secs();
+            let limited = format!("rate limited for {after} s");
+            vec![
+                Check::ok("key", described),
+                Check::warning("limits", limited).fix("give --max-wait 5m to wait it out"),
+            ]
+        }
+        Err(failure) => {
+            let error = failure.into_error(&Call::get("/v1/"));
+            let detail = format!("{described}: {}", error.message);
+            let check = Check::problem("key", error.exit, detail);
+            vec![match (target, &error.hint) {
+                (Target::Remote(service), _) if error.exit == Exit::Unauthorized => {
+                    check.fix(login(service))
+                }
+                (_, Some(hint)) => check.fix(hint.as_str()),
+                _ => check,
+            }]
+        }
+    }
+}
+
+/// What is known of the key where the service cannot be asked.
+fn untried(target: &Target, key: &Result<Option<Key>>) -> Check {
+    match (target, key) {
+        (Target::Embedded { .. }, _) => Check::ok("key", "the embedded sandbox's own"),
+        (_, Ok(Some(key))) => Check::warning("key", format!("{}, not tried", key.describe())),
+        (Target::Remote(service), Ok(None)) => {
+            Check::problem("key", Exit::Unauthorized, "there is none").fix(login(service))
+        }
+        (Target::Remote(service), Err(error)) => {
+            Check::problem("key", error.exit, error.message.clone()).fix(login(service))
+        }
+    }
+}
+
+/// The command that stores another key.
+fn login(service: &Service) -> String {
+    match &service.profile {
+        Some(profile) => format!("bookctl auth login --profile {profile}"),
+        None => "export BOOKCTL_API_KEY=…".to_owned(),
+    }
+}

@@ -1,0 +1,82 @@
+use std::path::PathBuf;
+
+use crate::api::Dialect;
+use crate::commands::field::{Field, raw_field};
+use crate::config::{BaseUrl, ProfileName, edit};
+use crate::error::{Error, Result, reason};
+use crate::exit::Exit;
+use crate::model::document::plain;
+use crate::setup::Setup;
+
+/// Add a profile
+///
+/// It is used once it is named, or after `bookctl profile use NAME`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl profile add staging --base-url https://staging.example.com\n  \
+    bookctl profile add audit --base-url https://api.example.com --read-only\n  \
+    bookctl profile add local --base-url http://127.0.0.1:8080 --dialect otp_field=pin")]
+pub(crate) struct Args {
+    /// Name: visible ASCII characters without blanks
+    #[arg(value_parser = ProfileName::parse)]
+    name: ProfileName,
+    /// Address of the service: https, or http on this machine
+    #[arg(long, value_name = "URL")]
+    base_url: String,
+    /// PEM file with the authorities that sign the service's certificate
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+    /// Refuse every call that would change something
+    #[arg(long)]
+    read_only: bool,
+    /// A name that the service has chosen otherwise; `bookctl help dialect` lists them
+    #[arg(long, value_name = "KEY=VALUE", value_parser = open_name)]
+    dialect: Vec<Field>,
+}
+
+/// Reads `key=value`, and refuses a key that is none of the dialect's.
+fn open_name(text: &str) -> Result<Field, String> {
+    let field = raw_field(text)?;
+    let mut known = Dialect::TABLE.iter().map(|(key, ..)| *key);
+    if known.any(|key| key == field.key) {
+        return Ok(field);
+    }
+    let known: Vec<&str> = Dialect::TABLE.iter().map(|(key, ..)| *key).collect();
+    Err(format!("known keys are {}", known.join(", ")))
+}
+
+pub(super) fn run(setup: &Setup, args: &Args) -> Result<Exit> {
+    let name = args.name.as_str();
+    let base_url = BaseUrl::parse(&args.base_url, "--base-url")?;
+    let ca_file = args.ca_file.as_ref().map(whole_path).transpose()?;
+    edit(&setup.paths.config_file, |draft| {
+        if draft.before.profiles.contains_key(name) {
+            return Err(
+                Error::config(format!("profile {name} exists already")).hint(format!(
+                    "see it with `bookctl profile show {name}`, or remove it first"
+                )),
+            );
+        }
+        draft.add(&args.name, &base_url)?;
+        if let Some(ca_file) = &ca_file {
+            draft.set(name, "ca_file", ca_file.as_str())?;
+        }
+        if args.read_only {
+            draft.set(name, "read_only", true)?;
+        }
+        for field in &args.dialect {
+            draft.set_dialect(name, &field.key, &plain(&field.value))?;
+        }
+        Ok(())
+    })?;
+    super::show(setup, name)
+}
+
+/// The file's path from the root, as commands are run in any folder; it must be there.
+fn whole_path(file: &PathBuf) -> Result<String> {
+    let unusable = |why: String| Error::config(format!("--ca-file {}: {why}", file.display()));
+    let path = std::fs::canonicalize(file).map_err(|error| unusable(reason(&error)))?;
+    path.into_os_string()
+        .into_string()
+        .map_err(|_| unusable("its path is not UTF-8".to_owned()))
+}

@@ -1,0 +1,141 @@
+//! Profiles as they are shown.
+
+use serde_json::{Map, Value, json};
+
+use crate::config::{ConfigFile, Environment, Profile, SANDBOX_PROFILE};
+use crate::error::Result;
+use crate::model::document::{Document, plain};
+use crate::output::{Page, TableCell, Tone, View};
+use crate::setup::Setup;
+
+/// One profile; the sandbox is one without an address.
+pub(super) struct Row {
+    name: String,
+    profile: Option<Profile>,
+    /// Whether commands use it now, by flag, environment or file.
+    current: bool,
+}
+
+impl Row {
+    pub(super) fn of(setup: &Setup, file: &ConfigFile, name: &str) -> Result<Self> {
+        Ok(Row {
+            name: name.to_owned(),
+            profile: match name {
+                SANDBOX_PROFILE => None,
+                name => Some(file.profile(name)?.clone()),
+            },
+            current: current(setup, file).as_deref() == Some(name),
+        })
+    }
+
+    fn object(&self) -> Value {
+        let mut object = Map::new();
+        object.insert("name".into(), json!(self.name));
+        object.insert("current".into(), json!(self.current));
+        let base_url = self.profile.as_ref().map(|profile| &profile.base_url);
+        object.insert("base_url".into(), json!(base_url));
+        if let Some(profile) = &self.profile {
+            object.insert("read_only".into(), json!(profile.read_only));
+            object.insert("ca_file".into(), json!(profile.ca_file));
+            object.insert("dialect".into(), json!(profile.dialect.own_names()));
+        }
+        Value::Object(object)
+    }
+
+    fn address(&self) -> &str {
+        match &self.profile {
+            Some(profile) => &profile.base_url,
+            None => "the embedded sandbox: nothing is really booked",
+        }
+    }
+
+    fn access(&self) -> &'static str {
+        match &self.profile {
+            Some(profile) if profile.read_only => "read-only",
+            _ => "",
+        }
+    }
+}
+
+/// The profile that commands use now; `None` where an address without a profile is set in the environment.
+pub(super) fn current(setup: &Setup, file: &ConfigFile) -> Option<String> {
+    let url = Environment::text(setup.environment.base_url.as_ref());
+    let by_default = || match url {
+        Some(_) => None,
+        None => Some(file.default_profile.as_deref().unwrap_or(SANDBOX_PROFILE)),
+    };
+    let named = setup.named_profile();
+    named.or_else(|| by_default().map(str::to_owned))
+}
+
+/// Every profile, the sandbox first.
+pub(super) fn rows(setup: &Setup) -> Result<Vec<Row>> {
+    let file = super::read(setup)?;
+    let names = file.profiles.keys().map(String::as_str);
+    std::iter::once(SANDBOX_PROFILE)
+        .chain(names.filter(|name| *name != SANDBOX_PROFILE))
+        .map(|name| Row::of(setup, &file, name))
+        .collect()
+}
+
+pub(super) struct Profiles(pub(super) Vec<Row>);
+
+impl View for Profiles {
+    fn json(&self) -> Document {
+        let rows: Vec<Value> = self.0.iter().map(Row::object).collect();
+        json!({ "profiles": rows }).into()
+    }
+
+    fn page(&self) -> Page {
+        let rows = self.0.iter().map(|row| {
+            let state = match row.current {
+                true => TableCell::toned("current", Tone::Good),
+                false => "".into(),
+            };
+            vec![
+                row.name.as_str().into(),
+                state,
+                row.address().into(),
+                row.access().into(),
+            ]
+        });
+        let mut page = Page::default();
+        let headers = vec!["profile", "state", "address", "access"];
+        page.table(headers, rows.collect(), vec![]);
+        page
+    }
+}
+
+impl View for Row {
+    fn json(&self) -> Document {
+        self.object().into()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        let (tone, state) = match self.current {
+            true => (Tone::Good, "current"),
+            false => (Tone::Dim, "not current"),
+        };
+        page.heading(tone, state, self.name.as_str());
+        page.field("address", self.address());
+        let Some(profile) = &self.profile else {
+            return page;
+        };
+        if profile.read_only {
+            page.field(
+                "access",
+                "read-only: nothing is sent that would change something",
+            );
+        }
+        let ca_file = profile.ca_file.as_ref();
+        page.field_if("ca file", ca_file.map(|file| file.display().to_string()));
+        for (key, value) in profile.dialect.own_names() {
+            page.field("dialect", format!("{key} = {}", plain(&value)));
+        }
+        if !self.current {
+            page.next(format!("bookctl profile use {}", self.name));
+        }
+        page
+    }
+}

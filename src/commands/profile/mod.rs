@@ -1,0 +1,80 @@
+//! `bookctl profile`: the services that bookctl can talk to, as `config.toml` keeps them.
+
+mod add;
+mod listing;
+mod remove;
+
+use clap::Subcommand;
+
+use crate::config::{ConfigFile, SANDBOX_PROFILE, edit};
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::setup::Setup;
+use listing::{Profiles, Row};
+
+/// The services that bookctl can talk to
+///
+/// A profile is an address with what belongs to it; its key is kept apart, by `bookctl auth login`.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// List the profiles
+    List,
+    /// Show a profile
+    Show {
+        /// Profile; the one that commands use now unless said
+        name: Option<String>,
+    },
+    Add(add::Args),
+    /// Use a profile wherever none is named; `sandbox` is the embedded sandbox
+    Use {
+        /// Profile
+        name: String,
+    },
+    Remove(remove::Args),
+}
+
+pub(super) async fn run(setup: &Setup, command: Command) -> Result<Exit> {
+    match command {
+        Command::List => {
+            setup.out.emit(&Profiles(listing::rows(setup)?))?;
+            Ok(Exit::Done)
+        }
+        Command::Show { name } => {
+            let name = name.or_else(|| listing::current(setup, &read(setup).ok()?));
+            show(setup, name.as_deref().unwrap_or(SANDBOX_PROFILE))
+        }
+        Command::Add(args) => add::run(setup, &args),
+        Command::Use { name } => use_profile(setup, &name),
+        Command::Remove(args) => remove::run(setup, args).await,
+    }
+}
+
+fn read(setup: &Setup) -> Result<ConfigFile> {
+    ConfigFile::read(&setup.paths.config_file)
+}
+
+fn show(setup: &Setup, name: &str) -> Result<Exit> {
+    setup.out.emit(&Row::of(setup, &read(setup)?, name)?)?;
+    Ok(Exit::Done)
+}
+
+fn use_profile(setup: &Setup, name: &str) -> Result<Exit> {
+    edit(&setup.paths.config_file, |draft| {
+        if name != SANDBOX_PROFILE {
+            draft.before.profile(name)?;
+        }
+        draft.set_default(Some(name));
+        Ok(())
+    })?;
+    for (variable, value) in [
+        ("BOOKCTL_PROFILE", &setup.environment.profile),
+        ("BOOKCTL_BASE_URL", &setup.environment.base_url),
+    ] {
+        if value.is_some() {
+            setup.out.warn(&format!(
+                "{variable} is set, and goes before the profile that is used by default"
+            ));
+        }
+    }
+    show(setup, name)
+}

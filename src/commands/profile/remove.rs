@@ -1,0 +1,66 @@
+use crate::config::{SANDBOX_PROFILE, edit};
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::prompt::Question;
+use crate::secrets::{Account, Vault};
+use crate::setup::Setup;
+use crate::walk::forget_secrets;
+
+use super::listing::{Profiles, rows};
+
+/// Remove a profile, and the key that is stored for it
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  bookctl profile remove staging --yes")]
+pub(crate) struct Args {
+    /// Profile
+    name: String,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+pub(super) async fn run(setup: &Setup, args: Args) -> Result<Exit> {
+    let name = &args.name;
+    if name == SANDBOX_PROFILE {
+        return Err(Error::config("the embedded sandbox is always there")
+            .hint("start it afresh with `bookctl sandbox reset`"));
+    }
+    let file = super::read(setup)?;
+    let profile = file.profile(name)?;
+    // An address that cannot be read has nothing stored for it but what was noted.
+    let origin = profile.address(name).map_or_else(
+        |_| profile.key_origin.clone().unwrap_or_default(),
+        |address| address.origin(),
+    );
+    if !args.yes {
+        confirm(setup, name).await?;
+    }
+    let vault = Vault::new(setup.paths.secrets.clone());
+    if let Err(error) = forget_secrets(setup, &vault, &Account::new(name, origin)).await {
+        setup
+            .out
+            .warn(&format!("its key may be stored still: {}", error.message));
+    }
+    edit(&setup.paths.config_file, |draft| draft.remove(name))?;
+    setup.out.emit(&Profiles(rows(setup)?))?;
+    Ok(Exit::Done)
+}
+
+async fn confirm(setup: &Setup, name: &str) -> Result<()> {
+    if !setup.prompter.interactive() {
+        return Err(
+            Error::usage("removing a profile wants a yes, and nothing may be asked here")
+                .hint("give --yes"),
+        );
+    }
+    let question = Question::new(format!("Remove profile {name}?"), "--yes", "the go-ahead");
+    if setup.prompter.confirm(&question, false).await? {
+        Ok(())
+    } else {
+        Err(Error::new(
+            "declined",
+            Exit::Declined,
+            "nothing was removed",
+        ))
+    }
+}

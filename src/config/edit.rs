@@ -1,0 +1,237 @@
+//! Changes to `config.toml`: comments and order stay, and no two processes lose each other's.
+
+use std::path::Path;
+
+use toml_edit::{DocumentMut, Item, Table, value};
+
+use super::file::ConfigFile;
+use super::target::{BaseUrl, SANDBOX_PROFILE};
+use crate::error::{Error, Result, reason};
+use crate::private_file;
+
+/// A name that a profile may have: visible ASCII without blanks, and not `sandbox`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ProfileName(String);
+
+impl ProfileName {
+    /// The name, or why it cannot be one.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        if text == SANDBOX_PROFILE {
+            return Err("sandbox is always the embedded sandbox".to_owned());
+        }
+        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err("a name is made of visible ASCII characters without blanks".to_owned());
+        }
+        Ok(ProfileName(text.to_owned()))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The file as it is being changed.
+pub(crate) struct Draft {
+    document: DocumentMut,
+    /// What the file says before the change.
+    pub(crate) before: ConfigFile,
+}
+
+/// Changes the file. What does not read as a configuration afterwards is not written.
+pub(crate) fn edit(path: &Path, change: impl FnOnce(&mut Draft) -> Result<()>) -> Result<()> {
+    private_file::update(path, |text| {
+        let before = ConfigFile::parse(path, &text)?;
+        let document = text
+            .parse()
+            .map_err(|_| Error::config(format!("{} is not TOML", path.display())))?;
+        let mut draft = Draft { document, before };
+        change(&mut draft)?;
+        let changed = draft.document.to_string();
+        ConfigFile::parse(path, &changed)?;
+        Ok((changed != text).then_some(changed))
+    })
+    .map_err(|failed: Failed| match failed {
+        Failed::Change(error) => error,
+        Failed::File(error) => Error::config(format!(
+            "cannot write {}: {}",
+            path.display(),
+            reason(&error)
+        )),
+    })
+}
+
+enum Failed {
+    Change(Error),
+    File(std::io::Error),
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Failed::Change(error)
+    }
+}
+
+impl From<std::io::Error> for Failed {
+    fn from(error: std::io::Error) -> Self {
+        Failed::File(error)
+    }
+}
+
+impl Draft {
+    /// Makes this profile the one that is used where none is named; `None`: the embedded sandbox again.
+    pub(crate) fn set_default(&mut self, name: Option<&str>) {
+        match name {
+            Some(name) => self.set_root("default_profile", name),
+            None => {
+                self.document.remove("default_profile");
+            }
+        }
+    }
+
+    /// A key of the file itself. Replaced in place, so that a comment beside it stays.
+    fn set_root(&mut self, key: &str, text: &str) {
+        assign(self.document.as_table_mut(), key, text.into());
+    }
+
+    /// Adds a profile.
+    pub(crate) fn add(&mut self, name: &ProfileName, base_url: &BaseUrl) -> Result<()> {
+        self.set(name.as_str(), "base_url", base_url.join(""))
+    }
+
+    /// Sets one of a profile's own keys; the profile is added where it is missing.
+    pub(crate) fn set(
+        &mut self,
+        name: &str,
+        key: &str,
+        to: impl Into<toml_edit::Value>,
+    ) -> Result<()> {
+        let profile = table(self.profiles()?, name)?;
+        assign(profile, key, to.into());
+        Ok(())
+    }
+
+    /// Removes one of a profile's own keys.
+    pub(crate) fn unset(&mut self, name: &str, key: &str) -> Result<()> {
+        if let Some(profile) = self
+            .profiles()?
+            .get_mut(name)
+            .and_then(Item::as_table_like_mut)
+        {
+            profile.remove(key);
+        }
+        Ok(())
+    }
+
+    /// Sets one of the open names in a profile's dialect.
+    pub(crate) fn set_dialect(&mut self, name: &str, key: &str, to: &str) -> Result<()> {
+        let profile = table(self.profiles()?, name)?;
+        assign(table(profile, "dialect")?, key, to.into());
+        Ok(())
+    }
+
+    pub(crate) fn remove(&mut self, name: &str) -> Result<()> {
+        self.profiles()?.remove(name);
+        if self.before.default_profile.as_deref() == Some(name) {
+            self.set_default(None);
+        }
+        Ok(())
+    }
+
+    fn profiles(&mut self) -> Result<&mut dyn toml_edit::TableLike> {
+        table(self.document.as_table_mut(), "profiles")
+    }
+}
+
+/// The table under `key`, made where there is none; without a heading of its own until it has keys of its own.
+fn table<'a>(
+    parent: &'a mut dyn toml_edit::TableLike,
+    key: &str,
+) -> Result<&'a mut dyn toml_edit::TableLike> {
+    let entry = parent.entry(key).or_insert_with(|| {
+        let mut table = Table::new();
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    entry
+        .as_table_like_mut()
+        .ok_or_else(|| Error::config(format!("{} is no table in config.toml", key.escape_debug())))
+}
+
+fn assign(table: &mut dyn toml_edit::TableLike, key: &str, mut to: toml_edit::Value) {
+    match table.get_mut(key).and_then(Item::as_value_mut) {
+        Some(present) => {
+            *to.decor_mut() = present.decor().clone();
+            *present = to;
+        }
+        None => {
+            table.insert(key, value(to));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edited(text: &str, change: impl FnOnce(&mut Draft) -> Result<()>) -> Result<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, text).unwrap();
+        let outcome = edit(&path, change);
+        let text = std::fs::read_to_string(&path).unwrap();
+        outcome.map(|()| text)
+    }
+
+    #[test]
+    fn a_change_keeps_comments_and_order() {
+        let before = "# mine\ndefault_profile = 'a' # for now\n\n[profiles.b]\nbase_url = 'https://b.example' # b\n\n\
+                      [profiles.a]\nbase_url = 'https://a.example'\n";
+        let after = edited(before, |draft| {
+            draft.set_default(Some("b"));
+            draft.set("b", "read_only", true)
+        });
+        assert_eq!(
+            after.unwrap(),
+            "# mine\ndefault_profile = \"b\" # for now\n\n[profiles.b]\nbase_url = 'https://b.example' # b\n\
+             read_only = true\n\n[profiles.a]\nbase_url = 'https://a.example'\n"
+        );
+    }
+
+    #[test]
+    fn a_name_with_dots_and_quotes_is_one_name() {
+        let name = ProfileName::parse("eu.\"west\"").unwrap();
+        let url = BaseUrl::parse("https://a.example", "it").unwrap();
+        let after = edited("", |draft| {
+            draft.add(&name, &url)?;
+            draft.set_dialect(name.as_str(), "otp_field", "pin")
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let file = ConfigFile::parse(folder.path(), &after.unwrap()).unwrap();
+        assert_eq!(file.profiles[name.as_str()].dialect.otp_field, "pin");
+    }
+
+    #[test]
+    fn the_default_is_written_before_the_profiles_and_goes_with_its_profile() {
+        let profile = "[profiles.a]\nbase_url = \"https://a.example\"\n";
+        let used = edited(profile, |draft| {
+            draft.set_default(Some("a"));
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(used, format!("default_profile = \"a\"\n{profile}"));
+        assert_eq!(edited(&used, |draft| draft.remove("a")).unwrap().trim(), "");
+    }
+
+    #[test]
+    fn what_would_not_read_as_a_configuration_is_not_written() {
+        assert!(edited("", |draft| draft.set("a", "read_only", true)).is_err());
+    }
+
+    #[test]
+    fn a_name_is_visible_ascii_without_blanks_and_not_sandbox() {
+        for bad in ["", "sandbox", "a b", "caf\u{e9}", "a\u{1b}", "\t"] {
+            assert!(ProfileName::parse(bad).is_err(), "{bad:?}");
+        }
+        assert!(ProfileName::parse("live-eu.1").is_ok());
+    }
+}

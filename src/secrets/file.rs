@@ -1,0 +1,215 @@
+//! `secrets.toml`: for machines without a keyring, and only where it was asked for (`--storage file`).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use zeroize::Zeroizing;
+
+use super::account::{Account, Item};
+use super::secret::Secret;
+use crate::error::{Error, Result, reason};
+use crate::private_file;
+
+/// The file; 0600, beside `config.toml`.
+#[derive(Clone, Debug)]
+pub(super) struct SecretsFile(pub(super) PathBuf);
+
+/// Account → what is kept for it.
+type Kept = BTreeMap<String, Entry>;
+
+#[derive(Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_key: Option<Line>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    webhook_secret: Option<Line>,
+}
+
+/// A secret as it stands in the file. [`Secret`] itself cannot be written by serde, so that no document can.
+struct Line(Secret);
+
+impl Serialize for Line {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.expose())
+    }
+}
+
+impl<'de> Deserialize<'de> for Line {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|text| Line(Secret::new(text)))
+    }
+}
+
+impl Entry {
+    fn item(&mut self, item: Item) -> &mut Option<Line> {
+        match item {
+            Item::ApiKey => &mut self.api_key,
+            Item::WebhookSecret => &mut self.webhook_secret,
+        }
+    }
+}
+
+impl SecretsFile {
+    pub(super) fn get(&self, account: &Account, item: Item) -> Result<Option<Secret>> {
+        if !self.0.exists() {
+            return Ok(None);
+        }
+        refuse_if_others_can_read(&self.0)?;
+        let text = private_file::read(&self.0).map_err(|error| self.unusable(&reason(&error)))?;
+        let text = Zeroizing::new(text.unwrap_or_default());
+        let mut kept = self.parse(&text)?;
+        let entry = kept.get_mut(&account.to_string());
+        Ok(entry
+            .and_then(|entry| entry.item(item).take())
+            .map(|line| line.0))
+    }
+
+    pub(super) fn set(&self, account: &Account, item: Item, secret: &Secret) -> Result<()> {
+        self.update(|kept| {
+            let line = Line(secret.clone());
+            *kept.entry(account.to_string()).or_default().item(item) = Some(line);
+            true
+        })
+    }
+
+    /// Forgets one thing that is kept for an account. Where there is no file, none is made.
+    pub(super) fn delete(&self, account: &Account, item: Item) -> Result<bool> {
+        if !self.0.exists() {
+            return Ok(false);
+        }
+        let mut found = false;
+        self.update(|kept| {
+            let name = account.to_string();
+            if let Some(entry) = kept.get_mut(&name) {
+                found = entry.item(item).take().is_some();
+                if entry.api_key.is_none() && entry.webhook_secret.is_none() {
+                    kept.remove(&name);
+                }
+            }
+            found
+        })?;
+        Ok(found)
+    }
+
+    fn update(&self, change: impl FnOnce(&mut Kept) -> bool) -> Result<()> {
+        let mut outcome = Ok(());
+        private_file::update(&self.0, |text| {
+            let text = Zeroizing::new(text);
+            let mut kept = match self.parse(&text) {
+                Ok(kept) => kept,
+                Err(error) => {
+                    outcome = Err(error);
+                    return Ok(None);
+                }
+            };
+            let written = change(&mut kept).then(|| toml::to_string(&kept).ok());
+            Ok::<_, std::io::Error>(written.flatten())
+        })
+        .map_err(|error| self.unusable(&reason(&error)))?;
+        outcome
+    }
+
+    /// What is wrong is told by its line alone: the parser's own words would show what stands there.
+    fn parse(&self, text: &str) -> Result<Kept> {
+        toml::from_str(text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start);
+            let line = text[..start].matches('\n').count() + 1;
+            self.unusable(&format!("line {line} cannot be read"))
+        })
+    }
+
+    fn unusable(&self, why: &str) -> Error {
+        Error::config(format!("{} cannot be used: {why}", self.0.display()))
+            .hint("correct it, or remove it and run `bookctl auth login` again")
+    }
+}
+
+#[cfg(unix)]
+fn refuse_if_others_can_read(path: &Path) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let open = fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o077 != 0);
+    if open {
+        return Err(Error::config(format!(
+            "{} holds keys, and others can read it",
+            path.display()
+        ))
+        .hint(format!("chmod 600 {}", path.display())));
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn refuse_if_others_can_read(_: &Path) -> Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(folder: &tempfile::TempDir) -> SecretsFile {
+        SecretsFile(folder.path().join("secrets.toml"))
+    }
+
+    #[test]
+    fn a_secret_is_found_for_its_own_profile_and_origin_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = file(&folder);
+        let live = Account::new("live", "https://a.example");
+        let secret = Secret::new("sk_live_x\"\u{20ac}".to_owned());
+        file.set(&live, Item::ApiKey, &secret).unwrap();
+        assert_eq!(file.get(&live, Item::ApiKey).unwrap(), Some(secret));
+        assert_eq!(file.get(&live, Item::WebhookSecret).unwrap(), None);
+        for other in [
+            Account::new("live", "https://b.example"),
+            Account::new("live", "http://a.example"),
+            Account::new("test", "https://a.example"),
+        ] {
+            assert_eq!(file.get(&other, Item::ApiKey).unwrap(), None, "{other}");
+        }
+        assert!(file.delete(&live, Item::ApiKey).unwrap());
+        assert!(!file.delete(&live, Item::ApiKey).unwrap());
+        assert_eq!(fs::read_to_string(&file.0).unwrap(), "");
+    }
+
+    #[test]
+    fn a_damaged_file_is_refused_without_showing_what_stands_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = file(&folder);
+        let account = Account::new("live", "https://a.example");
+        let secret = Secret::new("sk_live_other".to_owned());
+        file.set(&account, Item::ApiKey, &secret).unwrap();
+        for text in [
+            "\nsk_live_seen",
+            "\n[x]\napi_key = [\"sk_live_seen\"]",
+            "\nx = \"sk_live_seen\"",
+        ] {
+            fs::write(&file.0, text).unwrap();
+            for error in [
+                file.get(&account, Item::ApiKey).map(drop).unwrap_err(),
+                file.set(&account, Item::ApiKey, &secret).unwrap_err(),
+            ] {
+                assert!(error.message.contains("line "), "{}", error.message);
+                assert!(!error.message.contains("seen"), "{}", error.message);
+            }
+            assert_eq!(fs::read_to_string(&file.0).unwrap(), text);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_others_can_read_is_not_used() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let file = file(&folder);
+        let account = Account::new("live", "https://a.example");
+        let secret = Secret::new("sk_live_x".to_owned());
+        file.set(&account, Item::ApiKey, &secret).unwrap();
+        fs::set_permissions(&file.0, fs::Permissions::from_mode(0o640)).unwrap();
+        let error = file.get(&account, Item::ApiKey).unwrap_err();
+        assert!(error.hint.as_deref().unwrap().starts_with("chmod 600"));
+    }
+}

@@ -1,0 +1,71 @@
+//! What there is before a service is chosen: streams, prompter, environment, files. Verbs that mend the
+//! configuration work with this alone, so that a broken one does not lock its owner out.
+
+use std::time::Duration;
+
+use crate::config::{Environment, Paths, Target, Wishes, resolve};
+use crate::error::Result;
+use crate::flags::Flags;
+use crate::output::{Filter, Format, Output, Terminals};
+use crate::prompt::{Facts, Prompter};
+
+pub(crate) struct Setup {
+    pub(crate) out: Output,
+    pub(crate) prompter: Prompter,
+    pub(crate) environment: Environment,
+    pub(crate) paths: Paths,
+    pub(crate) wishes: Wishes,
+    pub(crate) stdin_is_terminal: bool,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) max_wait: Duration,
+    pub(crate) verbose: bool,
+}
+
+impl Setup {
+    pub(crate) fn new(flags: &Flags, environment: Environment) -> Result<Self> {
+        // A filter that is none is refused before anything is sent.
+        let format = match &flags.jq {
+            Some(source) => Format::Jq(Filter::parse(source)?),
+            None if flags.json => Format::Json,
+            None => Format::Human,
+        };
+        let terminals = Terminals::detect();
+        let out = Output::of_process(format, flags.color, flags.quiet, &environment);
+        let prompter = Prompter::new(&Facts {
+            stdin_is_terminal: terminals.stdin,
+            stderr_is_terminal: terminals.stderr,
+            no_input: flags.no_input,
+            machine_output: !out.is_human(),
+            no_input_in_environment: Environment::on(environment.no_input.as_ref()),
+            ci: Environment::on(environment.ci.as_ref()),
+            term_is_dumb: environment.term.as_ref().is_none_or(|term| term == "dumb"),
+            accessible: Environment::on(environment.accessible.as_ref()),
+            colour: out.stderr_look().colour,
+        });
+        Ok(Setup {
+            out,
+            prompter,
+            paths: Paths::find(&environment)?,
+            wishes: Wishes {
+                profile: flags.profile.clone(),
+                no_sandbox: flags.no_sandbox || Environment::on(environment.no_sandbox.as_ref()),
+            },
+            environment,
+            stdin_is_terminal: terminals.stdin,
+            timeout: flags.timeout,
+            max_wait: flags.max_wait,
+            verbose: flags.verbose,
+        })
+    }
+
+    /// The service that a command would talk to.
+    pub(crate) fn target(&self) -> Result<Target> {
+        resolve(&self.wishes, &self.environment, &self.paths)
+    }
+
+    /// The profile that a flag or the environment names.
+    pub(crate) fn named_profile(&self) -> Option<String> {
+        let environment = Environment::text(self.environment.profile.as_ref());
+        self.wishes.profile.clone().or(environment)
+    }
+}

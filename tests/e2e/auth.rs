@@ -1,0 +1,303 @@
+//! Keys: stored, found for their own profile and address alone, and never seen.
+
+use crate::harness::{Home, Key, Output, Served, Terminal, text};
+
+const KEY: &str = "sk_live_sandbox";
+
+fn login(home: &Home, base_url: &str, more: &[&str], input: &str) -> Output {
+    let arguments = [
+        "auth",
+        "login",
+        "--profile",
+        "t",
+        "--base-url",
+        base_url,
+        "--key-stdin",
+    ];
+    home.feed(arguments.iter().chain(more), input)
+}
+
+/// A home in which profile `t` points to the sandbox, its key stored in the file.
+fn logged_in(served: &Served) -> Home {
+    let home = Home::new();
+    let output = login(&home, served.base_url(), &["--storage", "file"], KEY).exits(0);
+    assert!(
+        !output.stdout.contains(KEY) && !output.stderr.contains(KEY),
+        "{output}"
+    );
+    home
+}
+
+fn status(home: &Home) -> serde_json::Value {
+    let status = home.run(["auth", "status", "--profile", "t", "--json"]);
+    let status = status.exits(0).json();
+    assert_eq!(status["profiles"].as_array().unwrap().len(), 1, "{status}");
+    status["profiles"][0].clone()
+}
+
+fn files_hold(home: &Home, part: &str) -> bool {
+    let files = std::fs::read_dir(home.path()).into_iter().flatten();
+    files
+        .map(|file| std::fs::read(file.unwrap().path()).unwrap())
+        .any(|bytes| String::from_utf8_lossy(&bytes).contains(part))
+}
+
+/// "`--storage file` (0600, by choice, never in silence)" (command line, Environment)
+#[test]
+fn a_key_in_the_file_is_used_and_its_owners_alone() {
+    let served = Served::start();
+    let home = logged_in(&served);
+    home.book("ven_confirms", &["--profile", "t"]).exits(0);
+    assert_eq!(served.bookings().len(), 1);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let file = home.path().join("secrets.toml");
+        let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+        let error = home
+            .run(["status", "--profile", "t", "--json"])
+            .refused(3, "config");
+        assert!(text(&error, "hint").starts_with("chmod 600"), "{error}");
+    }
+}
+
+/// "kind (live/test/beta …), masked: at most the last 4"
+#[test]
+fn a_status_says_where_a_key_comes_from_and_shows_its_end_alone() {
+    let served = Served::start();
+    let home = logged_in(&served);
+    let row = status(&home);
+    assert_eq!(row["source"], "file");
+    assert_eq!(row["kind"], "live");
+    assert_eq!(row["origin"], served.base_url());
+    let masked = text(&row, "key");
+    assert!(
+        masked.starts_with("sk_live_…") && !masked.contains("sandbox"),
+        "{row}"
+    );
+
+    let home = home.with("BOOKCTL_API_KEY", "sk_test_0123456789abcdef");
+    let row = status(&home);
+    assert_eq!(
+        (text(&row, "source"), text(&row, "kind"), text(&row, "key")),
+        ("environment".into(), "test".into(), "sk_test_…cdef".into())
+    );
+}
+
+/// "The environment beats the keyring, the keyring the file."
+#[test]
+fn a_key_of_the_environment_goes_before_the_stored_one() {
+    let served = Served::start();
+    let home = logged_in(&served).with("BOOKCTL_API_KEY", "sk_live_nobody");
+    home.run(["status", "--profile", "t", "--json"])
+        .refused(4, "unauthorized");
+}
+
+/// "An API key never travels to another origin than the one it was stored or given for" (command line)
+#[test]
+fn a_stored_key_is_not_sent_to_an_address_that_was_edited_in_later() {
+    let served = Served::start();
+    let home = logged_in(&served);
+    let elsewhere = crate::harness::Scripted::start(|_| crate::harness::Reply::html());
+    let path = home.path().join("config.toml");
+    let config = std::fs::read_to_string(&path).unwrap();
+    let base_url = |url: &str| format!("base_url = \"{url}\"");
+    let edited = config.replace(
+        &base_url(served.base_url()),
+        &base_url(elsewhere.base_url()),
+    );
+    assert_ne!(edited, config);
+    std::fs::write(&path, &edited).unwrap();
+    let show = ["show", "bk_1", "--profile", "t", "--json"];
+    let error = home.run(show).refused(4, "no_key");
+    assert!(
+        text(&error, "message").contains(served.base_url()),
+        "{error}"
+    );
+    // Nor where the note of the origin is edited along.
+    std::fs::write(
+        &path,
+        config.replace(served.base_url(), elsewhere.base_url()),
+    )
+    .unwrap();
+    home.run(show).exits(3).error();
+    // Nor to an address of the environment that goes before the profile's.
+    std::fs::write(&path, &config).unwrap();
+    let home = home
+        .with("BOOKCTL_PROFILE", "t")
+        .with("BOOKCTL_BASE_URL", elsewhere.base_url());
+    home.run(["show", "bk_1", "--json"]).refused(4, "no_key");
+    assert!(elsewhere.requests().is_empty());
+}
+
+#[test]
+fn a_logout_leaves_nothing_of_the_secrets() {
+    let served = Served::start();
+    let home = Home::new();
+    let both = ["--webhook-secret-stdin", "--storage", "file"];
+    login(
+        &home,
+        served.base_url(),
+        &both,
+        &format!("{KEY}\nwhsec_0123456789\n"),
+    )
+    .exits(0);
+    assert_eq!(status(&home)["webhook_secret"], "file");
+    assert!(files_hold(&home, KEY) && files_hold(&home, "whsec_0123456789"));
+    home.run(["auth", "logout", "--profile", "t"]).exits(0);
+    assert!(!files_hold(&home, KEY) && !files_hold(&home, "whsec_0123456789"));
+    home.run(["status", "--profile", "t", "--json"])
+        .refused(4, "no_key");
+    home.run(["auth", "logout", "--json"]).refused(3, "config");
+}
+
+#[test]
+fn a_removed_profile_takes_its_key_with_it() {
+    let served = Served::start();
+    let home = logged_in(&served);
+    home.run(["profile", "remove", "t", "--yes"]).exits(0);
+    assert!(!files_hold(&home, KEY));
+}
+
+#[test]
+fn a_webhook_secret_is_added_to_a_key_that_is_there() {
+    let served = Served::start();
+    let home = logged_in(&served);
+    let add = [
+        "auth",
+        "login",
+        "--profile",
+        "t",
+        "--webhook-secret-stdin",
+        "--storage",
+        "file",
+    ];
+    home.feed(add, "whsec_0123456789\n").exits(0);
+    let row = status(&home);
+    assert_eq!(
+        (&row["source"], &row["webhook_secret"]),
+        (&"file".into(), &"file".into())
+    );
+    let home = home.with("BOOKCTL_WEBHOOK_SECRET", "whsec_other");
+    assert_eq!(status(&home)["webhook_secret"], "environment");
+}
+
+/// "it … tries them with `GET /v1/`, and stores them" (command line, Command tree)
+#[test]
+fn a_key_that_the_service_refuses_is_not_stored() {
+    let served = Served::start();
+    let home = Home::new();
+    for (key, code) in [
+        ("sk_live_nobody", "unauthorized"),
+        ("sk_v3_sandbox", "wrong_key_environment"),
+    ] {
+        let more = ["--storage", "file", "--json"];
+        login(&home, served.base_url(), &more, key).refused(4, code);
+    }
+    let more = ["--storage", "file", "--json"];
+    login(&home, "http://127.0.0.1:9", &more, KEY).refused(15, "network");
+    assert!(!home.path().exists());
+}
+
+/// "a shell script …: never a prompt"; "no flag takes one, nor a webhook secret" (command line)
+#[test]
+fn off_a_terminal_what_is_missing_is_named_and_nothing_is_asked() {
+    let home = Home::new();
+    for (arguments, flag) in [
+        (&["auth", "login"][..], "--profile"),
+        (
+            &["auth", "login", "--profile", "t", "--storage", "file"],
+            "--base-url",
+        ),
+        (
+            &[
+                "auth",
+                "login",
+                "--profile",
+                "t",
+                "--base-url",
+                "https://a.example",
+                "--storage",
+                "file",
+            ],
+            "--key-stdin",
+        ),
+    ] {
+        let error = home
+            .run(arguments.iter().chain(&["--json"]))
+            .refused(2, "usage");
+        assert!(text(&error, "hint").contains(flag), "{flag}: {error}");
+    }
+    for input in ["", "\n", "sk_live_a\nsk_live_b\n", "sk live"] {
+        login(
+            &home,
+            "https://a.example",
+            &["--storage", "file", "--json"],
+            input,
+        )
+        .refused(2, "usage");
+    }
+    for flag in ["--key", "--api-key", "--webhook-secret"] {
+        home.run(["auth", "login", flag, KEY]).exits(2);
+    }
+    let sandbox = [
+        "auth",
+        "login",
+        "--profile",
+        "sandbox",
+        "--key-stdin",
+        "--json",
+    ];
+    home.feed(sandbox, KEY).refused(2, "usage");
+}
+
+/// "On a terminal it asks for base URL, profile name and key" (command line, Command tree)
+#[test]
+fn a_person_is_asked_for_address_name_and_key_and_the_key_is_not_shown() {
+    let served = Served::start();
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &["auth", "login", "--storage", "file"]);
+    terminal
+        .answer("? Base URL", "http://api.example.com")
+        .see("must be https");
+    // What was typed stays on the line to be corrected.
+    for _ in 0.."http://api.example.com".len() {
+        terminal.type_in("\x7f");
+    }
+    terminal.type_in(served.base_url()).press(Key::Enter);
+    terminal.see("? Name of the profile").press(Key::Enter);
+    terminal.answer("? API key for", KEY);
+    let ended = terminal.end().exits(0).says("sk_live_…");
+    assert!(!ended.raw.contains(KEY), "{}", ended.raw);
+    home.book("ven_confirms", &["--profile", "live"]).exits(0);
+    assert_eq!(served.bookings().len(), 1);
+}
+
+/// "A secret seen: keys, …: not in argv, logs, errors, the journal, panics." (design)
+#[test]
+fn a_key_is_in_nothing_that_is_written() {
+    let served = Served::start();
+    let home = logged_in(&served).with("BOOKCTL_PROFILE", "t");
+    for arguments in [
+        &["status", "-v"][..],
+        &["show", "bk_nope", "-v", "--json"],
+        &["auth", "status"],
+        &["profile", "show", "t"],
+        &["doctor", "-v"],
+    ] {
+        let output = home.run(arguments);
+        let seen = output.stdout.contains(KEY) || output.stderr.contains(KEY);
+        assert!(!seen && !output.stderr.contains("panicked"), "{output}");
+    }
+    home.book("ven_confirms", &["-v"]).exits(0);
+    let journal = std::fs::read(home.path().join("journal.db")).unwrap();
+    assert!(!String::from_utf8_lossy(&journal).contains(KEY));
+    // A file that was damaged by hand is told by its line alone.
+    let file = home.path().join("secrets.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace('=', "")).unwrap();
+    let output = home.run(["status"]).exits(3);
+    assert!(!output.stderr.contains(KEY), "{output}");
+}

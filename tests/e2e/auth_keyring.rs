@@ -1,0 +1,179 @@
+//! The keyring of the operating system: a real one, one that is not there, and one that never answers.
+
+use std::io::Write;
+use std::os::unix::net::UnixListener;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::harness::{Home, Running, Served, text};
+
+const KEY: &str = "sk_live_sandbox";
+
+/// Starts an unlocked keyring on a bus of its own, and does there what `$1` says.
+const SESSION: &str = r#"
+printf pw | gnome-keyring-daemon --unlock --foreground --components=secrets >/dev/null 2>&1 &
+keyring=$!
+until dbus-send --session --print-reply --dest=org.freedesktop.DBus / \
+    org.freedesktop.DBus.NameHasOwner string:org.freedesktop.secrets | grep -q true; do sleep 0.02; done
+set -e
+trap 'kill $keyring' EXIT
+eval "$1"
+"#;
+
+fn installed(program: &str) -> bool {
+    let found = Command::new("sh")
+        .args(["-c", "command -v \"$0\"", program])
+        .stdout(Stdio::null())
+        .status();
+    found.is_ok_and(|status| status.success())
+}
+
+/// "secrets in the OS keyring"; "it reads back what it stored" (command line)
+#[test]
+fn a_real_keyring_keeps_what_login_stores_and_gives_what_others_stored_there() {
+    let needed = [
+        "dbus-run-session",
+        "dbus-send",
+        "gnome-keyring-daemon",
+        "secret-tool",
+    ];
+    if let Some(missing) = needed.into_iter().find(|program| !installed(program)) {
+        // Past the test runner's capture: who reads the log is to see it.
+        writeln!(std::io::stderr(), "skipped: {missing} is not installed").unwrap();
+        return;
+    }
+    let served = Served::start();
+    let home = Home::new();
+    let script = r#"
+        account="service bookctl username t@$URL"
+        bookctl() { "$BOOKCTL" "$@"; }
+        source() { bookctl auth status --profile t --jq '.profiles[0] | "\(.source) \(.kind)"'; }
+        printf 'sk_live_sandbox\nwhsec_0123456789\n' |
+            bookctl auth login --profile t --base-url "$URL" --key-stdin --webhook-secret-stdin -q >/dev/null
+        echo "kept: $(secret-tool lookup $account)"
+        echo "webhook: $(secret-tool lookup service bookctl-webhook username "t@$URL")"
+        echo "from: $(source)"
+        bookctl status --profile t --jq '"used: \(.sandbox)"'
+        printf sk_test_sandbox | secret-tool store --label=other $account
+        echo "then: $(source)"
+        printf sk_live_sandbox | bookctl auth login --profile t --key-stdin --storage file -q >/dev/null
+        echo "moved: $(source) $(secret-tool lookup $account)."
+        printf sk_live_sandbox | bookctl auth login --profile t --key-stdin -q >/dev/null
+        echo "back: $(source) $(grep -c api_key "$BOOKCTL_HOME/secrets.toml")"
+        bookctl auth logout --profile t -q >/dev/null
+        echo "gone: $(secret-tool lookup $account; secret-tool lookup service bookctl-webhook username "t@$URL")."
+    "#;
+    let mut session = Command::new("dbus-run-session");
+    home.enter(&mut session);
+    session
+        .env_remove("DBUS_SESSION_BUS_ADDRESS")
+        .env("XDG_RUNTIME_DIR", home.folder())
+        .env("URL", served.base_url())
+        .env("BOOKCTL", env!("CARGO_BIN_EXE_bookctl"))
+        .args(["--", "bash", "-c", SESSION, "bash", script])
+        .stdin(Stdio::null());
+    let output = Running::start(session).end().exits(0);
+    assert_eq!(
+        output.stdout.lines().collect::<Vec<_>>(),
+        [
+            "kept: sk_live_sandbox",
+            "webhook: whsec_0123456789",
+            "from: keyring live",
+            "used: true",
+            "then: keyring test",
+            "moved: file live .",
+            "back: keyring live 0",
+            "gone: .",
+        ],
+        "{output}"
+    );
+}
+
+fn login(home: &Home, base_url: &str) -> serde_json::Value {
+    let arguments = [
+        "auth",
+        "login",
+        "--profile",
+        "t",
+        "--base-url",
+        base_url,
+        "--key-stdin",
+        "--json",
+    ];
+    home.feed(arguments, KEY).refused(3, "keyring")
+}
+
+/// "Where no keyring answers within 3 s, `auth login` says so (3) and names the ways out" (command line)
+#[test]
+fn without_a_bus_a_login_says_so_at_once_and_names_the_ways_out() {
+    let served = Served::start();
+    let home = Home::new();
+    let begun = Instant::now();
+    let error = login(&home, served.base_url());
+    assert!(
+        begun.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        begun.elapsed()
+    );
+    let hint = text(&error, "hint");
+    assert!(
+        hint.contains("BOOKCTL_API_KEY") && hint.contains("--storage file"),
+        "{error}"
+    );
+    assert!(!home.path().exists());
+}
+
+/// A bus that takes connections and says nothing.
+#[test]
+fn a_bus_that_never_answers_is_waited_for_three_seconds_and_only_where_it_is_needed() {
+    let served = Served::start();
+    let home = Home::new();
+    let socket = home.folder().join("bus");
+    let _silent = UnixListener::bind(&socket).unwrap();
+    let home = home.with(
+        "DBUS_SESSION_BUS_ADDRESS",
+        &format!("unix:path={}", socket.display()),
+    );
+    let within_four_seconds = |what: &dyn Fn()| {
+        let begun = Instant::now();
+        what();
+        assert!(
+            begun.elapsed() < Duration::from_secs(4),
+            "{:?}",
+            begun.elapsed()
+        );
+    };
+    within_four_seconds(&|| {
+        login(&home, served.base_url());
+    });
+    within_four_seconds(&|| {
+        let doctor = home.run(["doctor", "--json"]).exits(0).json();
+        let keyring = &doctor["checks"][1];
+        assert_eq!(
+            (&keyring["name"], &keyring["state"]),
+            (&"keyring".into(), &"warning".into())
+        );
+    });
+    home.run(["profile", "add", "t", "--base-url", served.base_url()])
+        .exits(0);
+    within_four_seconds(&|| {
+        let error = home
+            .run(["status", "--profile", "t", "--json"])
+            .refused(4, "no_key");
+        assert!(
+            text(&error, "message").contains("did not answer within 3 s"),
+            "{error}"
+        );
+    });
+
+    // The embedded sandbox and a key of the environment ask no keyring.
+    let begun = Instant::now();
+    home.book("ven_confirms", &[]).exits(0);
+    let home = home.with("BOOKCTL_API_KEY", KEY);
+    home.run(["status", "--profile", "t"]).exits(0);
+    assert!(
+        begun.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        begun.elapsed()
+    );
+}

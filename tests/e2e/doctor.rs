@@ -1,0 +1,117 @@
+//! The doctor: what it says where all is well, and where each thing is wrong.
+
+use serde_json::Value;
+
+use crate::harness::{Home, Reply, Scripted, Served, text};
+
+/// State and fix of a check.
+fn check<'a>(report: &'a Value, name: &str) -> &'a Value {
+    let checks = report["checks"].as_array().unwrap();
+    let found = checks.iter().find(|check| check["name"] == name);
+    found.unwrap_or_else(|| panic!("{name} was not looked at: {report}"))
+}
+
+fn examine(home: &Home, exit: i32) -> Value {
+    home.run(["doctor", "--json"]).exits(exit).json()
+}
+
+#[test]
+fn without_any_configuration_nothing_is_a_problem() {
+    let home = Home::new();
+    let report = examine(&home, 0);
+    for name in [
+        "config",
+        "reachability",
+        "tls",
+        "clock",
+        "key",
+        "limits",
+        "journal",
+    ] {
+        assert_eq!(check(&report, name)["state"], "ok", "{report}");
+    }
+    // No keyring here: the ways out are named.
+    let keyring = check(&report, "keyring");
+    assert_eq!(keyring["state"], "warning");
+    assert!(
+        text(keyring, "fix").starts_with("bookctl auth login"),
+        "{report}"
+    );
+    let lines = home.run(["doctor"]).exits(0).stdout;
+    assert_eq!(lines.lines().count(), 8, "{lines}");
+}
+
+#[test]
+fn a_service_that_takes_the_key_is_well_and_one_that_refuses_it_is_the_keys_problem() {
+    let served = Served::start();
+    let report = examine(&served.home(), 0);
+    assert!(
+        text(check(&report, "key"), "detail").contains("environment"),
+        "{report}"
+    );
+    let report = examine(&served.home_with("sk_live_nobody"), 4);
+    assert_eq!(check(&report, "reachability")["state"], "ok");
+    assert_eq!(check(&report, "key")["state"], "problem");
+    let report = examine(&Home::new().with("BOOKCTL_BASE_URL", served.base_url()), 4);
+    assert_eq!(check(&report, "key")["state"], "problem");
+}
+
+#[test]
+fn a_dead_address_and_one_where_something_else_answers_are_network_problems() {
+    let report = examine(&Home::pointing_to("http://127.0.0.1:9", "sk_live_x"), 15);
+    assert_eq!(check(&report, "reachability")["state"], "problem");
+    assert!(
+        check(&report, "reachability")["fix"].is_string(),
+        "{report}"
+    );
+    let page = Scripted::start(|_| Reply::html());
+    examine(&Home::pointing_to(page.base_url(), "sk_live_x"), 15);
+    let silent = Scripted::start(|_| Reply::Silence);
+    examine(&Home::pointing_to(silent.base_url(), "sk_live_x"), 15);
+}
+
+#[test]
+fn a_broken_configuration_is_told_and_the_rest_is_looked_at_all_the_same() {
+    for config in [
+        "default_profile = [",
+        "default_profile = 'gone'",
+        "[profiles.sandbox]\n",
+    ] {
+        let home = Home::new().configured(config);
+        let report = examine(&home, 3);
+        assert_eq!(check(&report, "config")["state"], "problem");
+        assert!(check(&report, "config")["fix"].is_string(), "{report}");
+        assert_eq!(check(&report, "journal")["state"], "ok");
+    }
+    let report = examine(&Home::new().with("BOOKCTL_API_KEY", "sk_live_x"), 3);
+    assert_eq!(check(&report, "config")["state"], "problem");
+}
+
+#[test]
+fn a_clock_that_is_off_is_a_warning_and_an_unsettled_attempt_too() {
+    let service = Scripted::start(|request| match request.method.as_str() {
+        "GET" => Reply::json(
+            200,
+            &serde_json::json!({"name": "it", "server_time": "2020-01-01T00:00:00Z"}),
+        ),
+        _ => Reply::Close,
+    });
+    let home = Home::pointing_to(service.base_url(), "sk_live_x");
+    let at = [
+        "book",
+        "ven_1",
+        "--slot",
+        "slot_1",
+        "--at",
+        "2030-01-01T19:30:00Z",
+    ];
+    let guest = ["--party", "2", "--name", "Ada Lovelace"];
+    home.run(at.iter().chain(&guest)).exits(16);
+    let report = examine(&home, 0);
+    assert_eq!(check(&report, "clock")["state"], "warning", "{report}");
+    assert_eq!(
+        check(&report, "journal")["fix"],
+        "bookctl attempts",
+        "{report}"
+    );
+}

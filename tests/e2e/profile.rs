@@ -1,0 +1,175 @@
+//! Profiles from the shell: what `bookctl profile` writes is what the other commands read.
+
+use crate::harness::{Home, Key, Served, Terminal, text};
+
+const URL: &str = "https://api.example.com";
+
+fn config(home: &Home) -> String {
+    std::fs::read_to_string(home.path().join("config.toml")).unwrap_or_default()
+}
+
+fn names(home: &Home) -> Vec<String> {
+    let list = home.run(["profile", "list", "--json"]).exits(0).json();
+    let rows = list["profiles"].as_array().unwrap().clone();
+    rows.iter().map(|row| text(row, "name")).collect()
+}
+
+/// "`--profile NAME`, `BOOKCTL_PROFILE` or `bookctl profile use` changes that." (command line, Command tree)
+#[test]
+fn a_profile_is_added_used_and_removed_and_the_sandbox_is_there_again() {
+    let served = Served::start();
+    let home = Home::new();
+    home.run(["profile", "add", "local", "--base-url", served.base_url()])
+        .exits(0);
+    assert_eq!(names(&home), ["sandbox", "local"]);
+    let shown = home.run(["profile", "show", "--json"]).exits(0).json();
+    assert_eq!(shown["name"], "sandbox");
+
+    home.run(["profile", "use", "local"]).exits(0);
+    let shown = home.run(["profile", "show", "--json"]).exits(0).json();
+    assert_eq!(
+        (&shown["name"], &shown["current"]),
+        (&"local".into(), &true.into())
+    );
+    assert_eq!(text(&shown, "base_url"), served.base_url());
+    home.run(["show", "bk_1", "--json"]).refused(4, "no_key");
+    home.run(["profile", "use", "sandbox"]).exits(0);
+    home.book("ven_confirms", &[]).exits(0);
+    assert!(served.bookings().is_empty());
+
+    home.run(["profile", "use", "local"]).exits(0);
+    home.run(["profile", "remove", "local", "--json"])
+        .refused(2, "usage");
+    home.run(["profile", "remove", "local", "--yes"]).exits(0);
+    assert_eq!(names(&home), ["sandbox"]);
+    home.book("ven_confirms", &[]).exits(0);
+}
+
+#[test]
+fn a_person_is_asked_before_a_profile_goes() {
+    let home = Home::new().configured(&format!("[profiles.x]\nbase_url = '{URL}'\n"));
+    let mut terminal = Terminal::start(&home, &["profile", "remove", "x"]);
+    terminal.see("? Remove profile x?").press(Key::Enter);
+    terminal.end().exits(17);
+    assert_eq!(names(&home), ["sandbox", "x"]);
+    let mut terminal = Terminal::start(&home, &["profile", "remove", "x"]);
+    terminal.see("? Remove profile x?").type_in("y");
+    terminal.end().exits(0);
+    assert_eq!(names(&home), ["sandbox"]);
+}
+
+#[test]
+fn a_dialect_and_read_only_are_set_from_the_shell_and_an_unknown_name_is_refused_with_the_known_ones()
+ {
+    let home = Home::new();
+    let add = [
+        "profile",
+        "add",
+        "eyes",
+        "--base-url",
+        URL,
+        "--read-only",
+        "--json",
+    ];
+    let row = home
+        .run(
+            add.iter()
+                .chain(&["--dialect", "otp_field=pin", "--dialect", "auth_scheme="]),
+        )
+        .exits(0)
+        .json();
+    assert_eq!(row["read_only"], true);
+    assert_eq!(
+        row["dialect"],
+        serde_json::json!({"auth_scheme": "", "otp_field": "pin"})
+    );
+    let home = home
+        .with("BOOKCTL_PROFILE", "eyes")
+        .with("BOOKCTL_API_KEY", "sk_live_x");
+    home.book("ven_confirms", &[]).refused(3, "config");
+
+    let add = ["profile", "add", "other", "--base-url", URL, "--json"];
+    let error = home
+        .run(add.iter().chain(&["--dialect", "otp=pin"]))
+        .refused(2, "usage");
+    assert!(text(&error, "message").contains("otp_field"), "{error}");
+}
+
+#[test]
+fn what_cannot_be_a_profile_is_refused_and_nothing_is_written() {
+    let home = Home::new();
+    for name in ["sandbox", "two words", "caf\u{e9}", ""] {
+        home.run(["profile", "add", name, "--base-url", URL, "--json"])
+            .refused(2, "usage");
+    }
+    for url in [
+        "http://api.example.com",
+        "api.example.com",
+        "https://u:secret@a.example",
+    ] {
+        let output = home.run(["profile", "add", "x", "--base-url", url, "--json"]);
+        assert!(!output.stderr.contains("secret"), "{output}");
+        output.refused(3, "config");
+    }
+    let missing = [
+        "profile",
+        "add",
+        "x",
+        "--base-url",
+        URL,
+        "--ca-file",
+        "nowhere.pem",
+        "--json",
+    ];
+    home.run(missing).refused(3, "config");
+    for verb in ["use", "show"] {
+        home.run(["profile", verb, "nobody", "--json"])
+            .refused(3, "config");
+    }
+    assert_eq!(config(&home), "");
+
+    let home = home.configured(&format!(
+        "# mine\n[profiles.x]\nbase_url = '{URL}' # kept\n"
+    ));
+    home.run(["profile", "add", "x", "--base-url", URL, "--json"])
+        .refused(3, "config");
+    home.run(["profile", "use", "x"]).exits(0);
+    assert!(config(&home).contains("# mine\n"), "{}", config(&home));
+    assert!(config(&home).contains("# kept\n"), "{}", config(&home));
+    let home = home.configured("default_profile = [");
+    home.run(["profile", "use", "sandbox", "--json"])
+        .refused(3, "config");
+    assert_eq!(config(&home), "default_profile = [");
+}
+
+#[test]
+fn a_default_profile_that_is_gone_is_mended_from_the_shell() {
+    let home = Home::new().configured("default_profile = 'gone'\n");
+    home.book("ven_confirms", &[]).refused(3, "config");
+    assert_eq!(names(&home), ["sandbox"]);
+    home.run(["profile", "use", "sandbox"]).exits(0);
+    home.book("ven_confirms", &[]).exits(0);
+}
+
+#[test]
+fn commands_at_the_same_time_do_not_lose_each_others_profile() {
+    let home = Home::new();
+    let running: Vec<_> = (0..8)
+        .map(|n| home.start(["profile", "add", &format!("p{n}"), "--base-url", URL]))
+        .collect();
+    for running in running {
+        running.end().exits(0);
+    }
+    assert_eq!(names(&home).len(), 9);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_config_file_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new();
+    home.run(["profile", "add", "x", "--base-url", URL])
+        .exits(0);
+    let file = std::fs::metadata(home.path().join("config.toml")).unwrap();
+    assert_eq!(file.permissions().mode() & 0o777, 0o600);
+}
