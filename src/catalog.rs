@@ -111,6 +111,11 @@ fn exit_for_status(http_status: u16) -> Exit {
     }
 }
 
+/// Whether a 5xx answer with this code says that nothing was done (spec, Errors: 503 rows).
+pub(crate) fn says_nothing_was_done(code: &str) -> bool {
+    entry(code).is_some_and(|entry| entry.kind == Refusal && entry.exit == Exit::Service)
+}
+
 const fn row(
     code: &'static str,
     kind: Kind,

@@ -262,9 +262,11 @@ impl Context {
         let pause = pause.map(|pause| pause.max(Duration::from_secs(1)));
         match pause.filter(|pause| *pause <= allowed) {
             Some(pause) => {
-                let progress = self
-                    .out
-                    .progress(&format!("rate limited; going on in {} s", pause.as_secs()));
+                let waits = format!("rate limited; going on in {} s", pause.as_secs());
+                if !self.prompter.interactive() {
+                    self.out.note(&waits);
+                }
+                let progress = self.out.progress(&waits);
                 tokio::time::sleep(pause).await;
                 drop(progress);
                 Ok(allowed - pause)

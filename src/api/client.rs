@@ -103,18 +103,19 @@ impl Call {
 
     /// An id as exactly one path segment, whatever is in it: it can neither climb nor ask.
     pub(crate) fn segment(id: &str) -> String {
-        // `Url` drops `.` and `..` segments even where they are encoded, so a lone dot needs a neighbour.
-        let mut url = Url::parse("http://x").ok();
-        if let Some(mut segments) = url.as_mut().and_then(|url| url.path_segments_mut().ok()) {
-            segments.clear().push(id);
+        let mut encoded = String::new();
+        for byte in id.bytes() {
+            match byte {
+                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                    encoded.push(char::from(byte))
+                }
+                _ => encoded.push_str(&format!("%{byte:02X}")),
+            }
         }
-        let encoded = url
-            .map(|url| url.path().trim_start_matches('/').to_owned())
-            .unwrap_or_default();
-        if encoded.is_empty() {
-            "%20".to_owned()
-        } else {
-            encoded
+        // A lone dot climbs even where it is encoded, and nothing is another path: neither is an id.
+        match encoded.as_str() {
+            "" | "." | ".." => "%20".to_owned(),
+            _ => encoded,
         }
     }
 
@@ -162,7 +163,8 @@ impl Client {
             .user_agent(concat!("bookctl/", env!("CARGO_PKG_VERSION")))
             .redirect(Policy::none())
             .referer(false)
-            .connect_timeout(CONNECT_TIMEOUT)
+            // A connection that does not come about is known as such: it must not look like a lost answer.
+            .connect_timeout(CONNECT_TIMEOUT.min(connection.timeout.mul_f32(0.75)))
             .tcp_nodelay(true);
         if connection.loopback {
             // A proxy has no business between us and this machine.

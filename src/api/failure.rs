@@ -187,7 +187,11 @@ impl Failure {
             Failure::NoAnswer(_) | Failure::TimedOut(_) | Failure::Unreadable { .. } => true,
             // A 5xx with a documented code says that nothing was done; without one it says nothing.
             Failure::Refused(refusal) => {
-                refusal.status >= 500 && refusal.code.as_deref().and_then(catalog::entry).is_none()
+                refusal.status >= 500
+                    && !refusal
+                        .code
+                        .as_deref()
+                        .is_some_and(catalog::says_nothing_was_done)
             }
         }
     }

@@ -49,7 +49,7 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let id = args.booking.clone();
-    let given = given(args)?;
+    let given = given(args).await?;
     context.before_change()?;
     let booking = match given {
         Some(answer) => match send_answer(context, &id, &answer).await? {
@@ -74,12 +74,17 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 }
 
 /// The answer that the flags give, if any.
-fn given(args: Args) -> Result<Option<Continuation>> {
+async fn given(args: Args) -> Result<Option<Continuation>> {
     if let Some(code) = args.otp {
+        if code.trim().is_empty() {
+            return Err(Error::usage(
+                "--otp is empty: nothing was sent, and no try is used up",
+            ));
+        }
         return Ok(Some(Continuation::Otp(code)));
     }
     if args.otp_stdin {
-        let code = read_stdin()?.trim().to_owned();
+        let code = read_stdin().await?.trim().to_owned();
         if code.is_empty() {
             return Err(Error::usage("standard input holds no one-time code"));
         }
@@ -87,7 +92,7 @@ fn given(args: Args) -> Result<Option<Continuation>> {
     }
     if let Some(source) = args.psp_response {
         let text = match source.as_str() {
-            "-" => read_stdin()?,
+            "-" => read_stdin().await?,
             source => match source.strip_prefix('@') {
                 Some(path) => std::fs::read_to_string(path).map_err(|error| {
                     Error::usage(format!(
@@ -134,12 +139,18 @@ async fn walk(context: &Context, id: &str) -> Result<Booking> {
     walk_through(context, booking).await
 }
 
-fn read_stdin() -> Result<String> {
-    let mut text = String::new();
-    std::io::stdin()
-        .lock()
-        .take(LONGEST_INPUT)
-        .read_to_string(&mut text)
-        .map_err(|error| Error::io("standard input cannot be read", &error))?;
-    Ok(text)
+/// Read on a thread of its own, so that Ctrl-C ends the command while a pipe says nothing.
+async fn read_stdin() -> Result<String> {
+    let read = tokio::task::spawn_blocking(|| {
+        let mut text = String::new();
+        std::io::stdin()
+            .lock()
+            .take(LONGEST_INPUT)
+            .read_to_string(&mut text)
+            .map(|_| text)
+    });
+    let read = read
+        .await
+        .map_err(|_| Error::usage("standard input cannot be read"))?;
+    read.map_err(|error| Error::io("standard input cannot be read", &error))
 }

@@ -94,7 +94,8 @@ pub(crate) struct BaseUrl(Url);
 impl BaseUrl {
     pub(crate) fn parse(text: &str, source: &str) -> Result<Self> {
         let refuse = |why: &str| {
-            Error::config(format!("{source} {why}: {}", text.escape_debug()))
+            // The text itself is not shown: it may hold a password or a key.
+            Error::config(format!("{source} {why}"))
                 .hint("a base URL looks like https://api.example.com, or http://127.0.0.1:8080 on this machine")
         };
         let url = Url::parse(text.trim()).map_err(|_| refuse("is not an address"))?;

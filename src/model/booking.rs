@@ -120,7 +120,8 @@ impl Booking {
                 .and_then(catalog::entry)
                 .map_or(Exit::Failed, |entry| entry.exit),
             Status::Cancelled | Status::Expired => Exit::Failed,
-            Status::Other(_) => Exit::Unclassified,
+            // Not settled as far as anybody knows.
+            Status::Other(_) => Exit::Processing,
         }
     }
 }

@@ -81,7 +81,7 @@ impl BookingView<'_> {
 
     /// What can be done next, as commands to copy.
     fn next_commands(&self) -> Vec<String> {
-        let id = self.booking.id();
+        let id = shell_word(self.booking.id());
         match self.booking.status() {
             Status::RequiresAction => {
                 let action = self.booking.next_action();
@@ -104,7 +104,7 @@ impl BookingView<'_> {
                     };
                     let flags: Vec<String> = fields
                         .iter()
-                        .map(|field| format!("-F {field}=VALUE"))
+                        .map(|field| format!("-F {}=VALUE", shell_word(field)))
                         .collect();
                     vec![format!("bookctl continue {id} {}", flags.join(" "))]
                 }
@@ -117,6 +117,15 @@ impl BookingView<'_> {
             _ => vec![],
         }
     }
+}
+
+/// A text as one word of a shell: what the service sent is never a command of its own.
+pub(crate) fn shell_word(text: &str) -> String {
+    let harmless = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
+    if !text.is_empty() && text.chars().all(harmless) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// The fields that a pause lists.

@@ -11,6 +11,8 @@ use crate::situation::Situation;
 
 /// The first pause between two looks; each is longer than the one before, up to the last.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
+/// How many looks in a row may fail before the wait ends with the booking as it was last seen.
+const LOOKS: u32 = 3;
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 /// Reads a booking.
@@ -40,6 +42,7 @@ pub(crate) async fn wait_while_processing(
     let deadline = tokio::time::Instant::now() + longest;
     let mut booking = booking;
     let mut pause = FIRST_PAUSE;
+    let mut failed = 0;
     let progress = context.out.progress("");
     while booking.status() == Status::Processing {
         context.situation.replace(Situation::known(&booking));
@@ -54,7 +57,22 @@ pub(crate) async fn wait_while_processing(
         ));
         tokio::time::sleep(pause.min(left)).await;
         pause = (pause * 2).min(LONGEST_PAUSE);
-        booking = read_booking(context, booking.id()).await?;
+        match read_booking(context, booking.id()).await {
+            Ok(read) => {
+                booking = read;
+                failed = 0;
+            }
+            // The booking is made, whatever a look at it says: it must not be lost with the connection.
+            Err(error) if failed + 1 == LOOKS => {
+                context.out.warn(&format!(
+                    "{} is made, but cannot be read: {}",
+                    booking.id(),
+                    error.message
+                ));
+                break;
+            }
+            Err(_) => failed += 1,
+        }
     }
     context.situation.replace(Situation::known(&booking));
     Ok(booking)

@@ -1,6 +1,7 @@
 use std::net::Ipv4Addr;
 use std::process::Stdio;
 
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::net::TcpListener;
 use tokio::process::Command;
 use tokio::sync::oneshot;
@@ -81,7 +82,11 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             status = child.wait() => break status,
             exit = signals.next() => {
                 if exit == Exit::Terminated {
-                    child.start_kill().ok();
+                    let pid = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+                    if let Some(pid) = pid {
+                        // Asked to end, as we were; one that has ended already needs no asking.
+                        let _ = kill_process(pid, Signal::TERM);
+                    }
                 }
             }
         }
