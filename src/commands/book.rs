@@ -270,10 +270,7 @@ async fn find_time(context: &Context, draft: &mut Draft) -> Result<String> {
     };
     let zoning = Zoning::of(venue.remembered.as_ref(), draft.zone.as_ref());
     if draft.slot_id.is_some() {
-        let zone = match zoning {
-            Zoning::Known(zone) => zone,
-            Zoning::Learned => jiff::tz::TimeZone::system(),
-        };
+        let zone = zoning.or_system();
         return Ok(resolve(when, context.now()?, &zone)?.wire());
     }
     let offer = offered(
@@ -332,10 +329,7 @@ fn show_request(context: &Context, draft: Draft, key: &str) -> Result<Exit> {
                 .venue
                 .as_ref()
                 .and_then(|venue| venue.remembered.as_ref());
-            let zone = match Zoning::of(venue, draft.zone.as_ref()) {
-                Zoning::Known(zone) => zone,
-                Zoning::Learned => jiff::tz::TimeZone::system(),
-            };
+            let zone = Zoning::of(venue, draft.zone.as_ref()).or_system();
             resolve(when, context.now()?, &zone)?.wire()
         }
         (None, None) => return Err(Error::usage("no time is named")),

@@ -1,4 +1,3 @@
-use std::io::Read;
 use std::time::Duration;
 
 use super::field::{Field, field};
@@ -8,11 +7,10 @@ use crate::error::{Error, Result, reason};
 use crate::exit::Exit;
 use crate::model::booking::{Booking, Status};
 use crate::walk::{
-    Outcome, finish, payment_answer, read_booking, send_answer, wait_while_processing, walk_through,
+    Outcome, finish, payment_answer, read_booking, read_stdin, send_answer, wait_while_processing,
+    walk_through,
 };
 
-/// The longest input that is read for an answer.
-const LONGEST_INPUT: u64 = 1024 * 1024;
 /// How long a person is kept waiting for a booking that is processing.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -137,20 +135,4 @@ async fn walk(context: &Context, id: &str) -> Result<Booking> {
         context.out.note(&format!("booking {id} waits for nothing"));
     }
     walk_through(context, booking).await
-}
-
-/// Read on a thread of its own, so that Ctrl-C ends the command while a pipe says nothing.
-async fn read_stdin() -> Result<String> {
-    let read = tokio::task::spawn_blocking(|| {
-        let mut text = String::new();
-        std::io::stdin()
-            .lock()
-            .take(LONGEST_INPUT)
-            .read_to_string(&mut text)
-            .map(|_| text)
-    });
-    let read = read
-        .await
-        .map_err(|_| Error::usage("standard input cannot be read"))?;
-    read.map_err(|error| Error::io("standard input cannot be read", &error))
 }

@@ -1,5 +1,3 @@
-use std::io::Read;
-
 use serde_json::{Value, json};
 
 use crate::api::{Call, list, session};
@@ -11,7 +9,7 @@ use crate::model::moment::human;
 use crate::output::{Page, TableCell, Tone, View};
 use crate::prompt::Question;
 use crate::situation::Situation;
-use crate::walk::not_a_list;
+use crate::walk::{not_a_list, read_stdin};
 
 /// Connect a person's own provider account, so that bookings are made signed in as that person
 #[derive(clap::Subcommand, Debug)]
@@ -196,12 +194,7 @@ async fn code(context: &Context, args: &Verify) -> Result<String> {
     if !args.code_stdin {
         return ask_code(context).await;
     }
-    let mut text = String::new();
-    std::io::stdin()
-        .lock()
-        .take(4096)
-        .read_to_string(&mut text)
-        .map_err(|error| Error::io("standard input cannot be read", &error))?;
+    let text = read_stdin().await?;
     match text.trim() {
         "" => Err(Error::usage("standard input holds no code")),
         code => Ok(code.to_owned()),

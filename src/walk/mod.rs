@@ -11,6 +11,7 @@ mod guided;
 mod locate;
 mod offer;
 mod pause;
+mod stdin;
 mod venues;
 mod wait;
 
@@ -25,5 +26,6 @@ pub(crate) use guided::{VERTICALS, choose_slot, guide};
 pub(crate) use locate::{locate_slot, locate_venue};
 pub(crate) use offer::{Offer, Zoning, not_a_list, offered, resolve};
 pub(crate) use pause::{payment_answer, walk_through};
+pub(crate) use stdin::read_stdin;
 pub(crate) use venues::find_venues;
 pub(crate) use wait::{read_booking, wait_while_processing};

@@ -34,6 +34,16 @@ impl Zoning {
     }
 }
 
+impl Zoning {
+    /// The zone where no slot will be asked for: the known one, else the system's.
+    pub(crate) fn or_system(self) -> TimeZone {
+        match self {
+            Zoning::Known(zone) => zone,
+            Zoning::Learned => TimeZone::system(),
+        }
+    }
+}
+
 /// What a venue offers around a time.
 pub(crate) struct Offer {
     venue_id: String,
