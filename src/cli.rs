@@ -2,15 +2,17 @@
 
 use std::ffi::OsString;
 
-use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser};
 
+use crate::commands;
 pub(crate) use crate::commands::Command;
 use crate::config::Environment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::flags::Flags;
-use crate::output::{ColorChoice, Format, Output};
+use crate::output::{ColorChoice, Format, Output, Terminals};
+use crate::secrets::conceal;
 
 /// Search, book, pause, answer: a booking service from the command line, and the whole service as an offline
 /// sandbox.
@@ -23,7 +25,13 @@ use crate::output::{ColorChoice, Format, Output};
     max_term_width = 100,
     subcommand_required = true,
     disable_help_subcommand = true,
-    arg_required_else_help = true
+    arg_required_else_help = true,
+    help_template = commands::template(Terminals::detect().width),
+    after_help = "Examples:\n  \
+    bookctl book                                     everything is asked for\n  \
+    bookctl search dining --near London --at 'tomorrow 19:30'\n  \
+    bookctl show bk_01 --json --jq .status\n  \
+    bookctl help sandbox                             a venue for each outcome"
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -32,12 +40,39 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+/// The commands of that name further down: whoever types `login` means `auth login`.
+fn further_down(word: &str, below: &clap::Command, above: &str) -> Vec<String> {
+    let commands = below.get_subcommands().flat_map(|command| {
+        let path = format!("{above}{}", command.get_name());
+        let deeper = further_down(word, command, &format!("{path} "));
+        let named = command.get_name() == word;
+        named.then_some(path).into_iter().chain(deeper)
+    });
+    commands.collect()
+}
+
+/// An unknown command that is known elsewhere is told where, instead of what is spelled like it.
+fn point_further_down(error: &mut clap::Error) {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return;
+    };
+    let found = further_down(word, &Cli::command(), "");
+    if !found.is_empty() {
+        error.insert(
+            ContextKind::SuggestedSubcommand,
+            ContextValue::Strings(found),
+        );
+    }
+}
+
 /// Reports what clap could not parse, or prints the help and version it was asked for.
 pub(crate) fn report_usage(
-    error: &clap::Error,
+    mut error: clap::Error,
     arguments: &[OsString],
     environment: &Environment,
 ) -> Exit {
+    point_further_down(&mut error);
+    let error = &error;
     let wants_json = arguments
         .iter()
         .take_while(|argument| *argument != "--")
@@ -57,6 +92,7 @@ pub(crate) fn report_usage(
             .print_help(&error.render())
             .map_or_else(|error| error.exit, |()| Exit::Done);
     }
+    conceal_secrets(arguments);
     let format = if wants_json {
         Format::Json
     } else {
@@ -69,6 +105,42 @@ pub(crate) fn report_usage(
         out.print_usage(&error.render(), arguments);
     }
     Exit::Usage
+}
+
+/// What may follow these is a secret, also where it is given in a way that does not fit.
+const SECRET_FLAGS: &[&str] = &[
+    "--otp",
+    "--otp-stdin",
+    "--code",
+    "--code-stdin",
+    "--psp-response",
+    "--key-stdin",
+    "--webhook-secret-stdin",
+];
+
+/// clap repeats the arguments that do not fit: those that are secrets are not shown.
+fn conceal_secrets(arguments: &[OsString]) {
+    let arguments: Vec<_> = arguments.iter().map(|it| it.to_string_lossy()).collect();
+    let takes_a_code = arguments
+        .iter()
+        .any(|it| it == "continue" || it == "verify");
+    for (place, argument) in arguments.iter().enumerate() {
+        if takes_a_code && argument.bytes().all(|byte| byte.is_ascii_digit()) {
+            conceal(argument);
+        }
+        let (flag, value) = match argument.split_once('=') {
+            Some((flag, value)) => (flag, Some(value)),
+            None => (
+                argument.as_ref(),
+                arguments.get(place + 1).map(AsRef::as_ref),
+            ),
+        };
+        if let Some(value) =
+            value.filter(|value| SECRET_FLAGS.contains(&flag) && !value.starts_with("--"))
+        {
+            conceal(value);
+        }
+    }
 }
 
 /// clap's message without its label, usage and tips: one line.
@@ -85,10 +157,22 @@ fn first_sentence(error: &clap::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_tree_is_well_formed() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_command_that_is_looked_for_in_the_wrong_place_is_pointed_out() {
+        let tip = |arguments: &[&str]| {
+            let mut error = Cli::try_parse_from(arguments).unwrap_err();
+            point_further_down(&mut error);
+            error.to_string()
+        };
+        assert!(tip(&["bookctl", "login"]).contains("'auth login'"));
+        assert!(tip(&["bookctl", "inbox"]).contains("'sandbox inbox'"));
+        assert!(tip(&["bookctl", "boook"]).contains("'book'"));
+        assert!(tip(&["bookctl", "webhook", "clock"]).contains("'sandbox clock'"));
     }
 }

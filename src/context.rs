@@ -1,7 +1,12 @@
 //! What a command is given: settings, service, journal, prompter, output, clock. Nothing is opened before it
 //! is needed.
 
-use std::cell::{OnceCell, RefCell, RefMut};
+mod meter;
+mod patience;
+
+pub(crate) use meter::Waited;
+
+use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -16,12 +21,17 @@ use crate::journal::Journal;
 use crate::output::Output;
 use crate::prompt::Prompter;
 use crate::sandbox::{self, Database, Sandbox};
-use crate::secrets::{KeySource, Secret, Vault};
+use crate::secrets::{Item, KeySource, Secret, Vault};
 use crate::setup::Setup;
-use crate::situation::Situation;
+use crate::situation::{Course, Situation};
+use crate::webhook::Webhooks;
 
 /// How long one request may take, answer included, unless `--timeout` says otherwise.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How often the embedded sandbox looks for deliveries while a command lasts: what one command books, a listener in
+/// another terminal is to show within a second.
+const EMBEDDED_DELIVERIES: Duration = Duration::from_millis(200);
 
 /// Everything a command may touch.
 pub(crate) struct Context {
@@ -30,11 +40,15 @@ pub(crate) struct Context {
     pub(crate) environment: Environment,
     /// What an interrupt now would have to say.
     pub(crate) situation: RefCell<Situation>,
+    /// What a command that does many things would have to say instead.
+    pub(crate) course: RefCell<Option<Course>>,
     paths: Paths,
     target: Target,
     no_sandbox: bool,
     timeout: Option<Duration>,
-    max_wait: Duration,
+    /// How long a rate limit may be waited out.
+    max_wait: Cell<Duration>,
+    waits_unless_said: bool,
     verbose: bool,
     client: OnceCell<Client>,
     embedded: OnceCell<Embedded>,
@@ -60,12 +74,14 @@ impl Context {
             out: setup.out,
             prompter: setup.prompter,
             situation: RefCell::default(),
+            course: RefCell::default(),
             no_sandbox: setup.wishes.no_sandbox,
             environment: setup.environment,
             paths: setup.paths,
             target,
             timeout: setup.timeout,
-            max_wait: setup.max_wait,
+            max_wait: Cell::new(setup.max_wait.unwrap_or_default()),
+            waits_unless_said: setup.max_wait.is_none(),
             verbose: setup.verbose,
             client: OnceCell::new(),
             embedded: OnceCell::new(),
@@ -179,6 +195,19 @@ impl Context {
         }
     }
 
+    /// The webhook secret that is stored for the profile and exactly this origin.
+    pub(crate) async fn stored_webhook_secret(&self) -> Result<Option<Secret>> {
+        let Target::Remote(service) = &self.target else {
+            return Ok(None);
+        };
+        let Some(account) = service.account() else {
+            return Ok(None);
+        };
+        let vault = Vault::new(self.paths.secrets.clone());
+        let found = vault.find(&account, Item::WebhookSecret).await?;
+        Ok(found.map(|found| found.secret))
+    }
+
     fn embedded(&self) -> Result<&Embedded> {
         if let Some(embedded) = self.embedded.get() {
             return Ok(embedded);
@@ -188,7 +217,10 @@ impl Context {
                 "the profile does not point to the embedded sandbox",
             ));
         };
-        let options = sandbox::Options::new(Database::File(database.clone()));
+        let options = sandbox::Options {
+            delivery_interval: EMBEDDED_DELIVERIES,
+            ..sandbox::Options::new(Database::File(database.clone()))
+        };
         let sandbox = Sandbox::open(options).map_err(|error| sandbox_error(&error))?;
         let now = sandbox.now().map_err(|error| sandbox_error(&error))?;
         let offset = now.duration_since(Timestamp::now());
@@ -225,53 +257,30 @@ impl Context {
         let mut journal = self.journal.borrow_mut();
         if journal.is_none() {
             let profile = self.target.profile().map(str::to_owned);
-            *journal = Some(Journal::open(
-                &self.paths.journal,
-                self.target.origin(),
-                profile,
-            )?);
+            let mut opened = Journal::open(&self.paths.journal, self.target.origin(), profile)?
+                .of_account(self.target.account());
+            opened.keep_for(self.target.retention());
+            *journal = Some(opened);
         }
         RefMut::filter_map(journal, Option::as_mut)
             .map_err(|_| Error::journal("the journal is not open"))
     }
 
-    /// Sends a read; where a rate limit is met, waits as long as `--max-wait` allows.
+    /// Sends a read; what may pass is tried again, and a rate limit waited out as long as `--max-wait` allows.
     pub(crate) async fn read(&self, call: Call) -> Result<Answer> {
         let client = self.client()?;
-        let mut allowed = self.max_wait;
+        let mut allowed = self.admit(&call, self.max_wait()).await?;
         loop {
-            match client.send(&call).await {
+            let sent = client.read(&call).await;
+            self.observe_allowance(&call);
+            match sent {
                 Ok(answer) => return Ok(answer),
-                Err(failure) => allowed = self.pause_for_limit(failure, &call, allowed).await?,
-            }
-        }
-    }
-
-    /// Waits out a rate limit and returns what is left of `allowed`, or the failure as an error.
-    pub(crate) async fn pause_for_limit(
-        &self,
-        failure: Failure,
-        call: &Call,
-        allowed: Duration,
-    ) -> Result<Duration> {
-        let pause = match &failure {
-            Failure::Refused(refusal) if refusal.status == 429 => refusal.retry_after,
-            _ => None,
-        };
-        // "At once" would be asked without end, and without `--max-wait`.
-        let pause = pause.map(|pause| pause.max(Duration::from_secs(1)));
-        match pause.filter(|pause| *pause <= allowed) {
-            Some(pause) => {
-                let waits = format!("rate limited; going on in {} s", pause.as_secs());
-                if !self.prompter.interactive() {
-                    self.out.note(&waits);
+                Err(failure) => {
+                    self.note_allowance(&call);
+                    allowed = self.pause_for_limit(failure, &call, allowed).await?;
+                    allowed = self.admit(&call, allowed).await?;
                 }
-                let progress = self.out.progress(&waits);
-                tokio::time::sleep(pause).await;
-                drop(progress);
-                Ok(allowed - pause)
             }
-            None => Err(failure.into_error(call)),
         }
     }
 
@@ -289,7 +298,15 @@ impl Context {
     }
 
     pub(crate) fn max_wait(&self) -> Duration {
-        self.max_wait
+        self.max_wait.get()
+    }
+
+    /// Lets rate limits be waited out as long as it takes, unless `--max-wait` says otherwise: for what goes on for
+    /// longer than a window anyway.
+    pub(crate) fn wait_for_limits(&self) {
+        if self.waits_unless_said {
+            self.max_wait.set(Duration::MAX);
+        }
     }
 
     /// Refuses before a change where the profile only reads; names a real profile before anything is changed.
@@ -308,6 +325,11 @@ impl Context {
                 .note(&format!("profile {profile}: {}", service.base_url.origin()));
         }
         Ok(())
+    }
+
+    /// Whether a sandbox will do: `--no-sandbox` says that none does.
+    pub(crate) fn takes_sandboxes(&self) -> bool {
+        !self.no_sandbox
     }
 
     /// Under `--no-sandbox`, refuses a service whose index says that it is a sandbox.
@@ -345,6 +367,36 @@ impl Context {
         self.read(call).await
     }
 
+    /// Whether the service is a sandbox. An address elsewhere is asked for its index alone, and one that cannot be
+    /// asked is none.
+    pub(crate) async fn is_sandbox(&self) -> bool {
+        let Target::Remote(service) = &self.target else {
+            return true;
+        };
+        let call = match service.base_url.is_loopback() {
+            true => Call::get("/sandbox/clock"),
+            false if !self.has_key() => return false,
+            false => Call::get("/v1/"),
+        };
+        match self.client() {
+            Ok(client) => client.send(&call).await.is_ok_and(|answer| {
+                let says = answer.document.value().get("sandbox");
+                answer.document.str("now").is_some() || says == Some(&Value::Bool(true))
+            }),
+            Err(_) => false,
+        }
+    }
+
+    /// What was delivered to this machine by the service.
+    pub(crate) fn webhooks(&self) -> Result<Webhooks> {
+        Webhooks::open(&self.paths.webhooks, self.target.origin())
+    }
+
+    /// Where the journal is, whether or not it can be used.
+    pub(crate) fn journal_file(&self) -> &std::path::Path {
+        &self.paths.journal
+    }
+
     /// The file of the sandbox that `sandbox serve` and the embedded one share.
     pub(crate) fn sandbox_file(&self) -> &std::path::Path {
         &self.paths.sandbox
@@ -352,8 +404,14 @@ impl Context {
 }
 
 fn sandbox_error(error: &sandbox::OpenError) -> Error {
-    Error::config(format!("the sandbox cannot be used: {error}"))
-        .hint("move its file aside, or set BOOKCTL_HOME to another folder")
+    let hint = match error {
+        sandbox::OpenError::Held { .. } => "see what other bookctl is running, then try again",
+        sandbox::OpenError::Unreachable { .. } => {
+            "make it writable, or set BOOKCTL_HOME to a folder that is"
+        }
+        _ => "move its file aside, or set BOOKCTL_HOME to another folder",
+    };
+    Error::config(format!("the sandbox cannot be used: {error}")).hint(hint)
 }
 
 /// Ctrl-C and SIGTERM, from the moment this is made.

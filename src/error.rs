@@ -23,6 +23,8 @@ pub(crate) struct Error(Box<Report>);
 pub(crate) struct Report {
     /// The service's own code, else `http_<status>`, else one of bookctl's own names.
     pub(crate) code: String,
+    /// Which of several things it was that has this code, as one word for a script.
+    pub(crate) cause: Option<&'static str>,
     /// What happened and why: one sentence, no full stop.
     pub(crate) message: String,
     /// Further lines for a person: what came with a refusal.
@@ -44,6 +46,7 @@ impl Error {
     pub(crate) fn new(code: &str, exit: Exit, message: impl Into<String>) -> Self {
         Error(Box::new(Report {
             code: code.to_owned(),
+            cause: None,
             message: message.into(),
             details: Vec::new(),
             hint: None,
@@ -106,6 +109,7 @@ impl Error {
         object.insert("code".into(), json!(self.code));
         object.insert("message".into(), json!(self.message));
         let optional = [
+            ("cause", self.cause.map(|cause| json!(cause))),
             ("hint", self.hint.as_ref().map(|hint| json!(hint))),
             ("exit_code", Some(json!(self.exit.code()))),
             ("http_status", self.http_status.map(|status| json!(status))),

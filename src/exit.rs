@@ -55,7 +55,7 @@ exits! {
     Network = 15, "network: the service was not reached, or a read got no answer";
     OutcomeUnknown = 16, "outcome unknown: check before anything is sent again";
     Declined = 17, "declined at a prompt; nothing was sent";
-    PartialBatch = 18, "a batch failed in part";
+    PartialBatch = 18, "a batch failed in part; a webhook drill found something";
     BadSignature = 19, "a webhook signature did not verify";
     Interrupted = 130, "interrupted (Ctrl-C)";
     Terminated = 143, "terminated (SIGTERM)";

@@ -33,9 +33,9 @@ pub(crate) struct Flags {
     /// How long one request may take, 30s unless said; for `watch` the whole wait
     #[arg(long, global = true, value_name = "DURATION", value_parser = duration::duration)]
     pub(crate) timeout: Option<Duration>,
-    /// How long to wait where a rate limit is met
-    #[arg(long, global = true, value_name = "DURATION", value_parser = duration::duration, default_value = "0s")]
-    pub(crate) max_wait: Duration,
+    /// How long to wait where a rate limit is met; not at all unless said, in a batch as long as it takes
+    #[arg(long, global = true, value_name = "DURATION", value_parser = duration::duration)]
+    pub(crate) max_wait: Option<Duration>,
     /// When to use colour
     #[arg(long, global = true, value_name = "MODE", value_enum, default_value_t)]
     pub(crate) color: ColorChoice,

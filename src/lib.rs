@@ -3,17 +3,22 @@
 //! The pipeline: arguments → [`cli::Cli`] → [`context::Context`] → command → report and exit code.
 
 mod api;
+#[cfg(test)]
+mod arbitrary;
 mod catalog;
 mod cli;
 mod commands;
+mod completion;
 mod config;
 mod context;
 mod error;
 mod exit;
 mod flags;
+mod interrupt;
 mod journal;
 mod model;
 mod output;
+mod patience;
 mod private_file;
 mod prompt;
 mod sandbox;
@@ -22,6 +27,7 @@ mod setup;
 mod situation;
 mod view;
 mod walk;
+mod webhook;
 
 use std::ffi::OsString;
 use std::future::Future;
@@ -35,18 +41,35 @@ use error::{Error, Result};
 pub use exit::Exit;
 use setup::Setup;
 
+/// The commands with their arguments and help, as data: what manual pages are made of.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
 /// Runs one command line and says how it ended. `variable` reads the environment.
 pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>) -> Exit {
+    if arguments
+        .get(1)
+        .is_some_and(|first| first == output::FILTER_ENTRY)
+    {
+        return output::filter_standard_input();
+    }
+    for argument in &arguments {
+        let argument = argument.to_string_lossy();
+        let value = argument.split_once('=').map(|(_, value)| value);
+        secrets::conceal_if_key(value.unwrap_or(&argument));
+    }
     let environment = Environment::read(variable);
+    if let Some(shell) = completion::asking(&arguments, &environment) {
+        return completion::answer(shell, &arguments, environment, Cli::command());
+    }
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
-        Err(error) => return cli::report_usage(&error, &arguments, &environment),
+        Err(error) => return cli::report_usage(error, &arguments, &environment),
     };
     let plain = cli.flags.report_only(&environment);
-    if let Some(outcome) = cli
-        .command
-        .run_without_configuration(&plain, Cli::command())
-    {
+    // Building the tree of commands takes a fifth of what a whole `show` does: only help needs it again.
+    if let Some(outcome) = cli.command.run_without_configuration(&plain, Cli::command) {
         return outcome.unwrap_or_else(|error| {
             plain.report(&error);
             error.exit
@@ -80,7 +103,10 @@ async fn run_until_interrupted(setup: Setup, command: cli::Command) -> Result<Ex
     } else {
         unless_interrupted(commands::run(&context, command)).await
     };
-    outcome.map_err(|error| context.situation.borrow().explain(error))
+    outcome.map_err(|error| match &*context.course.borrow() {
+        Some(course) => course.explain(error),
+        None => context.situation.borrow().explain(error),
+    })
 }
 
 async fn unless_interrupted(running: impl Future<Output = Result<Exit>>) -> Result<Exit> {
@@ -88,6 +114,10 @@ async fn unless_interrupted(running: impl Future<Output = Result<Exit>>) -> Resu
     tokio::select! {
         biased;
         exit = signals.next() => Err(Error::interrupted(exit)),
-        outcome = running => outcome,
+        // What a signal ended while this thread was blocked failed for that reason alone.
+        outcome = running => outcome.map_err(|error| match interrupt::caught() {
+            Some(exit) if error.code != "interrupted" => Error::interrupted(exit),
+            _ => error,
+        }),
     }
 }

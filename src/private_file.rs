@@ -3,19 +3,103 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
-/// How long another process may be writing before we give up.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+use crate::patience::{Patience, Wait};
 
-/// The file's text; `None` where there is no file.
+/// What is larger was not written by a person, nor by us.
+const LARGEST: u64 = 1024 * 1024;
+
+/// The file's text; `None` where there is no file. What is no file (a pipe would be waited for) or is too large is
+/// refused.
 pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+    let found = match fs::metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !found.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    if found.len() > LARGEST {
+        return Err(io::Error::other(format!(
+            "it is larger than {} MB",
+            LARGEST / 1024 / 1024
+        )));
+    }
+    fs::read_to_string(path).map(Some)
+}
+
+/// Makes the file where it is not there, for its owner alone: 0600, its folder 0700. One that is there, and that
+/// others may read, is closed to them.
+pub(crate) fn make(path: &Path) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        make_folder(folder)?;
+    }
+    if path.exists() {
+        close_to_others(path, 0o077, 0o600);
+    } else {
+        create(path, false)?;
+    }
+    // An empty one may have been left by a process that died before its names were kept.
+    if fs::metadata(path)?.len() == 0 {
+        keep_names(path)?;
+    }
+    Ok(())
+}
+
+/// Syncs the folders around a new file, as far as its file system goes: one that was just made would, in a power cut,
+/// be lost with all that was synced in it.
+#[cfg(unix)]
+fn keep_names(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    let path = path.canonicalize()?;
+    let device = path.metadata()?.dev();
+    for folder in path.ancestors().skip(1) {
+        // One that may not be read was not made here.
+        let Ok(opened) = File::open(folder) else {
+            break;
+        };
+        if opened.metadata()?.dev() != device {
+            break;
+        }
+        match opened.sync_all() {
+            // Some file systems have no such thing.
+            Err(error) if error.kind() == ErrorKind::InvalidInput => {}
+            synced => synced?,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn keep_names(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Closes a folder of ours in which everybody may write: what is kept there could be replaced.
+pub(crate) fn close_folder_of(path: &Path) {
+    if let Some(folder) = path.parent() {
+        close_to_others(folder, 0o002, 0o700);
     }
 }
+
+/// Where a mode gives others what they must not have, it becomes this one. Who may not change it has not made it.
+#[cfg(unix)]
+fn close_to_others(path: &Path, forbidden: u32, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    /// In such a folder, as in /tmp, others may write and yet touch nothing of ours.
+    const STICKY: u32 = 0o1000;
+    // What else a name may lead to, such as a device, is nothing of ours.
+    let found = fs::metadata(path).ok();
+    let found = found.filter(|found| found.is_file() || found.is_dir());
+    let found = found.map(|found| found.permissions().mode());
+    if found.is_some_and(|found| found & forbidden != 0 && found & STICKY == 0) {
+        let _ = fs::set_permissions(path, fs::Permissions::from_mode(mode));
+    }
+}
+
+#[cfg(not(unix))]
+fn close_to_others(_: &Path, _: u32, _: u32) {}
 
 /// Replaces the file's text with what `edit` makes of it, while no other process does; `None` leaves it as it is.
 ///
@@ -29,6 +113,8 @@ pub(crate) fn update<E: From<io::Error>>(
     if let Some(folder) = path.parent() {
         make_folder(folder)?;
     }
+    // What cannot be read is not written either, and gets no lock beside it.
+    read(path).map_err(E::from)?;
     let _lock = lock(path)?;
     if let Some(text) = edit(read(path)?.unwrap_or_default())? {
         replace(path, &text)?;
@@ -53,21 +139,21 @@ fn create(path: &Path, truncate: bool) -> io::Result<File> {
 }
 
 /// Held until dropped. The lock is on a file of its own, which stays: the file itself is replaced at each write.
-fn lock(path: &Path) -> io::Result<File> {
+pub(crate) fn lock(path: &Path) -> io::Result<File> {
     let file = create(&beside(path, ".lock"), false)?;
-    let begun = Instant::now();
+    let mut wait = Wait::begin(path.display().to_string());
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
             Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if begun.elapsed() > LOCK_TIMEOUT => {
+            Err(TryLockError::WouldBlock) if wait.goes_on() => {}
+            Err(TryLockError::WouldBlock) => {
                 let why = format!(
                     "another process has been writing it for {} s",
-                    LOCK_TIMEOUT.as_secs()
+                    Patience::limit().as_secs_f32()
                 );
                 return Err(io::Error::new(ErrorKind::TimedOut, why));
             }
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
         }
     }
 }
@@ -105,6 +191,18 @@ mod tests {
         assert_eq!(fs::read_to_string(&file).unwrap(), "old, new");
         let mode = fs::metadata(&file).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn the_mode_of_what_is_no_file_of_ours_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        let mode = || fs::metadata(&socket).unwrap().permissions().mode();
+        fs::set_permissions(&socket, fs::Permissions::from_mode(0o666)).unwrap();
+        let before = mode();
+        make(&socket).unwrap();
+        assert_eq!(mode(), before);
     }
 
     #[test]

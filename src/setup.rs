@@ -7,6 +7,7 @@ use crate::config::{Environment, Paths, Target, Wishes, resolve};
 use crate::error::Result;
 use crate::flags::Flags;
 use crate::output::{Filter, Format, Output, Terminals};
+use crate::patience::Patience;
 use crate::prompt::{Facts, Prompter};
 
 pub(crate) struct Setup {
@@ -17,7 +18,7 @@ pub(crate) struct Setup {
     pub(crate) wishes: Wishes,
     pub(crate) stdin_is_terminal: bool,
     pub(crate) timeout: Option<Duration>,
-    pub(crate) max_wait: Duration,
+    pub(crate) max_wait: Option<Duration>,
     pub(crate) verbose: bool,
 }
 
@@ -29,6 +30,10 @@ impl Setup {
             None if flags.json => Format::Json,
             None => Format::Human,
         };
+        Patience::set(
+            flags.timeout,
+            (!flags.quiet).then_some(Output::trace as fn(&str)),
+        );
         let terminals = Terminals::detect();
         let out = Output::of_process(format, flags.color, flags.quiet, &environment);
         let prompter = Prompter::new(&Facts {

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::model::booking::{Booking, Status};
+use crate::model::shell;
 
 /// What an interrupt would have to say now.
 #[derive(Debug, Default)]
@@ -19,6 +20,28 @@ pub(crate) enum Situation {
     Sent { request: String },
     /// A person was texted the code of this session.
     Texted { session: String },
+    /// Guests are forgotten; what remains of them in the journal's file is being overwritten.
+    Forgotten,
+}
+
+/// How far a command that does many things has come.
+#[derive(Debug)]
+pub(crate) struct Course {
+    /// What is done, as "3 of 10 rows are done".
+    pub(crate) done: String,
+    /// How to go on.
+    pub(crate) hint: String,
+}
+
+impl Course {
+    /// The error with what is done and how to go on; other errors pass unchanged.
+    pub(crate) fn explain(&self, mut error: Error) -> Error {
+        if error.code == "interrupted" {
+            error.message = format!("{}; {}", error.message, self.done);
+            error.hint = Some(self.hint.clone());
+        }
+        error
+    }
 }
 
 impl Situation {
@@ -46,23 +69,30 @@ impl Situation {
             Situation::Known { id, status } => {
                 error.message = format!("{word}; booking {id} is {status}");
                 error.hint = Some(match status {
-                    Status::RequiresAction => format!("bookctl continue {id}"),
-                    _ => format!("bookctl show {id}"),
+                    Status::RequiresAction => format!("bookctl continue {}", shell::word(id)),
+                    _ => show_command(id),
                 });
             }
             Situation::Answering { id } => {
                 error.message = format!(
                     "{word} while the answer to booking {id} was on its way: check before answering again"
                 );
-                error.hint = Some(format!("bookctl show {id}"));
+                error.hint = Some(show_command(id));
             }
             Situation::Sent { request } => {
                 error.message =
                     format!("{word} while {request} was on its way: its outcome is unknown");
                 error.hint = Some("look before it is sent again".to_owned());
             }
+            Situation::Forgotten => {
+                error.message = format!(
+                    "{word}; the guests are forgotten, but remains may be left in the journal's file"
+                );
+                error.hint = Some("the same command again overwrites them".to_owned());
+            }
             Situation::Texted { session } => {
                 error.message = format!("{word}; session {session} waits for its code");
+                let session = shell::word(session);
                 error.hint = Some(format!("bookctl session verify {session} --code CODE"));
             }
         }
@@ -72,7 +102,12 @@ impl Situation {
 
 /// The one command that settles an open create.
 pub(crate) fn resume_command(key: &str) -> String {
-    format!("bookctl attempts resume {key}")
+    format!("bookctl attempts resume {}", shell::word(key))
+}
+
+/// The command that shows a booking.
+pub(crate) fn show_command(id: &str) -> String {
+    format!("bookctl show {}", shell::word(id))
 }
 
 #[cfg(test)]

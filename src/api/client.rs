@@ -1,6 +1,7 @@
 //! One HTTP client: bounded in time and size, follows no redirect, speaks JSON.
 
 use std::cell::Cell;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use reqwest::{Certificate, Method, StatusCode, Url};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
+use super::allowance::Allowance;
 use super::dialect::Dialect;
 use super::failure::{Failure, Refusal};
 use super::wire_trace::WireTrace;
@@ -23,6 +25,8 @@ use crate::secrets::{KeySource, Secret};
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(2500);
 /// The largest answer that is read. The service's own documents are a few kilobytes.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
+/// The most values that an answer may hold: in memory each takes far more room than in its text.
+const MAX_VALUES: usize = 250_000;
 
 /// Takes the lines of `--verbose`.
 pub(crate) type Trace = Box<dyn Fn(&str)>;
@@ -142,9 +146,26 @@ pub(crate) struct Answer {
 /// An answer with its status line and headers.
 #[derive(Debug)]
 pub(crate) struct RawAnswer {
-    /// `HTTP 200 OK`, then a header a line.
-    pub(crate) head: String,
+    pub(crate) head: Head,
     pub(crate) answer: Result<Document, Failure>,
+}
+
+/// Status and headers of an answer; shown as `HTTP 200 OK`, then a header a line.
+#[derive(Debug)]
+pub(crate) struct Head {
+    pub(crate) status: StatusCode,
+    /// In their order; bytes that are no UTF-8 are replaced.
+    pub(crate) headers: Vec<(String, String)>,
+}
+
+impl fmt::Display for Head {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HTTP {}", self.status)?;
+        for (name, value) in &self.headers {
+            write!(f, "\n{name}: {value}")?;
+        }
+        Ok(())
+    }
 }
 
 /// The client of one service.
@@ -154,7 +175,9 @@ pub(crate) struct Client {
     /// The key, once it was looked up.
     key: OnceCell<Option<Secret>>,
     /// Service time less our own, as the last answer's `Date` showed it.
-    skew: Cell<SignedDuration>,
+    skew: Cell<Option<SignedDuration>>,
+    /// What the last answer said is left of its rate limit.
+    allowance: Cell<Option<Allowance>>,
 }
 
 impl Client {
@@ -184,7 +207,8 @@ impl Client {
             http,
             connection,
             key: OnceCell::new(),
-            skew: Cell::new(SignedDuration::ZERO),
+            skew: Cell::default(),
+            allowance: Cell::default(),
         })
     }
 
@@ -195,8 +219,23 @@ impl Client {
     /// Now, by the service's clock as far as its answers show it.
     pub(crate) fn service_now(&self) -> Timestamp {
         Timestamp::now()
-            .saturating_add(self.skew.get())
+            .saturating_add(self.skew.get().unwrap_or_default())
             .unwrap_or(Timestamp::MAX)
+    }
+
+    /// The service's clock less ours; `None` before an answer showed it.
+    pub(crate) fn skew(&self) -> Option<SignedDuration> {
+        self.skew.get()
+    }
+
+    /// What the last answer said is left of its rate limit.
+    pub(crate) fn allowance(&self) -> Option<Allowance> {
+        self.allowance.get()
+    }
+
+    /// Whether the service is on this machine.
+    pub(crate) fn is_loopback(&self) -> bool {
+        self.connection.loopback
     }
 
     /// The key for a call: one that needs none goes without a look into any keyring.
@@ -248,13 +287,14 @@ impl Client {
     /// Sends once, and keeps the answer's status line and headers too.
     pub(crate) async fn send_raw(&self, call: &Call) -> Result<RawAnswer, Failure> {
         let (status, headers, body) = self.exchange(call).await?;
-        let mut head = format!("HTTP {status}");
-        for (name, value) in &headers {
-            head.push_str(&format!(
-                "\n{name}: {}",
-                String::from_utf8_lossy(value.as_bytes())
-            ));
-        }
+        let shown = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let head = Head {
+            status,
+            headers: headers
+                .iter()
+                .map(|(name, value)| (name.to_string(), shown(value)))
+                .collect(),
+        };
         let answer = read_answer(status, &headers, body).map(|answer| answer.document);
         Ok(RawAnswer { head, answer })
     }
@@ -290,6 +330,7 @@ impl Client {
                 .header(CONTENT_TYPE, "application/json")
                 .body(body.to_string());
         }
+        self.allowance.set(None);
         let exchange = async {
             let response = request.send().await.map_err(|error| failure_of(&error))?;
             let (status, headers) = (response.status(), response.headers().clone());
@@ -302,6 +343,7 @@ impl Client {
         let (status, headers, body) = outcome.inspect_err(|failure| trace.failure(failure))?;
         trace.answer(status.as_u16(), &body);
         self.observe_clock(&headers);
+        self.allowance.set(Allowance::of(status, &headers));
         Ok((status, headers, body))
     }
 
@@ -317,7 +359,7 @@ impl Client {
         } else {
             skew
         };
-        self.skew.set(skew);
+        self.skew.set(Some(skew));
     }
 }
 
@@ -371,6 +413,11 @@ fn read_answer(status: StatusCode, headers: &HeaderMap, body: Vec<u8>) -> Result
             document: Value::Null.into(),
         });
     }
+    if values(&body) > MAX_VALUES {
+        return Err(Failure::NoAnswer(format!(
+            "the answer has more than {MAX_VALUES} values"
+        )));
+    }
     let document = String::from_utf8(body)
         .ok()
         .and_then(|text| Document::parse(text).ok());
@@ -385,11 +432,31 @@ fn read_answer(status: StatusCode, headers: &HeaderMap, body: Vec<u8>) -> Result
         Some(document) if !status.is_redirection() => Err(Failure::Refused(Box::new(
             Refusal::new(status.as_u16(), headers, document),
         ))),
+        _ if status.is_client_error() => Err(Failure::Refused(Box::new(Refusal::bare(
+            status.as_u16(),
+            headers,
+            content_kind(headers),
+        )))),
         _ => Err(Failure::Unreadable {
             status: status.as_u16(),
             kind: content_kind(headers),
         }),
     }
+}
+
+/// About how many values a JSON text holds, before any room is made for them.
+fn values(text: &[u8]) -> usize {
+    let (mut values, mut in_string, mut escaped) = (1, false, false);
+    for byte in text {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b',' | b'[' | b'{' if !in_string => values += 1,
+            _ => {}
+        }
+    }
+    values
 }
 
 fn content_kind(headers: &HeaderMap) -> String {

@@ -1,13 +1,13 @@
 //! The names that the service's specification leaves open, in exactly one place.
 
-use serde::{Deserialize, Serialize};
+use reqwest::header::{HeaderName, HeaderValue};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 macro_rules! dialect {
     ($($field:ident = $default:literal, $meaning:literal;)*) => {
         /// The open names; each has a default and can be set per profile under `[profiles.NAME.dialect]`.
-        #[derive(Clone, Debug, Deserialize, Serialize)]
-        #[serde(default, deny_unknown_fields)]
+        #[derive(Clone, Debug, Serialize)]
         pub(crate) struct Dialect {
             $(#[doc = $meaning] pub(crate) $field: String,)*
         }
@@ -16,6 +16,13 @@ macro_rules! dialect {
             /// Every open name with its default and its meaning, in the order of the documentation.
             pub(crate) const TABLE: &[(&str, &str, &str)] =
                 &[$((stringify!($field), $default, $meaning),)*];
+
+            fn name(&mut self, key: &str) -> Option<&mut String> {
+                match key {
+                    $(stringify!($field) => Some(&mut self.$field),)*
+                    _ => None,
+                }
+            }
         }
 
         impl Default for Dialect {
@@ -29,27 +36,135 @@ macro_rules! dialect {
 dialect! {
     auth_header = "Authorization", "header that carries the API key";
     auth_scheme = "Bearer", "word before the key; empty means the bare key";
+    service_name = "Booking", "the service's name in its signature header, `Booking-Signature`";
+    provider_a = "provider_a", "id of the only provider with modify and venue-side cancel";
+    provider_b = "provider_b", "id of the provider with connected person sessions";
     venues_field = "venues", "array in the venue search response";
     slots_field = "slots", "array in the availability response";
+    sessions_field = "sessions", "array in the session list response";
     providers_field = "providers", "request field that names the providers to use";
     slots_venue_field = "venue_id", "availability request: the venue";
     slots_datetime_field = "datetime", "availability request: the time";
     slots_party_size_field = "party_size", "availability request: the party size";
-    sessions_field = "sessions", "array in the session list response";
     modify_datetime_field = "datetime", "modify request: the time";
     modify_party_size_field = "party_size", "modify request: the party size";
     modify_seating_field = "seating_preference", "modify request: the seating";
-    cancel_reason_field = "reason", "optional cancel field";
+    otp_field = "otp", "continue field for the one-time code";
     session_phone_field = "phone", "where the code of a new session is texted";
     session_code_field = "code", "verify field for the received code";
-    provider_b = "provider_b", "id of the provider with connected person sessions";
-    otp_field = "otp", "continue field for the one-time code";
+    cancel_reason_field = "reason", "optional cancel field";
     next_action_type_field = "type", "what names the kind of pause in `next_action`";
     otp_action = "otp", "the pause that asks for a one-time code";
     payment_action = "payment_approval", "the pause that asks for a payment answer";
+    event_id_field = "id", "id of a webhook event";
+    event_type_field = "type", "kind of a webhook event";
+}
+
+/// Open names that stand in one object, or say which of two things it is: they must differ from each other, and
+/// from the names beside them that the specification states.
+const BESIDE_EACH_OTHER: &[(&[&str], &[&str])] = &[
+    (
+        &["providers_field"],
+        &[
+            "vertical",
+            "datetime",
+            "location",
+            "latitude",
+            "longitude",
+            "party_size",
+        ],
+    ),
+    (
+        &[
+            "slots_venue_field",
+            "slots_datetime_field",
+            "slots_party_size_field",
+        ],
+        &["provider"],
+    ),
+    (
+        &[
+            "modify_datetime_field",
+            "modify_party_size_field",
+            "modify_seating_field",
+        ],
+        &[],
+    ),
+    (&["otp_field"], &["psp_response", "psp_abort"]),
+    (&["otp_action", "payment_action"], &[]),
+    (&["session_phone_field"], &["end_user", "provider"]),
+    (&["event_id_field", "event_type_field"], &["data"]),
+];
+
+/// What a paused booking waits for (spec, Booking: next_action).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pause {
+    Otp,
+    Payment,
+    /// Anything else: it is answered with the fields that it lists.
+    Other,
 }
 
 impl Dialect {
+    /// What kind of pause a `next_action` is.
+    pub(crate) fn pause(&self, next_action: Option<&Value>) -> Pause {
+        let kind =
+            next_action.and_then(|action| action.get(&self.next_action_type_field)?.as_str());
+        match kind {
+            Some(kind) if kind == self.otp_action => Pause::Otp,
+            Some(kind) if kind == self.payment_action => Pause::Payment,
+            _ => Pause::Other,
+        }
+    }
+
+    /// Says another name for `key`; refused, with the reason, where nothing could travel under it.
+    pub(crate) fn rename(&mut self, key: &str, name: &str) -> Result<(), String> {
+        let own = self
+            .name(key)
+            .ok_or_else(|| "is no name of the dialect".to_owned())?;
+        match (key, name.trim()) {
+            ("auth_scheme", _) if HeaderValue::from_str(name).is_err() => {
+                return Err("cannot travel in a header".to_owned());
+            }
+            ("auth_scheme", _) => {}
+            (_, "") => return Err("is empty".to_owned()),
+            ("auth_header", _) if HeaderName::try_from(name).is_err() => {
+                return Err(format!("cannot be {name:?}: that is no header name"));
+            }
+            ("service_name", _) if HeaderName::try_from(signature_header(name)).is_err() => {
+                return Err(format!(
+                    "cannot be {name:?}: {:?} is no header name",
+                    signature_header(name)
+                ));
+            }
+            _ => {}
+        }
+        *own = name.to_owned();
+        Ok(())
+    }
+
+    /// Two names that would get in each other's way: the key, and why it cannot stand.
+    pub(crate) fn clash(&mut self) -> Option<(&'static str, String)> {
+        for (keys, stated) in BESIDE_EACH_OTHER {
+            let mut taken: Vec<String> = stated.iter().map(ToString::to_string).collect();
+            // It is the renamed one that gets in the way.
+            let own = self.own_names();
+            let (own, default): (Vec<&str>, Vec<&str>) =
+                keys.iter().partition(|key| own.contains_key(**key));
+            for key in default.into_iter().chain(own) {
+                let name = self.name(key).cloned().unwrap_or_default();
+                if taken.contains(&name) {
+                    return Some((
+                        key,
+                        format!("cannot be {name:?}: another field beside it is"),
+                    ));
+                }
+                taken.push(name);
+            }
+        }
+        None
+    }
+
     /// The names that are not the default ones.
     pub(crate) fn own_names(&self) -> Map<String, Value> {
         let all = serde_json::to_value(self).unwrap_or_default();
@@ -62,6 +177,11 @@ impl Dialect {
             .filter(|(key, value)| !is_default(key, value))
             .collect()
     }
+}
+
+/// `<Service>-Signature` (spec, Events, 5).
+fn signature_header(service_name: &str) -> String {
+    format!("{service_name}-Signature")
 }
 
 /// The elements of a list response: the dialect's field, else `data`, else a bare array.
@@ -88,5 +208,45 @@ mod tests {
             );
         }
         assert_eq!(list(&json!({"venues": 3}), "venues"), None);
+    }
+
+    #[test]
+    fn a_name_under_which_nothing_could_travel_is_refused() {
+        let mut dialect = Dialect::default();
+        for (key, name) in [
+            ("auth_header", "X Key"),
+            ("auth_header", ""),
+            ("auth_header", "Schlüssel"),
+            ("auth_scheme", "Bearer\n"),
+            ("service_name", "My Booking"),
+            ("service_name", ""),
+            ("otp_field", " "),
+            ("provider_a", ""),
+            ("otp_feild", "pin"),
+        ] {
+            assert!(dialect.rename(key, name).is_err(), "{key} = {name:?}");
+        }
+        assert!(dialect.own_names().is_empty());
+        assert_eq!(dialect.rename("auth_scheme", ""), Ok(()));
+    }
+
+    #[test]
+    fn two_fields_of_one_object_must_differ() {
+        let clash = |key: &str, name: &str| {
+            let mut dialect = Dialect::default();
+            dialect.rename(key, name).unwrap();
+            dialect.clash().map(|(key, _)| key)
+        };
+        assert_eq!(
+            clash("modify_party_size_field", "datetime"),
+            Some("modify_party_size_field")
+        );
+        assert_eq!(
+            clash("session_phone_field", "provider"),
+            Some("session_phone_field")
+        );
+        assert_eq!(clash("payment_action", "otp"), Some("payment_action"));
+        assert_eq!(clash("otp_field", "code"), None);
+        assert_eq!(Dialect::default().clash(), None);
     }
 }

@@ -1,6 +1,7 @@
 //! One function an endpoint: what the call is made of (spec, Endpoints), in the dialect's names.
 
 use serde_json::{Map, Value, json};
+use uuid::Uuid;
 
 use super::client::{Answer, Call, Client};
 use super::dialect::Dialect;
@@ -264,6 +265,24 @@ fn insert_some<T: serde::Serialize>(object: &mut Map<String, Value>, key: &str, 
 }
 
 impl Client {
+    /// Sends a read, at most three times.
+    pub(crate) async fn read(&self, call: &Call) -> Result<Answer, Failure> {
+        let mut tried = 0;
+        loop {
+            tried += 1;
+            let failure = match self.send(call).await {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
+            };
+            // The random end of a fresh id is random enough.
+            let jitter = f64::from(Uuid::now_v7().as_fields().3[7]) / 255.0;
+            match retry::after_read(&failure, tried, jitter) {
+                Next::Again(pause) => tokio::time::sleep(pause).await,
+                Next::GiveUp => return Err(failure),
+            }
+        }
+    }
+
     /// Creates a booking: at most three tries, all with the call's one key.
     ///
     /// A refusal after a try whose outcome is open proves nothing about that try, so the outcome stays open.
@@ -281,7 +300,7 @@ impl Client {
                 Err(failure) => failure,
             };
             open |= failure.leaves_a_write_open();
-            match retry::after(&failure, tried) {
+            match retry::after_create(&failure, tried) {
                 Next::Again(pause) => tokio::time::sleep(pause).await,
                 Next::GiveUp => return Err((failure, open)),
             }

@@ -3,17 +3,20 @@
 use std::fmt;
 use std::time::Duration;
 
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::header::HeaderMap;
 use serde_json::Value;
 
+use super::allowance::{WINDOW, retry_after};
 use super::client::Call;
 use crate::catalog::{self, exit_for_refusal};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::document::{Document, plain};
+use crate::model::shell;
+use crate::secrets::without_secrets;
 
-/// The longest `Retry-After` that is believed: the service's window is five minutes.
-const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(300);
+/// How many of the organization's unfinished bookings a person is shown.
+const OPEN_SHOWN: usize = 10;
 
 /// What to do where there is no key.
 const NO_KEY_HINT: &str = "set BOOKCTL_API_KEY, or store a key with `bookctl auth login`";
@@ -74,7 +77,10 @@ pub(crate) struct Refusal {
     /// `error_code`, else a code that stands in `error` itself.
     pub(crate) code: Option<String>,
     pub(crate) retry_after: Option<Duration>,
+    /// `null` where no document came.
     pub(crate) body: Document,
+    /// The content type of what came instead of a document.
+    instead: Option<String>,
 }
 
 impl Refusal {
@@ -85,21 +91,40 @@ impl Refusal {
                 .filter(|error| catalog::entry(error).is_some())
         });
         let code = code.map(str::to_owned);
-        let header = headers
-            .get(RETRY_AFTER)
-            .and_then(|after| after.to_str().ok()?.trim().parse().ok());
-        let seconds = header.or_else(|| {
+        let seconds = retry_after(headers).or_else(|| {
             body.value()
                 .get("retry_after_seconds")
                 .and_then(Value::as_u64)
         });
-        let retry_after =
-            seconds.map(|seconds| Duration::from_secs(seconds).min(LONGEST_RETRY_AFTER));
+        let retry_after = seconds.map(|seconds| Duration::from_secs(seconds).min(WINDOW));
         Refusal {
             status,
             code,
             retry_after,
             body,
+            instead: None,
+        }
+    }
+
+    /// A 4xx whose body is a page or nothing: the status alone says that nothing was done, and why.
+    pub(super) fn bare(status: u16, headers: &HeaderMap, kind: String) -> Self {
+        Refusal {
+            instead: Some(kind),
+            ..Refusal::new(status, headers, Value::Null.into())
+        }
+    }
+
+    /// What a status says by itself.
+    fn of_status(&self) -> String {
+        let status = self.status;
+        let meaning = catalog::entry(&format!("http_{status}")).map(|entry| entry.meaning);
+        let meaning = meaning.map_or_else(String::new, |meaning| format!(": {meaning}"));
+        match self.instead.as_deref() {
+            Some("") => format!("{status}{meaning}; the answer has no body"),
+            Some(kind) => format!(
+                "{status}{meaning}; the answer ({kind}) is not one of the service's documents"
+            ),
+            None => format!("the service refused with {status}"),
         }
     }
 
@@ -116,13 +141,14 @@ impl Refusal {
             (None, Some(known)) => known.meaning.to_owned(),
             (None, None) => match &self.code {
                 Some(code) => format!("the service refused with {}: {code}", self.status),
-                None => format!("the service refused with {}", self.status),
+                None => self.of_status(),
             },
         };
         for (label, value) in self.particulars() {
             sentence.push_str(&format!("; {label}: {value}"));
         }
-        sentence
+        // A service may repeat what it was sent.
+        without_secrets(&sentence).into_owned()
     }
 
     /// The documented fields of the body that say more (spec, Errors, Body shapes).
@@ -159,22 +185,57 @@ impl Refusal {
 
 impl Refusal {
     /// The unfinished bookings that come with a booking that was not found (spec, Errors: 404).
-    fn open_bookings(&self) -> Vec<String> {
-        let open = self
-            .body
-            .value()
-            .get("open_bookings")
-            .and_then(Value::as_array);
-        let text = |booking: &Value, field: &str| booking.get(field).map(plain).unwrap_or_default();
-        let line = |booking| {
-            format!(
-                "unfinished: {}  {}",
-                text(booking, "id"),
-                text(booking, "status")
-            )
-        };
-        open.into_iter().flatten().map(line).collect()
+    fn open_bookings(&self) -> &[Value] {
+        let open = self.body.value().get("open_bookings");
+        open.and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
+
+    /// An unfinished booking in a line: its id, its status, and what it waits for.
+    fn open_booking(booking: &Value) -> String {
+        let text = |field: &str| booking.get(field).map(plain).unwrap_or_default();
+        let asked = booking
+            .get("next_action")
+            .and_then(|action| action.get("message"));
+        let parts = [
+            text("id"),
+            text("status"),
+            asked.map(plain).unwrap_or_default(),
+        ];
+        let parts: Vec<&str> = parts
+            .iter()
+            .map(String::as_str)
+            .filter(|part| !part.is_empty())
+            .collect();
+        format!("unfinished: {}", parts.join("  "))
+    }
+
+    /// The command that looks at the unfinished bookings.
+    fn look_at_open_ones(&self) -> Option<String> {
+        let ids = self
+            .open_bookings()
+            .iter()
+            .filter_map(|booking| booking.get("id")?.as_str());
+        let words: Vec<String> = ids.take(OPEN_SHOWN).map(shell::word).collect();
+        (!words.is_empty()).then(|| format!("bookctl show {}", words.join(" ")))
+    }
+}
+
+/// What to do next after a refusal: where its status is all that is known, the path says what was asked for.
+fn next_step(code: &str, path: &str) -> Option<String> {
+    let path = path.split('?').next().unwrap_or_default();
+    let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
+    Some(match (code, segments.as_slice()) {
+        ("http_404", ["v1", "bookings", _, ..]) => {
+            "check the id; `bookctl bookings` lists what this machine booked".to_owned()
+        }
+        ("http_404", ["v1", "sessions", ..]) => {
+            "check the id and the person; `bookctl session list` lists the sessions".to_owned()
+        }
+        ("http_409", ["v1", "bookings", id, ..]) if !id.contains('%') => {
+            format!("look at its state with: bookctl show {}", shell::word(id))
+        }
+        _ => catalog::entry(code)?.next.to_owned(),
+    })
 }
 
 impl Failure {
@@ -220,16 +281,30 @@ impl Failure {
             Failure::Unreadable { .. } => Error::new("network", Exit::Network, self.to_string())
                 .hint("something answers at that base URL, but not the booking service: check the address"),
             Failure::Refused(ref refusal) => {
-                let exit = exit_for_refusal(refusal.code.as_deref(), refusal.status);
+                let mut exit = exit_for_refusal(refusal.code.as_deref(), refusal.status);
+                if refusal.instead.is_some() && exit == Exit::Unclassified {
+                    // No document, and a status that the service has no use for: it was not the service.
+                    exit = Exit::Network;
+                }
                 let code = refusal.code.clone().unwrap_or_else(|| format!("http_{}", refusal.status));
                 let mut error = Error::new(&code, exit, refusal.sentence());
-                error.hint = catalog::entry(&code).map(|entry| entry.next.to_owned());
+                error.hint = match &refusal.instead {
+                    Some(_) => Some("check the base URL: perhaps something else answered than the booking service".to_owned()),
+                    None => next_step(&code, &call.path),
+                };
                 if let Some(after) = refusal.retry_after {
                     let seconds = after.as_secs();
                     error.message.push_str(&format!("; the window resets in {seconds} s"));
                     error.hint = Some(format!("try again then, or let --max-wait {seconds}s wait it out"));
                 }
-                error.details = refusal.open_bookings();
+                let open = refusal.open_bookings();
+                error.details = open.iter().take(OPEN_SHOWN).map(Refusal::open_booking).collect();
+                if open.len() > OPEN_SHOWN {
+                    error.details.push(format!("and {} more: bookctl bookings --open", open.len() - OPEN_SHOWN));
+                }
+                if let Some(command) = refusal.look_at_open_ones() {
+                    error.hint = Some(format!("look at the unfinished ones with: {command}"));
+                }
                 error
             }
         };
@@ -237,7 +312,7 @@ impl Failure {
             Failure::Refused(refusal) => {
                 error.http_status = Some(refusal.status);
                 error.retry_after = refusal.retry_after;
-                error.body = Some(refusal.body);
+                error.body = Some(refusal.body).filter(|body| !body.value().is_null());
             }
             Failure::Unreadable { status, .. } => error.http_status = Some(status),
             _ => {}
@@ -250,6 +325,9 @@ impl Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arbitrary;
+    use proptest::prelude::*;
+    use reqwest::header::HeaderValue;
     use serde_json::json;
 
     fn refused(status: u16, body: Value) -> Failure {
@@ -280,6 +358,26 @@ mod tests {
             (known.exit, known.code.as_str()),
             (Exit::Service, "vendor_disabled")
         );
+    }
+
+    #[test]
+    fn the_hint_of_a_bare_status_leads_on_from_what_was_asked_for() {
+        let hint = |status, call: Call| {
+            let error = refused(status, json!({"error": "no"})).into_error(&call);
+            error.hint.clone()
+        };
+        let has = |hint: Option<String>, words: &str| hint.is_some_and(|it| it.contains(words));
+        assert!(has(
+            hint(404, Call::get("/v1/bookings/bk_1")),
+            "`bookctl bookings`"
+        ));
+        assert!(has(
+            hint(404, Call::get("/v1/sessions/card?end_user=u")),
+            "`bookctl session list`"
+        ));
+        assert!(has(hint(404, create()), "search for a venue"));
+        let cancel = Call::post("/v1/bookings/bk_1/cancel", json!({}));
+        assert!(has(hint(409, cancel), "bookctl show bk_1"));
     }
 
     #[test]
@@ -327,5 +425,42 @@ mod tests {
         let body = json!({"error": "rate_limited", "retry_after_seconds": 999_999});
         let error = refused(429, body).into_error(&create());
         assert_eq!(error.retry_after, Some(Duration::from_secs(300)));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_retry_after_says_it_is_believed_up_to_the_services_own_window(
+            header in prop_oneof![
+                any::<Vec<u8>>(),
+                any::<u128>().prop_map(|seconds| seconds.to_string().into_bytes()),
+            ],
+            seconds in arbitrary::json(),
+        ) {
+            let mut headers = HeaderMap::new();
+            if let Ok(value) = HeaderValue::from_bytes(&header) {
+                headers.insert(reqwest::header::RETRY_AFTER, value);
+            }
+            let body = json!({"error": "rate_limited", "retry_after_seconds": seconds});
+            let refusal = Refusal::new(429, &headers, body.into());
+            prop_assert!(refusal.retry_after.is_none_or(|after| after <= WINDOW));
+        }
+
+        #[test]
+        fn whatever_the_body_of_a_refusal_it_is_one_sentence_and_no_success(
+            status in 300u16..600,
+            fields in prop::collection::hash_map(
+                prop::sample::select(vec!["error", "error_code", "message", "fields", "missing", "detail", "open_bookings"]),
+                arbitrary::json(),
+                0..7,
+            ),
+        ) {
+            let body = Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect());
+            for call in [create(), Call::get("/v1/")] {
+                let error = refused(status, body.clone()).into_error(&call);
+                prop_assert_ne!(error.exit, Exit::Done);
+                prop_assert_eq!(error.http_status, Some(status));
+                prop_assert_eq!(error.body.as_ref().map(|it| it.value()), Some(&body));
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The thin HTTP layer: it knows the wire, and nothing of terminals, files or people.
 
+mod allowance;
 mod client;
 mod dialect;
 mod endpoints;
@@ -7,8 +8,9 @@ mod failure;
 mod retry;
 mod wire_trace;
 
-pub(crate) use client::{Answer, Call, Client, Connection, Trace, shown_headers};
-pub(crate) use dialect::{Dialect, list};
+pub(crate) use allowance::WINDOW;
+pub(crate) use client::{Answer, Call, Client, Connection, Head, Trace, shown_headers};
+pub(crate) use dialect::{Dialect, Pause, list};
 pub(crate) use endpoints::{
     Changes, Continuation, NewBooking, SlotQuery, VenueQuery, Where, cancel_call, create_call,
     session, show_call,

@@ -1,10 +1,10 @@
-//! When a create is sent again within one run: a pure policy (docs/architecture.md).
+//! When a create or a read is sent again within one run: a pure policy (docs/architecture.md).
 
 use std::time::Duration;
 
 use super::failure::Failure;
 
-/// How often a create is tried in one run, all with one idempotency key.
+/// How often a read is tried, and a create in one run, all with one idempotency key.
 const TRIES: u32 = 3;
 
 /// What to do after a failed try.
@@ -16,23 +16,44 @@ pub(super) enum Next {
     GiveUp,
 }
 
-/// Decides after the failure of try number `tried` (1 for the first).
+/// Decides after the failure of try number `tried` (1 for the first) of a create.
 ///
-/// A refusal is final. What may pass is tried again, because the key makes it safe
-/// (spec, Limits 7); a connection that timed out is not, since a person already waited for it.
-pub(super) fn after(failure: &Failure, tried: u32) -> Next {
+/// A refusal is final. What may pass is tried again, because the key makes it safe (spec, Limits 7); an address
+/// where nothing takes a connection is not, since a person already waited for it.
+pub(super) fn after_create(failure: &Failure, tried: u32) -> Next {
     let passing = match failure {
         Failure::NotReached(why) => !why.contains("in time"),
-        Failure::NoKey(_) | Failure::Key(_) | Failure::NotSent(_) | Failure::TimedOut(_) => false,
-        Failure::NoAnswer(_) => true,
+        Failure::NoKey(_) | Failure::Key(_) | Failure::NotSent(_) => false,
+        Failure::NoAnswer(_) | Failure::TimedOut(_) => true,
         Failure::Unreadable { status, .. } => *status >= 500 || (200..300).contains(status),
         Failure::Refused(_) => failure.leaves_a_write_open(),
     };
-    if passing && tried < TRIES {
-        Next::Again(Duration::from_millis(150 << tried))
-    } else {
-        Next::GiveUp
+    next(passing, tried, 1.0)
+}
+
+/// Decides after the failure of a read: a broken connection and an unexplained 5xx may pass.
+///
+/// `jitter`, from 0 to 1, spreads the tries of many clients that failed at the same moment.
+pub(super) fn after_read(failure: &Failure, tried: u32, jitter: f64) -> Next {
+    let passing = match failure {
+        Failure::NoAnswer(_) => true,
+        Failure::Unreadable { status, .. } => *status >= 500,
+        Failure::Refused(refusal) => refusal.status >= 500 && refusal.code.is_none(),
+        Failure::NotReached(_)
+        | Failure::TimedOut(_)
+        | Failure::NoKey(_)
+        | Failure::Key(_)
+        | Failure::NotSent(_) => false,
+    };
+    next(passing, tried, jitter)
+}
+
+fn next(passing: bool, tried: u32, jitter: f64) -> Next {
+    if !passing || tried >= TRIES {
+        return Next::GiveUp;
     }
+    let longest = Duration::from_millis(150 << tried);
+    Next::Again(longest.mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0))
 }
 
 #[cfg(test)]
@@ -42,20 +63,31 @@ mod tests {
     #[test]
     fn a_create_is_tried_at_most_three_times() {
         let broken = Failure::NoAnswer("reset".into());
-        assert!(matches!(after(&broken, 1), Next::Again(_)));
-        assert!(matches!(after(&broken, 2), Next::Again(_)));
-        assert_eq!(after(&broken, 3), Next::GiveUp);
+        assert!(matches!(after_create(&broken, 1), Next::Again(_)));
+        assert!(matches!(after_create(&broken, 2), Next::Again(_)));
+        assert_eq!(after_create(&broken, 3), Next::GiveUp);
     }
 
     #[test]
-    fn a_timeout_is_not_waited_for_twice() {
+    fn an_address_where_nothing_takes_a_connection_is_not_waited_for_twice() {
+        let unreachable = Failure::NotReached("nothing answered in time".into());
+        assert_eq!(after_create(&unreachable, 1), Next::GiveUp);
+        let stalled = Failure::TimedOut(Duration::from_secs(30));
+        assert!(matches!(after_create(&stalled, 1), Next::Again(_)));
+        assert_eq!(after_read(&stalled, 1, 0.5), Next::GiveUp);
+    }
+
+    #[test]
+    fn the_tries_of_a_read_are_spread() {
+        let broken = Failure::NoAnswer("reset".into());
         assert_eq!(
-            after(&Failure::TimedOut(Duration::from_secs(30)), 1),
-            Next::GiveUp
+            after_read(&broken, 1, 0.0),
+            Next::Again(Duration::from_millis(150))
         );
         assert_eq!(
-            after(&Failure::NotReached("nothing answered in time".into()), 1),
-            Next::GiveUp
+            after_read(&broken, 1, 1.0),
+            Next::Again(Duration::from_millis(300))
         );
+        assert_eq!(after_read(&broken, 3, 1.0), Next::GiveUp);
     }
 }

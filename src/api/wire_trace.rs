@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::client::Call;
 use super::dialect::Dialect;
 use super::failure::Failure;
+use crate::secrets::{conceal, conceal_document};
 
 /// Request fields that are secrets whatever the dialect: payment answers.
 const SECRET_FIELDS: &[&str] = &["psp_response"];
@@ -20,6 +21,9 @@ impl<'a> WireTrace<'a> {
     }
 
     pub(super) fn request(&self, call: &Call, headers: &[(String, String)]) {
+        if let Some(body) = &call.body {
+            conceal_secrets(body, self.dialect);
+        }
         let Some(sink) = self.sink else { return };
         sink(&format!("> {}", call.name()));
         for (name, value) in headers {
@@ -33,7 +37,7 @@ impl<'a> WireTrace<'a> {
     pub(super) fn answer(&self, status: u16, body: &[u8]) {
         let Some(sink) = self.sink else { return };
         sink(&format!("< {status}"));
-        sink(&format!("< {}", String::from_utf8_lossy(body)));
+        sink(&format!("< {}", without_webhook_secret(body)));
     }
 
     pub(super) fn failure(&self, failure: &Failure) {
@@ -43,13 +47,45 @@ impl<'a> WireTrace<'a> {
     }
 }
 
+/// Whatever the service answers to them, it is not to be repeated to a person.
+fn conceal_secrets(body: &Value, dialect: &Dialect) {
+    for (_, value) in body
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(key, _)| is_secret(key, dialect))
+    {
+        match value {
+            Value::String(code) => conceal(code),
+            other => conceal_document(other),
+        }
+    }
+}
+
+fn is_secret(field: &str, dialect: &Dialect) -> bool {
+    field == dialect.otp_field
+        || field == dialect.session_code_field
+        || SECRET_FIELDS.contains(&field)
+}
+
+/// An answer as it came, but for the secret in a sandbox's settings.
+fn without_webhook_secret(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    match serde_json::from_str(&text) {
+        Ok(Value::Object(mut object)) if object.contains_key("webhook_secret") => {
+            object.insert("webhook_secret".to_owned(), Value::from("***"));
+            Value::Object(object).to_string()
+        }
+        _ => text.into_owned(),
+    }
+}
+
 /// The body as it may be shown: one-time codes and payment answers are masked.
 pub(crate) fn redacted(body: &Value, dialect: &Dialect) -> Value {
     let mut body = body.clone();
     if let Some(object) = body.as_object_mut() {
         for (key, value) in object.iter_mut() {
-            let one_time_code = [&dialect.otp_field, &dialect.session_code_field].contains(&key);
-            if one_time_code || SECRET_FIELDS.contains(&key.as_str()) {
+            if is_secret(key, dialect) {
                 *value = Value::from("***");
             }
         }

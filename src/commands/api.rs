@@ -1,22 +1,21 @@
-use std::io::Read;
-
 use reqwest::Method;
-use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
-use super::field::{Field, field, raw_field};
-use crate::api::Call;
+use super::field::{Field, field, header, raw_field};
+use crate::api::{Call, Failure, Head};
 use crate::context::Context;
-use crate::error::{Error, Result, reason};
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::document::Document;
 use crate::output::{Page, View};
 use crate::situation::Situation;
+use crate::walk::{read_file, read_stdin};
 
-/// Send any request to the service, with the profile's address and key
+/// Send any request, with the profile's address and key
 ///
 /// Fields make a JSON body, or the query of a GET. The answer is written as it came; an answer that is no 2xx ends
-/// with its exit code.
+/// with its exit code. A create that is sent this way is not written down, as `bookctl book` does: give it an
+/// Idempotency-Key of your own.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl api GET /v1/\n  \
@@ -41,7 +40,7 @@ pub(crate) struct Args {
     /// A header
     #[arg(short = 'H', long = "header", value_name = "K: V", value_parser = header)]
     headers: Vec<(String, String)>,
-    /// Show the status and the headers before the body
+    /// Show the status and the headers before the body; with --json an object of status, headers and body
     #[arg(short, long)]
     include: bool,
 }
@@ -59,18 +58,18 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .hint("set BOOKCTL_API_KEY, or use another profile"));
     }
     let mut path = own_path(&args.path)?;
-    let fields = args
-        .fields
-        .into_iter()
-        .map(from_file)
-        .collect::<Result<Vec<_>>>()?;
-    let fields: Map<String, Value> = fields
-        .into_iter()
-        .chain(args.raw_fields)
-        .map(|field| (field.key, field.value))
-        .collect();
+    let mut fields = Map::new();
+    for field in args.fields {
+        let field = from_file(field).await?;
+        fields.insert(field.key, field.value);
+    }
+    fields.extend(
+        args.raw_fields
+            .into_iter()
+            .map(|field| (field.key, field.value)),
+    );
     let mut body = match &args.input {
-        Some(source) => Some(read_body(source)?),
+        Some(source) => Some(read_body(source).await?),
         None if fields.is_empty() => None,
         None => Some(Value::Object(fields)),
     };
@@ -94,27 +93,48 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if call.is_write() {
         context.before_change()?;
     }
-    if call.is_write() {
-        context.situation.replace(Situation::Sent {
-            request: call.name(),
-        });
-    }
-    let raw = context
-        .client()?
-        .send_raw(&call)
-        .await
-        .map_err(|failure| failure.into_error(&call))?;
-    let head = args.include.then_some(raw.head);
-    match raw.answer {
+    let (head, answer) = send(context, &call).await?;
+    let head = args.include.then_some(head);
+    match answer {
         Ok(document) => {
             context.out.emit(&ApiView { head, document })?;
             Ok(Exit::Done)
         }
-        Err(failure) => {
-            if let Some(head) = head.filter(|_| context.out.is_human()) {
-                context.out.note(&head);
+        Err(error) => {
+            if let Some(head) = head {
+                context.out.note(&head.to_string());
             }
-            Err(failure.into_error(&call))
+            Err(error)
+        }
+    }
+}
+
+/// Sends the call; a rate limit, which says that nothing was done, is waited out as long as `--max-wait` allows.
+async fn send(context: &Context, call: &Call) -> Result<(Head, Result<Document>)> {
+    let client = context.client()?;
+    let mut allowed = context.max_wait();
+    loop {
+        allowed = context.admit(call, allowed).await?;
+        if call.is_write() {
+            context.situation.replace(Situation::Sent {
+                request: call.name(),
+            });
+        }
+        let raw = client.send_raw(call).await;
+        context.observe_allowance(call);
+        context.note_allowance(call);
+        let raw = raw.map_err(|failure| failure.into_error(call))?;
+        let failure = match raw.answer {
+            Ok(document) => return Ok((raw.head, Ok(document))),
+            Err(failure) => failure,
+        };
+        if !matches!(&failure, Failure::Refused(refusal) if refusal.status == 429) {
+            return Ok((raw.head, Err(failure.into_error(call))));
+        }
+        context.situation.replace(Situation::Nothing);
+        match context.pause_for_limit(failure, call, allowed).await {
+            Ok(left) => allowed = left,
+            Err(error) => return Ok((raw.head, Err(error))),
         }
     }
 }
@@ -147,22 +167,19 @@ fn own_path(path: &str) -> Result<String> {
     Ok(rooted)
 }
 
-fn from_file(field: Field) -> Result<Field> {
-    let Value::String(text) = &field.value else {
+async fn from_file(field: Field) -> Result<Field> {
+    let Some(source) = field.value.as_str().and_then(|text| text.strip_prefix('@')) else {
         return Ok(field);
     };
-    let Some(path) = text.strip_prefix('@') else {
-        return Ok(field);
-    };
-    let value = Value::String(read_text(path)?);
+    let value = Value::String(read_text(source).await?);
     Ok(Field {
         key: field.key,
         value,
     })
 }
 
-fn read_body(source: &str) -> Result<Value> {
-    let text = read_text(source)?;
+async fn read_body(source: &str) -> Result<Value> {
+    let text = read_text(source).await?;
     serde_json::from_str(&text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         Error::usage(format!(
@@ -171,24 +188,11 @@ fn read_body(source: &str) -> Result<Value> {
     })
 }
 
-fn read_text(source: &str) -> Result<String> {
-    let read = match source {
-        "-" => {
-            let mut text = String::new();
-            std::io::stdin()
-                .lock()
-                .read_to_string(&mut text)
-                .map(|_| text)
-        }
-        path => std::fs::read_to_string(path),
-    };
-    read.map_err(|error| {
-        Error::usage(format!(
-            "cannot read {}: {}",
-            source.escape_debug(),
-            reason(&error)
-        ))
-    })
+async fn read_text(source: &str) -> Result<String> {
+    match source {
+        "-" => read_stdin().await,
+        path => read_file(path).await,
+    }
 }
 
 fn method(text: &str) -> Result<Method, String> {
@@ -202,34 +206,36 @@ fn method(text: &str) -> Result<Method, String> {
     }
 }
 
-fn header(text: &str) -> Result<(String, String), String> {
-    let parts = text
-        .split_once(':')
-        .map(|(name, value)| (name.trim(), value.trim()));
-    match parts {
-        Some((name, value)) if HeaderName::try_from(name).is_ok() => {
-            match HeaderValue::try_from(value) {
-                Ok(_) => Ok((name.to_owned(), value.to_owned())),
-                Err(_) => Err("the value cannot travel in a header".to_owned()),
-            }
-        }
-        _ => Err("write it as 'Name: value'".to_owned()),
-    }
-}
-
 struct ApiView {
-    head: Option<String>,
+    head: Option<Head>,
     document: Document,
 }
 
 impl View for ApiView {
+    /// The answer's own document; with its head one object around it: `{"status", "headers", "body"}`, a header that
+    /// comes several times with its values joined by commas, as HTTP has it.
     fn json(&self) -> Document {
-        self.document.clone()
+        let Some(head) = &self.head else {
+            return self.document.clone();
+        };
+        let mut headers = Map::new();
+        for (name, value) in &head.headers {
+            match headers.get_mut(name) {
+                Some(Value::String(before)) => before.push_str(&format!(", {value}")),
+                _ => drop(headers.insert(name.clone(), Value::from(value.as_str()))),
+            }
+        }
+        Document::object(&[
+            ("status", &Value::from(head.status.as_u16()).into()),
+            ("headers", &Value::Object(headers).into()),
+            ("body", &self.document),
+        ])
     }
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        for line in self.head.iter().flat_map(|head| head.lines()) {
+        let head = self.head.as_ref().map(Head::to_string).unwrap_or_default();
+        for line in head.lines() {
             page.line(line);
         }
         page.json(self.document.text());

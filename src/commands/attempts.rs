@@ -1,13 +1,15 @@
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::journal::Attempt;
+use crate::journal::{Attempt, Recovery, State, recover};
 use crate::model::document::{Document, plain};
 use crate::model::moment::human;
 use crate::output::{Page, TableCell, Tone, View};
-use crate::walk::{finish, resume};
+use crate::walk::{create, finish, read_booking};
 
 /// List and settle creates whose outcome is not known
 ///
@@ -17,8 +19,9 @@ use crate::walk::{finish, resume};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl attempts\n  \
-    bookctl attempts resume 0193e6a2-…\n  \
-    bookctl attempts abandon 0193e6a2-…")]
+    bookctl attempts resume order-4711\n  \
+    bookctl attempts abandon order-4711\n  \
+    bookctl attempts recover")]
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<Action>,
@@ -27,49 +30,88 @@ pub(crate) struct Args {
 #[derive(clap::Subcommand, Debug)]
 enum Action {
     /// List the attempts whose outcome is not settled
-    List,
+    #[command(after_help = "Examples:\n  bookctl attempts list --all")]
+    List {
+        /// Those that are settled, refused or abandoned too
+        #[arg(long)]
+        all: bool,
+    },
     /// Settle one: the same request under the same key
+    #[command(
+        after_help = "Examples:\n  bookctl attempts resume order-4711\n  bookctl attempts --jq '.attempts[].idempotency_key' | xargs -n 1 bookctl attempts resume"
+    )]
     Resume {
         /// The attempt's idempotency key
         key: String,
     },
     /// Give one up: it is not sent again, and a booking may exist all the same
+    #[command(after_help = "Examples:\n  bookctl attempts abandon order-4711")]
     Abandon {
         /// The attempt's idempotency key
         key: String,
     },
+    /// Start a new journal where the present one is damaged: it is kept aside, never deleted
+    Recover,
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    match args.action.unwrap_or(Action::List) {
-        Action::List => {
-            let attempts = context.journal()?.unsettled()?;
+    match args.action.unwrap_or(Action::List { all: false }) {
+        Action::List { all } => {
+            let attempts = match all {
+                true => context.journal()?.attempts()?,
+                false => context.journal()?.unsettled()?,
+            };
             context.out.emit(&AttemptList(&attempts))?;
-            if context.out.is_human() && attempts.is_empty() {
-                context.out.note("every attempt is settled");
+            if context.out.is_human() {
+                context.out.note(
+                    match attempts.iter().any(|it| it.state == State::Unsettled) {
+                        true => "settle one with `bookctl attempts resume KEY`",
+                        false => "every attempt is settled",
+                    },
+                );
             }
             Ok(Exit::Done)
         }
         Action::Resume { key } => {
             let attempt = find(context, &key)?;
+            // What is settled is only looked at: nothing is sent that could make anything.
+            if let (State::Settled, Some(id)) = (attempt.state, &attempt.booking_id) {
+                return finish(context, &read_booking(context, id).await?);
+            }
+            if attempt.forgotten_at.is_some() {
+                return Err(not_whole(&attempt));
+            }
+            if !attempt.is_intact {
+                return Err(Error::journal(
+                    "the journal's record of this attempt was changed since it was made: nothing was sent",
+                )
+                .hint("compare it with `bookctl attempts --json`, and give it up with `bookctl attempts abandon`")
+                .idempotency_key(&key));
+            }
             context.before_change()?;
-            let booking = resume(context, &key, attempt.request).await?;
+            let booking = create(context, &key, attempt.request).await?;
             finish(context, &booking)
+        }
+        Action::Recover => {
+            let path = context.journal_file();
+            let recovery = recover(path)?;
+            context.out.emit(&RecoveryView { path, recovery })?;
+            Ok(Exit::Done)
         }
         Action::Abandon { key } => {
             let mut attempt = find(context, &key)?;
-            if attempt.state != "unsettled" {
+            if attempt.state != State::Unsettled {
                 return Err(Error::new(
                     "usage",
                     Exit::Refused,
                     format!(
                         "this attempt is {}: there is nothing to abandon",
-                        attempt.state
+                        attempt.state.as_str()
                     ),
                 ));
             }
             context.journal()?.abandon(&key)?;
-            attempt.state = "abandoned".to_owned();
+            attempt.state = State::Abandoned;
             context.out.emit(&AttemptList(&[attempt]))?;
             Ok(Exit::Done)
         }
@@ -101,6 +143,69 @@ fn find(context: &Context, key: &str) -> Result<Attempt> {
     Ok(attempt)
 }
 
+/// A request whose guest was forgotten is another one: it is not sent (7).
+fn not_whole(attempt: &Attempt) -> Error {
+    let what = format!(
+        "this attempt is {}, and its guest was forgotten: it cannot be sent again",
+        attempt.state.as_str()
+    );
+    Error::new("usage", Exit::Refused, what).hint("book anew with `bookctl book`")
+}
+
+fn tone_of(state: State) -> Tone {
+    match state {
+        State::Unsettled => Tone::Warn,
+        State::Settled => Tone::Good,
+        State::Refused | State::Abandoned => Tone::Dim,
+    }
+}
+
+/// What became of a journal that was to be recovered.
+struct RecoveryView<'a> {
+    path: &'a Path,
+    recovery: Recovery,
+}
+
+impl View for RecoveryView<'_> {
+    fn json(&self) -> Document {
+        let journal = self.path.display().to_string();
+        match &self.recovery {
+            Recovery::SetAside { kept, attempts } => json!({
+                "recovered": true,
+                "journal": journal,
+                "kept": kept.display().to_string(),
+                "attempts": attempts,
+            }),
+            Recovery::Sound | Recovery::Missing => {
+                json!({ "recovered": false, "journal": journal })
+            }
+        }
+        .into()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        let journal = self.path.display();
+        let lines = match &self.recovery {
+            Recovery::Sound => vec![format!("the journal {journal} is sound: nothing was changed")],
+            Recovery::Missing => vec![format!("there is no journal {journal}: the next booking starts one")],
+            Recovery::SetAside { kept, attempts } => vec![
+                format!("a new journal was started: {journal}"),
+                format!("the old one is kept: {}", kept.display()),
+                match attempts {
+                    0 => "no attempt could be read in it: look at the service for bookings of its time".to_owned(),
+                    1 => "1 attempt of it was taken over".to_owned(),
+                    many => format!("{many} attempts of it were taken over"),
+                },
+            ],
+        };
+        for line in lines {
+            page.line(line);
+        }
+        page
+    }
+}
+
 struct AttemptList<'a>(&'a [Attempt]);
 
 impl View for AttemptList<'_> {
@@ -108,7 +213,7 @@ impl View for AttemptList<'_> {
         let attempts = self.0.iter().map(|attempt| {
             let mut object = json!({
                 "idempotency_key": attempt.idempotency_key,
-                "state": attempt.state,
+                "state": attempt.state.as_str(),
                 "profile": attempt.profile,
                 "origin": attempt.origin,
                 "created_at": attempt.created_at,
@@ -116,6 +221,9 @@ impl View for AttemptList<'_> {
             });
             if let (Some(object), Some(id)) = (object.as_object_mut(), &attempt.booking_id) {
                 object.insert("booking_id".to_owned(), json!(id));
+            }
+            if let (Some(object), Some(at)) = (object.as_object_mut(), &attempt.forgotten_at) {
+                object.insert("forgotten_at".to_owned(), json!(at));
             }
             object
         });
@@ -131,7 +239,7 @@ impl View for AttemptList<'_> {
                 .and_then(|guest| guest.get("name"));
             vec![
                 TableCell::from(attempt.idempotency_key.as_str()),
-                TableCell::toned(attempt.state.as_str(), Tone::Warn),
+                TableCell::toned(attempt.state.as_str(), tone_of(attempt.state)),
                 TableCell::from(human(&attempt.created_at)),
                 TableCell::from(asked("venue_id")),
                 TableCell::from(human(&asked("datetime"))),

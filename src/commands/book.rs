@@ -1,3 +1,6 @@
+mod batch;
+
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -11,12 +14,14 @@ use crate::exit::Exit;
 use crate::journal::Shown;
 use crate::model::booking::{Booking, Status};
 use crate::model::moment::human;
+use crate::model::retention::Retention;
 use crate::model::when::When;
+use crate::model::zone::system_zone;
 use crate::model::{duration, party};
 use crate::view::RequestView;
 use crate::walk::{
-    Draft, Offer, Zoning, choose_slot, create, finish, guide, locate_slot, locate_venue,
-    mention_doubtful, offered, resolve, wait_while_processing, walk_through,
+    Draft, Manner, Offer, Zoning, choose_slot, create, finish, guide, is_key, locate_slot,
+    locate_venue, mention_doubtful, offered, resolve, wait_while_processing, walk_through,
 };
 
 /// How long a person is kept waiting for a booking that is processing.
@@ -31,7 +36,12 @@ const PATIENCE: &str = "2m";
     bookctl book\n  \
     bookctl book ven_confirms --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace'\n  \
     bookctl book --slot @1 --name 'Ada Lovelace' --json --jq .id\n  \
-    bookctl book ven_payment --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace' --payment vendor")]
+    bookctl book ven_payment --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace' --payment vendor\n  \
+    bookctl book --from friday.csv --batch friday\n\n\
+    A row of a batch, as a JSON line; in CSV the columns are named the same, customer.name and so on:\n  \
+    {\"venue_id\": \"ven_confirms\", \"datetime\": \"2026-12-01T19:30:00Z\", \"party_size\": 2, \
+    \"customer\": {\"name\": \"Ada Lovelace\"}}\n  \
+    It may also have: provider, availability_id, end_user, payment_collection, webhook_url, idempotency_key.")]
 pub(crate) struct Args {
     /// Venue: its id, or @N for a row of the last search
     venue: Option<String>,
@@ -73,20 +83,65 @@ pub(crate) struct Args {
     /// Wait while the booking is processing, 2 minutes unless said
     #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = PATIENCE, value_parser = duration::duration)]
     wait: Option<Duration>,
+    /// How long guests' data is kept on this machine; what is older goes with this create, 0 keeps nothing
+    #[arg(long, value_name = "DURATION", value_parser = Retention::parse)]
+    retention: Option<Retention>,
     /// Show the request and send nothing
     #[arg(long)]
     dry_run: bool,
+    /// Book many at once: a file of JSON lines or CSV, `-` for standard input
+    #[arg(long, value_name = "FILE", help_heading = "Batches", conflicts_with_all = ONE_BOOKING)]
+    from: Option<PathBuf>,
+    /// What the batch is known by, else its content: started again under it, it books nothing twice
+    #[arg(long, value_name = "NAME", help_heading = "Batches", requires = "from")]
+    batch: Option<String>,
+    /// Give rows whose booking failed in an earlier run a new try
+    #[arg(long, help_heading = "Batches", requires = "from")]
+    retry_failed: bool,
 }
 
+/// What says which booking is meant, and so does not go with a file of them.
+const ONE_BOOKING: &[&str] = &[
+    "venue",
+    "slot",
+    "at",
+    "tz",
+    "party",
+    "name",
+    "email",
+    "phone",
+    "provider",
+    "end_user",
+    "payment",
+    "webhook_url",
+    "idempotency_key",
+];
+
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    if let Some(from) = args.from {
+        let manner = Manner {
+            wait: args.wait,
+            retry_failed: args.retry_failed,
+        };
+        let batch = batch::Batch {
+            from,
+            name: args.batch,
+            manner,
+            dry_run: args.dry_run,
+        };
+        return batch::run(context, batch).await;
+    }
     let given = args.idempotency_key.is_some();
     let key = args.idempotency_key.clone().unwrap_or_else(new_key);
-    let (wait, dry_run) = (args.wait, args.dry_run);
+    let (wait, retention, dry_run) = (args.wait, args.retention, args.dry_run);
     let mut draft = draft(context, args)?;
     if dry_run {
         return show_request(context, draft, &key);
     }
     context.before_change()?;
+    if let Some(retention) = retention {
+        context.journal()?.keep_for(retention);
+    }
     mention_doubtful(context).await?;
     let booking = make(context, &mut draft, key, given).await?;
     let booking = follow(context, booking, wait).await?;
@@ -252,9 +307,7 @@ async fn find_time(context: &Context, draft: &mut Draft) -> Result<String> {
         ) {
             (Some(moment), _) => moment.clone(),
             (None, Zoning::Known(zone)) => resolve(when, context.now()?, &zone)?,
-            (None, Zoning::Learned) => {
-                resolve(when, context.now()?, &jiff::tz::TimeZone::system())?
-            }
+            (None, Zoning::Learned) => resolve(when, context.now()?, &system_zone())?,
         };
         return Ok(if slot.instant() == Some(meant.timestamp()) {
             offered
@@ -350,7 +403,7 @@ fn show_request(context: &Context, draft: Draft, key: &str) -> Result<Exit> {
 }
 
 fn idempotency_key(text: &str) -> Result<String, String> {
-    let fits = !text.is_empty() && text.len() <= 255 && text.chars().all(|c| c.is_ascii_graphic());
-    fits.then(|| text.to_owned())
+    is_key(text)
+        .then(|| text.to_owned())
         .ok_or_else(|| "a key has 1 to 255 visible ASCII characters and no blanks".to_owned())
 }

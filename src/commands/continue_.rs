@@ -3,18 +3,19 @@ use std::time::Duration;
 use super::field::{Field, field};
 use crate::api::Continuation;
 use crate::context::Context;
-use crate::error::{Error, Result, reason};
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::booking::{Booking, Status};
+use crate::situation::show_command;
 use crate::walk::{
-    Outcome, finish, payment_answer, read_booking, read_stdin, send_answer, wait_while_processing,
-    walk_through,
+    Outcome, finish, payment_answer, read_booking, read_file, read_stdin, send_answer,
+    wait_while_processing, walk_through,
 };
 
 /// How long a person is kept waiting for a booking that is processing.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Answer a paused booking: a one-time code, a payment, or what else it asks for
+/// Answer what a booking waits for: a code, a payment, details
 ///
 /// Without an answer, a terminal is walked through the pause: what is asked, where it was sent, how long is left.
 #[derive(clap::Args, Debug)]
@@ -55,7 +56,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             Outcome::StillPaused(_, mut error) => {
                 if error.code.starts_with("http_") {
                     error.hint = Some(format!(
-                        "the booking still waits: correct the answer, or see what it asks with `bookctl show {id}`"
+                        "the booking still waits: correct the answer, or see what it asks with `{}`",
+                        show_command(&id)
                     ));
                 }
                 return Err(error);
@@ -92,13 +94,7 @@ async fn given(args: Args) -> Result<Option<Continuation>> {
         let text = match source.as_str() {
             "-" => read_stdin().await?,
             source => match source.strip_prefix('@') {
-                Some(path) => std::fs::read_to_string(path).map_err(|error| {
-                    Error::usage(format!(
-                        "cannot read {}: {}",
-                        path.escape_debug(),
-                        reason(&error)
-                    ))
-                })?,
+                Some(path) => read_file(path).await?,
                 None => source.to_owned(),
             },
         };

@@ -7,9 +7,9 @@ use crate::exit::Exit;
 use crate::model::document::Document;
 use crate::output::{Page, TableCell, Tone, View};
 
-/// Explain a status or an error code: what it means, whether trying again is safe, what to do next
+/// Explain a status or an error code, and what to do next
 ///
-/// Without a code, all of them.
+/// What it means, whether trying again is safe, and what to do. Without a code, all of them.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl explain payment_outcome_unknown\n  \
@@ -84,7 +84,7 @@ impl View for Explained {
             .to_vec()
         });
         page.table(
-            vec!["code", "kind", "exit", "retry", "meaning"],
+            vec!["code", "group", "exit", "retry", "meaning"],
             rows.collect(),
             vec![],
         );

@@ -1,5 +1,6 @@
-//! `key=value`, as `-F` takes it.
+//! `key=value` and `Name: value`, as `-F` and `-H` take them.
 
+use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
 /// A field and its value.
@@ -32,6 +33,22 @@ pub(crate) fn raw_field(text: &str) -> Result<Field, String> {
         key: key.trim().to_owned(),
         value: Value::String(value.to_owned()),
     })
+}
+
+/// Reads `Name: value`, as a header can carry it.
+pub(crate) fn header(text: &str) -> Result<(String, String), String> {
+    let parts = text
+        .split_once(':')
+        .map(|(name, value)| (name.trim(), value.trim()));
+    match parts {
+        Some((name, value)) if HeaderName::try_from(name).is_ok() => {
+            match HeaderValue::try_from(value) {
+                Ok(_) => Ok((name.to_owned(), value.to_owned())),
+                Err(_) => Err("the value cannot travel in a header".to_owned()),
+            }
+        }
+        _ => Err("write it as 'Name: value'".to_owned()),
+    }
 }
 
 #[cfg(test)]

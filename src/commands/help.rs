@@ -12,7 +12,7 @@ use crate::sandbox::seed::Scenario;
 /// Explain a topic, or a command
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Topics: environment, exit-codes, output, sandbox, dialect\n\n\
+    after_help = "Topics: environment, exit-codes, output, sandbox, dialect, privacy\n\n\
     Examples:\n  \
     bookctl help exit-codes\n  \
     bookctl help sandbox clock"
@@ -25,12 +25,13 @@ pub(crate) struct Args {
 
 /// What is explained beside the commands.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Topic {
+pub(crate) enum Topic {
     Environment,
     ExitCodes,
     Output,
     Sandbox,
     Dialect,
+    Privacy,
 }
 
 pub(super) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<Exit> {
@@ -46,7 +47,7 @@ pub(super) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<
     for word in &args.words {
         found = found.find_subcommand(word).ok_or_else(|| {
             Error::usage(format!("there is no topic or command `{}`", word.escape_debug())).hint(
-                "topics: environment, exit-codes, output, sandbox, dialect; commands: bookctl --help",
+                "topics: environment, exit-codes, output, sandbox, dialect, privacy; commands: bookctl --help",
             )
         })?;
     }
@@ -137,6 +138,41 @@ impl Explained {
                         .iter()
                         .map(|(key, default, meaning)| [*key, *default, *meaning]),
                 ),
+            },
+            Topic::Privacy => Explained {
+                intro: "What stays on this machine, and for how long. `retention` in config.toml, in a profile or for \
+                        all, and `book --retention` say how long guests are remembered after a create: 90d unless \
+                        said; 0 keeps nothing of them once it is settled. What is older goes with the next create.",
+                name: "privacy",
+                headers: vec!["what", "where", "until"],
+                rows: rows([
+                    [
+                        "guests, and bookings as last seen",
+                        "journal.db",
+                        "retention is over, or `bookctl bookings forget`; id and status may stay",
+                    ],
+                    [
+                        "guests of attempts not settled",
+                        "journal.db",
+                        "they are settled or given up: `bookctl attempts`",
+                    ],
+                    [
+                        "venues and slots; they name no guest",
+                        "journal.db",
+                        "replaced; slots for 30 days",
+                    ],
+                    [
+                        "bookings of the embedded sandbox",
+                        "sandbox.db",
+                        "`bookctl sandbox reset`",
+                    ],
+                    [
+                        "keys and webhook secrets",
+                        "the keyring, or secrets.toml by choice",
+                        "`bookctl auth logout`",
+                    ],
+                    ["one-time codes and payment answers", "nowhere", ""],
+                ]),
             },
         }
     }

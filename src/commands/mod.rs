@@ -4,14 +4,18 @@ mod api;
 mod attempts;
 mod auth;
 mod book;
+mod bookings;
 mod cancel;
 mod card;
+mod completions;
 mod continue_;
 mod doctor;
 mod explain;
 mod field;
 mod help;
+mod limits;
 mod modify;
+mod overview;
 mod profile;
 mod sandbox;
 mod search;
@@ -21,8 +25,13 @@ mod slots;
 mod status;
 mod timing;
 mod watch;
+mod webhook;
 
 use clap::Subcommand;
+
+pub(crate) use completions::Shell;
+pub(crate) use help::Topic;
+pub(crate) use overview::template;
 
 use crate::context::Context;
 use crate::error::Result;
@@ -30,33 +39,39 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::setup::Setup;
 
-/// Every verb, registered in one line.
+/// Every verb, registered in one line; `overview` groups them for the help, in this order.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Search(search::Args),
     Slots(slots::Args),
     Book(Box<book::Args>),
-    #[command(visible_alias = "get")]
+    // The overview tells it; a visible one would take the command's place at a Tab.
+    #[command(alias = "get")]
     Show(show::Args),
     Watch(watch::Args),
     Continue(continue_::Args),
     Modify(modify::Args),
     Cancel(cancel::Args),
+    Bookings(bookings::Args),
     Attempts(attempts::Args),
+    Limits(limits::Args),
     #[command(subcommand)]
     Session(session::Command),
     Card(card::Args),
+    #[command(subcommand)]
+    Sandbox(sandbox::Command),
+    #[command(subcommand)]
+    Webhook(webhook::Command),
     Api(Box<api::Args>),
-    Status(status::Args),
     #[command(subcommand)]
     Auth(auth::Command),
     #[command(subcommand)]
     Profile(profile::Command),
+    Status(status::Args),
     Doctor(doctor::Args),
     Explain(explain::Args),
     Help(help::Args),
-    #[command(subcommand)]
-    Sandbox(sandbox::Command),
+    Completions(completions::Args),
 }
 
 impl Command {
@@ -64,7 +79,11 @@ impl Command {
     fn talks_to_the_service(&self) -> bool {
         !matches!(
             self,
-            Command::Sandbox(_) | Command::Help(_) | Command::Explain(_)
+            Command::Sandbox(_)
+                | Command::Help(_)
+                | Command::Completions(_)
+                | Command::Explain(_)
+                | Command::Webhook(_)
         )
     }
 
@@ -72,10 +91,11 @@ impl Command {
     pub(crate) fn run_without_configuration(
         &self,
         out: &Output,
-        root: clap::Command,
+        root: impl FnOnce() -> clap::Command,
     ) -> Option<Result<Exit>> {
         match self {
-            Command::Help(args) => Some(help::run(out, args, root)),
+            Command::Help(args) => Some(help::run(out, args, root())),
+            Command::Completions(args) => Some(completions::run(out, args)),
             _ => None,
         }
     }
@@ -90,7 +110,11 @@ impl Command {
 
     /// Whether a signal is how the command is meant to end.
     pub(crate) fn ends_by_signal(&self) -> bool {
-        matches!(self, Command::Sandbox(command) if command.is_server())
+        match self {
+            Command::Sandbox(command) => command.is_server(),
+            Command::Webhook(command) => command.is_server(),
+            _ => false,
+        }
     }
 }
 
@@ -119,15 +143,20 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Cancel(args) => cancel::run(context, args).await,
         Command::Session(command) => session::run(context, command).await,
         Command::Card(args) => card::run(context, args).await,
+        Command::Webhook(command) => webhook::run(context, command).await,
         Command::Api(args) => api::run(context, *args).await,
         Command::Status(args) => status::run(context, args).await,
         Command::Explain(args) => explain::run(context, &args),
         Command::Continue(args) => continue_::run(context, args).await,
+        Command::Bookings(args) => bookings::run(context, args).await,
         Command::Attempts(args) => attempts::run(context, args).await,
+        Command::Limits(args) => limits::run(context, args).await,
         // Answered before there was a context.
-        Command::Help(_) | Command::Auth(_) | Command::Profile(_) | Command::Doctor(_) => {
-            Ok(Exit::Done)
-        }
+        Command::Help(_)
+        | Command::Completions(_)
+        | Command::Auth(_)
+        | Command::Profile(_)
+        | Command::Doctor(_) => Ok(Exit::Done),
         Command::Sandbox(command) => sandbox::run(context, command).await,
     }
 }

@@ -10,9 +10,10 @@ use crate::model::booking::{Booking, Status};
 use crate::model::document::plain;
 use crate::model::party;
 use crate::model::when::When;
+use crate::situation::show_command;
 use crate::walk::{Zoning, change, finish, locate_venue, offered, read_booking, resolve};
 
-/// Change a confirmed booking: its time, its party size, its seating
+/// Change a confirmed booking: its time, party size or seating
 ///
 /// The three are independent; what is not named stays. A time without an offset is the venue's own.
 #[derive(clap::Args, Debug)]
@@ -96,7 +97,7 @@ async fn new_time(
                 booking.status()
             ),
         )
-        .hint(format!("look at it with `bookctl show {id}`")));
+        .hint(format!("look at it with `{}`", show_command(id))));
     }
     let Some(venue) = booking.str("venue_id") else {
         return Err(

@@ -1,5 +1,4 @@
 use clap::builder::PossibleValuesParser;
-use jiff::tz::TimeZone;
 
 use super::timing::At;
 use crate::api::{VenueQuery, Where};
@@ -8,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::journal::Shown;
 use crate::model::party;
+use crate::model::zone::system_zone;
 use crate::view::VenueList;
 use crate::walk::{VERTICALS, find_venues, resolve};
 
@@ -19,12 +19,13 @@ use crate::walk::{VERTICALS, find_venues, resolve};
     bookctl search dining --near London --at 'tomorrow 19:30' --party 2\n  \
     bookctl search travel --lat 35.68 --lon 139.76 --at '2026-12-01 09:00' --tz Asia/Tokyo\n  \
     bookctl search fitness --near Paris --at 'sat 9am' --json --jq '.venues[].venue_id'")]
+#[command(group(clap::ArgGroup::new("place").args(["near", "lat"]).required(true)))]
 pub(crate) struct Args {
     /// dining, fitness, entertainment or travel
     #[arg(value_parser = PossibleValuesParser::new(VERTICALS))]
     vertical: String,
     /// Place: a city or a district
-    #[arg(long, value_name = "TEXT", required_unless_present_all = ["lat", "lon"], conflicts_with_all = ["lat", "lon"])]
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["lat", "lon"])]
     near: Option<String>,
     /// Latitude, with --lon instead of --near
     #[arg(long, value_name = "N", requires = "lon", allow_negative_numbers = true, value_parser = latitude)]
@@ -51,7 +52,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         },
         _ => return Err(Error::usage("--near, or --lat and --lon, must say where")),
     };
-    let zone = args.when.zone.tz.unwrap_or_else(TimeZone::system);
+    let zone = args.when.zone.tz.unwrap_or_else(system_zone);
     let moment = resolve(&args.when.at, context.now()?, &zone)?;
     let query = VenueQuery {
         vertical: args.vertical,

@@ -6,12 +6,13 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::document::{Document, plain};
 use crate::model::moment::human;
+use crate::model::shell;
 use crate::output::{Page, TableCell, Tone, View};
 use crate::prompt::Question;
 use crate::situation::Situation;
 use crate::walk::{not_a_list, read_stdin};
 
-/// Connect a person's own provider account, so that bookings are made signed in as that person
+/// Connect a person's own provider account, to book signed in
 #[derive(clap::Subcommand, Debug)]
 pub(crate) enum Command {
     Connect(Connect),
@@ -76,7 +77,7 @@ pub(crate) struct List {
 
 /// Show a session
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Example:\n  bookctl session show ses_01")]
+#[command(after_help = "Examples:\n  bookctl session show ses_01")]
 pub(crate) struct One {
     /// Session id
     session: String,
@@ -84,7 +85,7 @@ pub(crate) struct One {
 
 /// Disconnect a session: the saved sign-in is destroyed
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Example:\n  bookctl session disconnect ses_01 --yes")]
+#[command(after_help = "Examples:\n  bookctl session disconnect ses_01 --yes")]
 pub(crate) struct Disconnect {
     /// Session id
     session: String,
@@ -167,11 +168,14 @@ async fn waits(context: &Context, id: &str) -> bool {
 async fn send_once(context: &Context, call: Call) -> Result<Document> {
     let mut allowed = context.max_wait();
     loop {
+        allowed = context.admit(&call, allowed).await?;
         context.situation.replace(Situation::Sent {
             request: call.name(),
         });
         let progress = context.out.progress("asking the service");
         let sent = context.client()?.send(&call).await;
+        context.observe_allowance(&call);
+        context.note_allowance(&call);
         drop(progress);
         context.situation.replace(Situation::Nothing);
         let failure = match sent {
@@ -317,11 +321,15 @@ impl View for SessionView {
         page.field_if("end user", session.str("end_user"));
         page.field_if("provider", session.str("provider"));
         page.field_if("created", session.str("created_at").map(human));
+        let id = shell::word(id);
         match state {
             "pending" => page.next(format!("bookctl session verify {id} --code CODE")),
             "active" => page.next(format!("bookctl card {id}")),
             _ => match session.str("end_user") {
-                Some(person) => page.next(format!("bookctl session connect --end-user {person}")),
+                Some(person) => page.next(format!(
+                    "bookctl session connect --end-user {}",
+                    shell::word(person)
+                )),
                 None => &mut page,
             },
         };

@@ -1,10 +1,11 @@
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::model::booking::Booking;
 use crate::view::{BookingList, BookingView};
 use crate::walk::read_booking;
 
-/// Show bookings: the state first, then why, then what can be done next
+/// Show bookings: state, why, and what can be done
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl show bk_01\n  \
@@ -20,25 +21,53 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let mut bookings = Vec::new();
-    for id in &args.bookings {
-        bookings.push(read_booking(context, id).await?);
+    if let [id] = args.bookings.as_slice() {
+        let booking = read_booking(context, id).await?;
+        let dialect = context.dialect();
+        context.out.emit(&BookingView {
+            booking: &booking,
+            dialect: &dialect,
+            now: context.now()?,
+        })?;
+        return Ok(match args.exit_status {
+            true => booking.exit(),
+            false => Exit::Done,
+        });
     }
-    match bookings.as_slice() {
-        [booking] => {
-            let dialect = context.dialect();
-            context.out.emit(&BookingView {
-                booking,
-                dialect: &dialect,
-                now: context.now()?,
-            })?;
+    let mut bookings = Vec::new();
+    let mut failed = None;
+    for id in &args.bookings {
+        match read_booking(context, id).await {
+            Ok(booking) => bookings.push(booking),
+            // A person is shown the others all the same; a script is given all of them or none.
+            Err(mut error) if context.out.is_human() && is_about_one(&error) => {
+                // One line each: what else is unfinished would be told again and again.
+                error.details.clear();
+                error.hint = None;
+                context.out.report(&error);
+                failed = failed.or(Some(error.exit));
+            }
+            Err(error) => return Err(error),
         }
-        bookings => context.out.emit(&BookingList { bookings })?,
+    }
+    context.out.emit(&BookingList {
+        bookings: &bookings,
+    })?;
+    if let Some(exit) = failed {
+        return Ok(exit);
     }
     // Of several bookings the first that is not confirmed speaks.
     let exit = bookings
         .iter()
-        .map(|booking| booking.exit())
+        .map(Booking::exit)
         .find(|exit| *exit != Exit::Done);
     Ok(exit.filter(|_| args.exit_status).unwrap_or(Exit::Done))
+}
+
+/// Whether the next booking may be read although this one cannot.
+fn is_about_one(error: &Error) -> bool {
+    matches!(
+        error.exit,
+        Exit::NotFound | Exit::Refused | Exit::Invalid | Exit::Service
+    )
 }

@@ -9,7 +9,7 @@ use crate::model::document::{Document, plain};
 use crate::model::moment::human;
 use crate::output::{Page, Tone, View};
 
-/// Show the service: name, version, server time, endpoints, and how far its clock is from this machine's
+/// Show the service: version, time, endpoints, clock difference
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  bookctl status\n  bookctl status --jq .version")]
 pub(crate) struct Args {}

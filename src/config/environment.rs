@@ -34,6 +34,7 @@ variables! {
     no_sandbox = "BOOKCTL_NO_SANDBOX", "refuse any sandbox";
     no_color = "NO_COLOR", "no colour";
     clicolor_force = "CLICOLOR_FORCE", "colour even where the output is not a terminal";
+    complete = "BOOKCTL_COMPLETE", "set by the completion scripts alone: the shell that asks";
     ci = "CI", "set by continuous integration: nothing is asked";
     term = "TERM", "`dumb`: no colour, no redrawing";
     visual = "VISUAL", "the editor for payment answers";

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use toml::{Spanned, Value};
 
-use super::BaseUrl;
+use super::{BaseUrl, SANDBOX_PROFILE};
 use crate::api::Dialect;
 use crate::error::{Error, Result, reason};
+use crate::model::retention::Retention;
 use crate::private_file;
 
 /// The whole file. Keys that nobody knows are refused: a typo must not silently mean the default.
@@ -16,6 +18,8 @@ use crate::private_file;
 pub(crate) struct ConfigFile {
     /// The profile that is used when neither a flag nor the environment names one.
     pub(crate) default_profile: Option<String>,
+    /// How long guests' data is kept, where a profile does not say it.
+    pub(crate) retention: Option<Retention>,
     #[serde(default)]
     pub(crate) profiles: BTreeMap<String, Profile>,
 }
@@ -33,7 +37,12 @@ pub(crate) struct Profile {
     /// The origin that the stored key was given for, as `auth login` noted it. It explains why a key is not
     /// used; that it is not used rests on the name under which the key is stored.
     pub(crate) key_origin: Option<String>,
-    #[serde(default)]
+    /// How long guests' data is kept.
+    pub(crate) retention: Option<Retention>,
+    /// The names of `dialect`, as they are written.
+    #[serde(default, rename = "dialect")]
+    names: BTreeMap<String, Spanned<Value>>,
+    #[serde(skip)]
     pub(crate) dialect: Dialect,
 }
 
@@ -52,17 +61,30 @@ impl ConfigFile {
 
     /// Reads the text of the file at `path`.
     pub(super) fn parse(path: &Path, text: &str) -> Result<Self> {
-        toml::from_str(text).map_err(|error| {
-            let line = error
-                .span()
-                .map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-            Error::config(format!(
-                "{}, line {line}: {}",
-                path.display(),
-                error.message()
+        let refuse = |at: Option<usize>, why: &str| {
+            let line = at.map_or(1, |at| text[..at].matches('\n').count() + 1);
+            Error::config(format!("{}, line {line}: {why}", path.display())).hint(
+                "correct that line; `bookctl help environment` says where the file is looked for",
+            )
+        };
+        let mut file: ConfigFile = toml::from_str(text)
+            .map_err(|error| refuse(error.span().map(|span| span.start), error.message()))?;
+        if file.profiles.contains_key(SANDBOX_PROFILE) {
+            return Err(Error::config(format!(
+                "{}: profile sandbox is always the embedded sandbox, so [profiles.sandbox] would not be used",
+                path.display()
             ))
-            .hint("correct that line; `bookctl help environment` says where the file is looked for")
-        })
+            .hint("give that profile another name"));
+        }
+        for (name, profile) in &mut file.profiles {
+            profile.dialect = speak(&profile.names).map_err(|(key, at, why)| {
+                let (name, key) = (name.escape_debug(), key.escape_debug());
+                refuse(Some(at), &format!("profile {name}: dialect.{key} {why}")).hint(
+                    "`bookctl help dialect` lists the names, what each is used for and its default",
+                )
+            })?;
+        }
+        Ok(file)
     }
 
     /// The profile of this name, else an error that names those there are.
@@ -81,6 +103,25 @@ impl ConfigFile {
     }
 }
 
+/// The dialect with these names. What is wrong with one is said with its key, and where it stands.
+fn speak(names: &BTreeMap<String, Spanned<Value>>) -> Result<Dialect, (String, usize, String)> {
+    let mut dialect = Dialect::default();
+    for (key, name) in names {
+        let renamed = match name.get_ref() {
+            Value::String(name) => dialect.rename(key, name),
+            other => Err(format!("must be text in quotes, not {}", other.type_str())),
+        };
+        renamed.map_err(|why| (key.clone(), name.span().start, why))?;
+    }
+    match dialect.clash() {
+        Some((key, why)) => {
+            let at = names.get(key).map_or(0, |name| name.span().start);
+            Err((key.to_owned(), at, why))
+        }
+        None => Ok(dialect),
+    }
+}
+
 impl Profile {
     /// The checked address of the profile of this name.
     pub(crate) fn address(&self, name: &str) -> Result<BaseUrl> {
@@ -92,6 +133,8 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arbitrary;
+    use proptest::prelude::*;
 
     fn read(text: &str) -> Result<ConfigFile> {
         let folder = tempfile::tempdir().unwrap();
@@ -123,5 +166,54 @@ mod tests {
             read("[profiles.x]\nbase_url = 'https://b.example'\nbase_uri = 'x'\n").unwrap_err();
         assert!(error.message.contains("line 3"), "{}", error.message);
         assert!(error.message.contains("base_uri"), "{}", error.message);
+    }
+
+    #[test]
+    fn a_name_that_the_dialect_cannot_have_is_refused_with_its_line_its_profile_and_its_key() {
+        for (name, why) in [
+            ("auth_header = 'X Key'", "no header name"),
+            ("service_name = 'Ü'", "no header name"),
+            ("otp_field = ''", "is empty"),
+            ("otp_field = 3", "must be text in quotes, not integer"),
+            ("otp_feild = 'pin'", "is no name of the dialect"),
+            ("modify_seating_field = 'datetime'", "beside it"),
+        ] {
+            let file = format!(
+                "[profiles.x]\nbase_url = 'https://b.example'\n[profiles.x.dialect]\n{name}\n"
+            );
+            let error = read(&file).unwrap_err();
+            let key = name.split(' ').next().unwrap();
+            assert_eq!(error.exit, crate::exit::Exit::Config);
+            let said = format!("line 4: profile x: dialect.{key} ");
+            assert!(error.message.contains(&said), "{}", error.message);
+            assert!(error.message.contains(why), "{}", error.message);
+        }
+    }
+
+    #[test]
+    fn a_profile_called_sandbox_is_refused_rather_than_ignored() {
+        let error = read("[profiles.sandbox]\nbase_url = 'https://b.example'\n").unwrap_err();
+        assert!(
+            error.message.contains("[profiles.sandbox]"),
+            "{}",
+            error.message
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_stands_in_the_file_is_read_or_refused_with_its_line(
+            text in prop_oneof![
+                any::<String>(),
+                arbitrary::made_of(&[
+                    "default_profile", "[profiles.", "x", "]", "\n", " = ", "'", "\"", "base_url", "https://a.example",
+                    "read_only", "true", "[", "ca_file", "\"\"\"", ".dialect", "otp_field", "1979-05-27", "\\u00",
+                ]),
+            ],
+        ) {
+            if let Err(error) = ConfigFile::parse(Path::new("config.toml"), &text) {
+                prop_assert!(error.message.contains(", line "), "{}", error.message);
+            }
+        }
     }
 }

@@ -10,4 +10,4 @@ pub(crate) use edit::{ProfileName, edit};
 pub(crate) use environment::Environment;
 pub(crate) use file::{ConfigFile, Profile};
 pub(crate) use paths::Paths;
-pub(crate) use target::{BaseUrl, SANDBOX_PROFILE, Service, Target, Wishes, resolve};
+pub(crate) use target::{BaseUrl, SANDBOX_PROFILE, Service, Target, Wishes, is_loopback, resolve};

@@ -14,6 +14,8 @@ pub(crate) struct Paths {
     /// Keys that were stored with `--storage file`.
     pub(crate) secrets: PathBuf,
     pub(crate) journal: PathBuf,
+    /// Webhook deliveries that were received here.
+    pub(crate) webhooks: PathBuf,
     pub(crate) sandbox: PathBuf,
 }
 
@@ -25,6 +27,7 @@ impl Paths {
                 config_file: home.join("config.toml"),
                 secrets: home.join("secrets.toml"),
                 journal: home.join("journal.db"),
+                webhooks: home.join("webhooks.db"),
                 sandbox: home.join("sandbox.db"),
             });
         }
@@ -37,6 +40,7 @@ impl Paths {
             config_file: folders.config_dir().join("config.toml"),
             secrets: folders.config_dir().join("secrets.toml"),
             journal: state.join("journal.db"),
+            webhooks: state.join("webhooks.db"),
             sandbox: folders.data_local_dir().join("sandbox.db"),
         })
     }

@@ -8,6 +8,7 @@ use super::file::ConfigFile;
 use super::{Environment, Paths};
 use crate::api::Dialect;
 use crate::error::{Error, Result};
+use crate::model::retention::Retention;
 use crate::secrets::{Account, Secret};
 
 /// The profile name that always means the embedded sandbox.
@@ -28,6 +29,7 @@ pub(crate) enum Target {
         database: PathBuf,
         key: Option<Secret>,
         by_default: bool,
+        retention: Retention,
     },
     /// A service at an address.
     Remote(Box<Service>),
@@ -46,6 +48,8 @@ pub(crate) struct Service {
     pub(crate) read_only: bool,
     pub(crate) ca_file: Option<PathBuf>,
     pub(crate) dialect: Dialect,
+    /// How long the journal keeps guests' data.
+    pub(crate) retention: Retention,
 }
 
 impl Service {
@@ -59,6 +63,7 @@ impl Service {
             read_only: false,
             ca_file: None,
             dialect: Dialect::default(),
+            retention: Retention::default(),
         }
     }
 
@@ -75,6 +80,27 @@ impl Target {
         match self {
             Target::Embedded { .. } => SANDBOX_PROFILE.to_owned(),
             Target::Remote(service) => service.base_url.origin(),
+        }
+    }
+
+    /// How long the journal keeps guests' data, unless a command says otherwise.
+    pub(crate) fn retention(&self) -> Retention {
+        match self {
+            Target::Embedded { retention, .. } => *retention,
+            Target::Remote(service) => service.retention,
+        }
+    }
+
+    /// Whose rate limits a command uses, as far as that can be told: they are an organization's, and a key of the
+    /// environment may belong to another one than the profile's. Tells keys apart, and gives none away.
+    pub(crate) fn account(&self) -> String {
+        let key = match self {
+            Target::Embedded { key, .. } => key.as_ref(),
+            Target::Remote(service) => service.key.as_ref(),
+        };
+        match key {
+            Some(key) => key.fingerprint(),
+            None => self.profile().unwrap_or_default().to_owned(),
         }
     }
 
@@ -140,7 +166,8 @@ impl BaseUrl {
     }
 }
 
-fn is_loopback(url: &Url) -> bool {
+/// Whether an address is of this machine alone.
+pub(crate) fn is_loopback(url: &Url) -> bool {
     // `host()` of the `url` crate is not re-exported by name; its text is enough: addresses are normalised.
     match url.host_str().unwrap_or_default() {
         "localhost" | "[::1]" => true,
@@ -180,6 +207,8 @@ pub(crate) fn resolve(wishes: &Wishes, environment: &Environment, paths: &Paths)
         None | Some(SANDBOX_PROFILE) => None,
         Some(name) => Some(file.profile(name)?.clone()),
     };
+    let own = profile.as_ref().and_then(|profile| profile.retention);
+    let retention = own.or(file.retention).unwrap_or_default();
     let base_url = match (&env_url, name.as_deref(), &profile) {
         (Some(url), ..) if url_is_overridden => Some(BaseUrl::parse(url, "BOOKCTL_BASE_URL")?),
         (_, Some(name), Some(profile)) => Some(profile.address(name)?),
@@ -203,6 +232,7 @@ pub(crate) fn resolve(wishes: &Wishes, environment: &Environment, paths: &Paths)
             database: paths.sandbox.clone(),
             key,
             by_default,
+            retention,
         });
     };
     let key = env_key.filter(|_| key_origin.is_none_or(|origin| origin == base_url.origin()));
@@ -216,10 +246,12 @@ pub(crate) fn resolve(wishes: &Wishes, environment: &Environment, paths: &Paths)
             read_only: profile.read_only,
             ca_file: profile.ca_file,
             dialect: profile.dialect,
+            retention,
         },
         None => Service {
             profile: name,
             key,
+            retention,
             ..Service::at(base_url)
         },
     })))
@@ -293,6 +325,23 @@ mod tests {
                 .origin(),
             "https://api.example"
         );
+    }
+
+    #[test]
+    fn a_profiles_own_retention_goes_before_the_files_and_the_files_before_the_default() {
+        let file = format!("retention = '2d'\n{LIVE}");
+        let own = format!("{file}retention = '0'\n");
+        for (file, profile, kept) in [
+            (LIVE, "live", "90d"),
+            (&file, "live", "2d"),
+            (&own, "live", "0"),
+            (&own, "sandbox", "2d"),
+        ] {
+            let target = resolve_with(Some(profile), &[], file).unwrap();
+            assert_eq!(target.retention().to_string(), kept, "{file}");
+        }
+        let error = resolve_with(None, &[], "retention = '90'\n").unwrap_err();
+        assert!(error.message.contains("line 1"), "{}", error.message);
     }
 
     #[test]

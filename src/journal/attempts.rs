@@ -5,24 +5,64 @@ use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::Journal;
+use super::limits::{self, Window};
+use super::{Journal, bookings, guests};
 use crate::error::{Error, Result};
+use crate::model::booking::Booking;
 
 /// What the journal knew of a key when a create began.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Begun {
-    /// Nothing: the attempt is recorded now.
+    /// Nothing that could have made a booking: the attempt is recorded now.
     New,
-    /// The same request was attempted under this key before.
+    /// The same request was attempted under this key before, and may have made one.
     Again,
+    /// Nothing was recorded: the service would refuse it until this window resets.
+    Shut(Window),
+}
+
+/// What is known of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It may have been sent, and nothing proves what came of it.
+    Unsettled,
+    /// A booking answered it.
+    Settled,
+    /// The service refused it: nothing was created.
+    Refused,
+    /// A person gave it up.
+    Abandoned,
+}
+
+impl State {
+    const ALL: [State; 4] = [
+        State::Unsettled,
+        State::Settled,
+        State::Refused,
+        State::Abandoned,
+    ];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            State::Unsettled => "unsettled",
+            State::Settled => "settled",
+            State::Refused => "refused",
+            State::Abandoned => "abandoned",
+        }
+    }
+
+    /// A state that nobody here wrote proves nothing.
+    fn named(text: &str) -> Self {
+        let named = State::ALL.into_iter().find(|state| state.as_str() == text);
+        named.unwrap_or(State::Unsettled)
+    }
 }
 
 /// A create that was intended on this machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {
     pub(crate) idempotency_key: String,
-    /// `unsettled`, `settled`, `refused` or `abandoned`.
-    pub(crate) state: String,
+    pub(crate) state: State,
     pub(crate) profile: Option<String>,
     /// Where it goes; a key never travels elsewhere.
     pub(crate) origin: String,
@@ -30,24 +70,41 @@ pub(crate) struct Attempt {
     pub(crate) booking_id: Option<String>,
     /// RFC 3339.
     pub(crate) created_at: String,
+    /// Whether the request is still the one that was written down.
+    pub(crate) is_intact: bool,
+    /// Of the request as it was sent, its guest included.
+    request_hash: String,
+    /// When its guest was forgotten: the request is not whole since then.
+    pub(crate) forgotten_at: Option<String>,
 }
 
 /// A create that is older has no run any more that could still settle it.
 const LONGEST_RUN: SignedDuration = SignedDuration::from_mins(5);
 
-const COLUMNS: &str = "idempotency_key, state, profile, origin, request, booking_id, created_at";
+const COLUMNS: &str = "idempotency_key, state, profile, origin, request, booking_id, created_at, request_hash, forgotten_at";
 
 fn attempt(row: &rusqlite::Row<'_>) -> rusqlite::Result<Attempt> {
     let request: String = row.get(4)?;
+    let request_hash: String = row.get(7)?;
     Ok(Attempt {
         idempotency_key: row.get(0)?,
-        state: row.get(1)?,
+        state: State::named(&row.get::<_, String>(1)?),
         profile: row.get(2)?,
         origin: row.get(3)?,
         request: serde_json::from_str(&request).unwrap_or_default(),
         booking_id: row.get(5)?,
         created_at: row.get(6)?,
+        is_intact: request_hash == hash(&request),
+        request_hash,
+        forgotten_at: row.get(8)?,
     })
+}
+
+impl Attempt {
+    /// Whether it asked for just this.
+    pub(crate) fn is_of(&self, request: &Value) -> bool {
+        self.request_hash == hash(&request.to_string())
+    }
 }
 
 impl Journal {
@@ -57,6 +114,17 @@ impl Journal {
             let query = format!(
                 "SELECT {COLUMNS} FROM attempts WHERE state = 'unsettled' ORDER BY created_at"
             );
+            connection
+                .prepare(&query)?
+                .query_map([], attempt)?
+                .collect()
+        })
+    }
+
+    /// Every attempt, oldest first, whichever service it went to and whatever came of it.
+    pub(crate) fn attempts(&self) -> Result<Vec<Attempt>> {
+        self.read(|connection| {
+            let query = format!("SELECT {COLUMNS} FROM attempts ORDER BY created_at");
             connection
                 .prepare(&query)?
                 .query_map([], attempt)?
@@ -87,8 +155,14 @@ impl Journal {
 
     /// Records an intent, synced. From here on the attempt is unsettled until an answer proves otherwise.
     ///
-    /// A key that was used for another request, or for another service, is refused.
-    pub(crate) fn begin(&mut self, key: &str, request: &Value) -> Result<Begun> {
+    /// A key that was used for another request, or for another service, is refused. `metered` is the budget that
+    /// the create is counted in, and now by the service's clock.
+    pub(crate) fn begin(
+        &mut self,
+        key: &str,
+        request: &Value,
+        metered: Option<(&str, Timestamp)>,
+    ) -> Result<Begun> {
         let text = request.to_string();
         let hash = hash(&text);
         let (origin, profile, now) = (
@@ -96,12 +170,28 @@ impl Journal {
             self.profile.clone(),
             Timestamp::now().to_string(),
         );
-        let known = self.write(|connection| {
-            let known: Option<(String, String)> = connection
-                .query_row("SELECT origin, request_hash FROM attempts WHERE idempotency_key = ?1", [key], |row| {
-                    Ok((row.get(0)?, row.get(1)?))
-                })
+        let account = self.account.clone();
+        let (known, shut) = self.write(|connection| {
+            let known: Option<(String, String, String)> = connection
+                .query_row(
+                    "SELECT origin, request_hash, state FROM attempts WHERE idempotency_key = ?1",
+                    [key],
+                    |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+                )
                 .optional()?;
+            // What is refused here is not sent, and takes nothing from the limit.
+            let foreign = known
+                .as_ref()
+                .is_some_and(|(of, with, _)| *of != origin || *with != hash);
+            let shut = match metered {
+                Some((budget, now)) if !foreign => {
+                    limits::take(connection, &origin, &account, budget, now)?
+                }
+                _ => None,
+            };
+            if foreign || shut.is_some() {
+                return Ok((known, shut));
+            }
             if known.is_none() {
                 connection.execute(
                     "INSERT INTO attempts (idempotency_key, origin, profile, state, request, request_hash, created_at, updated_at)
@@ -109,19 +199,28 @@ impl Journal {
                     params![key, origin, profile, text, hash, now],
                 )?;
             }
-            // A refusal that is tried again is open again.
+            // What is tried again is open again, and whole again where its guest was forgotten; what is settled stays so.
             connection.execute(
-                "UPDATE attempts SET state = 'unsettled' WHERE idempotency_key = ?1 AND state = 'refused'",
-                [key],
+                "UPDATE attempts SET state = 'unsettled', request = ?4, forgotten_at = NULL
+                 WHERE idempotency_key = ?1 AND origin = ?2 AND request_hash = ?3 AND state IN ('refused', 'abandoned')",
+                params![key, origin, hash, text],
             )?;
-            Ok(known)
+            Ok((known, None))
         })?;
-        match known {
-            None => Ok(Begun::New),
-            Some((of, with)) if of == self.origin && with == hash => Ok(Begun::Again),
-            Some(_) => Err(Error::usage("this idempotency key was used for another request")
+        match (known, shut) {
+            (Some((of, _, _)), _) if of != self.origin => Err(Error::usage(format!(
+                "this idempotency key was used at another service, {of}; nothing was sent"
+            ))
+            .hint("a key belongs to one service for ever: give a new one, or a batch another name with --batch")
+            .idempotency_key(key)),
+            (Some((_, with, _)), _) if with != hash => Err(Error::usage("this idempotency key was used for another request; nothing was sent")
                 .hint("a key belongs to one request for ever: leave --idempotency-key out, or give a new one")
                 .idempotency_key(key)),
+            (_, Some(window)) => Ok(Begun::Shut(window)),
+            (None, None) => Ok(Begun::New),
+            // A refusal was certain: whatever this try is told, no earlier one has made anything.
+            (Some((_, _, state)), None) if State::named(&state) == State::Refused => Ok(Begun::New),
+            (Some(_), None) => Ok(Begun::Again),
         }
     }
 
@@ -150,7 +249,7 @@ impl Journal {
             connection
                 .prepare(&query)?
                 .query_map([&self.origin], |row| {
-                    Ok((attempt(row)?, row.get::<_, bool>(7)?))
+                    Ok((attempt(row)?, row.get::<_, bool>(9)?))
                 })?
                 .collect::<rusqlite::Result<Vec<_>>>()
         })?;
@@ -166,9 +265,9 @@ impl Journal {
         Ok(doubtful.map(|(attempt, _)| attempt).collect())
     }
 
-    /// The answer came: this booking is what the attempt made.
-    pub(crate) fn settle(&mut self, key: &str, booking_id: &str, http_status: u16) -> Result<()> {
-        self.conclude(key, "settled", Some(booking_id), http_status)
+    /// The answer came: this booking is what the attempt made, and is kept with it.
+    pub(crate) fn settle(&mut self, key: &str, booking: &Booking, http_status: u16) -> Result<()> {
+        self.conclude(key, "settled", Some(booking), http_status)
     }
 
     /// The service refused: nothing was created.
@@ -180,18 +279,24 @@ impl Journal {
         &mut self,
         key: &str,
         state: &str,
-        booking_id: Option<&str>,
+        booking: Option<&Booking>,
         http_status: u16,
     ) -> Result<()> {
         let now = Timestamp::now().to_string();
-        self.write(|connection| {
+        let (origin, retention) = (self.origin.clone(), self.retention);
+        let purged = self.write(|connection| {
             // A settled attempt stays settled, whatever a repetition of it is told.
             connection.execute(
                 "UPDATE attempts SET state = ?2, booking_id = ?3, http_status = ?4, updated_at = ?5
                  WHERE idempotency_key = ?1 AND state <> 'settled'",
-                params![key, state, booking_id, http_status, now],
-            )
+                params![key, state, booking.map(Booking::id), http_status, now],
+            )?;
+            if let Some(booking) = booking {
+                bookings::keep(connection, key, booking)?;
+            }
+            guests::purge(connection, &origin, retention)
         })?;
+        self.clean_after(purged);
         Ok(())
     }
 
@@ -233,14 +338,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = journal(&folder);
         assert_eq!(
-            journal.begin("k", &json!({"party_size": 2})).unwrap(),
+            journal.begin("k", &json!({"party_size": 2}), None).unwrap(),
             Begun::New
         );
         assert_eq!(
-            journal.begin("k", &json!({"party_size": 2})).unwrap(),
+            journal.begin("k", &json!({"party_size": 2}), None).unwrap(),
             Begun::Again
         );
-        let error = journal.begin("k", &json!({"party_size": 3})).unwrap_err();
+        let error = journal
+            .begin("k", &json!({"party_size": 3}), None)
+            .unwrap_err();
         assert_eq!(
             (error.code.as_str(), error.idempotency_key.as_deref()),
             ("usage", Some("k"))
@@ -256,9 +363,11 @@ mod tests {
                 .read(|c| c.query_row("SELECT state FROM attempts", [], |row| row.get(0)))
                 .unwrap()
         };
-        journal.begin("k", &json!({})).unwrap();
+        journal.begin("k", &json!({}), None).unwrap();
         assert_eq!(state(&journal), "unsettled");
-        journal.settle("k", "bk_1", 201).unwrap();
+        let made = json!({"id": "bk_1", "status": "confirmed"});
+        let made = Booking::from_document(made.into()).unwrap();
+        journal.settle("k", &made, 201).unwrap();
         journal.refuse("k", 429).unwrap();
         journal.withdraw("k").unwrap();
         assert_eq!(state(&journal), "settled");

@@ -1,12 +1,24 @@
-//! What was attempted and what came of it, and the venues and slots that were last seen.
+//! What was attempted and what came of it, what was booked, and the venues and slots that were last seen.
 //!
 //! Before the first byte of a create leaves, the journal holds its idempotency key, its request and where it
 //! goes, synced to the disk. Without a journal nothing is sent.
 
 mod attempts;
+mod bookings;
+mod completing;
+mod guests;
+mod limits;
+#[cfg(test)]
+mod plans;
+mod recover;
 mod remembered;
 mod store;
 
-pub(crate) use attempts::{Attempt, Begun};
+pub(crate) use attempts::{Attempt, Begun, State};
+pub(crate) use bookings::KeptBooking;
+pub(crate) use completing::{Made, Memory};
+pub(crate) use guests::Forgotten;
+pub(crate) use limits::Window;
+pub(crate) use recover::{Recovery, recover};
 pub(crate) use remembered::{List, RememberedSlot, Shown};
 pub(crate) use store::Journal;

@@ -20,7 +20,7 @@ pub(crate) enum List {
 }
 
 impl List {
-    fn as_str(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             List::Venues => "venues",
             List::Slots => "slots",

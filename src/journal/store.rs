@@ -1,19 +1,21 @@
 //! The journal's file: opened by several processes at once, never half written.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
+use super::limits::{self, Window};
 use crate::error::{Error, Result, reason};
+use crate::model::retention::Retention;
+use crate::patience::{Patience, Wait};
+use crate::private_file;
 
-/// How long another process may hold the journal before we give up.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
-/// The schema that this program writes.
-const VERSION: i64 = 1;
-
-const SCHEMA: &str = "
+/// The schema that this program writes: each step brings a journal of the version before to the next, and
+/// a new one goes through them all.
+const STEPS: &[&str] = &[FIRST, BOOKINGS_AND_LIMITS, GUESTS];
+/// What was there from the beginning: attempts, and what searches showed.
+const FIRST: &str = "
 CREATE TABLE attempts (
     idempotency_key TEXT PRIMARY KEY,
     origin          TEXT NOT NULL,
@@ -54,67 +56,119 @@ CREATE TABLE lists (
     PRIMARY KEY (origin, kind, position)
 ) WITHOUT ROWID;
 ";
+/// What this machine booked, and what is left of the service's rate limits.
+///
+/// `document` is the booking as it was last seen. `resets_at` is in milliseconds of the service's clock, which is
+/// `ahead` of ours; `account` tells keys of one origin apart without being one.
+const BOOKINGS_AND_LIMITS: &str = "
+CREATE TABLE bookings (
+    origin          TEXT NOT NULL,
+    id              TEXT NOT NULL,
+    profile         TEXT,
+    idempotency_key TEXT,
+    status          TEXT NOT NULL,
+    document        TEXT NOT NULL,
+    created_at      TEXT NOT NULL,
+    seen_at         TEXT NOT NULL,
+    PRIMARY KEY (origin, id)
+) WITHOUT ROWID;
+CREATE INDEX bookings_created ON bookings (origin, created_at);
+CREATE TABLE limits (
+    origin    TEXT NOT NULL,
+    account   TEXT NOT NULL,
+    bucket    TEXT NOT NULL,
+    allowed   INTEGER NOT NULL,
+    remaining INTEGER NOT NULL,
+    resets_at INTEGER NOT NULL,
+    ahead     INTEGER NOT NULL,
+    seen_at   INTEGER NOT NULL,
+    PRIMARY KEY (origin, account, bucket)
+) WITHOUT ROWID;
+";
+
+/// When guests were forgotten, and the ways to find those who are to be, and the bookings of a status.
+const GUESTS: &str = "
+ALTER TABLE attempts ADD COLUMN forgotten_at TEXT;
+ALTER TABLE bookings ADD COLUMN forgotten_at TEXT;
+CREATE INDEX attempts_with_guest ON attempts (origin, created_at) WHERE state IN ('settled', 'refused', 'abandoned') AND forgotten_at IS NULL;
+CREATE INDEX attempts_of_booking ON attempts (origin, booking_id) WHERE booking_id IS NOT NULL;
+CREATE INDEX bookings_with_guest ON bookings (origin, created_at) WHERE forgotten_at IS NULL;
+CREATE INDEX bookings_of_status ON bookings (origin, status, created_at);
+CREATE INDEX bookings_unfinished ON bookings (origin, created_at)
+    WHERE status NOT IN ('confirmed', 'failed', 'cancelled', 'expired');
+";
 
 /// The journal of one installation, seen from one service: `origin` keeps apart what belongs to others.
 pub(crate) struct Journal {
     pub(super) connection: Connection,
     pub(super) origin: String,
     pub(super) profile: Option<String>,
+    /// How long guests are remembered.
+    pub(super) retention: Retention,
+    /// Whose rate limits are meant: the organization's, as far as we can tell it from others.
+    pub(super) account: String,
+    /// What answers showed of them, still to be written.
+    pub(super) observed: Vec<Window>,
     path: PathBuf,
 }
 
 impl Journal {
     /// Opens the journal, and makes it where there is none: 0600 in a 0700 folder.
     pub(crate) fn open(path: &Path, origin: String, profile: Option<String>) -> Result<Self> {
-        make_private(path).map_err(|error| {
-            Error::journal(format!("the journal {} cannot be kept: {}", path.display(), reason(&error)))
-                .hint("nothing is booked without one: make the folder writable, or set BOOKCTL_HOME to one that is")
-        })?;
+        Journal::try_open(path, origin, profile).map_err(|why| why.into_error(path))
+    }
+
+    /// The same; why not, where it cannot be.
+    pub(super) fn try_open(
+        path: &Path,
+        origin: String,
+        profile: Option<String>,
+    ) -> Result<Self, Unusable> {
+        private_file::make(path).map_err(Unusable::File)?;
+        private_file::close_folder_of(path);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut journal = Connection::open_with_flags(path, flags)
-            .map(|connection| Journal {
-                connection,
-                origin,
-                profile,
-                path: path.to_owned(),
-            })
-            .map_err(|error| failure(path, &error))?;
-        journal.prepare().map_err(|error| failure(path, &error))?;
-        let version = journal.version().map_err(|error| failure(path, &error))?;
-        if version > VERSION {
-            return Err(Error::journal(format!(
-                "the journal {} was written by a newer bookctl (version {version}, this one knows {VERSION})",
-                path.display()
-            ))
-            .hint("use the newer bookctl, or another BOOKCTL_HOME"));
+        let mut journal = Journal {
+            connection: Connection::open_with_flags(path, flags)?,
+            origin,
+            profile,
+            retention: Retention::default(),
+            account: String::new(),
+            observed: Vec::new(),
+            path: path.to_owned(),
+        };
+        journal.prepare()?;
+        match version(&journal.connection)? {
+            version if version > STEPS.len() => Err(Unusable::Newer(version)),
+            _ => Ok(journal),
         }
-        Ok(journal)
+    }
+
+    /// The same, for the rate limits of one account at the service.
+    pub(crate) fn of_account(self, account: String) -> Self {
+        Journal { account, ..self }
     }
 
     fn prepare(&mut self) -> rusqlite::Result<()> {
         // Before any pragma: eight processes may be here at once.
-        self.connection.busy_timeout(BUSY_TIMEOUT)?;
+        let what = format!("the journal {}", self.path.display());
+        self.connection.busy_handler(Some(Wait::handler(what)))?;
         self.connection
             .pragma_update(None, "synchronous", "EXTRA")?;
-        if self.version()? == 0 {
+        // What is deleted or replaced is overwritten: a guest who is forgotten is not left in a free page. Copies that
+        // a page split leaves behind are another matter: see `rewrite`.
+        self.connection.pragma_update(None, "secure_delete", true)?;
+        if version(&self.connection)? < STEPS.len() {
             let transaction = self
                 .connection
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
             // Another process may have been faster.
-            let version: i64 =
-                transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-            if version == 0 {
-                transaction.execute_batch(SCHEMA)?;
-                transaction.pragma_update(None, "user_version", VERSION)?;
+            for step in STEPS.iter().skip(version(&transaction)?) {
+                transaction.execute_batch(step)?;
             }
+            transaction.pragma_update(None, "user_version", STEPS.len() as i64)?;
             transaction.commit()?;
         }
         Ok(())
-    }
-
-    fn version(&self) -> rusqlite::Result<i64> {
-        self.connection
-            .query_row("PRAGMA user_version", [], |row| row.get(0))
     }
 
     /// Runs `work` in one transaction that is on the disk when this returns.
@@ -122,14 +176,37 @@ impl Journal {
         &mut self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T> {
+        let (origin, account) = (&self.origin, &self.account);
+        let observed = std::mem::take(&mut self.observed);
         let run = |connection: &mut Connection| {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            for seen in observed {
+                limits::correct(&transaction, origin, account, seen)?;
+            }
             let value = work(&transaction)?;
             transaction.commit()?;
             Ok(value)
         };
         run(&mut self.connection).map_err(|error| failure(&self.path, &error))
+    }
+
+    /// Rewrites the file from what is in it, so that nothing of what was deleted remains: `secure_delete` overwrites
+    /// what is freed, but not the copies that SQLite leaves in a page whose rows it moves to another one.
+    pub(super) fn rewrite(&mut self) -> Result<()> {
+        self.connection
+            .execute_batch("VACUUM")
+            .map_err(|error| failure(&self.path, &error))
+    }
+
+    /// Rewrites the journal in this file, which takes seconds where it is large; others wait meanwhile.
+    pub(crate) fn rewrite_file(path: &Path) -> Result<()> {
+        Journal::open(path, String::new(), None)?.rewrite()
+    }
+
+    /// The size of the file in bytes.
+    pub(super) fn size(&self) -> u64 {
+        fs::metadata(&self.path).map_or(0, |file| file.len())
     }
 
     pub(super) fn read<T>(
@@ -140,12 +217,65 @@ impl Journal {
     }
 }
 
+/// Why a journal cannot be opened.
+#[derive(Debug)]
+pub(super) enum Unusable {
+    /// There is no file to be had.
+    File(std::io::Error),
+    Database(rusqlite::Error),
+    /// It is of this version, which we do not know.
+    Newer(usize),
+}
+
+impl From<rusqlite::Error> for Unusable {
+    fn from(error: rusqlite::Error) -> Self {
+        Unusable::Database(error)
+    }
+}
+
+impl Unusable {
+    /// Whether it will never be usable as it is. What is only held, full or forbidden is not lost.
+    pub(super) fn is_for_good(&self) -> bool {
+        match self {
+            Unusable::File(_) => false,
+            Unusable::Newer(_) => true,
+            Unusable::Database(error) => matches!(
+                error.sqlite_error_code(),
+                // Unknown is what is said of tables that are not ours.
+                Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::Unknown)
+            ),
+        }
+    }
+
+    pub(super) fn into_error(self, path: &Path) -> Error {
+        let shown = path.display();
+        match self {
+            Unusable::File(error) => {
+                Error::journal(format!("the journal {shown} cannot be kept: {}", reason(&error)))
+                    .hint("nothing is booked without one: make the folder writable, or set BOOKCTL_HOME to one that is")
+            }
+            Unusable::Database(error) => failure(path, &error),
+            Unusable::Newer(version) => Error::journal(format!(
+                "the journal {shown} was written by a newer bookctl (version {version}, this one knows {})",
+                STEPS.len()
+            ))
+            .hint("use the newer bookctl, or let `bookctl attempts recover` set it aside"),
+        }
+    }
+}
+
+/// The number of steps that a journal has gone through; what no bookctl wrote counts as newer than any.
+fn version(connection: &Connection) -> rusqlite::Result<usize> {
+    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    Ok(usize::try_from(version).unwrap_or(usize::MAX))
+}
+
 fn failure(path: &Path, error: &rusqlite::Error) -> Error {
     let code = error.sqlite_error_code();
     let (why, hint) = match code {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => (
             "is damaged".to_owned(),
-            "move it aside and keep it: it may know of a booking that is not settled; a new one is then started",
+            "`bookctl attempts recover` keeps it aside and starts a new one; until then nothing is booked",
         ),
         Some(ErrorCode::DiskFull) => (
             "cannot be written: the disk is full".to_owned(),
@@ -158,7 +288,7 @@ fn failure(path: &Path, error: &rusqlite::Error) -> Error {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
             format!(
                 "was held by another process for {} s",
-                BUSY_TIMEOUT.as_secs()
+                Patience::limit().as_secs_f32()
             ),
             "see what other bookctl is running, then try again",
         ),
@@ -168,25 +298,6 @@ fn failure(path: &Path, error: &rusqlite::Error) -> Error {
         ),
     };
     Error::journal(format!("the journal {} {why}", path.display())).hint(hint)
-}
-
-/// Makes the folder 0700 and the file 0600 where they are not there yet.
-fn make_private(path: &Path) -> std::io::Result<()> {
-    if path.exists() {
-        return Ok(());
-    }
-    if let Some(folder) = path.parent() {
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(folder)?;
-    }
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(drop)
 }
 
 #[cfg(test)]
@@ -228,6 +339,21 @@ mod tests {
                 .message
                 .contains("newer")
         );
+    }
+
+    #[test]
+    fn a_journal_of_the_first_version_is_brought_to_the_present_one_and_keeps_what_it_knows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch(FIRST).unwrap();
+        old.pragma_update(None, "user_version", 1).unwrap();
+        let row = "INSERT INTO attempts VALUES ('k', 'o', NULL, 'unsettled', '{}', 'h', NULL, NULL, 0, 'then', 'then')";
+        old.execute(row, []).unwrap();
+        drop(old);
+        let journal = Journal::open(&path, "o".into(), None).unwrap();
+        assert_eq!(version(&journal.connection).unwrap(), STEPS.len());
+        assert_eq!(journal.unsettled().unwrap().len(), 1);
     }
 
     #[cfg(unix)]

@@ -2,12 +2,15 @@
 
 use std::fmt;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::document::Document;
-use crate::catalog;
+use crate::catalog::{self, Retry};
 use crate::exit::Exit;
+
+/// How long a booking waits for an answer, unless it says otherwise (spec, Limits, 5).
+const LONGEST_WAIT: SignedDuration = SignedDuration::from_mins(20);
 
 /// A booking's status (spec, States and transitions).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,6 +112,42 @@ impl Booking {
         text.parse().ok()
     }
 
+    /// When its status became what it is, where its times tell that: it has not changed since it was created, or
+    /// the last change of such a booking can only have been that.
+    pub(crate) fn since(&self) -> Option<Timestamp> {
+        let time = |field: &str| self.str(field)?.parse().ok();
+        let (created, updated) = (time("created_at"), time("updated_at"));
+        let only_moved_by_its_status = match self.status() {
+            Status::Processing | Status::Failed | Status::Cancelled | Status::Expired => true,
+            Status::Confirmed => {
+                self.value().get("last_modification").is_none() && self.error_code().is_none()
+            }
+            Status::RequiresAction | Status::Other(_) => false,
+        };
+        updated.filter(|_| only_moved_by_its_status || updated == created)
+    }
+
+    /// When the booking expires because nobody answers: what it says itself, else 20 minutes after it began to
+    /// wait (spec, States and transitions), where that is known.
+    pub(crate) fn waits_until(&self) -> Option<Timestamp> {
+        if self.status() != Status::RequiresAction {
+            return None;
+        }
+        self.deadline()
+            .or_else(|| self.since()?.checked_add(LONGEST_WAIT).ok())
+    }
+
+    /// Whether booking again is safe. A failure that nobody explains may have left something at the venue.
+    pub(crate) fn retry(&self) -> Retry {
+        let explained = self.error_code().and_then(catalog::entry);
+        match self.status() {
+            Status::Failed if explained.is_none() => Retry::CheckFirst,
+            status => explained
+                .or_else(|| catalog::entry(status.as_str()))
+                .map_or(Retry::NotNeeded, |entry| entry.retry),
+        }
+    }
+
     /// How a command that wanted this booking confirmed ends.
     pub(crate) fn exit(&self) -> Exit {
         match self.status() {
@@ -159,6 +198,47 @@ mod tests {
             let value = json!({"id": "bk_1", "status": status, "error_code": error_code});
             assert_eq!(booking(value).exit(), exit, "{status} {error_code:?}");
         }
+    }
+
+    #[test]
+    fn since_when_a_status_stands_is_only_said_where_the_times_tell_it() {
+        const LATER: &str = "2026-12-01T10:05:00Z";
+        for (status, updated_at, known) in [
+            ("requires_action", "2026-12-01T10:00:00Z", true),
+            // A wrong code may have touched it, or a second pause.
+            ("requires_action", LATER, false),
+            ("confirmed", LATER, true),
+            ("expired", LATER, true),
+            ("held", LATER, false),
+        ] {
+            let created_at = "2026-12-01T10:00:00Z";
+            let value = json!({"id": "bk_1", "status": status, "created_at": created_at, "updated_at": updated_at});
+            assert_eq!(
+                booking(value).since().is_some(),
+                known,
+                "{status} {updated_at}"
+            );
+        }
+        let changed = json!({"id": "bk_1", "status": "confirmed", "updated_at": LATER, "last_modification": {}});
+        assert_eq!(booking(changed).since(), None);
+    }
+
+    #[test]
+    fn a_pause_without_a_deadline_of_its_own_ends_20_minutes_after_it_began() {
+        let mut value = json!({
+            "id": "bk_1", "status": "requires_action", "next_action": {"type": "confirm_details"},
+            "created_at": "2026-12-01T10:00:00Z", "updated_at": "2026-12-01T10:00:00Z",
+        });
+        let until = |value: &Value| {
+            booking(value.clone())
+                .waits_until()
+                .map(|at| at.to_string())
+        };
+        assert_eq!(until(&value).as_deref(), Some("2026-12-01T10:20:00Z"));
+        value["expires_at"] = json!("2026-12-01T10:15:00Z");
+        assert_eq!(until(&value).as_deref(), Some("2026-12-01T10:15:00Z"));
+        value["status"] = json!("expired");
+        assert_eq!(until(&value), None);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::mended::mended;
+
 /// What the service sent, never narrowed: unknown fields, key order and number spellings are kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
@@ -10,9 +12,16 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Reads a JSON text.
-    pub(crate) fn parse(text: String) -> Result<Self, serde_json::Error> {
-        let value = serde_json::from_str(&text)?;
+    /// Reads a JSON text that another program wrote: one odd value does not cost the rest of it, and stays in the
+    /// text as it came. A byte order mark is dropped.
+    pub(crate) fn parse(mut text: String) -> Result<Self, serde_json::Error> {
+        if let Some(unmarked) = text.strip_prefix('\u{feff}') {
+            text = unmarked.to_owned();
+        }
+        let value = serde_json::from_str(&text).or_else(|error| {
+            let mended = mended(&text);
+            serde_json::from_str(&mended).map_err(|_| error)
+        })?;
         Ok(Document { text, value })
     }
 
@@ -34,6 +43,26 @@ impl Document {
             text: format!("[{}]", texts.join(",")),
             value: Value::Array(values),
         }
+    }
+
+    /// Documents as the members of an object, each exactly as it came.
+    pub(crate) fn object(members: &[(&str, &Document)]) -> Self {
+        let texts: Vec<String> = members
+            .iter()
+            .map(|(name, document)| format!("{}:{}", Value::from(*name), document.text()))
+            .collect();
+        let values = members
+            .iter()
+            .map(|(name, document)| ((*name).to_owned(), document.value().clone()));
+        Document {
+            text: format!("{{{}}}", texts.join(",")),
+            value: Value::Object(values.collect()),
+        }
+    }
+
+    /// The document as the one member of an object.
+    pub(crate) fn named(self, name: &str) -> Self {
+        Document::object(&[(name, &self)])
     }
 
     /// A string field of the top-level object.

@@ -7,6 +7,9 @@ use super::typed::{ParseError, Problem, Token, normal, quotable, tokens};
 const EXAMPLE: &str = "e.g. `90s`, `2m` or `1h30m`";
 /// A wait that outlasts every deadline of the service many times over is a slip of the finger.
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const PERIOD_EXAMPLE: &str = "e.g. `90d` or `36h`";
+/// A hundred years: what is to be kept for ever.
+const LONGEST_PERIOD: Duration = Duration::from_secs(36_500 * 24 * 60 * 60);
 
 /// Ordered from short to long; an amount names each at most once, the longest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,32 +50,48 @@ impl Unit {
 /// A length of time as a person writes it: `500ms`, `30s`, `2m`, `1h30m`, `1 day 12 hours`; a
 /// bare number counts seconds. A day is 24 hours here. At most 30 days.
 pub(crate) fn duration(text: &str) -> Result<Duration, ParseError> {
-    read(text).map_err(|problem| problem.of(text, "a duration"))
-}
-
-fn read(text: &str) -> Result<Duration, Problem> {
-    let text = normal(text, EXAMPLE)?;
-    let tokens = tokens(&text, EXAMPLE)?;
-    let refuse = |why| Problem::new(why, EXAMPLE);
-    let length = match tokens.as_slice() {
-        [Token::Number(seconds)] => {
-            total(&[(count(seconds).map_err(refuse)?, Unit::Second)]).map_err(refuse)?
+    let read = || match read(text, EXAMPLE, Some(Unit::Second))? {
+        length if length > LONGEST => {
+            Err(Problem::new("it is longer than 30 days", "`30d` or less"))
         }
-        tokens => {
-            let (parts, rest) = amounts(tokens).map_err(refuse)?;
-            if let Some(token) = rest.first() {
-                return Err(leftover(*token));
-            }
-            total(&parts).map_err(refuse)?
-        }
+        length => Ok(length),
     };
-    if length > LONGEST {
-        return Err(Problem::new("it is longer than 30 days", "`30d` or less"));
-    }
-    Ok(length)
+    read().map_err(|problem| problem.of(text, "a duration"))
 }
 
-fn leftover(token: Token<'_>) -> Problem {
+/// For how long something is kept: `90d`, `36h`, `0`. A bare number is none, since days are as likely as
+/// seconds. At most a hundred years.
+pub(crate) fn period(text: &str) -> Result<Duration, ParseError> {
+    let read = || match read(text, PERIOD_EXAMPLE, None)? {
+        length if length > LONGEST_PERIOD => Err(Problem::new(
+            "it is longer than a hundred years",
+            "`36500d` or less",
+        )),
+        length => Ok(length),
+    };
+    read().map_err(|problem| problem.of(text, "a length of time"))
+}
+
+/// `bare` is the unit of a number that has none; without one only 0 needs none.
+fn read(text: &str, example: &str, bare: Option<Unit>) -> Result<Duration, Problem> {
+    let text = normal(text, example)?;
+    let tokens = tokens(&text, example)?;
+    let refuse = |why| Problem::new(why, example);
+    if let [Token::Number(number)] = tokens.as_slice() {
+        return match (count(number).map_err(refuse)?, bare) {
+            (0, _) => Ok(Duration::ZERO),
+            (count, Some(unit)) => total(&[(count, unit)]).map_err(refuse),
+            (_, None) => Err(leftover(Token::Number(number), example)),
+        };
+    }
+    let (parts, rest) = amounts(&tokens).map_err(refuse)?;
+    match rest.first() {
+        Some(token) => Err(leftover(*token, example)),
+        None => total(&parts).map_err(refuse),
+    }
+}
+
+fn leftover(token: Token<'_>, example: &str) -> Problem {
     let why = match token {
         Token::Number(number) => format!("`{}` has no unit", quotable(number)),
         Token::Word(word) => format!("`{}` is no unit of time", quotable(word)),
@@ -81,7 +100,7 @@ fn leftover(token: Token<'_>) -> Problem {
         Token::Sign(sign) => format!("`{sign}` has no meaning there"),
         Token::Bracketed(_) => "brackets have no meaning there".to_owned(),
     };
-    Problem::new(why, format!("whole numbers with units, {EXAMPLE}"))
+    Problem::new(why, format!("whole numbers with units, {example}"))
 }
 
 /// The parts of an amount, each a count and its unit.
@@ -139,6 +158,8 @@ pub(super) fn total(parts: &[(u64, Unit)]) -> Result<Duration, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arbitrary;
+    use proptest::prelude::*;
 
     #[test]
     fn every_spelling_of_a_duration_is_understood() {
@@ -188,6 +209,21 @@ mod tests {
                 .step_by(2)
             {
                 assert!(duration(example).is_ok(), "{text}: {example}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_written_is_a_length_within_bounds_or_one_harmless_sentence(
+            text in prop_oneof![
+                any::<String>(),
+                arbitrary::made_of(&["1", "30", "0", " ", "ms", "s", "m", "h", "d", "w", ".", "-", "99999999999999999999"]),
+            ],
+        ) {
+            match duration(&text) {
+                Ok(length) => prop_assert!(length <= LONGEST),
+                Err(error) => prop_assert!(!error.to_string().contains(char::is_control), "{}", error),
             }
         }
     }

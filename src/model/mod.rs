@@ -3,9 +3,12 @@
 pub(crate) mod booking;
 pub(crate) mod document;
 pub(crate) mod duration;
+mod mended;
 pub(crate) mod moment;
 pub(crate) mod money;
 pub(crate) mod party;
+pub(crate) mod retention;
+pub(crate) mod shell;
 pub(crate) mod slot;
 mod typed;
 pub(crate) mod venue;

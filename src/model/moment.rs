@@ -88,6 +88,14 @@ pub(crate) fn human(datetime: &str) -> String {
     }
 }
 
+/// The same as it stands on the wall there, without the offset: for a list, where it is the venue's own time.
+/// Nothing for what is no datetime.
+pub(crate) fn local(datetime: &str) -> Option<String> {
+    let when = When::parse(datetime).ok()?;
+    let zoned = when.exact().map(|moment| moment.zoned().datetime());
+    zoned.or(when.wall()).map(on_the_wall)
+}
+
 /// How long is left until a deadline: `14:32` (minutes and seconds), from an hour on `1 h 05 min`,
 /// from a day on `2 days 3 h`; `0:00` once it has passed. What is begun counts as spent, so that
 /// nobody is promised a second too many.
@@ -99,6 +107,19 @@ pub(crate) fn remaining(from: Timestamp, until: Timestamp) -> String {
         (0, _) => format!("{hours} h {:02} min", minutes % 60),
         (1, _) => format!("1 day {} h", hours % 24),
         (_, _) => format!("{days} days {} h", hours % 24),
+    }
+}
+
+/// How long ago something was, in one unit: `now`, `5 min ago`, `3 h ago`, `2 days ago`. What a clock that was set back
+/// dates in the future is now.
+pub(crate) fn since(then: Timestamp, now: Timestamp) -> String {
+    let minutes = now.duration_since(then).as_mins();
+    match (minutes / 1440, minutes / 60, minutes) {
+        (1, _, _) => "1 day ago".to_owned(),
+        (days, _, _) if days > 1 => format!("{days} days ago"),
+        (_, hours, _) if hours > 0 => format!("{hours} h ago"),
+        (_, _, minutes) if minutes > 0 => format!("{minutes} min ago"),
+        _ => "now".to_owned(),
     }
 }
 
@@ -126,6 +147,14 @@ mod tests {
     }
 
     #[test]
+    fn in_a_list_a_datetime_is_the_wall_clocks() {
+        let local = |datetime| local(datetime).unwrap_or_default();
+        assert_eq!(local("2026-12-01T19:30:00+01:00"), "Tue 1 Dec 2026, 19:30");
+        assert_eq!(local("2026-12-01T19:30:00"), "Tue 1 Dec 2026, 19:30");
+        assert_eq!(local("sometime"), "");
+    }
+
+    #[test]
     fn what_is_shown_to_people_can_be_typed_again() {
         for wire in [
             "2026-12-01T19:30:00+01:00",
@@ -134,6 +163,21 @@ mod tests {
         ] {
             let again = When::parse(&human(wire)).unwrap();
             assert_eq!(again.exact().unwrap().wire(), wire);
+        }
+    }
+
+    #[test]
+    fn how_long_ago_something_was_is_told_in_one_unit() {
+        let now: Timestamp = "2026-12-01T12:00:00Z".parse().unwrap();
+        for (then, told) in [
+            ("2026-12-01T11:59:01Z", "now"),
+            ("2026-12-01T12:30:00Z", "now"),
+            ("2026-12-01T11:58:59Z", "1 min ago"),
+            ("2026-12-01T10:00:00Z", "2 h ago"),
+            ("2026-11-30T12:00:00Z", "1 day ago"),
+            ("2026-11-01T12:00:00Z", "30 days ago"),
+        ] {
+            assert_eq!(since(then.parse().unwrap(), now), told, "{then}");
         }
     }
 

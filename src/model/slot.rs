@@ -50,22 +50,31 @@ impl Slot {
 
     /// What the guest's card is needed for, in the venue's own words where it has some.
     pub(crate) fn card_terms(&self) -> Option<String> {
-        self.terms("card_terms", "hold_amount")
+        card_terms(&self.0)
     }
 
     pub(crate) fn cancellation_terms(&self) -> Option<String> {
-        self.terms("cancellation_terms", "fee_amount")
+        cancellation_terms(&self.0)
     }
 
     pub(crate) fn price(&self) -> Option<String> {
         amount(self.0.get("price")?, "amount")
     }
+}
 
-    fn terms(&self, field: &str, amount_field: &str) -> Option<String> {
-        let terms = self.0.get(field)?;
-        let text = terms.get("text").and_then(Value::as_str).map(str::to_owned);
-        text.or_else(|| amount(terms, amount_field))
-    }
+/// The card terms of a slot or a booking.
+pub(crate) fn card_terms(document: &Value) -> Option<String> {
+    terms(document.get("card_terms")?, "hold_amount")
+}
+
+/// The cancellation terms of a slot or a booking.
+pub(crate) fn cancellation_terms(document: &Value) -> Option<String> {
+    terms(document.get("cancellation_terms")?, "fee_amount")
+}
+
+fn terms(terms: &Value, amount_field: &str) -> Option<String> {
+    let text = terms.get("text").and_then(Value::as_str).map(str::to_owned);
+    text.or_else(|| amount(terms, amount_field))
 }
 
 fn amount(object: &Value, field: &str) -> Option<String> {

@@ -3,6 +3,8 @@
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use super::zone;
+
 /// One venue of a search.
 #[derive(Clone, Debug)]
 pub(crate) struct Venue(Value);
@@ -35,7 +37,7 @@ impl Venue {
     }
 
     pub(crate) fn timezone(&self) -> Option<TimeZone> {
-        TimeZone::get(self.str("timezone")?).ok()
+        zone::of_name(self.str("timezone")?)
     }
 
     /// The providers that serve it: one, or several where it has no mapping of its own.

@@ -1,5 +1,7 @@
 //! Which clock on the wall: time zones and offsets by name.
 
+use std::sync::OnceLock;
+
 use jiff::tz::{self, Offset, TimeZone};
 
 use super::typed::{ParseError, Problem, Token, normal, tokens, two_digits};
@@ -9,6 +11,44 @@ const EXAMPLE: &str = "e.g. `Europe/Paris`, `UTC` or `+02:00`";
 /// meant (`19:30-20:00`).
 const FURTHEST_WEST: i32 = -12 * 3600;
 const FURTHEST_EAST: i32 = 14 * 3600;
+
+/// Where systems keep their zones, a file each.
+const ZONES: &str = "/usr/share/zoneinfo";
+
+/// The system's own zone.
+///
+/// Where a link names it, that one file is read: jiff would list every zone that there is first, which takes longer
+/// than all else in a command. Whoever sets TZ or TZDIR gets what jiff makes of them.
+pub(crate) fn system_zone() -> TimeZone {
+    static SYSTEM: OnceLock<TimeZone> = OnceLock::new();
+    let found = || {
+        let is_set = |name| std::env::var_os(name).is_some();
+        let link = (!is_set("TZ")).then(|| std::fs::read_link("/etc/localtime"))?;
+        let link = link.ok()?;
+        let (_, name) = link.to_str()?.split_once("zoneinfo/")?;
+        of_file(name)
+    };
+    let zone = SYSTEM.get_or_init(|| found().unwrap_or_else(TimeZone::system));
+    zone.clone()
+}
+
+/// The zone that a venue's document names.
+pub(crate) fn of_name(name: &str) -> Option<TimeZone> {
+    of_file(name).or_else(|| TimeZone::get(name).ok())
+}
+
+/// A zone from its own file, where the name can be one and the file is there.
+fn of_file(name: &str) -> Option<TimeZone> {
+    let is_part = |part: &str| {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+');
+        !part.is_empty() && part.chars().all(fits)
+    };
+    if !name.split('/').all(is_part) || std::env::var_os("TZDIR").is_some() {
+        return None;
+    }
+    let data = std::fs::read(format!("{ZONES}/{name}")).ok()?;
+    TimeZone::tzif(name, &data).ok()
+}
 
 /// The zone of a name: `local` is the system's, else see [`named`].
 pub(crate) fn zone(name: &str) -> Result<TimeZone, ParseError> {
@@ -190,5 +230,25 @@ mod tests {
         assert_eq!(slips("", "abc"), 3);
         assert_eq!(slips("abc", ""), 3);
         assert_eq!(slips("paris", "paris"), 0);
+    }
+
+    #[test]
+    fn a_zone_from_its_own_file_is_the_one_that_its_name_means() {
+        let winter: jiff::Timestamp = "2026-12-01T12:00:00Z".parse().unwrap();
+        for name in ["Europe/Paris", "Asia/Tokyo", "Etc/GMT+3"] {
+            let (read, meant) = (of_name(name).unwrap(), TimeZone::get(name).unwrap());
+            assert_eq!(read.iana_name(), meant.iana_name());
+            assert_eq!(read.to_offset(winter), meant.to_offset(winter));
+        }
+        for name in [
+            "../../etc/passwd",
+            "/etc/localtime",
+            "Europe",
+            "Europe/",
+            "",
+            "Nowhere/Land",
+        ] {
+            assert!(of_file(name).is_none(), "{name}");
+        }
     }
 }

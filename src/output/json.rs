@@ -93,6 +93,8 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use crate::arbitrary;
+    use proptest::prelude::*;
 
     const DOCUMENT: &str = r#" { "b" : 1.0e+2 , "a":[ ] ,"a": [ -0, 1.10, {} , "x , y : { \" \\" ],
         "\u0041\/" : { "n":null , "t" :true } } "#;
@@ -150,5 +152,22 @@ mod tests {
         let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
         assert!(pretty(&deep, 2).len() < deep.len() * (2 * DEEPEST_INDENT + 2));
         assert_eq!(compact(&pretty(&deep, 2)), deep);
+    }
+
+    proptest! {
+        #[test]
+        fn any_document_laid_out_is_the_same_document_and_harmless(value in arbitrary::json(), indent in 0usize..9) {
+            let raw = value.to_string();
+            for laid_out in [compact(&raw), pretty(&raw, indent)] {
+                prop_assert!(!laid_out.contains(|c| c != '\n' && is_hidden(c)), "{}", laid_out);
+                prop_assert_eq!(&serde_json::from_str::<Value>(&laid_out).unwrap(), &value);
+            }
+            prop_assert_eq!(compact(&pretty(&raw, indent)), compact(&raw));
+        }
+
+        #[test]
+        fn what_is_no_document_does_no_harm(text in any::<String>()) {
+            prop_assert!(!compact(&text).contains(is_hidden));
+        }
     }
 }

@@ -26,6 +26,9 @@ enum Block {
         rows: Vec<Vec<Cell>>,
         terminal_only: Vec<usize>,
     },
+    /// A line of cells, each at least as wide as its number says; tab-separated in a pipe. For lines that come one
+    /// after the other, where a table would have to wait for the last.
+    Columns(Vec<(Cell, usize)>),
     /// A command to copy.
     Next(String),
     /// A JSON text: laid out for a person, one line in a pipe.
@@ -94,6 +97,10 @@ impl Page {
         })
     }
 
+    pub(crate) fn columns(&mut self, cells: Vec<(Cell, usize)>) -> &mut Self {
+        self.push(Block::Columns(cells))
+    }
+
     pub(crate) fn next(&mut self, command: impl Into<String>) -> &mut Self {
         self.push(Block::Next(command.into()))
     }
@@ -154,23 +161,29 @@ fn render_for_terminal(block: &Block, label_width: usize, look: &Look, text: &mu
             let label = format!("  {:label_width$}  ", "next");
             // A command is broken as a shell continues it, so that it can be copied whole.
             let room = look.width.saturating_sub(label.len() + 2).max(12);
-            let command = wrap(&visible(command), room).join(" \\\n");
+            let command = visible(command);
+            let command = wrap_words(with_their_flags(words(&command), room), room).join(" \\\n");
             let indent = format!("\n{:width$}", "", width = label.len());
             let command = command.replace('\n', &indent);
             text.push_str(&format!("{}{command}\n", look.paint(Tone::Dim, &label)));
         }
-        Block::Line(line) => wrapped(&visible(line), 0, look.width, text),
+        Block::Line(line) => {
+            let words = line.trim_start_matches(' ');
+            wrapped(&visible(words), line.len() - words.len(), look.width, text);
+        }
         Block::Labelled(tone, label, line) => {
             let painted = look.paint(*tone, label);
+            let indent = label.len() + 1;
             labelled(
                 &format!("{painted} "),
-                0,
+                indent,
                 &visible(line),
-                look.width.saturating_sub(label.len() + 1),
+                look.width,
                 text,
             );
         }
         Block::Json(raw) => text.push_str(&format!("{}\n", json::pretty(raw, 2))),
+        Block::Columns(cells) => render_columns(cells, look, text),
         Block::Table { headers, rows, .. } => {
             if !rows.is_empty() {
                 text.push_str(&table::lay_out(headers, rows, look));
@@ -193,6 +206,12 @@ fn render_for_pipe(block: &Block, look: &Look, text: &mut String) {
         Block::Field(label, value) => text.push_str(&format!("{label}\t{}\n", visible(value))),
         Block::Json(raw) => text.push_str(&format!("{}\n", json::compact(raw))),
         Block::Next(command) => text.push_str(&format!("next\t{}\n", visible(command))),
+        Block::Columns(cells) => {
+            let cells = cells
+                .iter()
+                .map(|(cell, _)| painted(cell, look, &visible(&cell.text)));
+            text.push_str(&format!("{}\n", cells.collect::<Vec<_>>().join("\t")));
+        }
         Block::Line(line) => text.push_str(&format!("{}\n", visible(line))),
         Block::Labelled(tone, label, line) => {
             text.push_str(&format!("{} {}\n", look.paint(*tone, label), visible(line)));
@@ -214,6 +233,33 @@ fn render_for_pipe(block: &Block, look: &Look, text: &mut String) {
                 text.push('\n');
             }
         }
+    }
+}
+
+/// One line; what does not fit goes on below the last cell, or at the margin where that has no room.
+fn render_columns(cells: &[(Cell, usize)], look: &Look, text: &mut String) {
+    let Some(((last, _), before)) = cells.split_last() else {
+        return;
+    };
+    let (mut start, mut width) = (String::new(), 0);
+    for (cell, least) in before {
+        let shown = visible(&cell.text);
+        let blanks = least.saturating_sub(shown.width()) + 1;
+        width += shown.width() + blanks;
+        start.push_str(&painted(cell, look, &shown));
+        start.extend(std::iter::repeat_n(' ', blanks));
+    }
+    let shown = visible(&last.text);
+    if width + 12 <= look.width {
+        for (place, line) in wrap(&shown, look.width - width).iter().enumerate() {
+            let blanks = " ".repeat(width);
+            let start = if place == 0 { &start } else { &blanks };
+            text.push_str(&format!("{start}{}\n", painted(last, look, line)));
+        }
+    } else {
+        let words = before.iter().map(|(cell, _)| visible(&cell.text));
+        let words: Vec<_> = words.chain([shown]).filter(|it| !it.is_empty()).collect();
+        wrapped(&words.join(" "), 0, look.width, text);
     }
 }
 
@@ -239,9 +285,53 @@ fn wrapped(line: &str, indent: usize, width: usize, text: &mut String) {
 }
 
 /// Breaks at blanks; a word that is longer than a line stays whole, so that ids and commands can be copied.
-pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    wrap_words(text.split(' '), width)
+}
+
+/// A command in the words of a shell: a blank in quotes is no place to break it.
+fn words(command: &str) -> Vec<&str> {
+    let (mut words, mut start) = (Vec::new(), 0);
+    let (mut quoted, mut escaped) = (false, false);
+    for (at, c) in command.char_indices() {
+        match c {
+            ' ' if !quoted && !escaped => {
+                words.push(&command[start..at]);
+                start = at + 1;
+            }
+            '\'' if !escaped => quoted = !quoted,
+            _ => {}
+        }
+        escaped = c == '\\' && !quoted && !escaped;
+    }
+    words.push(&command[start..]);
+    words
+}
+
+/// A flag and its value as one word where a line has room for both, so that they are read together.
+fn with_their_flags(words: Vec<&str>, room: usize) -> Vec<String> {
+    let mut joined: Vec<String> = Vec::new();
+    for word in words {
+        match joined.last_mut() {
+            Some(flag)
+                if flag.starts_with('-')
+                    && !flag.contains(' ')
+                    && !word.starts_with('-')
+                    && flag.width() + 1 + word.width() <= room =>
+            {
+                flag.push(' ');
+                flag.push_str(word);
+            }
+            _ => joined.push(word.to_owned()),
+        }
+    }
+    joined
+}
+
+fn wrap_words(words: impl IntoIterator<Item = impl AsRef<str>>, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in text.split(' ') {
+    for word in words {
+        let word = word.as_ref();
         let line = lines.last_mut().map_or(0, |line| line.width());
         if line > 0 && line + 1 + word.width() > width {
             lines.push(word.to_owned());
@@ -283,6 +373,31 @@ mod tests {
             page().render(&look),
             "confirmed\tbk_1\nwhen\tTue 1 Dec 2026, 19:30 (+01:00)\nven_1\tCafé \\u{1b}[31m\nven_22\t寿司\nnext\tbookctl show bk_1\n"
         );
+    }
+
+    #[test]
+    fn a_command_is_broken_between_the_words_of_a_shell_alone() {
+        assert_eq!(
+            words(r"bookctl continue 'bk 1' -F 'it'\''s a'=VALUE"),
+            ["bookctl", "continue", "'bk 1'", "-F", r"'it'\''s a'=VALUE"]
+        );
+    }
+
+    #[test]
+    fn a_flag_and_its_value_stay_on_one_line_where_there_is_room() {
+        let command = words("bookctl slots ven_1 --at TIME --yes --party 2");
+        assert_eq!(
+            with_their_flags(command.clone(), 9),
+            [
+                "bookctl",
+                "slots",
+                "ven_1",
+                "--at TIME",
+                "--yes",
+                "--party 2"
+            ]
+        );
+        assert_eq!(with_their_flags(command.clone(), 8), command);
     }
 
     #[test]

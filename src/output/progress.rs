@@ -9,14 +9,14 @@ use super::visible::visible;
 /// A spinner with a text, on stderr; gone when it is dropped.
 pub(crate) struct Progress {
     bar: ProgressBar,
+    /// The text of the longer one that this is a part of.
+    outer: Option<String>,
 }
 
 impl Progress {
     pub(super) fn start(text: &str, live: bool, colour: bool) -> Self {
         if !live {
-            return Progress {
-                bar: ProgressBar::hidden(),
-            };
+            return Progress::hidden();
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let template = if colour {
@@ -29,7 +29,48 @@ impl Progress {
         }
         bar.set_message(visible(text).into_owned());
         bar.enable_steady_tick(Duration::from_millis(100));
-        Progress { bar }
+        Progress { bar, outer: None }
+    }
+
+    /// A bar for so many steps.
+    pub(super) fn of(steps: usize, live: bool, colour: bool) -> Self {
+        if !live {
+            return Progress::hidden();
+        }
+        let steps = u64::try_from(steps).unwrap_or(u64::MAX);
+        let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
+        let template = if colour {
+            "{bar:20.cyan} {pos}/{len} {wide_msg}"
+        } else {
+            "{bar:20} {pos}/{len} {wide_msg}"
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(500));
+        Progress { bar, outer: None }
+    }
+
+    /// A text within a longer one, which has its own again when this is dropped.
+    pub(super) fn within(outer: &ProgressBar, text: &str) -> Self {
+        let progress = Progress {
+            bar: outer.clone(),
+            outer: Some(outer.message()),
+        };
+        progress.say(text);
+        progress
+    }
+
+    fn hidden() -> Self {
+        Progress {
+            bar: ProgressBar::hidden(),
+            outer: None,
+        }
+    }
+
+    /// One step more is done.
+    pub(crate) fn step(&self) {
+        self.bar.inc(1);
     }
 
     /// The bar itself, for whoever writes beside it.
@@ -45,6 +86,9 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        match self.outer.take() {
+            Some(text) => self.bar.set_message(text),
+            None => self.bar.finish_and_clear(),
+        }
     }
 }

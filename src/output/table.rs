@@ -1,6 +1,6 @@
 //! A table on a terminal: laid out to its width, nothing cut, and a list of records where it is too narrow.
 
-use comfy_table::{Attribute, Color, ColumnConstraint, ContentArrangement, Table, presets};
+use comfy_table::{Attribute, Color, ColumnConstraint, Table, Width, presets};
 
 use unicode_width::UnicodeWidthStr;
 
@@ -10,10 +10,15 @@ use super::visible::visible;
 
 /// Below this many columns a table is no overview any more.
 const NARROWEST_TABLE: usize = 60;
-/// A column of words is not made narrower than this.
-const NARROWEST_WORDS: usize = 10;
-/// What a narrower terminal does without, in this order; a pipe and the JSON have everything.
-const GIVE_WAY: [&str; 3] = ["tags", "provider", "address"];
+/// A word that is longer than this is broken where there is no room.
+const LONGEST_WORD: usize = 20;
+/// A column of words is given no more than this at once.
+const WIDEST_OF_TWO_LINES: usize = 32;
+/// What a narrower terminal does without, in this order, so that a row takes two lines and not five; a pipe and the
+/// JSON have everything.
+const GIVE_WAY: [&str; 9] = [
+    "tags", "seen", "asked", "group", "provider", "min", "address", "party", "exit",
+];
 /// Blanks between two columns.
 const GAP: usize = 2;
 
@@ -55,17 +60,21 @@ impl<T: Into<String>> From<T> for Cell {
 
 /// One column that has something to show.
 struct Column {
+    /// Its place among the columns.
+    index: usize,
     header: &'static str,
     cells: Vec<(String, Option<Tone>)>,
     /// Its widest cell.
     width: usize,
-    /// Whether it holds ids and single words, which are never broken.
-    whole: bool,
+    /// The width at which nothing of it takes more than two lines; ids and single words are never broken.
+    two_lines: usize,
+    /// The width of its longest word, or of what is never broken.
+    least: usize,
 }
 
 /// The text of a table on a terminal.
 pub(super) fn lay_out(headers: &[&'static str], rows: &[Vec<Cell>], look: &Look) -> String {
-    let mut columns: Vec<Column> = headers
+    let columns: Vec<Column> = headers
         .iter()
         .enumerate()
         .filter_map(|(index, header)| column(index, header, rows))
@@ -73,25 +82,54 @@ pub(super) fn lay_out(headers: &[&'static str], rows: &[Vec<Cell>], look: &Look)
     if look.width < NARROWEST_TABLE {
         return records(&columns, rows.len(), look);
     }
-    for heading in GIVE_WAY {
-        if least(&columns) > look.width {
-            columns.retain(|column| column.header != heading);
-        }
+    let left_out = left_out(&columns, look.width);
+    let (columns, others): (Vec<Column>, Vec<Column>) = columns
+        .into_iter()
+        .partition(|column| !left_out.contains(&column.header));
+    if together(&columns, |column| column.least) <= look.width {
+        return table(&columns, rows.len(), look);
     }
-    if least(&columns) > look.width {
-        records(&columns, rows.len(), look)
-    } else {
-        table(&columns, rows.len(), look)
-    }
+    let mut columns: Vec<Column> = columns.into_iter().chain(others).collect();
+    columns.sort_by_key(|column| column.index);
+    records(&columns, rows.len(), look)
 }
 
-/// The width below which a table of these columns would break its ids.
-fn least(columns: &[Column]) -> usize {
-    let widths = columns.iter().map(|column| match column.whole {
-        true => column.width,
-        false => column.width.min(NARROWEST_WORDS),
-    });
-    widths.map(|width| width + GAP).sum()
+/// The headings of what the width is too narrow for, and no more of them than that.
+fn left_out(columns: &[Column], width: usize) -> Vec<&'static str> {
+    let fits = |left_out: &[&str]| {
+        let shown = columns
+            .iter()
+            .filter(|column| !left_out.contains(&column.header));
+        together(shown, |column| column.two_lines) <= width
+    };
+    let mut left_out = Vec::new();
+    for heading in GIVE_WAY {
+        if fits(&left_out) {
+            break;
+        }
+        left_out.push(heading);
+    }
+    // What went first need not have been what was in the way.
+    for heading in GIVE_WAY.iter().rev() {
+        let without: Vec<_> = left_out
+            .iter()
+            .copied()
+            .filter(|it| it != heading)
+            .collect();
+        if fits(&without) {
+            left_out = without;
+        }
+    }
+    left_out
+}
+
+/// The columns beside each other, each as wide as it is said to be.
+fn together<'a>(
+    columns: impl IntoIterator<Item = &'a Column>,
+    width: impl Fn(&Column) -> usize,
+) -> usize {
+    let widths: usize = columns.into_iter().map(|column| width(column) + GAP).sum();
+    widths.saturating_sub(GAP)
 }
 
 fn column(index: usize, header: &'static str, rows: &[Vec<Cell>]) -> Option<Column> {
@@ -104,22 +142,50 @@ fn column(index: usize, header: &'static str, rows: &[Vec<Cell>]) -> Option<Colu
         })
         .collect();
     let widest = cells.iter().map(|(text, _)| text.width()).max()?;
-    let whole = cells.iter().all(|(text, _)| !text.contains(' '));
-    (widest > 0).then(|| Column {
+    let width = widest.max(header.len());
+    let texts = || cells.iter().map(|(text, _)| text.as_str());
+    let (least, two_lines) = if texts().all(|text| !text.contains(' ')) {
+        (width, width)
+    } else {
+        let words = texts().flat_map(|text| text.split(' ').map(UnicodeWidthStr::width));
+        let least = words.max().unwrap_or(0).max(header.len());
+        let least = least.min(LONGEST_WORD);
+        let enough = |room: &usize| texts().all(|text| wrap(text, *room).len() <= 2);
+        let two_lines = (least..=WIDEST_OF_TWO_LINES.min(width)).find(enough);
+        (least, two_lines.unwrap_or(WIDEST_OF_TWO_LINES.min(width)))
+    };
+    (widest > 0).then_some(Column {
+        index,
         header,
         cells,
-        width: widest.max(header.len()),
-        whole,
+        width,
+        two_lines,
+        least,
     })
+}
+
+/// How wide each column is: what it needs, and the narrowest first what is left of the room.
+fn shares(columns: &[Column], room: usize) -> Vec<usize> {
+    let in_two_lines = together(columns, |column| column.two_lines) <= room;
+    let needed = |column: &Column| match in_two_lines {
+        true => column.two_lines,
+        false => column.least,
+    };
+    let mut widths: Vec<usize> = columns.iter().map(needed).collect();
+    for _ in together(columns, needed)..room {
+        let unfinished = widths.iter_mut().zip(columns);
+        let unfinished = unfinished.filter(|(width, column)| **width < column.width);
+        let Some((narrowest, _)) = unfinished.min_by_key(|(width, _)| **width) else {
+            break;
+        };
+        *narrowest += 1;
+    }
+    widths
 }
 
 fn table(columns: &[Column], rows: usize, look: &Look) -> String {
     let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .force_no_tty()
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(u16::try_from(look.width).unwrap_or(u16::MAX));
+    table.load_style(presets::NOTHING).force_no_tty();
     if look.colour {
         table.enforce_styling();
     }
@@ -132,11 +198,12 @@ fn table(columns: &[Column], rows: usize, look: &Look) -> String {
         let cells = columns.iter().filter_map(|column| column.cells.get(row));
         table.add_row(cells.map(|(text, tone)| styled(text, *tone)));
     }
-    for (column, laid_out) in columns.iter().zip(table.column_iter_mut()) {
-        laid_out.set_padding((0, u16::try_from(GAP).unwrap_or_default()));
-        if column.whole {
-            laid_out.set_constraint(ColumnConstraint::ContentWidth);
-        }
+    let shares = shares(columns, look.width);
+    for (index, (share, laid_out)) in shares.into_iter().zip(table.column_iter_mut()).enumerate() {
+        let gap = if index + 1 < columns.len() { GAP } else { 0 };
+        laid_out.set_padding((0, u16::try_from(gap).unwrap_or_default()));
+        let share = u16::try_from(share + gap).unwrap_or(u16::MAX);
+        laid_out.set_constraint(ColumnConstraint::Absolute(Width::Fixed(share)));
     }
     table.trim_fmt()
 }
@@ -213,6 +280,29 @@ mod tests {
     }
 
     const HEADERS: [&str; 5] = ["", "venue", "status", "empty", "name"];
+
+    #[test]
+    fn a_narrow_terminal_does_without_a_column_before_a_row_takes_more_than_two_lines() {
+        let headers = ["id", "name", "address", "provider"];
+        let row = [
+            "ven_1",
+            "The Harbourmaster's Table",
+            "5 Greenwich Church Street, Greenwich, SE10",
+            "provider_a",
+        ];
+        let rows = vec![row.iter().map(|cell| Cell::from(*cell)).collect::<Vec<_>>()];
+        let at = |columns| {
+            let look = Look::decide(Wants::default(), true, columns);
+            lay_out(&headers, &rows, &look)
+        };
+        assert_eq!(at(120).lines().count(), 2, "{}", at(120));
+        for (columns, provider) in [(60, false), (64, true), (80, true)] {
+            let text = at(columns);
+            assert_eq!(text.lines().count(), 3, "{columns}\n{text}");
+            assert!(text.contains("SE10"), "{columns}\n{text}");
+            assert_eq!(text.contains("provider_a"), provider, "{columns}\n{text}");
+        }
+    }
 
     #[test]
     fn colour_changes_no_column_and_an_empty_column_takes_none() {

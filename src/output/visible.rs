@@ -15,6 +15,11 @@ pub(crate) fn visible_lines(text: &str) -> Cow<'_, str> {
     spelled(text, |c| c != '\n' && is_hidden(c))
 }
 
+/// As [`visible_lines`], for rows of cells: tabs stay too.
+pub(super) fn visible_rows(text: &str) -> Cow<'_, str> {
+    spelled(text, |c| c != '\n' && c != '\t' && is_hidden(c))
+}
+
 fn spelled(text: &str, hides: impl Fn(char) -> bool) -> Cow<'_, str> {
     let Some(clean) = text.find(&hides) else {
         return Cow::Borrowed(text);

@@ -90,7 +90,8 @@ impl Widget for Entry<'_> {
         let cursor = Some((lines.len(), start + cursor));
         lines.push(before + &typed);
         if let Some(problem) = &self.problem {
-            lines.push(fit(&look.problem(problem), columns));
+            let room = size.rows.saturating_sub(lines.len()).max(1);
+            lines.extend(look.problem(problem, columns).into_iter().take(room));
         }
         Frame { lines, cursor }
     }

@@ -90,9 +90,18 @@ impl Look {
         drawn(|out| self.theme.format_select_prompt_item(out, row, active))
     }
 
-    /// `✘ what is wrong`
-    pub(super) fn problem(&self, text: &str) -> String {
-        drawn(|out| self.theme.format_error(out, text))
+    /// `✘ what is wrong`, in as many lines as it takes, none of them wider than `columns`.
+    pub(super) fn problem(&self, text: &str, columns: usize) -> Vec<String> {
+        let mark = drawn(|out| self.theme.format_error(out, ""));
+        let indent = columns_of(&mark);
+        let lines = broken(text, columns.saturating_sub(indent).max(1)).into_iter();
+        lines
+            .enumerate()
+            .map(|(row, line)| match row {
+                0 => drawn(|out| self.theme.format_error(out, &line)),
+                _ => format!("{:indent$}{}", "", self.theme.error_style.apply_to(line)),
+            })
+            .collect()
     }
 
     /// `✔ Name · Ada`: what stays on the screen, in at most `columns`. A long question gives way to
@@ -119,6 +128,21 @@ fn drawn(format: impl FnOnce(&mut String) -> fmt::Result) -> String {
     // Writing into a string cannot fail.
     let _ = format(&mut out);
     out
+}
+
+/// Broken at blanks into lines of at most `columns`; a word that is longer is cut.
+fn broken(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if columns_of(line) + 1 + columns_of(word) <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(fit(word, columns)),
+        }
+    }
+    lines
 }
 
 /// Columns that a text takes, colours aside.
@@ -165,13 +189,32 @@ mod tests {
     }
 
     #[test]
+    fn what_is_wrong_is_said_whole_on_a_narrow_terminal() {
+        let text = "write it as 2026-12-01 19:30, tomorrow 19:30 or fri 8pm";
+        for colour in [false, true] {
+            let look = Look::new(colour);
+            for columns in 20..70 {
+                let lines = look.problem(text, columns);
+                assert!(
+                    lines.iter().all(|line| columns_of(line) <= columns),
+                    "{lines:?}"
+                );
+                let said = console::strip_ansi_codes(&lines.join(" ")).into_owned();
+                let words: Vec<&str> = said.split_whitespace().skip(1).collect();
+                assert_eq!(words.join(" "), text);
+            }
+        }
+        assert_eq!(Look::new(false).problem("unbreakable", 8), ["✘ unbre…"]);
+    }
+
+    #[test]
     fn without_colour_the_marks_stay_and_no_escape_is_written() {
         let plain = Look::new(false);
         assert_eq!(plain.row("Bistro", true), "❯ Bistro");
         assert_eq!(plain.row("Bistro", false), "  Bistro");
         assert_eq!(plain.input("Name", Some("Ada")), "? Name (Ada) › ");
         assert_eq!(plain.answered("Name", "Ada", 80), "✔ Name · Ada");
-        assert_eq!(plain.problem("too long"), "✘ too long");
+        assert_eq!(plain.problem("too long", 80), ["✘ too long"]);
         assert!(Look::new(true).row("Bistro", true).contains('\x1b'));
     }
 }

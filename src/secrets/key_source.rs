@@ -5,6 +5,7 @@ use super::secret::Secret;
 use super::vault::{Found, Vault};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::model::shell;
 
 /// The way to a key.
 #[derive(Debug)]
@@ -73,7 +74,7 @@ pub(crate) async fn look_up(
         ))
         .hint(format!(
             "store one for the new address: bookctl auth login --profile {}",
-            account.profile
+            shell::word(&account.profile)
         ))),
         (Err(error), None) if missing => Err(no_key(format!(
             "there is no API key for {}; {}",

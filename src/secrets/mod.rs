@@ -8,9 +8,11 @@ mod file;
 mod key_source;
 mod keyring;
 mod secret;
+mod seen;
 mod vault;
 
 pub(crate) use account::{Account, Item};
 pub(crate) use key_source::{KeySource, look_up};
 pub(crate) use secret::Secret;
+pub(crate) use seen::{conceal, conceal_document, conceal_if_key, without_secrets};
 pub(crate) use vault::{Found, Storage, Vault, silent};

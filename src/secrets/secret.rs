@@ -1,6 +1,9 @@
 //! A text that must never be seen.
 
+use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
+
+use super::seen::conceal;
 
 /// A secret: it has no `Display`, its `Debug` shows nothing, and its memory is zeroed when it goes.
 #[derive(Clone)]
@@ -34,6 +37,7 @@ impl KeyKind {
 
 impl Secret {
     pub(crate) fn new(text: String) -> Self {
+        conceal(&text);
         Secret(Zeroizing::new(text))
     }
 
@@ -61,6 +65,16 @@ impl Secret {
         let shown = (rest.chars().count() / 2).min(4);
         let tail: Vec<char> = rest.chars().rev().take(shown).collect();
         format!("{prefix}…{}", tail.iter().rev().collect::<String>())
+    }
+
+    /// Tells it apart from others, and says nothing of it.
+    pub(crate) fn fingerprint(&self) -> String {
+        let digest = Sha256::digest(self.0.as_bytes());
+        digest
+            .iter()
+            .take(4)
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
     }
 
     fn split(&self) -> (KeyKind, &'static str, &str) {

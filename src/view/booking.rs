@@ -1,15 +1,16 @@
-//! One booking: the state first, then why, then what can be done next as a command.
+//! One booking: the state first, then why, both sides of it, and what can be done next as a command.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::tone_of;
-use crate::api::Dialect;
-use crate::catalog;
+use super::pause::{self, pause};
+use super::{next_step, tone_of};
+use crate::api::{Dialect, Pause};
+use crate::catalog::{self, Retry};
 use crate::model::booking::{Booking, Status};
 use crate::model::document::{Document, plain};
 use crate::model::moment::{human, remaining};
-use crate::model::money::money;
+use crate::model::slot::{cancellation_terms, card_terms};
 use crate::output::{Page, View};
 
 /// A booking as a card.
@@ -20,33 +21,55 @@ pub(crate) struct BookingView<'a> {
     pub(crate) now: Timestamp,
 }
 
+/// The fields of a booking that have a place on the card; what else it has stands at the end.
+const SHOWN: &[&str] = &[
+    "id",
+    "object",
+    "status",
+    "provider",
+    "venue_id",
+    "venue_name",
+    "datetime",
+    "party_size",
+    "customer",
+    "end_user",
+    "seating_preference",
+    "payment_collection",
+    "card_terms",
+    "cancellation_terms",
+    "error_code",
+    "error_message",
+    "next_action",
+    "last_modification",
+    "expires_at",
+    "created_at",
+    "updated_at",
+];
+
 impl View for BookingView<'_> {
     fn json(&self) -> Document {
         self.booking.document().clone()
     }
 
     fn page(&self) -> Page {
-        let booking = self.booking;
         let mut page = Page::default();
         page.heading(
-            tone_of(&booking.status()),
-            booking.status().as_str(),
-            booking.id(),
+            tone_of(&self.booking.status()),
+            self.booking.status().as_str(),
+            self.booking.id(),
         );
         self.state(&mut page);
-        page.field_if(
-            "venue",
-            booking.str("venue_name").or(booking.str("venue_id")),
-        );
-        page.field_if("when", booking.str("datetime").map(human));
-        page.field_if("party", booking.value().get("party_size").map(plain));
-        page.field_if("seating", booking.str("seating_preference"));
-        page.field_if("guest", guest(booking.value()));
-        page.field_if("end user", booking.str("end_user"));
-        page.field_if("provider", booking.str("provider"));
-        page.field_if("payment", booking.str("payment_collection"));
-        page.field_if("changed", last_change(booking.value()));
-        for command in self.next_commands() {
+        self.guest(&mut page);
+        self.venue(&mut page);
+        let modified = self.booking.value().get("last_modification");
+        let modified = modified.and_then(|it| it.get("at")?.as_str());
+        page.field_if("modified", modified.map(|at| self.time(at)));
+        for change in last_changes(self.booking.value()) {
+            page.field("changed", change);
+        }
+        self.others(&mut page);
+        page.field_if("note", next_step::limits(self.booking, self.dialect));
+        for command in next_step::commands(self.booking, self.dialect, self.now) {
             page.next(command);
         }
         page
@@ -54,165 +77,149 @@ impl View for BookingView<'_> {
 }
 
 impl BookingView<'_> {
-    /// What the state means, and why it is so.
+    /// What the state means, why it is so, whether trying again is safe, since when and until when.
     fn state(&self, page: &mut Page) {
         let booking = self.booking;
         let status = booking.status();
-        if let Some(code) = booking.error_code() {
-            let known = catalog::entry(code);
-            let why = booking.str("error_message").map(str::to_owned);
-            let why = why.or_else(|| known.map(|entry| entry.meaning.to_owned()));
-            page.field(
-                "why",
-                why.map_or_else(|| code.to_owned(), |why| format!("{why} ({code})")),
-            );
-            page.field_if("retry", known.map(|entry| entry.retry.advice()));
-            page.field_if("advice", known.map(|entry| entry.next));
-        } else if !matches!(status, Status::Confirmed | Status::RequiresAction) {
+        let code = booking.error_code();
+        let known = code.and_then(catalog::entry);
+        // What its own code says is closer than what every failure means.
+        if known.is_none() || status != Status::Failed {
             page.field_if(
                 "means",
                 catalog::entry(status.as_str()).map(|entry| entry.meaning),
             );
         }
+        let why = booking.str("error_message").map(str::to_owned);
+        let why = why.or_else(|| known.map(|entry| entry.meaning.to_owned()));
+        page.field_if(
+            "why",
+            match (why, code) {
+                (Some(why), Some(code)) => Some(format!("{why} ({code})")),
+                (why, code) => why.or_else(|| code.map(str::to_owned)),
+            },
+        );
+        if booking.retry() != Retry::NotNeeded {
+            page.field("retry", booking.retry().advice());
+        }
+        page.field_if("advice", known.map(|entry| entry.next));
+        match booking.since() {
+            Some(since) => page.field("since", self.past(since)),
+            None => page.field_if("updated", booking.str("updated_at").map(|at| self.time(at))),
+        };
         if status == Status::RequiresAction {
             pause(page, booking, self.now);
         }
     }
 
-    /// What can be done next, as commands to copy.
-    fn next_commands(&self) -> Vec<String> {
-        let id = shell_word(self.booking.id());
-        match self.booking.status() {
-            Status::RequiresAction => {
-                let action = self.booking.next_action();
-                let kind =
-                    action.and_then(|action| action.get(&self.dialect.next_action_type_field));
-                let kind = kind.and_then(Value::as_str).unwrap_or_default();
-                if kind == self.dialect.otp_action {
-                    vec![format!("bookctl continue {id} --otp CODE")]
-                } else if kind == self.dialect.payment_action {
-                    vec![
-                        format!("bookctl continue {id} --psp-response @answer.json"),
-                        format!("bookctl continue {id} --psp-abort"),
-                    ]
-                } else {
-                    let fields = asked_fields(action);
-                    let fields = if fields.is_empty() {
-                        vec!["key".to_owned()]
-                    } else {
-                        fields
-                    };
-                    let flags: Vec<String> = fields
-                        .iter()
-                        .map(|field| format!("-F {}=VALUE", shell_word(field)))
-                        .collect();
-                    vec![format!("bookctl continue {id} {}", flags.join(" "))]
+    fn guest(&self, page: &mut Page) {
+        let customer = self.booking.value().get("customer");
+        for (label, field) in [("guest", "name"), ("email", "email"), ("phone", "phone")] {
+            page.field_if(label, customer.and_then(|guest| shown(guest.get(field)?)));
+        }
+        page.field_if("party", self.said("party_size"));
+        page.field_if("end user", self.said("end_user"));
+        page.field_if("payment", self.said("payment_collection"));
+    }
+
+    fn venue(&self, page: &mut Page) {
+        let booking = self.booking;
+        let name_and_id = [booking.str("venue_name"), booking.str("venue_id")];
+        let name_and_id: Vec<&str> = name_and_id.into_iter().flatten().collect();
+        if !name_and_id.is_empty() {
+            page.field("venue", name_and_id.join(" · "));
+        }
+        page.field_if("provider", self.said("provider"));
+        page.field_if("when", booking.str("datetime").map(human));
+        page.field_if("seating", self.said("seating_preference"));
+        page.field_if("card", card_terms(booking.value()));
+        page.field_if("cancelling", cancellation_terms(booking.value()));
+        let created = booking.str("created_at");
+        if created.and_then(|at| at.parse().ok()) != booking.since() {
+            page.field_if("created", created.map(|at| self.time(at)));
+        }
+    }
+
+    /// What the card has no place of its own for: none of it is hidden.
+    fn others(&self, page: &mut Page) {
+        let booking = self.booking.value();
+        let mut fields = SHOWN.to_vec();
+        if self.booking.status() != Status::RequiresAction {
+            fields.retain(|field| *field != "next_action");
+        }
+        let mut actions = pause::SHOWN.to_vec();
+        if self.dialect.pause(self.pause()) != Pause::Other {
+            actions.push(&self.dialect.next_action_type_field);
+        }
+        for (prefix, object, known) in [
+            ("", Some(booking), &fields[..]),
+            (
+                "customer.",
+                booking.get("customer"),
+                &["name", "email", "phone"],
+            ),
+            ("next_action.", self.pause(), &actions),
+            (
+                "last_modification.",
+                booking.get("last_modification"),
+                &["at", "changes"],
+            ),
+        ] {
+            let fields = object.and_then(Value::as_object).into_iter().flatten();
+            for (field, value) in fields.filter(|(field, _)| !known.contains(&field.as_str())) {
+                if let Some(value) = shown(value) {
+                    page.field("also", format!("{prefix}{field} = {value}"));
                 }
             }
-            Status::Processing => vec![format!("bookctl watch {id}")],
-            Status::Confirmed => vec![
-                format!("bookctl modify {id} --at WHEN --party N"),
-                format!("bookctl cancel {id}"),
-            ],
-            _ => vec![],
         }
     }
-}
 
-/// A text as one word of a shell: what the service sent is never a command of its own.
-pub(crate) fn shell_word(text: &str) -> String {
-    let harmless = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
-    if !text.is_empty() && text.chars().all(harmless) {
-        return text.to_owned();
+    /// A field as it stands there.
+    fn said(&self, field: &str) -> Option<String> {
+        shown(self.booking.value().get(field)?)
     }
-    format!("'{}'", text.replace('\'', "'\\''"))
-}
 
-/// The fields that a pause lists.
-pub(crate) fn asked_fields(action: Option<&Value>) -> Vec<String> {
-    let fields = action
-        .and_then(|action| action.get("fields"))
-        .and_then(Value::as_array);
-    fields
-        .map(|fields| {
-            fields
-                .iter()
-                .map(plain)
-                .filter(|field| !field.is_empty())
-                .collect()
-        })
-        .unwrap_or_default()
-}
-
-/// What is asked, where it was sent, and how long is left.
-pub(crate) fn pause(page: &mut Page, booking: &Booking, now: Timestamp) {
-    let Some(action) = booking.next_action() else {
-        return;
-    };
-    let text = |field: &str| action.get(field).and_then(Value::as_str);
-    page.field_if("asked", text("message"));
-    let sent = text("sent_to").map(|to| match text("channel") {
-        Some(channel) => format!("{to} ({channel})"),
-        None => to.to_owned(),
-    });
-    page.field_if("sent to", sent);
-    page.field_if(
-        "amount",
-        action
-            .get("amount")
-            .and_then(|amount| money(amount, text("currency"))),
-    );
-    page.field_if("vendor", action.get("psp_request").map(parts));
-    let fields = asked_fields(Some(action));
-    if !fields.is_empty() {
-        page.field("fields", fields.join(", "));
+    /// What is waited for, where anything is.
+    fn pause(&self) -> Option<&Value> {
+        let waits = self.booking.status() == Status::RequiresAction;
+        self.booking.next_action().filter(|_| waits)
     }
-    if let Some(deadline) = booking.deadline() {
-        let left = if deadline > now {
-            format!("{} left", remaining(now, deadline))
-        } else {
-            "over".to_owned()
+
+    /// A time of the record, and how long ago that is.
+    fn time(&self, text: &str) -> String {
+        text.parse()
+            .map_or_else(|_| human(text), |at| self.past(at))
+    }
+
+    fn past(&self, at: Timestamp) -> String {
+        let shown = at.strftime("%FT%TZ").to_string();
+        let ago = match self.now.duration_since(at).as_mins() {
+            ..1 => "just now".to_owned(),
+            _ => format!("{} ago", remaining(at, self.now)),
         };
-        page.field(
-            "until",
-            format!("{} · {left}", human(&deadline.to_string())),
-        );
+        format!("{} · {ago}", human(&shown))
     }
 }
 
-/// The parts of an object in one line: `approval_id psp_1 · amount 4600`.
-fn parts(object: &Value) -> String {
-    match object.as_object() {
-        Some(object) => {
-            let parts = object
-                .iter()
-                .map(|(key, value)| format!("{key} {}", plain(value)));
-            parts.collect::<Vec<_>>().join(" · ")
-        }
-        None => plain(object),
-    }
+/// A value where there is one.
+fn shown(value: &Value) -> Option<String> {
+    Some(plain(value)).filter(|text| !text.is_empty())
 }
 
-fn guest(booking: &Value) -> Option<String> {
-    let customer = booking.get("customer")?;
-    let parts = ["name", "email", "phone"]
-        .iter()
-        .filter_map(|field| customer.get(*field))
-        .map(plain);
-    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
-    (!parts.is_empty()).then(|| parts.join(" · "))
-}
-
-fn last_change(booking: &Value) -> Option<String> {
-    let changes = booking
-        .get("last_modification")?
-        .get("changes")?
-        .as_object()?;
-    let changes = changes.iter().map(|(field, change)| {
-        let side = |name: &str| change.get(name).map(plain).unwrap_or_default();
+/// What the last modification changed, a line a field.
+fn last_changes(booking: &Value) -> Vec<String> {
+    let modification = booking.get("last_modification");
+    let changes = modification.and_then(|it| it.get("changes")?.as_object());
+    let changes = changes.into_iter().flatten().map(|(field, change)| {
+        let side = |name: &str| match change.get(name).map(plain) {
+            Some(text) if text.is_empty() => "none".to_owned(),
+            Some(text) if text.parse::<Timestamp>().is_ok() => human(&text),
+            Some(text) => text,
+            None => "?".to_owned(),
+        };
         format!("{field} {} → {}", side("from"), side("to"))
     });
-    Some(changes.collect::<Vec<_>>().join(", "))
+    changes.collect()
 }
 
 #[cfg(test)]

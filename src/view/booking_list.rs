@@ -1,9 +1,11 @@
 //! Several bookings: a table, or a JSON array of the service's own documents.
 
+use serde_json::Value;
+
 use super::tone_of;
 use crate::model::booking::Booking;
 use crate::model::document::{Document, plain};
-use crate::model::moment::human;
+use crate::model::moment::{human, local};
 use crate::output::{Page, TableCell, View};
 
 pub(crate) struct BookingList<'a> {
@@ -18,6 +20,8 @@ impl View for BookingList<'_> {
     fn page(&self) -> Page {
         let rows = self.bookings.iter().map(|booking| {
             let text = |field: &str| booking.str(field).unwrap_or_default().to_owned();
+            let asked = booking.next_action().and_then(|it| it.get("message"));
+            let asked = asked.and_then(Value::as_str);
             vec![
                 TableCell::from(booking.id()),
                 TableCell::toned(booking.status().as_str(), tone_of(&booking.status())),
@@ -27,7 +31,8 @@ impl View for BookingList<'_> {
                         .or(booking.str("venue_id"))
                         .unwrap_or_default(),
                 ),
-                TableCell::from(booking.str("datetime").map(human).unwrap_or_default()),
+                TableCell::from(booking.str("datetime").map(human).unwrap_or_default())
+                    .in_short(booking.str("datetime").and_then(local)),
                 TableCell::from(
                     booking
                         .value()
@@ -37,12 +42,13 @@ impl View for BookingList<'_> {
                 ),
                 TableCell::from(text("provider")),
                 TableCell::from(text("error_code")),
+                TableCell::from(asked.unwrap_or_default()),
             ]
         });
         let mut page = Page::default();
         page.table(
             vec![
-                "id", "status", "venue", "when", "party", "provider", "error",
+                "id", "status", "venue", "when", "party", "provider", "error", "asked",
             ],
             rows.collect(),
             vec![],

@@ -2,12 +2,17 @@
 
 mod booking;
 mod booking_list;
+mod made_here;
+mod next_step;
+mod pause;
 mod request;
 mod slot_list;
 mod venue_list;
 
-pub(crate) use booking::{BookingView, asked_fields, pause};
+pub(crate) use booking::BookingView;
 pub(crate) use booking_list::BookingList;
+pub(crate) use made_here::{Listed, MadeHere};
+pub(crate) use pause::{asked_fields, pause};
 pub(crate) use request::RequestView;
 pub(crate) use slot_list::{SlotList, slot_line};
 pub(crate) use venue_list::VenueList;

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::booking::{Booking, Status};
-use crate::situation::Situation;
+use crate::situation::{Situation, show_command};
 
 /// What came of an answer.
 pub(crate) enum Outcome {
@@ -26,11 +26,14 @@ pub(crate) async fn send_answer(
 ) -> Result<Outcome> {
     let client = context.client()?;
     let call = answer.call(id, client.dialect());
+    context.admit(&call, context.max_wait()).await?;
     context
         .situation
         .replace(Situation::Answering { id: id.to_owned() });
     let progress = context.out.progress("answering");
     let sent = client.send(&call).await;
+    context.observe_allowance(&call);
+    context.note_allowance(&call);
     drop(progress);
     let failure = match sent {
         Ok(answer) => match Booking::from_document(answer.document) {
@@ -51,7 +54,10 @@ pub(crate) async fn send_answer(
         open || matches!(&failure, Failure::Refused(refusal) if refusal.status == 400);
     let mut error = failure.into_error(&call);
     if open {
-        error.hint = Some(format!("check before answering again: bookctl show {id}"));
+        error.hint = Some(format!(
+            "check before answering again: {}",
+            show_command(id)
+        ));
     } else {
         context.situation.replace(Situation::Nothing);
     }

@@ -5,7 +5,7 @@ use crate::api::{Call, Failure};
 use crate::context::Context;
 use crate::error::Result;
 use crate::model::booking::Booking;
-use crate::situation::Situation;
+use crate::situation::{Situation, show_command};
 
 /// Sends a modify or a cancel. Where no proper answer came, the booking is read: if it shows what was
 /// asked, as `done` judges, the change was made; else its outcome stays open (16).
@@ -17,13 +17,16 @@ pub(crate) async fn change(
     done: impl Fn(&Booking) -> bool,
 ) -> Result<Booking> {
     let client = context.client()?;
-    context
-        .situation
-        .replace(Situation::Answering { id: id.to_owned() });
     let mut allowed = context.max_wait();
     let failure = loop {
+        allowed = context.admit(&call, allowed).await?;
+        context
+            .situation
+            .replace(Situation::Answering { id: id.to_owned() });
         let progress = context.out.progress(doing);
         let sent = client.send(&call).await;
+        context.observe_allowance(&call);
+        context.note_allowance(&call);
         drop(progress);
         let failure = match sent {
             Ok(answer) => match Booking::from_document(answer.document) {
@@ -43,6 +46,8 @@ pub(crate) async fn change(
         if !matches!(&failure, Failure::Refused(refusal) if refusal.status == 429) {
             break failure;
         }
+        // A refusal is certain while it is waited out: an interrupt then leaves nothing open.
+        context.situation.replace(Situation::Nothing);
         allowed = context.pause_for_limit(failure, &call, allowed).await?;
     };
     let open = failure.leaves_a_write_open();
@@ -51,7 +56,7 @@ pub(crate) async fn change(
         context.situation.replace(Situation::Nothing);
         return Err(error);
     }
-    error.hint = Some(format!("look before trying again: bookctl show {id}"));
+    error.hint = Some(format!("look before trying again: {}", show_command(id)));
     match read_booking(context, id).await {
         Ok(booking) if done(&booking) => {
             context.out.note(&format!(

@@ -1,46 +1,72 @@
 //! A create that is never forgotten: recorded before the first byte, settled by its answer.
 
+use std::time::Duration;
+
+use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::api::{Failure, create_call};
-use crate::context::Context;
+use crate::api::{Call, Failure, create_call};
+use crate::context::{Context, Waited};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::journal::Begun;
 use crate::model::booking::Booking;
+use crate::model::document::plain;
 use crate::situation::{Situation, resume_command};
+
+/// A create that was answered with a booking.
+pub(crate) struct Made {
+    pub(crate) booking: Booking,
+    /// Whether the service says that it made it before (spec, Limits 7).
+    pub(crate) earlier: bool,
+    /// In what it is not the booking that was asked for.
+    difference: Option<String>,
+}
+
+impl Made {
+    /// What a person has to know of it, beside the booking: an older one is said to be one.
+    pub(crate) fn announce(&self, context: &Context) {
+        if let Some(difference) = &self.difference {
+            context.out.warn(&format!(
+                "the service answered with an older booking, made under this idempotency key for something else: \
+                 {difference}; nothing new was booked"
+            ));
+        } else if self.earlier {
+            context.out.note(&format!(
+                "booking {} was made before under this idempotency key",
+                self.booking.id()
+            ));
+        }
+    }
+}
+
+/// Creates a booking under `key`, and says whether it is an older one.
+pub(crate) async fn create(context: &Context, key: &str, body: Value) -> Result<Booking> {
+    let made = make(context, key, body).await?;
+    made.announce(context);
+    Ok(made.booking)
+}
 
 /// Creates a booking under `key`.
 ///
 /// Before anything is sent the journal holds the intent, synced; without a journal nothing is sent.
-pub(crate) async fn create(context: &Context, key: &str, body: Value) -> Result<Booking> {
+pub(super) async fn make(context: &Context, key: &str, body: Value) -> Result<Made> {
     let client = context.client()?;
-    let begun = context.journal()?.begin(key, &body)?;
-    send(context, client, key, body, begun == Begun::Again).await
-}
-
-/// Sends an attempt of the journal again, with its own key and request.
-pub(crate) async fn resume(context: &Context, key: &str, body: Value) -> Result<Booking> {
-    let client = context.client()?;
-    send(context, client, key, body, true).await
-}
-
-async fn send(
-    context: &Context,
-    client: &crate::api::Client,
-    key: &str,
-    body: Value,
-    may_exist: bool,
-) -> Result<Booking> {
     let call = create_call(body, key);
-    context.situation.replace(Situation::Creating {
-        key: key.to_owned(),
-    });
-    let mut progress = Some(context.out.progress("booking"));
     let mut allowed = context.max_wait();
-    let answer = loop {
-        let (failure, open) = match client.create(&call, may_exist).await {
-            Ok(answer) => break answer,
+    let (answer, may_exist) = loop {
+        let (begun, left) = begin(context, &call, allowed).await?;
+        allowed = left;
+        let may_exist = begun == Begun::Again;
+        context.situation.replace(Situation::Creating {
+            key: key.to_owned(),
+        });
+        let progress = context.out.progress("booking");
+        let sent = client.create(&call, may_exist).await;
+        drop(progress);
+        context.observe_allowance(&call);
+        let (failure, open) = match sent {
+            Ok(answer) => break (answer, may_exist),
             Err(failed) => failed,
         };
         if open {
@@ -52,20 +78,8 @@ async fn send(
         }
         // A refusal is certain while it is waited out: an interrupt then leaves nothing open.
         note_refusal(context, key, Some(429));
-        drop(progress.take());
-        match context.pause_for_limit(failure, &call, allowed).await {
-            Ok(left) => allowed = left,
-            Err(error) => return Err(error),
-        }
-        context
-            .journal()?
-            .begin(key, call.body.as_ref().unwrap_or(&Value::Null))?;
-        context.situation.replace(Situation::Creating {
-            key: key.to_owned(),
-        });
-        progress = Some(context.out.progress("booking"));
+        allowed = context.pause_for_limit(failure, &call, allowed).await?;
     };
-    drop(progress);
     let status = answer.status;
     // A 2xx that is no booking proves nothing: the attempt stays unsettled.
     let Some(booking) = Booking::from_document(answer.document) else {
@@ -78,20 +92,67 @@ async fn send(
     context.situation.replace(Situation::known(&booking));
     let settled = context
         .journal()
-        .and_then(|mut journal| journal.settle(key, booking.id(), status));
+        .and_then(|mut journal| journal.settle(key, &booking, status));
     if let Err(error) = settled {
         context.out.warn(&format!(
             "the booking was made, but the journal could not note it: {}",
             error.message
         ));
     }
-    if status == 200 && !may_exist {
-        context.out.note(&format!(
-            "booking {} was made before under this idempotency key",
-            booking.id()
-        ));
+    let difference = difference(call.body.as_ref(), &booking);
+    Ok(Made {
+        booking,
+        earlier: status == 200 && !may_exist,
+        difference,
+    })
+}
+
+/// In what a booking is not the one that was asked for, as far as both say: a key of old brings back what it
+/// once made, and the service does not compare (spec, Limits 7).
+fn difference(asked: Option<&Value>, booking: &Booking) -> Option<String> {
+    let asked = asked?;
+    let booked = booking.document().value();
+    let field = |name: &str| -> Option<String> {
+        let (asked, booked) = (asked.get(name)?, booked.get(name)?);
+        let same = match (asked.as_str(), booked.as_str()) {
+            (Some(asked), Some(booked)) if name == "datetime" => same_instant(asked, booked),
+            _ => asked == booked,
+        };
+        (!same && !booked.is_null())
+            .then(|| format!("{name} is {}, not {}", plain(booked), plain(asked)))
+    };
+    ["venue_id", "datetime", "party_size"]
+        .into_iter()
+        .find_map(field)
+}
+
+fn same_instant(one: &str, other: &str) -> bool {
+    match (one.parse::<Timestamp>(), other.parse::<Timestamp>()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one == other,
     }
-    Ok(booking)
+}
+
+/// Writes the intent down, as soon as the window that is known of has room for it.
+async fn begin(context: &Context, call: &Call, allowed: Duration) -> Result<(Begun, Duration)> {
+    let (key, body) = (call.idempotency_key.as_deref(), call.body.as_ref());
+    let (key, body) = (key.unwrap_or_default(), body.unwrap_or(&Value::Null));
+    let mut allowed = allowed;
+    let mut budget = call.budget();
+    loop {
+        let metered = match budget {
+            Some(budget) => context.metered_now(budget).await.map(|now| (budget, now)),
+            None => None,
+        };
+        let begun = context.journal()?.begin(key, body, metered)?;
+        let Begun::Shut(window) = begun else {
+            return Ok((begun, allowed));
+        };
+        match context.wait_for_window(&window, call, allowed).await? {
+            Waited::Until { left } => allowed = left,
+            Waited::NotAtAll => budget = None,
+        }
+    }
 }
 
 /// Nothing was created: the journal notes it, and an intent that never left is taken back.
@@ -115,7 +176,7 @@ fn note_refusal(context: &Context, key: &str, http_status: Option<u16>) {
 }
 
 /// The outcome is open: the error says so, whatever the last try was told, and names what settles it.
-fn unsettled(context: &Context, failure: Failure, call: &crate::api::Call, key: &str) -> Error {
+fn unsettled(context: &Context, failure: Failure, call: &Call, key: &str) -> Error {
     // Where this cannot be noted the attempt is unsettled all the same, and mentioned once it is old.
     let _ = context.journal().and_then(|mut journal| journal.doubt(key));
     let mut error = failure.into_error(call);
@@ -130,4 +191,24 @@ fn unsettled(context: &Context, failure: Failure, call: &crate::api::Call, key: 
         resume_command(key)
     ));
     error.idempotency_key(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_booking_of_another_request_is_told_from_the_one_that_was_asked_for() {
+        let asked =
+            json!({"venue_id": "v", "datetime": "2026-12-01T19:30:00+01:00", "party_size": 2});
+        let booked = |document: Value| Booking::from_document(document.into()).unwrap();
+        let same = json!({"id": "bk_1", "status": "confirmed", "venue_id": "v", "datetime": "2026-12-01T18:30:00Z"});
+        assert_eq!(difference(Some(&asked), &booked(same)), None);
+        let other = json!({"id": "bk_1", "status": "confirmed", "venue_id": "w", "party_size": 2});
+        assert_eq!(
+            difference(Some(&asked), &booked(other)).as_deref(),
+            Some("venue_id is w, not v")
+        );
+    }
 }

@@ -1,6 +1,8 @@
 //! An earlier create whose outcome nobody knows: mentioned before another one is made, never settled by itself.
 
-use super::create::resume;
+use std::collections::HashSet;
+
+use super::create::create;
 use crate::context::Context;
 use crate::error::Result;
 use crate::journal::Attempt;
@@ -12,7 +14,13 @@ use crate::view::BookingView;
 
 /// Mentions what is unsettled at this service; a person is offered to settle it first.
 pub(crate) async fn mention_doubtful(context: &Context) -> Result<()> {
-    let doubtful = context.journal()?.doubtful()?;
+    mention_doubtful_but(context, &HashSet::new()).await
+}
+
+/// The same, but for attempts under `mine`: the keys that the command at hand settles itself.
+pub(crate) async fn mention_doubtful_but(context: &Context, mine: &HashSet<String>) -> Result<()> {
+    let mut doubtful = context.journal()?.doubtful()?;
+    doubtful.retain(|attempt| !mine.contains(&attempt.idempotency_key));
     for attempt in doubtful {
         let key = &attempt.idempotency_key;
         context.out.warn(&format!(
@@ -25,7 +33,7 @@ pub(crate) async fn mention_doubtful(context: &Context) -> Result<()> {
         }
         let question = Question::new("Settle it first?", "attempts resume", "the go-ahead");
         if context.prompter.confirm(&question, true).await? {
-            let booking = resume(context, key, attempt.request.clone()).await?;
+            let booking = create(context, key, attempt.request.clone()).await?;
             let dialect = context.dialect();
             context.out.show_view(&BookingView {
                 booking: &booking,

@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 use super::locate::Located;
 use crate::api::NewBooking;
 use crate::error::{Error, Result};
+use crate::model::shell;
 use crate::model::slot::Slot;
 use crate::model::when::When;
 
@@ -50,8 +51,8 @@ impl Draft {
 
     /// The command that books what was walked to, for whoever has to come back to it.
     pub(crate) fn command(&self) -> Option<String> {
-        let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
-        let mut command = format!("bookctl book --slot {}", self.slot.as_ref()?.id());
+        let slot = shell::word(self.slot.as_ref()?.id());
+        let mut command = format!("bookctl book --slot {slot}");
         let options = [
             ("--name", &self.name),
             ("--email", &self.email),
@@ -59,7 +60,7 @@ impl Draft {
         ];
         for (flag, value) in options {
             if let Some(value) = value {
-                command.push_str(&format!(" {flag} {}", quoted(value)));
+                command.push_str(&format!(" {flag} {}", shell::word(value)));
             }
         }
         Some(command)

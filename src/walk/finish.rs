@@ -2,14 +2,17 @@
 
 use jiff::Timestamp;
 
+use super::seen::note_seen;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::model::booking::Booking;
+use crate::situation::show_command;
 use crate::view::BookingView;
 
-/// Emits the booking and says what its state means for a script.
+/// Keeps the booking as it ended, emits it and says what its state means for a script.
 pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
+    note_seen(context, booking);
     let dialect = context.dialect();
     let now = context.now().unwrap_or_else(|_| Timestamp::now());
     let view = BookingView {
@@ -23,7 +26,8 @@ pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
         error.message = format!("booking {id} is {status}, but {}", error.message);
         error.body = Some(booking.document().clone());
         error.hint(format!(
-            "do not repeat the call; look with: bookctl show {id}"
+            "do not repeat the call; look with: {}",
+            show_command(booking.id())
         ))
     })?;
     Ok(booking.exit())

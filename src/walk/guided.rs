@@ -1,6 +1,5 @@
 //! The guided booking: what flags do not say is asked, and what they say is not.
 
-use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::draft::Draft;
@@ -16,6 +15,7 @@ use crate::model::moment::human;
 use crate::model::slot::Slot;
 use crate::model::venue::Venue;
 use crate::model::when::When;
+use crate::model::zone::system_zone;
 use crate::output::{Page, Tone, visible};
 use crate::prompt::Question;
 use crate::view::slot_line;
@@ -38,7 +38,11 @@ pub(crate) async fn guide(context: &Context, draft: &mut Draft) -> Result<()> {
         draft.party_size = Some(ask_party(context).await?);
     }
     if draft.name.is_none() {
-        let question = Question::new("Guest's name", "--name", "the guest's name");
+        let question = Question::new(
+            "Guest's name (first and last)",
+            "--name",
+            "the guest's name",
+        );
         draft.name = Some(ask_line(context, &question, "the venue needs the guest's name").await?);
         if draft.email.is_none() {
             draft.email =
@@ -121,7 +125,7 @@ async fn search(
     vertical: &str,
     place: String,
 ) -> Result<Vec<Venue>> {
-    let zone = draft.zone.clone().unwrap_or_else(TimeZone::system);
+    let zone = draft.zone.clone().unwrap_or_else(system_zone);
     let moment = match &draft.at {
         Some(when) => resolve(when, context.now()?, &zone)?,
         None => return Err(Error::usage("no time is named")),

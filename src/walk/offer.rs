@@ -14,6 +14,7 @@ use crate::model::document::Document;
 use crate::model::slot::Slot;
 use crate::model::venue::Venue;
 use crate::model::when::{Moment, When};
+use crate::model::zone::system_zone;
 
 /// Whose clock a time without an offset is read from.
 #[derive(Clone, Debug)]
@@ -39,7 +40,7 @@ impl Zoning {
     pub(crate) fn or_system(self) -> TimeZone {
         match self {
             Zoning::Known(zone) => zone,
-            Zoning::Learned => TimeZone::system(),
+            Zoning::Learned => system_zone(),
         }
     }
 }
@@ -120,7 +121,7 @@ pub(crate) async fn offered(
         (Some(_), _) => TimeZone::UTC,
         (None, Zoning::Known(zone)) => zone.clone(),
         (None, Zoning::Learned) => {
-            let assumed = resolve(when, now, &TimeZone::system())?;
+            let assumed = resolve(when, now, &system_zone())?;
             let offer = ask(assumed.clone()).await?;
             let Some(offset) = offer.slots.iter().find_map(offset_of) else {
                 return Ok(offer);

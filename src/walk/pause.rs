@@ -3,11 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use super::answer::{Outcome, send_answer};
+use super::input::read_file;
 use super::wait::read_booking;
-use crate::api::Continuation;
+use crate::api::{Continuation, Pause};
 use crate::config::Target;
 use crate::context::Context;
-use crate::error::{Error, Result, reason};
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::booking::{Booking, Status};
 use crate::output::{Page, visible};
@@ -59,11 +60,11 @@ fn show_pause(context: &Context, booking: &Booking) -> Result<()> {
     page.heading(
         crate::view::tone_of(&booking.status()),
         booking.status().as_str(),
-        format!("{} {venue}", booking.id()),
+        format!("{} · {venue}", booking.id()),
     );
     pause(&mut page, booking, context.now()?);
     context.out.show(&page);
-    let sends_a_code = action_kind(context, booking) == Some(context.dialect().otp_action);
+    let sends_a_code = context.dialect().pause(booking.next_action()) == Pause::Otp;
     if matches!(context.target(), Target::Embedded { .. }) {
         let request = booking
             .next_action()
@@ -81,27 +82,15 @@ fn show_pause(context: &Context, booking: &Booking) -> Result<()> {
     Ok(())
 }
 
-/// What names the kind of the pause.
-fn action_kind(context: &Context, booking: &Booking) -> Option<String> {
-    let kind = booking
-        .next_action()?
-        .get(&context.dialect().next_action_type_field)?;
-    kind.as_str().map(str::to_owned)
-}
-
 /// One answer from the person; `None` when the deadline passed first.
 async fn ask(context: &Context, booking: &Booking) -> Result<Option<Continuation>> {
-    let dialect = context.dialect();
     let action = booking.next_action();
-    let kind = action_kind(context, booking);
     let clock = context.live_clock();
     let deadline = booking.deadline().map(|at| Deadline::new(at, &clock));
-    match kind {
-        Some(kind) if kind == dialect.otp_action => ask_code(context, deadline.as_ref()).await,
-        Some(kind) if kind == dialect.payment_action => {
-            ask_payment(context, booking, deadline.as_ref()).await
-        }
-        _ => ask_fields(context, action).await.map(Some),
+    match context.dialect().pause(action) {
+        Pause::Otp => ask_code(context, deadline.as_ref()).await,
+        Pause::Payment => ask_payment(context, booking, deadline.as_ref()).await,
+        Pause::Other => ask_fields(context, action).await.map(Some),
     }
 }
 
@@ -169,8 +158,8 @@ async fn ask_payment(
                 ) else {
                     return Ok(None);
                 };
-                std::fs::read_to_string(path.trim())
-                    .map_err(|error| format!("{}: {}", path.trim(), reason(&error)))
+                let text = read_file(path.trim()).await;
+                text.map_err(|error| error.message.clone())
             }
             1 => write_answer(context, booking),
             2 => {

@@ -1,11 +1,10 @@
 //! The keyring of the operating system: a real one, one that is not there, and one that never answers.
 
-use std::io::Write;
 use std::os::unix::net::UnixListener;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::harness::{Home, Running, Served, text};
+use crate::harness::{Home, Output, Running, Served, installed, skipped, text};
 
 const KEY: &str = "sk_live_sandbox";
 
@@ -20,17 +19,8 @@ trap 'kill $keyring' EXIT
 eval "$1"
 "#;
 
-fn installed(program: &str) -> bool {
-    let found = Command::new("sh")
-        .args(["-c", "command -v \"$0\"", program])
-        .stdout(Stdio::null())
-        .status();
-    found.is_ok_and(|status| status.success())
-}
-
-/// "secrets in the OS keyring"; "it reads back what it stored" (command line)
-#[test]
-fn a_real_keyring_keeps_what_login_stores_and_gives_what_others_stored_there() {
+/// Runs a script on a bus with an unlocked keyring; `None`, said in the log, where that is not to be had here.
+fn with_keyring(home: &Home, served: &Served, script: &str) -> Option<Output> {
     let needed = [
         "dbus-run-session",
         "dbus-send",
@@ -38,10 +28,24 @@ fn a_real_keyring_keeps_what_login_stores_and_gives_what_others_stored_there() {
         "secret-tool",
     ];
     if let Some(missing) = needed.into_iter().find(|program| !installed(program)) {
-        // Past the test runner's capture: who reads the log is to see it.
-        writeln!(std::io::stderr(), "skipped: {missing} is not installed").unwrap();
-        return;
+        skipped(&format!("{missing} is not installed"));
+        return None;
     }
+    let mut session = Command::new("dbus-run-session");
+    home.enter(&mut session);
+    session
+        .env_remove("DBUS_SESSION_BUS_ADDRESS")
+        .env("XDG_RUNTIME_DIR", home.folder())
+        .env("URL", served.base_url())
+        .env("BOOKCTL", env!("CARGO_BIN_EXE_bookctl"))
+        .args(["--", "bash", "-c", SESSION, "bash", script])
+        .stdin(Stdio::null());
+    Some(Running::start(session).end().exits(0))
+}
+
+/// "secrets in the OS keyring"; "it reads back what it stored" (command line)
+#[test]
+fn a_real_keyring_keeps_what_login_stores_and_gives_what_others_stored_there() {
     let served = Served::start();
     let home = Home::new();
     let script = r#"
@@ -63,16 +67,9 @@ fn a_real_keyring_keeps_what_login_stores_and_gives_what_others_stored_there() {
         bookctl auth logout --profile t -q >/dev/null
         echo "gone: $(secret-tool lookup $account; secret-tool lookup service bookctl-webhook username "t@$URL")."
     "#;
-    let mut session = Command::new("dbus-run-session");
-    home.enter(&mut session);
-    session
-        .env_remove("DBUS_SESSION_BUS_ADDRESS")
-        .env("XDG_RUNTIME_DIR", home.folder())
-        .env("URL", served.base_url())
-        .env("BOOKCTL", env!("CARGO_BIN_EXE_bookctl"))
-        .args(["--", "bash", "-c", SESSION, "bash", script])
-        .stdin(Stdio::null());
-    let output = Running::start(session).end().exits(0);
+    let Some(output) = with_keyring(&home, &served, script) else {
+        return;
+    };
     assert_eq!(
         output.stdout.lines().collect::<Vec<_>>(),
         [
@@ -85,6 +82,55 @@ fn a_real_keyring_keeps_what_login_stores_and_gives_what_others_stored_there() {
             "back: keyring live 0",
             "gone: .",
         ],
+        "{output}"
+    );
+}
+
+/// A keyring that would have to be unlocked, with nobody who is asked for the password, and with somebody who does
+/// not come: "Where no keyring answers within 3 s, `auth login` says so (3) and names the ways out" (command line)
+#[test]
+fn a_locked_keyring_ends_a_login_in_seconds_with_the_ways_out() {
+    let served = Served::start();
+    let home = Home::new();
+    let script = r#"
+        login() {
+            begun=$(date +%s%N)
+            code=0
+            printf sk_live_sandbox | "$BOOKCTL" auth login --profile t --base-url "$URL" --key-stdin --json \
+                2>error || code=$?
+            took=$(( ($(date +%s%N) - begun) / 1000000 ))
+            echo "$1: $code $([ $took -lt 5000 ] && echo soon || echo "after $took ms")"
+            grep -o '"code":"[a-z]*"\|BOOKCTL_API_KEY\|--storage file' error
+        }
+        lock() {
+            dbus-send --session --print-reply --dest=org.freedesktop.secrets /org/freedesktop/secrets \
+                org.freedesktop.Secret.Service.Lock \
+                array:objpath:/org/freedesktop/secrets/collection/login >/dev/null
+        }
+        # The collection is there once something is kept in it.
+        printf x | secret-tool store --label=first service other username other
+        lock
+        login nobody
+        services="$HOME/.local/share/dbus-1/services"
+        mkdir -p "$services"
+        printf '[D-BUS Service]\nName=org.gnome.keyring.SystemPrompter\nExec=/bin/sleep 20\n' \
+            >"$services/org.gnome.keyring.SystemPrompter.service"
+        dbus-send --session --print-reply --dest=org.freedesktop.DBus / org.freedesktop.DBus.ReloadConfig >/dev/null
+        login late
+        [ -e "$BOOKCTL_HOME" ] && ls "$BOOKCTL_HOME" || echo "nothing is left behind"
+    "#;
+    let Some(output) = with_keyring(&home, &served, script) else {
+        return;
+    };
+    let ways_out = ["\"code\":\"keyring\"", "BOOKCTL_API_KEY", "--storage file"];
+    let mut expected = vec!["nobody: 3 soon"];
+    expected.extend(ways_out);
+    expected.push("late: 3 soon");
+    expected.extend(ways_out);
+    expected.push("nothing is left behind");
+    assert_eq!(
+        output.stdout.lines().collect::<Vec<_>>(),
+        expected,
         "{output}"
     );
 }

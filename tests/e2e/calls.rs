@@ -1,8 +1,11 @@
 //! `api`: any call of the service, and nothing but the service.
 
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 
-use crate::harness::{Home, Reply, Scripted, Served, text};
+use crate::harness::{Home, Reply, Running, Scripted, Served, text};
 
 /// Answers whatever comes with a document.
 fn anything() -> Scripted {
@@ -135,9 +138,17 @@ fn headers_travel_and_are_shown_where_they_are_asked_for() {
     let request = &server.requests()[0];
     assert_eq!(request.header("idempotency-key"), Some("table-7"));
     assert_eq!(request.header("x-a"), Some("b"));
-    // Under --json stdout is the document alone.
+    // Under --json stdout is one document still, with the head in it.
     let json = home.run(call.iter().chain(&["-i", "--json"])).exits(0);
-    assert_eq!(json.stdout, "{}\n");
+    let json = json.json();
+    assert_eq!(json["status"], 201);
+    assert_eq!(json["headers"]["x-trace"], "abc");
+    assert_eq!(json["body"], json!({}));
+    let filtered = home.run(
+        call.iter()
+            .chain(&["--include", "--jq", ".headers[\"x-trace\"]"]),
+    );
+    assert_eq!(filtered.exits(0).stdout, "abc\n");
 }
 
 /// "An API key never travels to another origin …, and no flag takes one" (command line, Environment)
@@ -339,4 +350,75 @@ fn a_read_only_profile_sends_no_write() {
     assert!(server.requests().is_empty());
     home.run(["api", "POST", "/v1/venues/search", "--json"])
         .exits(0);
+}
+
+/// A 429 says that nothing was done: it is waited out, for a write as well, and only where that was allowed.
+#[test]
+fn a_rate_limit_is_waited_out_where_that_is_allowed() {
+    let limited = || {
+        let seen = std::cell::Cell::new(false);
+        Scripted::start(move |_| match seen.replace(true) {
+            false => Reply::json(
+                429,
+                &json!({"error": "rate_limited", "retry_after_seconds": 1}),
+            ),
+            true => Reply::json(200, &json!({"ok": true})),
+        })
+    };
+    for method in ["GET", "POST"] {
+        let server = limited();
+        let call = ["api", method, "/v1/x", "--json"];
+        home_of(&server).run(call).refused(9, "rate_limited");
+        assert_eq!(server.requests().len(), 1);
+        let server = limited();
+        let patient = call.iter().chain(&["--max-wait", "2s"]);
+        let document = home_of(&server).run(patient).exits(0).json();
+        assert_eq!(document, json!({"ok": true}));
+    }
+}
+
+/// "every wait … ends within 200 ms of Ctrl-C" (design)
+#[test]
+fn a_body_that_never_comes_is_no_trap() {
+    let server = anything();
+    let home = home_of(&server);
+    let fifo = home.folder().join("fifo");
+    let made = Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.unwrap().success());
+    for arguments in [
+        &["api", "POST", "/v1/x", "--input", "-"][..],
+        &["api", "POST", "/v1/x", "-F", "a=@-"],
+        &["api", "POST", "/v1/x", "--input", "fifo"],
+        &["continue", "bk_1", "--psp-response", "@fifo"],
+    ] {
+        let mut command = home.command(arguments);
+        command.stdin(Stdio::piped());
+        let running = Running::start(command);
+        std::thread::sleep(Duration::from_millis(200));
+        let begun = Instant::now();
+        running.signal("-INT");
+        running.end().exits(130);
+        assert!(begun.elapsed() < Duration::from_secs(2), "{arguments:?}");
+    }
+    assert!(server.requests().is_empty());
+}
+
+#[test]
+fn a_file_without_end_is_refused_in_a_sentence() {
+    let server = anything();
+    let home = home_of(&server);
+    for arguments in [
+        &["api", "POST", "/v1/x", "--input", "/dev/zero"][..],
+        &["api", "POST", "/v1/x", "-F", "a=@/dev/zero"],
+        &["continue", "bk_1", "--psp-response", "@/dev/zero"],
+    ] {
+        let error = home
+            .run(arguments.iter().chain(&["--json"]))
+            .refused(2, "usage");
+        assert!(
+            text(&error, "message").contains("larger than 16 MB"),
+            "{error}"
+        );
+    }
+    assert!(server.requests().is_empty());
 }

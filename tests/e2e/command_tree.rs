@@ -25,7 +25,10 @@ pub(crate) fn commands() -> Vec<Command> {
 fn walk(home: &Home, path: Vec<String>, found: &mut Vec<Command>) {
     let help = home.run(path.iter().map(String::as_str).chain(["--help"]));
     let help = help.exits(0).stdout;
-    let below = names_below(&help);
+    let below = match path.is_empty() {
+        true => names_of_groups(&help),
+        false => names_below(&help),
+    };
     let mut arguments = positionals(&help);
     arguments.extend(flags(&help, path.is_empty()));
     found.push(Command {
@@ -46,6 +49,17 @@ fn section<'a>(help: &'a str, heading: &str) -> impl Iterator<Item = &'a str> {
         .skip_while(move |line| *line != format!("{heading}:"))
         .skip(1)
         .take_while(|line| line.is_empty() || line.starts_with(' '))
+}
+
+/// The first page has its commands in groups, between the usage and the flags.
+fn names_of_groups(help: &str) -> Vec<String> {
+    help.lines()
+        .skip_while(|line| !line.starts_with("Usage:"))
+        .take_while(|line| *line != "Options:")
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn names_below(help: &str) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! Which service is meant, and with which key: flag, environment, file.
 
 use std::net::TcpListener;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -353,4 +354,60 @@ fn a_port_that_is_taken_is_said() {
     let port = taken.local_addr().unwrap().port().to_string();
     let serve = ["sandbox", "serve", "--port", &port, "--ephemeral"];
     Home::new().run(serve).exits(1).says(&port);
+}
+
+/// A file that is none, or that nobody wrote by hand, is said and not waited for.
+#[test]
+fn a_config_file_that_is_a_pipe_or_huge_is_refused() {
+    for (make, why) in [
+        ("mkfifo config.toml", "no regular file"),
+        ("mkdir config.toml", "no regular file"),
+        ("ln -s /dev/zero config.toml", "no regular file"),
+        ("truncate -s 3000000 config.toml", "larger than 1 MB"),
+    ] {
+        let home = Home::new();
+        std::fs::create_dir_all(home.path()).unwrap();
+        let made = Command::new("sh")
+            .args(["-c", make])
+            .current_dir(home.path())
+            .status();
+        assert!(made.unwrap().success());
+        for arguments in [
+            &["status", "--json"][..],
+            &[
+                "profile",
+                "add",
+                "x",
+                "--base-url",
+                "https://a.example",
+                "--json",
+            ],
+        ] {
+            let error = home.run(arguments).exits(3).error();
+            assert!(text(&error, "message").contains(why), "{make}: {error}");
+        }
+    }
+}
+
+/// What others could read or replace is closed to them as soon as something is kept there.
+#[test]
+fn a_home_that_is_open_to_others_is_closed() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new();
+    home.booked("ven_confirms", &[], 0);
+    let set = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let files = ["journal.db", "sandbox.db"].map(|file| home.path().join(file));
+    files.iter().for_each(|file| set(file, 0o666));
+    set(&home.path(), 0o777);
+    home.booked("ven_confirms", &[], 0);
+    let mode =
+        |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(files.each_ref().map(|file| mode(file)), [0o600, 0o600]);
+    assert_eq!(mode(&home.path()), 0o700);
+    // A folder that a group shares, or that others look into, is its owner's affair.
+    set(&home.path(), 0o775);
+    home.booked("ven_confirms", &[], 0);
+    assert_eq!(mode(&home.path()), 0o775);
 }

@@ -97,6 +97,24 @@ fn the_pages_of_exit_codes_and_environment_are_the_topics_of_the_help() {
     }
 }
 
+#[test]
+fn the_page_of_the_dialect_lists_every_open_name() {
+    let document = Home::new()
+        .run(["help", "dialect", "--json"])
+        .exits(0)
+        .json();
+    let rows = document["dialect"].as_array().unwrap();
+    check(
+        "docs/dialect.md",
+        "<!-- generated: bookctl help dialect --json -->",
+        &table(
+            &["key", "default", "used for"],
+            rows,
+            &["key", "default", "used_for"],
+        ),
+    );
+}
+
 /// What the interface's description names as a code: an `error_code`, an older refusal's `error`, a booking's own
 /// code, a status.
 fn codes_of_the_interface(node: &Value, found: &mut BTreeSet<String>) {

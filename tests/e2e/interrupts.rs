@@ -1,6 +1,11 @@
 //! "Ctrl-C at any point ends with the booking's id, its state and the command that resumes it."
 //! (command line, Interactive)
 
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
 use crate::harness::{Ended, GUEST, Home, Key, Reply, Running, Scripted, Served, Terminal, text};
 
 /// The questions of the walk, and what is typed at each.
@@ -200,4 +205,37 @@ fn a_create_that_was_killed_is_known_to_the_next_run() {
         text(attempt, "idempotency_key"),
         server.creates()[0].header("idempotency-key").unwrap()
     );
+}
+
+/// "ends within 200 ms of Ctrl-C" (design), also where a pipe is full and nobody reads it.
+#[test]
+fn ctrl_c_ends_a_command_that_writes_into_a_full_pipe() {
+    let home = Home::new();
+    let row = json!({
+        "venue_id": "ven_confirms", "datetime": "2031-01-01T19:30:00Z", "party_size": 2,
+        "customer": {"name": "Ada Lovelace"},
+    });
+    let file = home.folder().join("rows.jsonl");
+    std::fs::write(&file, format!("{row}\n").repeat(2000)).unwrap();
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let mut command = home.command(["book", "--dry-run", "--json", "--from"]);
+        command.arg(&file).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let pipe = child.stdout.take().unwrap();
+        // Full: what it writes next has to wait.
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while rustix::io::ioctl_fionread(&pipe).unwrap() < 48 * 1024 {
+            assert!(Instant::now() < deadline, "the pipe does not fill");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        std::thread::sleep(Duration::from_millis(100));
+        let sent = Command::new("kill")
+            .args([signal, &child.id().to_string()])
+            .status();
+        assert!(sent.unwrap().success());
+        let status = child.wait().unwrap();
+        assert_eq!(status.code(), Some(code));
+        drop(pipe);
+    }
 }

@@ -92,8 +92,18 @@ const LINES: &[&str] = &[
     "modify BOOKING",
     "cancel PAUSED",
     "cancel BOOKING --yes",
+    "bookings",
+    "bookings --refresh",
+    "bookings --open",
+    "bookings forget",
+    "bookings forget bk_nobody",
+    "bookings forget --before 2100-01-01",
+    "bookings forget BOOKING",
     "attempts",
     "attempts list",
+    "attempts list --all",
+    "attempts recover",
+    "limits",
     "attempts resume nobody",
     "attempts abandon nobody",
     "session",
@@ -107,13 +117,30 @@ const LINES: &[&str] = &[
     "session disconnect SESSION --yes",
     "card SESSION",
     "card --end-user user_7",
+    "webhook",
+    "webhook verify --signature t=1",
+    "webhook verify",
+    "webhook sign",
+    "webhook send booking.confirmed --to http://127.0.0.1:9/",
+    "webhook send booking.confirmed --to http://127.0.0.1:9/ --dry-run",
+    "webhook send",
+    "webhook drill http://127.0.0.1:9/",
+    "webhook drill",
+    "webhook listen --ready-file /dev/null/nowhere",
+    "webhook events",
+    "webhook events list",
+    "webhook events show evt_nobody",
+    "webhook events replay evt_nobody --to http://127.0.0.1:9/",
+    "webhook events replay --since 1h --to http://127.0.0.1:9/",
     "api GET /v1/",
     "api POST /v1/nowhere",
     "status",
     "explain",
     "explain 409",
+    "completions",
     "help",
     "help exit-codes",
+    "help privacy",
     "sandbox",
     "sandbox serve --database /dev/null/nowhere.db",
     "sandbox run -- true",
@@ -134,7 +161,8 @@ const LINES: &[&str] = &[
 ];
 
 /// Commands whose tests stand with them, because they need what these surroundings lack: a keyring, other profiles.
-const ELSEWHERE: &[&str] = &["auth", "profile", "doctor"];
+/// A completion script has the lines that it has, however narrow the terminal.
+const ELSEWHERE: &[&str] = &["auth", "profile", "doctor", "completions"];
 
 #[test]
 fn the_lines_name_every_command() {

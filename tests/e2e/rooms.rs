@@ -5,7 +5,11 @@ use std::path::{Path, PathBuf};
 
 /// Every room, the lowest first: each may use those before it alone. `sandbox` and `api` stand apart.
 const ORDER: &[&str] = &[
+    // What tests draw from.
+    "arbitrary",
     "exit",
+    "interrupt",
+    "patience",
     "catalog",
     "model",
     "prompt",
@@ -18,12 +22,14 @@ const ORDER: &[&str] = &[
     "output",
     "situation",
     "journal",
+    "webhook",
     "flags",
     "setup",
     "context",
     "view",
     "walk",
     "commands",
+    "completion",
     "cli",
     "lib",
     "main",

@@ -76,7 +76,7 @@ fn arrow_keys_and_words_of_the_row_choose_and_what_is_not_understood_is_asked_ag
     terminal.press(Key::Enter);
     terminal.answer("? Where?", "Atlantis");
     terminal.answer("? When?", "whenever");
-    terminal.see("✘");
+    terminal.see("✘").see("fri 8pm");
     // Ctrl-U clears the line.
     terminal.type_in("\u{15}tomorrow 19:30").press(Key::Enter);
     terminal

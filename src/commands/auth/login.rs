@@ -8,6 +8,7 @@ use crate::config::{
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::model::shell;
 use crate::prompt::Question;
 use crate::secrets::{Account, Item, Secret, Storage, Vault, silent};
 use crate::setup::Setup;
@@ -86,7 +87,7 @@ pub(super) async fn run(setup: Setup, args: Args) -> Result<Exit> {
     if file.default_profile.as_deref() != Some(account.profile.as_str()) {
         context.out.note(&format!(
             "use it with --profile {0}, or from now on: bookctl profile use {0}",
-            account.profile
+            shell::word(&account.profile)
         ));
     }
     Ok(Exit::Done)

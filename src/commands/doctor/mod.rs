@@ -14,7 +14,7 @@ use crate::secrets::Vault;
 use crate::setup::Setup;
 use check::{Check, Checks};
 
-/// Look at everything that a command needs, and say what to do where something is wrong
+/// Check everything that a command needs, and say how to mend it
 ///
 /// The exit code is 0 where nothing is a problem; else 3 for the configuration, 15 for the network, 4 for the key,
 /// in this order.

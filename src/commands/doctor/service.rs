@@ -12,6 +12,7 @@ use crate::config::{Service, Target};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::model::shell;
 
 /// How long an answer may take, unless `--timeout` says otherwise: a look is no request that matters.
 const LIMIT: Duration = Duration::from_secs(3);
@@ -219,7 +220,7 @@ fn untried(target: &Target, key: &Result<Option<Key>>) -> Check {
 /// The command that stores another key.
 fn login(service: &Service) -> String {
     match &service.profile {
-        Some(profile) => format!("bookctl auth login --profile {profile}"),
+        Some(profile) => format!("bookctl auth login --profile {}", shell::word(profile)),
         None => "export BOOKCTL_API_KEY=…".to_owned(),
     }
 }

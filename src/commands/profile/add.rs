@@ -6,6 +6,8 @@ use crate::config::{BaseUrl, ProfileName, edit};
 use crate::error::{Error, Result, reason};
 use crate::exit::Exit;
 use crate::model::document::plain;
+use crate::model::retention::Retention;
+use crate::model::shell;
 use crate::setup::Setup;
 
 /// Add a profile
@@ -26,6 +28,9 @@ pub(crate) struct Args {
     /// PEM file with the authorities that sign the service's certificate
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
+    /// How long guests' data is kept on this machine, such as 90d; 0 keeps nothing once a create is settled
+    #[arg(long, value_name = "DURATION", value_parser = Retention::parse)]
+    retention: Option<Retention>,
     /// Refuse every call that would change something
     #[arg(long)]
     read_only: bool,
@@ -53,13 +58,17 @@ pub(super) fn run(setup: &Setup, args: &Args) -> Result<Exit> {
         if draft.before.profiles.contains_key(name) {
             return Err(
                 Error::config(format!("profile {name} exists already")).hint(format!(
-                    "see it with `bookctl profile show {name}`, or remove it first"
+                    "see it with `bookctl profile show {}`, or remove it first",
+                    shell::word(name)
                 )),
             );
         }
         draft.add(&args.name, &base_url)?;
         if let Some(ca_file) = &ca_file {
             draft.set(name, "ca_file", ca_file.as_str())?;
+        }
+        if let Some(retention) = args.retention {
+            draft.set(name, "retention", retention.to_string())?;
         }
         if args.read_only {
             draft.set(name, "read_only", true)?;

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::config::{ConfigFile, Environment, Profile, SANDBOX_PROFILE};
 use crate::error::Result;
 use crate::model::document::{Document, plain};
+use crate::model::shell;
 use crate::output::{Page, TableCell, Tone, View};
 use crate::setup::Setup;
 
@@ -37,6 +38,9 @@ impl Row {
         if let Some(profile) = &self.profile {
             object.insert("read_only".into(), json!(profile.read_only));
             object.insert("ca_file".into(), json!(profile.ca_file));
+            if let Some(retention) = profile.retention {
+                object.insert("retention".into(), json!(retention.to_string()));
+            }
             object.insert("dialect".into(), json!(profile.dialect.own_names()));
         }
         Value::Object(object)
@@ -73,7 +77,7 @@ pub(super) fn rows(setup: &Setup) -> Result<Vec<Row>> {
     let file = super::read(setup)?;
     let names = file.profiles.keys().map(String::as_str);
     std::iter::once(SANDBOX_PROFILE)
-        .chain(names.filter(|name| *name != SANDBOX_PROFILE))
+        .chain(names)
         .map(|name| Row::of(setup, &file, name))
         .collect()
 }
@@ -130,11 +134,16 @@ impl View for Row {
         }
         let ca_file = profile.ca_file.as_ref();
         page.field_if("ca file", ca_file.map(|file| file.display().to_string()));
+        page.field_if("retention", profile.retention.map(|it| it.to_string()));
         for (key, value) in profile.dialect.own_names() {
-            page.field("dialect", format!("{key} = {}", plain(&value)));
+            let name = match plain(&value) {
+                name if name.is_empty() => "(empty)".to_owned(),
+                name => name,
+            };
+            page.field("dialect", format!("{key} = {name}"));
         }
         if !self.current {
-            page.next(format!("bookctl profile use {}", self.name));
+            page.next(format!("bookctl profile use {}", shell::word(&self.name)));
         }
         page
     }

@@ -20,12 +20,14 @@ pub(crate) enum Command {
     /// List the profiles
     List,
     /// Show a profile
+    #[command(after_help = "Examples:\n  bookctl profile show live --json")]
     Show {
         /// Profile; the one that commands use now unless said
         name: Option<String>,
     },
     Add(add::Args),
     /// Use a profile wherever none is named; `sandbox` is the embedded sandbox
+    #[command(after_help = "Examples:\n  bookctl profile use live\n  bookctl profile use sandbox")]
     Use {
         /// Profile
         name: String,

@@ -22,6 +22,7 @@ enum Action {
     /// List them
     List,
     /// Send an event again, with a fresh round of attempts
+    #[command(after_help = "Examples:\n  bookctl sandbox deliveries resend evt_01")]
     Resend {
         /// The event's id
         event: String,

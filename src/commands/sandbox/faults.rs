@@ -26,6 +26,10 @@ enum Action {
     /// List the faults that wait for their call
     List,
     /// Add one
+    #[command(after_help = "Examples:\n  \
+        bookctl sandbox faults add --on 'POST /v1/bookings' --kind drop_after\n  \
+        bookctl sandbox faults add --on 'GET /v1/bookings/{id}' --kind delay --delay 2s --times 3\n  \
+        bookctl sandbox faults add --on 'POST /v1/venues/search' --kind status --status 502")]
     Add(Box<Fault>),
     /// Take all back
     Clear,

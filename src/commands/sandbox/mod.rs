@@ -18,7 +18,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
 
-/// The whole service, offline: serve it, read its messages, move its clock
+/// The whole service, offline: serve it, move its clock, break it
 ///
 /// All but `serve` and `run` act on the sandbox that the profile points to.
 #[derive(Subcommand, Debug)]

@@ -9,13 +9,19 @@ use crate::output::{Page, View};
 
 /// Empty the sandbox: its bookings, messages and clock are as they were at first
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Example:\n  bookctl sandbox reset")]
+#[command(after_help = "Examples:\n  bookctl sandbox reset")]
 pub(crate) struct Args {}
 
 pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
     let answer = context
         .control(Call::post("/sandbox/reset", json!({})))
         .await?;
+    // Its rate limits are whole again; what cannot be noted is corrected by the next answer.
+    if context.journal_file().exists() {
+        let _ = context
+            .journal()
+            .and_then(|mut journal| journal.forget_windows());
+    }
     context.out.emit(&Reset(answer.document))?;
     Ok(Exit::Done)
 }

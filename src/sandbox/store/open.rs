@@ -1,12 +1,13 @@
 //! Opening the database: safe for several processes at once, the first time too.
 
 use std::fmt;
-use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+
+use crate::patience::{Patience, Wait};
+use crate::private_file;
 
 /// Where a sandbox keeps its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub(crate) enum OpenError {
         found: i64,
         known: i64,
     },
+    /// Another process holds the file.
+    Held { path: PathBuf },
     /// SQLite refuses for another reason.
     Database { path: PathBuf, reason: String },
 }
@@ -61,6 +64,12 @@ impl fmt::Display for OpenError {
                 "the sandbox's database {} has version {found}, and this program knows version {known}",
                 path.display()
             ),
+            Self::Held { path } => write!(
+                f,
+                "the sandbox's database {} was held by another process for {} s",
+                path.display(),
+                Patience::limit().as_secs_f32()
+            ),
             Self::Database { path, reason } => {
                 write!(f, "the sandbox's database {}: {reason}", path.display())
             }
@@ -75,8 +84,6 @@ const SCHEMA: &str = include_str!("schema.sql");
 const VERSION: i64 = 1;
 /// "bksb", in `application_id`.
 const APPLICATION: i64 = 0x626b_7362;
-/// How long a process waits for others that write.
-const PATIENCE: Duration = Duration::from_secs(10);
 const STATEMENTS: usize = 64;
 
 /// The connection to an up-to-date database.
@@ -89,11 +96,16 @@ pub(super) fn connect(database: &Database) -> Result<Connection, OpenError> {
             Ok(connection)
         }
         Database::File(path) => {
-            create_file(path).map_err(|error| OpenError::Unreachable {
+            // For its owner alone, before SQLite makes it with the umask's mode.
+            private_file::make(path).map_err(|error| OpenError::Unreachable {
                 path: path.clone(),
                 reason: error.to_string(),
             })?;
             let mut connection = prepare(path).map_err(explain)?;
+            // SQLite opens what it may only read all the same, and fails at the first write.
+            if connection.is_readonly("main").map_err(explain)? {
+                return Err(read_only(path));
+            }
             let found = create_schema(&mut connection).map_err(explain)?;
             check(path, &found)?;
             connection
@@ -102,27 +114,6 @@ pub(super) fn connect(database: &Database) -> Result<Connection, OpenError> {
             Ok(connection)
         }
     }
-}
-
-/// Makes the file, for its owner alone, before SQLite does with the umask's mode.
-fn create_file(path: &Path) -> std::io::Result<()> {
-    if path.exists() {
-        return Ok(());
-    }
-    let mut folders = fs::DirBuilder::new();
-    folders.recursive(true);
-    let mut file = OpenOptions::new();
-    file.append(true).create(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-        folders.mode(0o700);
-        file.mode(0o600);
-    }
-    if let Some(folder) = path.parent() {
-        folders.create(folder)?;
-    }
-    file.open(path).map(|_| ())
 }
 
 /// A database of this process alone. Not SQLite's `:memory:`: that looks through all of its pages
@@ -144,33 +135,41 @@ fn tune(connection: &Connection) -> rusqlite::Result<()> {
 
 fn prepare(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_handler(Some(Wait::handler(waited_for(path))))?;
     tune(&connection)?;
     // The write-ahead log stays for the next process: to fold it in at every exit would cost two
     // syncs a command.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // Until the schema is there nothing can be lost that a second try does not bring back.
     connection.pragma_update(None, "synchronous", "OFF")?;
-    switch_to_wal(&connection)?;
+    switch_to_wal(&connection, path)?;
     Ok(connection)
 }
 
 /// Turning the log on needs the file alone, and SQLite does not wait for that by itself.
-fn switch_to_wal(connection: &Connection) -> rusqlite::Result<()> {
-    let deadline = Instant::now() + PATIENCE;
+fn switch_to_wal(connection: &Connection, path: &Path) -> rusqlite::Result<()> {
+    let mut wait = Wait::begin(waited_for(path));
     loop {
         let switched = connection.query_row("PRAGMA journal_mode = WAL", (), |_| Ok(()));
         match switched {
             Err(error)
-                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
-                    && Instant::now() < deadline =>
-            {
-                std::thread::sleep(Duration::from_millis(1));
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && wait.goes_on() => {
             }
             outcome => return outcome,
         }
     }
+}
+
+fn read_only(path: &Path) -> OpenError {
+    OpenError::Unreachable {
+        path: path.to_owned(),
+        reason: "it, or its folder, is read-only".to_owned(),
+    }
+}
+
+fn waited_for(path: &Path) -> String {
+    format!("the sandbox's database {}", path.display())
 }
 
 /// What a database says about itself.
@@ -235,9 +234,11 @@ pub(crate) fn explain(database: &Database, error: &rusqlite::Error) -> OpenError
     let reason = error.to_string();
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => OpenError::Corrupt { path },
-        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
+        Some(ErrorCode::ReadOnly) => read_only(&path),
+        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             OpenError::Unreachable { path, reason }
         }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => OpenError::Held { path },
         _ => OpenError::Database { path, reason },
     }
 }
@@ -245,6 +246,7 @@ pub(crate) fn explain(database: &Database, error: &rusqlite::Error) -> OpenError
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn open(path: &Path) -> Result<Connection, OpenError> {
         connect(&Database::File(path.to_owned()))

@@ -17,11 +17,11 @@ struct Step {
 }
 
 /// The commands of every block that is marked `console`, in order. A command begins with `$ ` and goes on where a
-/// line ends with a backslash; what follows it, up to the next one, is its output.
+/// line ends with a backslash, or until the `EOF` of its here-document; what follows it, up to the next one, is its
+/// output.
 fn steps(document: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut fence: Option<(String, bool)> = None;
-    let mut unfinished = false;
     for (number, line) in (1..).zip(document.lines()) {
         let mark: String = line
             .trim_start()
@@ -35,18 +35,14 @@ fn steps(document: &str) -> Vec<Step> {
             }
             Some((opened, _)) if line.trim() == opened => fence = None,
             Some((_, true)) => match (line.strip_prefix("$ "), steps.last_mut()) {
-                (_, Some(step)) if unfinished => {
+                (_, Some(step)) if goes_on(&step.command) && step.promised.is_empty() => {
                     write!(step.command, "\n{line}").unwrap();
-                    unfinished = line.ends_with('\\');
                 }
-                (Some(command), _) => {
-                    unfinished = command.ends_with('\\');
-                    steps.push(Step {
-                        line: number,
-                        command: command.to_owned(),
-                        promised: Vec::new(),
-                    });
-                }
+                (Some(command), _) => steps.push(Step {
+                    line: number,
+                    command: command.to_owned(),
+                    promised: Vec::new(),
+                }),
                 (None, Some(step)) => step.promised.push(line.to_owned()),
                 (None, None) => panic!("line {number}: output before any command"),
             },
@@ -54,6 +50,12 @@ fn steps(document: &str) -> Vec<Step> {
         }
     }
     steps
+}
+
+/// Whether the next line belongs to the command too.
+fn goes_on(command: &str) -> bool {
+    let in_a_document = command.contains("<<'EOF'") && !command.ends_with("\nEOF");
+    command.ends_with('\\') || in_a_document
 }
 
 /// Runs every command of a document in one blank home, in order, and compares its standard output with what the
@@ -73,6 +75,9 @@ fn run_text(name: &str, document: &str) -> Result<(), String> {
     fs::create_dir(&programs).unwrap();
     let program = programs.join("bookctl");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_bookctl"), program).unwrap();
+    // As from the root of the sources: what stands beside the documents is there.
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    std::os::unix::fs::symlink(docs, home.folder().join("docs")).unwrap();
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
     let mut differences = String::new();
     for step in steps(document) {
@@ -207,7 +212,7 @@ fn aside(stderr: &str) -> String {
 
 #[test]
 fn only_blocks_marked_console_are_commands_and_a_backslash_goes_on() {
-    let document = "```sh\n$ no\n```\n````console\n$ one \\\n    two\nout\n```\n\n$ three\n````\n```console\n$ four\n```\n";
+    let document = "```sh\n$ no\n```\n````console\n$ one \\\n    two\nout\n```\n\n$ three\n````\n```console\n$ cat <<'EOF'\n$ four\nEOF\nfour\n```\n";
     let step = |line, command: &str, promised: &[&str]| Step {
         line,
         command: command.to_owned(),
@@ -218,7 +223,7 @@ fn only_blocks_marked_console_are_commands_and_a_backslash_goes_on() {
         [
             step(5, "one \\\n    two", &["out", "```", ""]),
             step(10, "three", &[]),
-            step(13, "four", &[]),
+            step(13, "cat <<'EOF'\n$ four\nEOF", &["four"]),
         ]
     );
 }

@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -158,6 +159,30 @@ impl Home {
     }
 }
 
+/// What a command keeps holds nothing of the secrets that its environment gave it. (The sandbox's own file is the
+/// service's, and knows its keys.)
+impl Drop for Home {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        for file in ["journal.db", "config.toml"] {
+            let file = self.path().join(file);
+            if !file.is_file() {
+                continue;
+            }
+            let kept = std::fs::read(&file).unwrap_or_default();
+            let kept = String::from_utf8_lossy(&kept);
+            for (name, secret) in &self.variables {
+                let secret =
+                    (name.ends_with("_KEY") || name.ends_with("_SECRET")).then_some(secret);
+                let seen = secret.is_some_and(|secret| secret.len() > 8 && kept.contains(secret));
+                assert!(!seen, "{name} is in {}", file.display());
+            }
+        }
+    }
+}
+
 /// A field that must be text.
 pub(crate) fn text(document: &Value, field: &str) -> String {
     let text = document[field].as_str();
@@ -169,15 +194,33 @@ pub(crate) fn text(document: &Value, field: &str) -> String {
 pub(crate) struct Running {
     child: Child,
     line: String,
+    /// The secrets that its environment holds: nothing of them may be seen.
+    secrets: Vec<String>,
 }
 
 impl Running {
     pub(crate) fn start(mut command: Command) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let line = format!("{command:?}");
+        let secrets = ["BOOKCTL_API_KEY", "BOOKCTL_WEBHOOK_SECRET"];
+        let secrets = command
+            .get_envs()
+            .filter(|(name, _)| secrets.iter().any(|secret| name == secret))
+            .filter_map(|(_, value)| Some(value?.to_str()?.to_owned()))
+            .filter(|secret| secret.len() > 8)
+            .collect();
         let _alone = one_start_at_a_time();
         let child = command.spawn().unwrap();
-        Running { child, line }
+        Running {
+            child,
+            line,
+            secrets,
+        }
+    }
+
+    /// The process's id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Sends a signal, such as `-INT`.
@@ -187,23 +230,47 @@ impl Running {
         assert!(sent.unwrap().success());
     }
 
+    /// Whether it has ended by now.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(Some(_)))
+    }
+
+    /// Kills it on the spot, if it has not ended by itself.
+    pub(crate) fn kill(mut self) -> Output {
+        // One that has ended cannot be killed any more, which is as good.
+        let _ = self.child.kill();
+        self.end()
+    }
+
     /// Waits for the end; a command that hangs is killed, and fails the test.
     pub(crate) fn end(self) -> Output {
-        let Running { child, line } = self;
+        self.end_within(HANG)
+    }
+
+    /// The same for a command that may take its time.
+    pub(crate) fn end_within(self, longest: Duration) -> Output {
+        let Running {
+            child,
+            line,
+            secrets,
+        } = self;
         let id = child.id();
         let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || sender.send(child.wait_with_output()));
-        let Ok(ended) = receiver.recv_timeout(HANG) else {
+        let Ok(ended) = receiver.recv_timeout(longest) else {
             let _ = Command::new("kill").args(["-9", &id.to_string()]).status();
             panic!("hangs: {line}");
         };
         let ended = ended.unwrap();
-        Output {
+        let output = Output {
             line,
             code: ended.status.code(),
             stdout: String::from_utf8(ended.stdout).unwrap(),
             stderr: String::from_utf8(ended.stderr).unwrap(),
-        }
+        };
+        let seen = |secret: &String| output.stderr.contains(secret);
+        assert!(!secrets.iter().any(seen), "a secret on stderr: {output}");
+        output
     }
 }
 

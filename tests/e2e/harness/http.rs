@@ -52,10 +52,25 @@ impl Message {
 
 /// Sends a request without a key; the status and the document that came.
 pub(super) fn call(base_url: &str, method: &str, path: &str, body: &str) -> (u16, Value) {
+    send(base_url, method, path, &[], body)
+}
+
+/// Sends a request with these headers; the status and the document that came.
+pub(crate) fn send(
+    base_url: &str,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> (u16, Value) {
     let address = base_url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
+    let headers: String = headers
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}\r\n"))
+        .collect();
     let request = format!(
-        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n{headers}\
          Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
         body.len()
     );

@@ -1,26 +1,57 @@
 //! What the tests stand on: a blank home, a served sandbox, a terminal, a server that misbehaves on purpose.
 
+mod disk;
 pub(crate) mod document;
 mod home;
-mod http;
+pub(crate) mod http;
+pub(crate) mod listening;
+mod proxy;
 mod scripted;
 mod served;
+mod strace;
 mod terminal;
 
+use std::io::Write;
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+pub(crate) use disk::{Disk, Step, run_recorded};
 pub(crate) use home::{GUEST, Home, Output, Running, text};
+pub(crate) use proxy::{Proxy, Spoil};
 pub(crate) use scripted::{Reply, Request, Scripted};
 pub(crate) use served::Served;
+pub(crate) use strace::{SystemCall, run_injected, run_traced, strace_is_missing};
 pub(crate) use terminal::{Ended, Key, Terminal};
 
 /// After this, whatever a test waits for is taken to hang.
 pub(crate) const HANG: Duration = Duration::from_secs(20);
+
+/// Whether a program of the system is there.
+pub(crate) fn installed(program: &str) -> bool {
+    let found = Command::new("sh")
+        .args(["-c", "command -v \"$0\"", program])
+        .stdout(Stdio::null())
+        .status();
+    found.is_ok_and(|status| status.success())
+}
+
+/// Says past the test runner's capture that something is not tested here: who reads the log is to see it.
+pub(crate) fn skipped(why: &str) {
+    writeln!(std::io::stderr(), "skipped: {why}").unwrap();
+}
 
 /// Held while a process is started: the pseudo terminal's descriptors and its start-up pipe are inherited by
 /// whatever is started meanwhile, and would then stay open as long as that lives.
 pub(crate) fn one_start_at_a_time() -> MutexGuard<'static, ()> {
     static START: Mutex<()> = Mutex::new(());
     START.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A number from 0 to 1 that looks like chance and is the same in each run (splitmix64).
+pub(crate) fn random(seed: u64) -> f64 {
+    let mut bits = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((bits ^ (bits >> 31)) >> 11) as f64 / (1u64 << 53) as f64
 }

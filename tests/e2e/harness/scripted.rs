@@ -44,6 +44,10 @@ pub(crate) enum Reply {
     Whole(u16, &'static str, String),
     /// These bytes, then the end of the connection.
     Bytes(String),
+    /// The same, no text.
+    Raw(Vec<u8>),
+    /// The first, then the second again and again with this pause, for as long as it is read.
+    Endless(String, String, Duration),
     /// The end of the connection alone.
     Close,
     /// Nothing, on a connection that stays open.
@@ -68,6 +72,8 @@ impl Reply {
             )
             .into_bytes(),
             Reply::Bytes(bytes) => bytes.clone().into_bytes(),
+            Reply::Raw(bytes) => bytes.clone(),
+            Reply::Endless(first, ..) => first.clone().into_bytes(),
             Reply::Close | Reply::Silence => Vec::new(),
         }
     }
@@ -157,7 +163,13 @@ fn serve(
         return Some(stream);
     }
     // The other side may have gone by now, which is its own affair.
-    let _ = stream.write_all(&reply.bytes());
+    let mut written = stream.write_all(&reply.bytes());
+    if let Reply::Endless(_, chunk, pause) = reply {
+        while written.is_ok() {
+            std::thread::sleep(pause);
+            written = stream.write_all(chunk.as_bytes());
+        }
+    }
     let _ = stream.shutdown(Shutdown::Both);
     None
 }

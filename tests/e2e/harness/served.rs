@@ -29,6 +29,14 @@ impl Served {
         served
     }
 
+    /// One that keeps nothing and meters nothing.
+    pub(crate) fn unlimited() -> Self {
+        let home = Home::new();
+        let mut served = Self::with(&home, &["--ephemeral", "--no-limits"]);
+        served.own = Some(home);
+        served
+    }
+
     /// The very sandbox that a home embeds.
     pub(crate) fn of(home: &Home) -> Self {
         Self::with(home, &[])
@@ -87,6 +95,12 @@ impl Served {
         let (status, document) = http::call(&self.base_url, "GET", "/sandbox/bookings", "");
         assert_eq!(status, 200, "{document}");
         document["bookings"].as_array().unwrap().clone()
+    }
+
+    /// Takes it back to where it began.
+    pub(crate) fn reset(&self) {
+        let (status, document) = http::call(&self.base_url, "POST", "/sandbox/reset", "");
+        assert_eq!(status, 200, "{document}");
     }
 
     /// Waits until its bookings are so.

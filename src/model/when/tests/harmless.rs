@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use proptest::prelude::*;
 
 use super::super::When;
 
@@ -64,4 +65,13 @@ fn whatever_is_typed_ends_in_a_moment_that_reads_back_or_in_one_harmless_sentenc
         }
     }
     assert!(moments > 500, "{moments}");
+}
+
+proptest! {
+    #[test]
+    fn any_text_at_all_is_a_time_or_one_harmless_sentence(text in any::<String>()) {
+        if let Err(error) = When::parse(&text) {
+            prop_assert!(!error.to_string().contains(char::is_control), "{}", error);
+        }
+    }
 }

@@ -1,0 +1,141 @@
+//! What is left of a rate limit, as answers tell it (spec, Limits).
+
+use std::time::Duration;
+
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::{Method, StatusCode};
+
+use super::client::Call;
+
+/// How long the service's window is: no wait that it asks for is believed to be longer.
+pub(crate) const WINDOW: Duration = Duration::from_secs(300);
+
+/// The budget of a window, as the last answer showed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Allowance {
+    /// Requests that a window holds.
+    pub(crate) limit: u32,
+    pub(crate) remaining: u32,
+    /// Until the window resets.
+    pub(crate) resets_in: Duration,
+}
+
+impl Allowance {
+    /// `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds); a refusal for too many
+    /// requests leaves nothing, whatever else it says.
+    pub(super) fn of(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
+        let refused = status == StatusCode::TOO_MANY_REQUESTS;
+        let limit = number(headers, "ratelimit-limit")?;
+        let remaining = if refused {
+            0
+        } else {
+            number(headers, "ratelimit-remaining")?
+        };
+        let reset = number(headers, "ratelimit-reset").or_else(|| retry_after(headers))?;
+        Some(Allowance {
+            limit: u32::try_from(limit).ok()?,
+            remaining: u32::try_from(remaining).ok()?,
+            resets_in: Duration::from_secs(reset).min(WINDOW),
+        })
+    }
+}
+
+/// The seconds of a `Retry-After`.
+pub(super) fn retry_after(headers: &HeaderMap) -> Option<u64> {
+    number(headers, RETRY_AFTER.as_str())
+}
+
+fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
+    headers.get(name)?.to_str().ok()?.trim().parse().ok()
+}
+
+impl Call {
+    /// The budget that the call is counted in, named for its endpoint; `None` where the specification shows no
+    /// limit. Connecting and verifying a session share one, both card reads another (spec, Limits).
+    pub(crate) fn budget(&self) -> Option<&'static str> {
+        let path = self.path.split(['?', '#']).next().unwrap_or_default();
+        let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
+        let budget = match (&self.method, segments.as_slice()) {
+            (&Method::POST, ["v1", "venues", "search"]) => "POST /v1/venues/search",
+            (&Method::POST, ["v1", "availability", "search"]) => "POST /v1/availability/search",
+            (&Method::POST, ["v1", "bookings"]) => "POST /v1/bookings",
+            (&Method::POST, ["v1", "bookings", _, "continue"]) => "POST /v1/bookings/{id}/continue",
+            (&Method::POST, ["v1", "bookings", _, "cancel"]) => "POST /v1/bookings/{id}/cancel",
+            (&Method::POST, ["v1", "bookings", _, "modify"]) => "POST /v1/bookings/{id}/modify",
+            (&Method::GET, ["v1", "bookings", _]) => "GET /v1/bookings/{id}",
+            (&Method::POST, ["v1", "sessions"] | ["v1", "sessions", _, "verify"]) => {
+                "POST /v1/sessions"
+            }
+            (&Method::GET, ["v1", "sessions", "card"] | ["v1", "sessions", _, "card"]) => {
+                "GET /v1/sessions/{id}/card"
+            }
+            _ => return None,
+        };
+        Some(budget)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
+        let pairs = pairs
+            .iter()
+            .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
+        pairs.collect()
+    }
+
+    #[test]
+    fn every_metered_response_says_what_is_left_and_for_how_long() {
+        let answer = headers(&[
+            ("ratelimit-limit", "10"),
+            ("ratelimit-remaining", "3"),
+            ("ratelimit-reset", "120"),
+        ]);
+        let allowance = Allowance::of(StatusCode::CREATED, &answer).unwrap();
+        assert_eq!((allowance.limit, allowance.remaining), (10, 3));
+        assert_eq!(allowance.resets_in, Duration::from_secs(120));
+        let refused = Allowance::of(StatusCode::TOO_MANY_REQUESTS, &answer).unwrap();
+        assert_eq!(refused.remaining, 0);
+    }
+
+    #[test]
+    fn an_answer_that_is_not_metered_or_says_nonsense_says_nothing() {
+        for pairs in [
+            &[][..],
+            &[
+                ("ratelimit-limit", "ten"),
+                ("ratelimit-remaining", "1"),
+                ("ratelimit-reset", "1"),
+            ],
+            &[
+                ("ratelimit-limit", "10"),
+                ("ratelimit-remaining", "-1"),
+                ("ratelimit-reset", "1"),
+            ],
+            &[("ratelimit-limit", "10"), ("ratelimit-remaining", "1")],
+        ] {
+            assert_eq!(
+                Allowance::of(StatusCode::OK, &headers(pairs)),
+                None,
+                "{pairs:?}"
+            );
+        }
+    }
+
+    /// Limits: `POST /v1/sessions and POST /v1/sessions/{id}/verify | 20`,
+    /// `GET /v1/sessions/{id}/card and GET /v1/sessions/card | 30`.
+    #[test]
+    fn calls_that_share_a_budget_are_counted_together() {
+        let post = |path: &str| Call::post(path, json!({})).budget();
+        assert_eq!(post("/v1/sessions"), post("/v1/sessions/ses_1/verify"));
+        assert_eq!(
+            Call::get("/v1/sessions/card?end_user=a").budget(),
+            Call::get("/v1/sessions/ses_1/card").budget()
+        );
+        assert_ne!(post("/v1/bookings"), post("/v1/bookings/bk_1/continue"));
+        assert_eq!(Call::get("/v1/").budget(), None);
+    }
+}

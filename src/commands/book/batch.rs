@@ -1,0 +1,211 @@
+//! `book --from`: many bookings, one result line each.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::api::{create_call, shown_headers};
+use crate::config::Target;
+use crate::context::Context;
+use crate::error::{Error, Result, reason};
+use crate::exit::Exit;
+use crate::model::document::{Document, plain};
+use crate::model::moment::human;
+use crate::output::{Page, TableCell, View};
+use crate::view::tone_of;
+use crate::walk::{
+    Format, Identity, Keyed, Manner, RowResult, keyed, mention_doubtful_but, read_rows, run_batch,
+};
+
+/// The largest batch that is read: it is read whole, so that a mistake in its last row is found before the first
+/// is sent.
+const LARGEST: u64 = 64 * 1024 * 1024;
+
+/// A batch as the command line names it.
+pub(super) struct Batch {
+    pub(super) from: PathBuf,
+    pub(super) name: Option<String>,
+    pub(super) manner: Manner,
+    pub(super) dry_run: bool,
+}
+
+pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
+    let from_stdin = batch.from.as_os_str() == "-";
+    if from_stdin && batch.name.is_none() {
+        return Err(Error::usage("a batch from standard input needs a name")
+            .hint("give --batch NAME: the same name later goes on where this one ended"));
+    }
+    // A variable that a script left unset would make one batch of them all.
+    if batch
+        .name
+        .as_deref()
+        .is_some_and(|name| name.trim().is_empty())
+    {
+        return Err(Error::usage("--batch is blank: it names nothing")
+            .hint("give it a name, or leave it out: the file's content then stands for it"));
+    }
+    let text = read(&batch.from, from_stdin).await?;
+    let file_name = batch.from.to_string_lossy();
+    let rows = read_rows(&text, Format::of(&file_name, &text))?;
+    let identity = match batch.name {
+        Some(name) => Identity::Name(name),
+        None => Identity::of_content(&text),
+    };
+    let embedded = matches!(context.target(), Target::Embedded { .. });
+    let rows = keyed(rows, &identity, embedded);
+    if batch.dry_run {
+        return show(context, &rows);
+    }
+    context.before_change()?;
+    let mine: HashSet<String> = rows.iter().map(|row| row.key(0)).collect();
+    mention_doubtful_but(context, &mine).await?;
+    let digits = rows.len().to_string().len();
+    run_batch(context, rows, batch.manner, |result| {
+        context.out.emit_next(&ResultLine { result, digits })
+    })
+    .await
+}
+
+/// Reads on a thread of its own: a pipe may say nothing for long, and Ctrl-C must end the command all the same.
+async fn read(path: &Path, from_stdin: bool) -> Result<String> {
+    let path = path.to_owned();
+    let shown = if from_stdin {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
+    };
+    let read = tokio::task::spawn_blocking(move || {
+        use std::io::Read;
+        let mut bytes = Vec::new();
+        if from_stdin {
+            std::io::stdin()
+                .lock()
+                .take(LARGEST + 1)
+                .read_to_end(&mut bytes)
+        } else {
+            std::fs::File::open(path)?
+                .take(LARGEST + 1)
+                .read_to_end(&mut bytes)
+        }
+        .map(|_| bytes)
+    });
+    let cannot = |why: String| Error::usage(format!("the batch {shown} cannot be read: {why}"));
+    let bytes = read
+        .await
+        .map_err(|_| cannot("reading it failed".to_owned()))?
+        .map_err(|error| cannot(reason(&error)))?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(cannot("it is larger than 64 MB".to_owned()).hint("split it"));
+    }
+    String::from_utf8(bytes).map_err(|_| cannot("it is no UTF-8".to_owned()))
+}
+
+/// `--dry-run`: each row's request, one a line; nothing is sent.
+fn show(context: &Context, rows: &[Keyed]) -> Result<Exit> {
+    for keyed in rows {
+        let call = create_call(keyed.row.body.clone(), &keyed.key(0));
+        let headers = shown_headers(&context.dialect(), context.has_key(), &call);
+        context.out.emit_line(&RowRequest {
+            row: keyed.row.number,
+            request: json!({
+                "method": call.method.as_str(),
+                "path": call.path,
+                "headers": headers.into_iter().collect::<std::collections::BTreeMap<_, _>>(),
+                "body": call.body,
+            }),
+        })?;
+    }
+    Ok(Exit::Done)
+}
+
+struct RowRequest {
+    row: usize,
+    request: Value,
+}
+
+impl View for RowRequest {
+    fn json(&self) -> Document {
+        let mut document = json!({ "row": self.row });
+        if let (Some(document), Some(request)) =
+            (document.as_object_mut(), self.request.as_object())
+        {
+            document.extend(request.clone());
+        }
+        document.into()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        let body = self.request.get("body").map(Value::to_string);
+        page.columns(vec![
+            (TableCell::from(self.row.to_string()), 4),
+            (TableCell::from(body.unwrap_or_default()), 0),
+        ]);
+        page
+    }
+}
+
+/// What became of a row, in one line.
+struct ResultLine<'a> {
+    result: &'a RowResult,
+    /// How wide the row numbers are.
+    digits: usize,
+}
+
+impl View for ResultLine<'_> {
+    fn json(&self) -> Document {
+        let result = self.result;
+        let head = json!({
+            "row": result.row,
+            "idempotency_key": result.idempotency_key,
+            "exit_code": result.exit().code(),
+        });
+        match &result.outcome {
+            // The service's own text, byte for byte.
+            Ok(booking) => head_with(&head, "booking", booking.document().text()),
+            Err(error) => {
+                let error = error.to_json().get("error").cloned().unwrap_or_default();
+                head_with(&head, "error", &error.to_string())
+            }
+        }
+    }
+
+    fn page(&self) -> Page {
+        let (result, digits) = (self.result, self.digits);
+        let mut page = Page::default();
+        let number = TableCell::from(result.row.to_string());
+        match &result.outcome {
+            Ok(booking) => {
+                let text = |field: &str| booking.value().get(field).map(plain).unwrap_or_default();
+                let status = booking.status();
+                let venue = booking.str("venue_name").or(booking.str("venue_id"));
+                page.columns(vec![
+                    (number, digits),
+                    (TableCell::toned(status.as_str(), tone_of(&status)), 15),
+                    (TableCell::from(booking.id()), 0),
+                    (TableCell::from(venue.unwrap_or_default()), 0),
+                    (TableCell::from(human(&text("datetime"))), 0),
+                    (TableCell::from(text("error_code")), 0),
+                ])
+            }
+            Err(error) => page.columns(vec![
+                (number, digits),
+                (
+                    TableCell::toned(error.code.as_str(), crate::output::Tone::Bad),
+                    15,
+                ),
+                (TableCell::from(error.message.as_str()), 0),
+            ]),
+        };
+        page
+    }
+}
+
+/// `head`, and `text` as its last member.
+fn head_with(head: &Value, member: &str, text: &str) -> Document {
+    let head = head.to_string();
+    let open = head.trim_end_matches('}');
+    let whole = format!("{open},\"{member}\":{text}}}");
+    Document::parse(whole).unwrap_or_else(|_| Value::Null.into())
+}

@@ -1,0 +1,187 @@
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde_json::json;
+
+use crate::commands::timing::Zone;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::journal::{Forgotten, Journal};
+use crate::model::document::Document;
+use crate::model::when::When;
+use crate::model::zone::system_zone;
+use crate::output::{Page, Tone, View, visible};
+use crate::prompt::Question;
+use crate::situation::{Situation, resume_command};
+
+/// Forget guests: what this machine keeps of them is overwritten
+///
+/// The booking itself stands at the service; cancel it there first, if that is what is meant. An attempt whose outcome
+/// is not known is left as it is, since its request is what settles it: see `bookctl attempts`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl bookings forget bk_01\n  \
+    bookctl bookings forget --before 2026-06-01\n  \
+    bookctl bookings forget --before 'today 00:00' --yes")]
+#[command(group(clap::ArgGroup::new("which").args(["booking", "before"]).required(true)))]
+pub(crate) struct Args {
+    /// Booking id
+    booking: Option<String>,
+    /// Everything that was booked before: a date, or a time such as `today 00:00`
+    #[arg(long, value_name = "DATE|WHEN", value_parser = Before::parse)]
+    before: Option<Before>,
+    #[command(flatten)]
+    zone: Zone,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+/// A day, from whose beginning on nothing is meant, or a time.
+#[derive(Clone, Debug)]
+enum Before {
+    Day(Date),
+    Time(When),
+}
+
+impl Before {
+    fn parse(text: &str) -> Result<Self, String> {
+        if let Ok(day) = text.trim().parse::<Date>()
+            && !text.contains(':')
+        {
+            return Ok(Before::Day(day));
+        }
+        let when = When::parse(text);
+        when.map(Before::Time).map_err(|error| error.to_string())
+    }
+
+    /// The last moment that is still meant: what was booked is dated by this machine's clock.
+    fn last(&self, now: Timestamp, zone: &TimeZone) -> Result<Timestamp> {
+        let end = match self {
+            Before::Day(day) => day
+                .to_zoned(zone.clone())
+                .map_err(|error| Error::usage(error.to_string()))?
+                .timestamp(),
+            Before::Time(when) => {
+                let moment = when.resolve(now, zone);
+                let moment = moment.map_err(|error| Error::usage(error.to_string()))?;
+                moment.timestamp()
+            }
+        };
+        let nanosecond = jiff::SignedDuration::from_nanos(1);
+        Ok(end.saturating_sub(nanosecond).unwrap_or(Timestamp::MIN))
+    }
+}
+
+pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let forgotten = match (&args.booking, &args.before) {
+        (Some(id), _) => forget_one(context, id)?,
+        (None, Some(before)) => {
+            let zone = args.zone.tz.clone().unwrap_or_else(system_zone);
+            let until = before.last(Timestamp::now(), &zone)?;
+            forget_until(context, until, args.yes).await?
+        }
+        // One of the two is required.
+        (None, None) => Forgotten::default(),
+    };
+    // Also where nothing was left to forget: an earlier rewriting may have been interrupted.
+    leave_nothing(context).await?;
+    context.out.emit(&ForgottenView(forgotten))?;
+    if forgotten.unsettled > 0 {
+        context.out.warn(&format!(
+            "attempts whose outcome is not known: {}; they keep their guests, since a booking may exist; settle them, \
+             then forget again: bookctl attempts",
+            forgotten.unsettled
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+fn forget_one(context: &Context, id: &str) -> Result<Forgotten> {
+    let mut journal = context.journal()?;
+    if !journal.made(id)? {
+        let shown = visible(id);
+        let unsettled = journal.unsettled()?;
+        if unsettled
+            .iter()
+            .any(|attempt| attempt.idempotency_key == id)
+        {
+            let what = format!("attempt {shown} is not settled: it keeps its guest until it is");
+            return Err(Error::new("usage", Exit::Refused, what).hint(resume_command(id)));
+        }
+        return Err(Error::new(
+            "usage",
+            Exit::NotFound,
+            format!("the journal knows no booking {shown} of this service"),
+        )
+        .hint("list them with `bookctl bookings`; an attempt that is not settled is in `bookctl attempts`"));
+    }
+    let forgotten = journal.forget_booking(id)?;
+    if forgotten.count == 0 {
+        context
+            .out
+            .note("its guest was forgotten before: nothing was left");
+    }
+    Ok(forgotten)
+}
+
+async fn forget_until(context: &Context, until: Timestamp, yes: bool) -> Result<Forgotten> {
+    let found = context.journal()?.forgettable(until)?;
+    if !yes && found.count > 0 {
+        confirm(context, found.count).await?;
+    }
+    context.journal()?.forget_until(until)
+}
+
+async fn confirm(context: &Context, count: u32) -> Result<()> {
+    if !context.prompter.interactive() {
+        return Err(Error::usage(format!(
+            "forgetting the guests of {count} wants a yes, and nothing may be asked here"
+        ))
+        .hint("give --yes"));
+    }
+    let text = format!("Forget the guests of {count} for good?");
+    let question = Question::new(text, "--yes", "the go-ahead");
+    if context.prompter.confirm(&question, false).await? {
+        Ok(())
+    } else {
+        Err(Error::new(
+            "declined",
+            Exit::Declined,
+            "nothing was forgotten",
+        ))
+    }
+}
+
+/// Overwrites what remains of the forgotten in the file. It may take seconds, on a thread of its own, so that Ctrl-C
+/// ends it: the file is then as it was before.
+async fn leave_nothing(context: &Context) -> Result<()> {
+    context.situation.replace(Situation::Forgotten);
+    let _progress = context.out.progress("overwriting what remains");
+    let path = context.journal_file().to_owned();
+    let rewriting = tokio::task::spawn_blocking(move || Journal::rewrite_file(&path));
+    let rewritten = rewriting
+        .await
+        .unwrap_or_else(|_| Err(Error::journal("the journal could not be rewritten")));
+    rewritten.map_err(|mut error| {
+        let why = &error.message;
+        error.message =
+            format!("the guests are forgotten, but remains may be left in the file: {why}");
+        error.hint("the same command again overwrites them")
+    })
+}
+
+struct ForgottenView(Forgotten);
+
+impl View for ForgottenView {
+    fn json(&self) -> Document {
+        json!({"forgotten": self.0.count, "unsettled": self.0.unsettled}).into()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        page.heading(Tone::Good, "forgotten", self.0.count.to_string());
+        page
+    }
+}

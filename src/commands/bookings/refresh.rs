@@ -1,0 +1,40 @@
+//! What is not finished, read anew.
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::model::shell;
+use crate::walk::read_booking;
+
+/// A third of what the service allows in five minutes (spec, Limits): the rest is for other commands.
+const AT_ONCE: u32 = 100;
+
+/// Reads the unfinished bookings of the journal, the newest first, and keeps each as it now is.
+pub(super) async fn refresh(context: &Context) -> Result<()> {
+    let mut ids = context.journal()?.unfinished_bookings(AT_ONCE + 1)?;
+    let more = ids.len() > AT_ONCE as usize;
+    ids.truncate(AT_ONCE as usize);
+    let progress = context.out.progress("");
+    let mut gone = Vec::new();
+    for (number, id) in ids.iter().enumerate() {
+        progress.say(&format!("reading {} of {}", number + 1, ids.len()));
+        match read_booking(context, id).await {
+            Ok(booking) => context.journal()?.see(&booking)?,
+            Err(error) if error.exit == Exit::NotFound => gone.push(id.as_str()),
+            Err(error) => return Err(error),
+        }
+    }
+    drop(progress);
+    for id in gone {
+        context.out.warn(&format!(
+            "the service does not know {id} any more; to take it off the list: bookctl bookings forget {}",
+            shell::word(id)
+        ));
+    }
+    if more {
+        context.out.note(&format!(
+            "the newest {AT_ONCE} that are not finished were read anew; the same command reads on"
+        ));
+    }
+    Ok(())
+}

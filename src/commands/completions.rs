@@ -1,0 +1,90 @@
+use clap::ValueEnum;
+use serde_json::json;
+
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::model::document::Document;
+use crate::output::{Output, Page, View};
+
+/// Print the completion script of a shell
+///
+/// The script has bookctl itself answer: with commands and flags, and with what this machine remembers, as venues,
+/// slots and bookings. It needs no network, and changes nothing.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "To install, run one of these once:\n  \
+    bash        echo 'source <(bookctl completions bash)' >> ~/.bashrc\n  \
+    zsh         echo 'source <(bookctl completions zsh)' >> ~/.zshrc    # after compinit\n  \
+    fish        bookctl completions fish > ~/.config/fish/completions/bookctl.fish\n  \
+    elvish      echo 'eval (bookctl completions elvish | slurp)' >> ~/.config/elvish/rc.elv\n  \
+    powershell  Add-Content $PROFILE 'bookctl completions powershell | Out-String | Invoke-Expression'\n\n\
+    Examples:\n  \
+    source <(bookctl completions bash)\n  \
+    bookctl completions zsh > \"${fpath[1]}/_bookctl\"")]
+pub(crate) struct Args {
+    /// Shell
+    #[arg(
+        hide_possible_values = true,
+        value_name = "bash|zsh|fish|powershell|elvish"
+    )]
+    shell: Shell,
+}
+
+/// A shell whose lines can be completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+    Powershell,
+    Elvish,
+}
+
+impl Shell {
+    /// The name by which the shell's script asks.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Shell::Bash => "bash",
+            Shell::Zsh => "zsh",
+            Shell::Fish => "fish",
+            Shell::Powershell => "powershell",
+            Shell::Elvish => "elvish",
+        }
+    }
+
+    /// What the shell reads once, so that it asks bookctl from then on.
+    fn script(self) -> &'static str {
+        match self {
+            Shell::Bash => include_str!("../../completions/bookctl.bash"),
+            Shell::Zsh => include_str!("../../completions/_bookctl"),
+            Shell::Fish => include_str!("../../completions/bookctl.fish"),
+            Shell::Powershell => include_str!("../../completions/_bookctl.ps1"),
+            Shell::Elvish => include_str!("../../completions/bookctl.elv"),
+        }
+    }
+}
+
+pub(super) fn run(out: &Output, args: &Args) -> Result<Exit> {
+    if out.is_human() {
+        // A terminal's width is nothing to a script.
+        out.print_script(args.shell.script())?;
+    } else {
+        out.emit(&Script(args.shell))?;
+    }
+    Ok(Exit::Done)
+}
+
+struct Script(Shell);
+
+impl View for Script {
+    fn json(&self) -> Document {
+        json!({ "shell": self.0.name(), "script": self.0.script() }).into()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        for line in self.0.script().lines() {
+            page.line(line);
+        }
+        page
+    }
+}

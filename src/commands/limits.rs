@@ -1,0 +1,127 @@
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::config::Target;
+use crate::context::Context;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::journal::Window;
+use crate::model::document::Document;
+use crate::output::{Page, TableCell, Tone, View};
+
+/// Show what is left of each rate limit, as last seen
+///
+/// The service counts an organization's requests in windows of five minutes. Every bookctl on this machine counts
+/// along, so that none sends what would be refused. Reads of bookings and cards are not counted here.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl limits\n  \
+    bookctl limits --jq '.limits[] | select(.remaining == 0) | .resets_in_seconds'")]
+pub(crate) struct Args {}
+
+pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
+    let windows = context.journal()?.windows()?;
+    let embedded = matches!(context.target(), Target::Embedded { .. });
+    let moved = embedded.then(|| context.now()).transpose()?;
+    let seen = windows.into_iter().map(|window| {
+        let ours = Timestamp::now().saturating_add(window.ahead);
+        let now = moved.unwrap_or(ours.unwrap_or(Timestamp::MAX));
+        Seen::new(window, now)
+    });
+    let limits = LimitList(seen.collect());
+    context.out.emit(&limits)?;
+    if context.out.is_human() && limits.0.is_empty() {
+        context
+            .out
+            .note("no limit was seen yet: a search or a booking shows it");
+    }
+    Ok(Exit::Done)
+}
+
+/// A window as it is now, as far as nobody else used it.
+struct Seen {
+    window: Window,
+    remaining: u32,
+    /// Seconds until it resets; none where it did already.
+    resets_in: Option<u64>,
+}
+
+impl Seen {
+    fn new(window: Window, now: Timestamp) -> Self {
+        let (remaining, resets_in) = window.left(now);
+        let resets_in = Some(resets_in.as_secs()).filter(|_| !resets_in.is_zero());
+        Seen {
+            window,
+            remaining,
+            resets_in,
+        }
+    }
+}
+
+struct LimitList(Vec<Seen>);
+
+impl View for LimitList {
+    fn json(&self) -> Document {
+        let limits = self.0.iter().map(|seen| {
+            json!({
+                "endpoint": seen.window.budget,
+                "limit": seen.window.allowed,
+                "remaining": seen.remaining,
+                "resets_in_seconds": seen.resets_in.unwrap_or(0),
+                "resets_at": seen.window.resets_at.to_string(),
+                "seen_at": seen.window.seen_at.to_string(),
+            })
+        });
+        json!({ "limits": limits.collect::<Vec<Value>>() }).into()
+    }
+
+    fn page(&self) -> Page {
+        let rows = self.0.iter().map(|seen| {
+            let tone = if seen.remaining == 0 {
+                Tone::Bad
+            } else {
+                Tone::Good
+            };
+            let resets = match seen.resets_in {
+                Some(seconds) => format!("in {seconds} s"),
+                None => "already".to_owned(),
+            };
+            vec![
+                TableCell::from(seen.window.budget.as_str()),
+                TableCell::toned(seen.remaining.to_string(), tone),
+                TableCell::from(seen.window.allowed.to_string()),
+                TableCell::from(resets),
+            ]
+        });
+        let mut page = Page::default();
+        page.table(
+            vec!["endpoint", "left", "of", "resets"],
+            rows.collect(),
+            vec![],
+        );
+        page
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::SignedDuration;
+
+    #[test]
+    fn a_window_that_is_over_is_whole_again() {
+        let now = Timestamp::UNIX_EPOCH;
+        let window = |resets_at| Window {
+            budget: "POST /v1/bookings".into(),
+            allowed: 10,
+            remaining: 3,
+            resets_at,
+            ahead: SignedDuration::ZERO,
+            seen_at: now,
+        };
+        let open = Seen::new(window(now + SignedDuration::from_secs(9)), now);
+        assert_eq!((open.remaining, open.resets_in), (3, Some(9)));
+        let over = Seen::new(window(now), now);
+        assert_eq!((over.remaining, over.resets_in), (10, None));
+    }
+}

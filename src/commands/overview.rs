@@ -1,0 +1,89 @@
+//! The first page that a person reads: the commands by what they are for, instead of one long list.
+
+use clap::Subcommand;
+use clap::builder::Styles;
+
+use super::Command;
+use crate::output::wrap;
+
+/// Every command once, under what somebody wants who looks for it; in the order of [`Command`].
+const GROUPS: [(&str, &[&str]); 7] = [
+    ("Find and book", &["search", "slots", "book"]),
+    (
+        "Follow a booking",
+        &["show", "watch", "continue", "modify", "cancel"],
+    ),
+    (
+        "What this machine knows",
+        &["bookings", "attempts", "limits"],
+    ),
+    ("A person's own account", &["session", "card"]),
+    ("Build and test", &["sandbox", "webhook", "api"]),
+    (
+        "Connect to a service",
+        &["auth", "profile", "status", "doctor"],
+    ),
+    ("Learn more", &["explain", "help", "completions"]),
+];
+
+/// Columns of the longest name.
+const NAMES: usize = 11;
+
+/// The help of `bookctl` itself for a terminal of so many columns. clap knows headings for flags alone, so that the
+/// groups are written here; what each command does is its own sentence all the same.
+pub(crate) fn template(columns: usize) -> String {
+    let all = Command::augment_subcommands(clap::Command::new("bookctl"));
+    let styles = Styles::styled();
+    let (header, literal) = (styles.get_header(), styles.get_literal());
+    let indent = NAMES + 4;
+    let mut text = "{about-with-newline}\n{usage-heading} {usage}\n\n".to_owned();
+    for (heading, names) in GROUPS {
+        text.push_str(&format!("{header}{heading}:{header:#}\n"));
+        for command in names.iter().filter_map(|name| all.find_subcommand(name)) {
+            let lines = wrap(&summary(command), columns.saturating_sub(indent).max(12));
+            let lines = lines.join(&format!("\n{:indent$}", ""));
+            let name = command.get_name();
+            text.push_str(&format!("  {literal}{name:NAMES$}{literal:#}  {lines}\n"));
+        }
+        text.push('\n');
+    }
+    text.push_str(&format!(
+        "{header}Options:{header:#}\n{{options}}{{after-help}}"
+    ));
+    text
+}
+
+/// What a command does, and its other names.
+fn summary(command: &clap::Command) -> String {
+    let about = command.get_about().map(ToString::to_string);
+    let mut summary = about.unwrap_or_default();
+    for alias in command.get_all_aliases() {
+        summary.push_str(&format!(" [alias: {alias}]"));
+    }
+    summary
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_stands_in_one_group_and_its_line_fits_a_terminal_of_80_columns() {
+        let all = Command::augment_subcommands(clap::Command::new("bookctl"));
+        let named: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
+        let there: Vec<&str> = all.get_subcommands().map(clap::Command::get_name).collect();
+        assert_eq!(named, there);
+        for columns in [40, 80] {
+            let template = console::strip_ansi_codes(&template(columns)).into_owned();
+            for line in template.lines() {
+                assert!(line.chars().count() <= columns.max(41), "{columns}: {line}");
+            }
+            let goes_on = format!("\n{:1$}", "", NAMES + 4);
+            assert_eq!(template.contains(&goes_on), columns == 40, "{template}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+use clap::builder::PossibleValuesParser;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::event_json;
+use super::since::Since;
+use crate::context::Context;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::model::document::Document;
+use crate::model::zone::system_zone;
+use crate::output::{Page, TableCell, Tone, View};
+use crate::webhook::{EventRow, Query, State};
+
+/// List the events that were received, in the order in which they came
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl webhook events list --since 1h\n  \
+    bookctl webhook events list --booking bk_01 --json\n  \
+    bookctl webhook events list --state abandoned --jq '.events[].event_id'")]
+pub(crate) struct Args {
+    /// Of this booking alone
+    #[arg(long, value_name = "BOOKING")]
+    booking: Option<String>,
+    /// Of this kind alone, such as booking.confirmed
+    #[arg(long, value_name = "KIND")]
+    kind: Option<String>,
+    /// In this state alone
+    #[arg(long, value_name = "STATE", value_parser = PossibleValuesParser::new(State::ALL.map(State::as_str)))]
+    state: Option<String>,
+    /// Received since: so long ago (`2h`), or a time as in search
+    #[arg(long, value_name = "WHEN", value_parser = Since::parse)]
+    since: Option<Since>,
+    /// The newest so many; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: u32,
+}
+
+pub(super) fn run(context: &Context, args: Args) -> Result<Exit> {
+    let now = Timestamp::now();
+    let since = args.since.map(|since| since.resolve(now)).transpose()?;
+    let state = args.state.as_deref();
+    let events = context.webhooks()?.events(&Query {
+        booking: args.booking,
+        kind: args.kind,
+        state: State::ALL.into_iter().find(|it| Some(it.as_str()) == state),
+        since,
+        until: None,
+        limit: (args.limit > 0).then_some(args.limit),
+    })?;
+    context.out.emit(&EventList(&events))?;
+    if context.out.is_human() && events.is_empty() {
+        context
+            .out
+            .note("no such event was received here; `bookctl webhook listen` receives them");
+    }
+    Ok(Exit::Done)
+}
+
+struct EventList<'a>(&'a [EventRow]);
+
+impl View for EventList<'_> {
+    fn json(&self) -> Document {
+        let events: Vec<Value> = self.0.iter().map(event_json).collect();
+        json!({ "events": events }).into()
+    }
+
+    fn page(&self) -> Page {
+        let zone = system_zone();
+        let rows = self.0.iter().map(|row| {
+            let at = row.received_at.to_zoned(zone.clone());
+            let tone = match row.state {
+                State::Delivered => Tone::Good,
+                State::Kept => Tone::Dim,
+                State::Waiting | State::Undelivered => Tone::Warn,
+                State::Abandoned => Tone::Bad,
+            };
+            let answer = match (row.last_status, &row.last_error) {
+                (Some(status), _) => status.to_string(),
+                (None, Some(why)) => why.clone(),
+                (None, None) => String::new(),
+            };
+            vec![
+                TableCell::from(row.event.id.as_str()),
+                at.strftime("%F %H:%M:%S").to_string().into(),
+                row.event.kind.as_str().into(),
+                row.event.booking.as_deref().unwrap_or_default().into(),
+                row.event.status.as_deref().unwrap_or_default().into(),
+                TableCell::toned(row.state.as_str(), tone),
+                answer.into(),
+            ]
+        });
+        let mut page = Page::default();
+        let headers = vec![
+            "event", "received", "kind", "booking", "status", "state", "app",
+        ];
+        page.table(headers, rows.collect(), vec![]);
+        page
+    }
+}

@@ -1,0 +1,148 @@
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{event_json, find, moment};
+use crate::context::Context;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::model::document::Document;
+use crate::output::{Page, Tone, View};
+use crate::webhook::{AttemptRow, EventRow, Header, HeaderLine, State};
+
+/// Show an event as it came: headers, raw body, its signature's time, and every attempt to forward it
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl webhook events show evt_01\n  \
+    bookctl webhook events show evt_01 --jq .body")]
+pub(crate) struct Args {
+    /// The event's id
+    event: String,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<Exit> {
+    let webhooks = context.webhooks()?;
+    let row = find(&webhooks, &args.event)?;
+    let (headers, body) = webhooks.content(row.number)?;
+    let attempts = webhooks.attempts(row.number)?;
+    let name = super::super::names(context).signature_header();
+    let signature = headers.iter().find(|(known, _)| *known == name);
+    let signed_at = signature
+        .and_then(|(_, value)| Header::parse(value.as_bytes()).ok())
+        .and_then(|header| Timestamp::from_second(header.time()).ok());
+    context.out.emit(&Received {
+        row,
+        headers,
+        body,
+        attempts,
+        signed_at,
+    })?;
+    Ok(Exit::Done)
+}
+
+struct Received {
+    row: EventRow,
+    headers: Vec<HeaderLine>,
+    body: Vec<u8>,
+    attempts: Vec<AttemptRow>,
+    signed_at: Option<Timestamp>,
+}
+
+impl Received {
+    /// How old the signature was when it came.
+    fn age(&self) -> Option<i64> {
+        let signed = self.signed_at?;
+        Some(self.row.received_at.as_second() - signed.as_second())
+    }
+}
+
+impl View for Received {
+    fn json(&self) -> Document {
+        let headers = self.headers.iter();
+        let headers = headers.map(|(name, value)| json!({ "name": name, "value": value }));
+        let mut event = event_json(&self.row);
+        event["headers"] = headers.collect();
+        event["body"] = json!(String::from_utf8_lossy(&self.body));
+        // What does not verify is not kept.
+        event["verification"] = json!({
+            "verified": true,
+            "signed_at": self.signed_at.map(|at| at.to_string()),
+            "age_seconds": self.age(),
+        });
+        event["attempts"] = self.attempts.iter().map(attempt).collect();
+        event.into()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        let tone = match self.row.state {
+            State::Delivered => Tone::Good,
+            State::Abandoned => Tone::Bad,
+            State::Kept => Tone::Strong,
+            State::Waiting | State::Undelivered => Tone::Warn,
+        };
+        let event = &self.row.event;
+        page.heading(tone, self.row.state.as_str(), &event.id);
+        page.field("kind", &event.kind);
+        page.field_if("booking", event.booking.as_deref());
+        page.field_if("status", event.status.as_deref());
+        page.field("received", moment(self.row.received_at));
+        if let (Some(at), Some(age)) = (self.signed_at, self.age()) {
+            page.field("signed", format!("{at}, {age} s before; verified"));
+        }
+        if self.row.duplicates > 0 {
+            page.field("came again", format!("{} times", self.row.duplicates));
+        }
+        let headers = self.headers.iter();
+        let headers =
+            headers.map(|(name, value)| vec![name.as_str().into(), value.as_str().into()]);
+        page.table(vec!["header", "value"], headers.collect(), vec![]);
+        let attempts = self.attempts.iter().map(|it| {
+            vec![
+                it.number.to_string().into(),
+                moment(it.begun_at).into(),
+                if it.replay { "replay" } else { "forward" }.into(),
+                it.url.as_str().into(),
+                said(it).into(),
+            ]
+        });
+        let headings = vec!["attempt", "at", "as", "to", "answer"];
+        page.table(headings, attempts.collect(), vec![]);
+        let body = String::from_utf8_lossy(&self.body).into_owned();
+        match serde_json::from_str::<serde::de::IgnoredAny>(&body) {
+            Ok(_) => page.json(body),
+            Err(_) => page.line(body),
+        };
+        page.next(format!(
+            "bookctl webhook events replay {} --to URL",
+            event.id
+        ));
+        page
+    }
+}
+
+fn said(attempt: &AttemptRow) -> String {
+    match (attempt.status, &attempt.error, attempt.latency_ms) {
+        (Some(status), _, Some(latency)) => format!("{status} in {latency} ms"),
+        (_, Some(why), _) => why.clone(),
+        _ => "under way".to_owned(),
+    }
+}
+
+fn attempt(row: &AttemptRow) -> Value {
+    let mut attempt = json!({
+        "number": row.number,
+        "at": moment(row.begun_at),
+        "replay": row.replay,
+        "url": row.url,
+    });
+    if let Some(status) = row.status {
+        attempt["status"] = json!(status);
+    }
+    if let Some(why) = &row.error {
+        attempt["error"] = json!(why);
+    }
+    if let Some(latency) = row.latency_ms {
+        attempt["latency_ms"] = json!(latency);
+    }
+    attempt
+}

@@ -1,0 +1,44 @@
+//! The file that says where the listener is, and that it is there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+/// It goes with this value.
+pub(super) struct ReadyFile(PathBuf);
+
+impl ReadyFile {
+    /// What an earlier listener left there is not true any more.
+    pub(super) fn new(path: PathBuf) -> Result<Self> {
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(failed(&path, &error))
+            }
+            _ => Ok(ReadyFile(path)),
+        }
+    }
+
+    /// The file appears with all that is in it.
+    pub(super) fn write(&self, address: &str) -> Result<()> {
+        let mut name = self.0.file_name().unwrap_or_default().to_owned();
+        name.push(".new");
+        let new = self.0.with_file_name(name);
+        fs::write(&new, address)
+            .and_then(|()| fs::rename(&new, &self.0))
+            .map_err(|error| failed(&self.0, &error))
+    }
+}
+
+impl Drop for ReadyFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> Error {
+    Error::io(
+        format!("the ready file {} cannot be written", path.display()),
+        error,
+    )
+}

@@ -1,0 +1,205 @@
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::api::Call;
+use crate::commands::field::{Field, field};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::model::document::Document;
+use crate::output::{Page, Tone, View};
+use crate::view::RequestView;
+use crate::walk::{read_booking, webhook_secrets};
+use crate::webhook::{
+    DEADLINE, Endpoint, KINDS, NoReply, Poster, Reaction, Specimen, sign, status_of, summary_of,
+};
+
+/// Send an event to a consumer, signed as the service signs it
+///
+/// The event is well-formed, of any of the seven kinds, about a booking of the service (--booking) or one that is made
+/// up. It is sent once, and only to the address that --to names. An answer that is no 2xx ends with 7, none with 15.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl webhook send booking.confirmed --to http://127.0.0.1:8080/webhooks\n  \
+    bookctl webhook send booking.failed --to http://127.0.0.1:8080/webhooks -F data.object.error_code=slot_taken\n  \
+    bookctl webhook send booking.cancelled --to http://127.0.0.1:8080/webhooks --booking bk_01\n  \
+    bookctl webhook send booking.modified --to http://127.0.0.1:8080/webhooks --dry-run --json")]
+pub(crate) struct Args {
+    /// The kind of event, such as booking.confirmed
+    #[arg(value_parser = KINDS)]
+    kind: String,
+    /// The consumer's address
+    #[arg(long, value_name = "URL", value_parser = Endpoint::parse)]
+    to: Endpoint,
+    /// A booking of the service that the event is about
+    #[arg(long, value_name = "BOOKING")]
+    booking: Option<String>,
+    /// A field of the event by its path; true, false, null, numbers and JSON lists and objects are typed, anything
+    /// else is text
+    #[arg(short = 'F', long = "field", value_name = "PATH=VALUE", value_parser = field)]
+    fields: Vec<Field>,
+    /// When it is signed: seconds since 1970, or RFC 3339; now unless said
+    #[arg(long, value_name = "T", value_parser = super::input::second)]
+    timestamp: Option<i64>,
+    /// Read the secret from standard input
+    #[arg(long)]
+    secret_stdin: bool,
+    /// Show the request, and send nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let mut event = event(context, &args).await?;
+    for Field { key, value } in args.fields {
+        event.set(&key, structured(value)).map_err(|known| {
+            Error::usage(format!("an event has no field {}", key.escape_debug()))
+                .hint(format!("there are: {known}"))
+        })?;
+    }
+    let secrets = webhook_secrets(context, args.secret_stdin).await?;
+    let secret = secrets
+        .first()
+        .ok_or_else(|| Error::config("there is no webhook secret"))?;
+    let body = event.body();
+    let time = args
+        .timestamp
+        .unwrap_or_else(|| Timestamp::now().as_second());
+    let header = (super::header_name(context), sign(secret, time, &body));
+    if args.dry_run {
+        let headers = vec![
+            header,
+            ("Content-Type".to_owned(), "application/json".to_owned()),
+        ];
+        let call = Call::post(args.to.as_str(), event.document().clone());
+        context.out.emit(&RequestView {
+            call: &call,
+            headers,
+        })?;
+        return Ok(Exit::Done);
+    }
+    let poster = Poster::new(args.to, context.timeout().unwrap_or(DEADLINE))?;
+    let reaction = poster.post(std::slice::from_ref(&header), body).await;
+    if let Err(why) = &reaction.outcome {
+        return Err(no_answer(why, &poster));
+    }
+    let sent = Sent {
+        url: poster.endpoint.as_str(),
+        kind: &args.kind,
+        event,
+        signature: header.1,
+        reaction,
+    };
+    context.out.emit(&sent)?;
+    if sent.reaction.is_delivered() {
+        return Ok(Exit::Done);
+    }
+    context
+        .out
+        .warn("not delivered: the service takes any 2xx for delivered, and would try again");
+    Ok(Exit::Refused)
+}
+
+async fn event(context: &Context, args: &Args) -> Result<Specimen> {
+    let dialect = context.dialect();
+    let Some(id) = &args.booking else {
+        return Ok(Specimen::made_up(&args.kind, &dialect, Timestamp::now()));
+    };
+    let booking = read_booking(context, id).await?;
+    let (status, told) = (booking.status(), status_of(&args.kind));
+    if args.kind != "booking.created" && status.as_str() != told {
+        context.out.note(&format!(
+            "{} is {status}, and the event says so, although its kind tells of {told}",
+            booking.id()
+        ));
+    }
+    let summary = summary_of(booking.value());
+    Ok(Specimen::new(
+        &args.kind,
+        summary,
+        &dialect,
+        Timestamp::now(),
+    ))
+}
+
+/// Lists and objects have no other way in.
+fn structured(value: Value) -> Value {
+    match value {
+        Value::String(text) if text.starts_with(['{', '[']) => {
+            serde_json::from_str(&text).unwrap_or(Value::String(text))
+        }
+        value => value,
+    }
+}
+
+/// The consumer did not answer (15).
+pub(super) fn no_answer(why: &NoReply, poster: &Poster) -> Error {
+    let url = poster.endpoint.as_str();
+    let (code, message) = match why {
+        NoReply::NotReached(why) => ("network", format!("{url} is not reached: {why}")),
+        NoReply::Broken(why) => ("network", format!("{url} gave no answer: {why}")),
+        NoReply::TooLate => (
+            "timeout",
+            format!(
+                "{url} did not answer within {} s",
+                poster.deadline.as_secs_f32()
+            ),
+        ),
+    };
+    Error::new(code, Exit::Network, message)
+        .hint("a consumer answers within 10 seconds: is it running, and is this its address?")
+}
+
+struct Sent<'a> {
+    url: &'a str,
+    kind: &'a str,
+    event: Specimen,
+    signature: String,
+    reaction: Reaction,
+}
+
+impl Sent<'_> {
+    fn status(&self) -> u16 {
+        self.reaction.status().unwrap_or_default()
+    }
+
+    fn answer(&self) -> &str {
+        let reply = self.reaction.outcome.as_ref().ok();
+        reply.map_or("", |reply| reply.body.as_str())
+    }
+
+    fn elapsed_ms(&self) -> u64 {
+        u64::try_from(self.reaction.elapsed.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+impl View for Sent<'_> {
+    fn json(&self) -> Document {
+        json!({
+            "delivered": self.reaction.is_delivered(),
+            "url": self.url,
+            "status": self.status(),
+            "body": self.answer(),
+            "elapsed_ms": self.elapsed_ms(),
+            "signature": self.signature,
+            "event": self.event.document(),
+        })
+        .into()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        let (tone, state) = match self.reaction.is_delivered() {
+            true => (Tone::Good, "delivered"),
+            false => (Tone::Bad, "not delivered"),
+        };
+        page.heading(tone, state, self.url);
+        page.field("event", format!("{} {}", self.event.id(), self.kind));
+        page.field(
+            "answer",
+            format!("{} in {} ms", self.status(), self.elapsed_ms()),
+        );
+        page.field_if("body", Some(self.answer()).filter(|it| !it.is_empty()));
+        page
+    }
+}

@@ -1,0 +1,182 @@
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::input::{blocking, body, one_stdin, unreadable};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::model::document::Document;
+use crate::output::{Page, TableCell, View};
+use crate::walk::webhook_secrets;
+use crate::webhook::{Signer, Source, each_piece};
+
+/// The largest body that is repeated in the result: the service sends no larger one.
+const SHOWN: usize = 1024 * 1024;
+
+/// Sign a body as the service does: the header that goes with it
+///
+/// The body is signed byte for byte, to its last line end. The header is one line, as `curl -H @-` reads it; with
+/// --curl the whole request is, as a command to paste. The secret is the environment's (BOOKCTL_WEBHOOK_SECRET), the
+/// stored one, or the sandbox's own; the first of several.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl webhook sign event.json\n  \
+    bookctl webhook sign event.json | curl -H @- --data-binary @event.json http://127.0.0.1:8080/webhooks\n  \
+    bookctl webhook sign event.json --curl http://127.0.0.1:8080/webhooks\n  \
+    printf '{}' | bookctl webhook sign - --timestamp 1795262400 --json")]
+pub(crate) struct Args {
+    /// The body, or - for standard input
+    #[arg(value_name = "FILE|-", value_parser = Source::parse)]
+    body: Option<Source>,
+    /// When it is signed: seconds since 1970, or RFC 3339; now unless said
+    #[arg(long, value_name = "T", value_parser = super::input::second)]
+    timestamp: Option<i64>,
+    /// Print a curl command that posts it there
+    #[arg(long, value_name = "URL")]
+    curl: Option<String>,
+    /// Read the secret from standard input
+    #[arg(long)]
+    secret_stdin: bool,
+}
+
+pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let source = body(args.body)?;
+    one_stdin(&source, args.secret_stdin)?;
+    let secrets = webhook_secrets(context, args.secret_stdin).await?;
+    let Some(secret) = secrets.first() else {
+        return Err(Error::config("there is no webhook secret"));
+    };
+    let time = args
+        .timestamp
+        .unwrap_or_else(|| Timestamp::now().as_second());
+    let mut signer = Signer::new(secret, time);
+    let named = source.clone();
+    let (value, kept) = blocking(move || {
+        let mut body = Some(Vec::new());
+        let read = source.open().and_then(|from| {
+            each_piece(from, |piece| {
+                signer.update(piece);
+                body = body.take().filter(|it| it.len() + piece.len() <= SHOWN);
+                if let Some(body) = &mut body {
+                    body.extend_from_slice(piece);
+                }
+            })
+        });
+        read.map_err(|error| unreadable(&source, &error))?;
+        Ok((signer.finish(), body))
+    })
+    .await?;
+    let signed = Signed {
+        header: super::header_name(context),
+        value,
+        time,
+        body: kept.and_then(|body| String::from_utf8(body).ok()),
+        curl: None,
+    };
+    let curl = match &args.curl {
+        Some(url) => Some(curl_command(&signed, &named, url)?),
+        None => None,
+    };
+    context.out.emit(&Signed { curl, ..signed })?;
+    Ok(Exit::Done)
+}
+
+/// The request as a command to paste.
+fn curl_command(signed: &Signed, body: &Source, url: &str) -> Result<String> {
+    let data = match (body, &signed.body) {
+        (Source::File(path), _) => quoted(&format!("@{}", path.display())),
+        // To curl a leading @ would be a file's name.
+        (Source::Stdin, Some(body)) if !body.starts_with('@') && !body.contains('\0') => {
+            quoted(body)
+        }
+        (Source::Stdin, _) => {
+            return Err(Error::usage(
+                "the body cannot stand in a command: it is no text, or too large",
+            )
+            .hint("put it into a file: bookctl webhook sign FILE --curl URL"));
+        }
+    };
+    Ok(format!(
+        "curl -H 'Content-Type: application/json' -H {} --data-binary {data} {}",
+        quoted(&signed.line()),
+        quoted(url)
+    ))
+}
+
+/// A word as a shell reads it; with control characters as bash, zsh and ksh do.
+fn quoted(word: &str) -> String {
+    if !word.chars().any(char::is_control) {
+        return format!("'{}'", word.replace('\'', r"'\''"));
+    }
+    let mut text = String::from("$'");
+    for c in word.chars() {
+        match c {
+            '\'' | '\\' => text.extend(['\\', c]),
+            '\n' => text.push_str("\\n"),
+            c if c.is_control() => {
+                let mut bytes = [0; 4];
+                for byte in c.encode_utf8(&mut bytes).bytes() {
+                    text.push_str(&format!("\\{byte:03o}"));
+                }
+            }
+            c => text.push(c),
+        }
+    }
+    text + "'"
+}
+
+struct Signed {
+    header: String,
+    value: String,
+    time: i64,
+    /// Where it is text, and not too large to repeat.
+    body: Option<String>,
+    curl: Option<String>,
+}
+
+impl Signed {
+    fn line(&self) -> String {
+        format!("{}: {}", self.header, self.value)
+    }
+}
+
+impl View for Signed {
+    fn json(&self) -> Document {
+        let mut document = json!({
+            "header": self.header,
+            "value": self.value,
+            "timestamp": self.time,
+        });
+        if let Some(body) = &self.body {
+            document["body"] = json!(body);
+        }
+        if let Some(curl) = &self.curl {
+            document["curl"] = json!(curl);
+        }
+        document.into()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        // To be copied as it stands: a line end in a header would make it another.
+        let line = self.curl.clone().unwrap_or_else(|| self.line());
+        page.columns(vec![(TableCell::from(line), 0)]);
+        page
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_word_is_quoted_so_that_a_shell_reads_it_back() {
+        for (word, shell) in [
+            ("a b", "'a b'"),
+            ("it's", r"'it'\''s'"),
+            ("it's\n\\\u{7f}\u{85}", r"$'it\'s\n\\\177\302\205'"),
+        ] {
+            assert_eq!(quoted(word), shell);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The line that is being typed, up to the cursor.
+
+use std::ffi::OsString;
+
+use crate::commands::Shell;
+
+/// The words up to the cursor, without their quotes; the last is being typed, and may be empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) words: Vec<OsString>,
+    /// How much of the last word, in bytes, stands before what the shell replaces.
+    pub(super) kept: usize,
+    /// Whether the last word stands in quotes that are still open.
+    pub(super) quoted: bool,
+    /// Whether candidates are only listed now, and none of them is put into the line.
+    pub(super) listing: bool,
+}
+
+impl Line {
+    /// Reads what a script hands over: the words, or from bash its own three.
+    pub(super) fn read(shell: Shell, words: Vec<OsString>) -> Self {
+        match (shell, words.as_slice()) {
+            (Shell::Bash, [kind, line, piece]) => Self::of_bash(
+                &kind.to_string_lossy(),
+                &line.to_string_lossy(),
+                &piece.to_string_lossy(),
+            ),
+            _ => Line {
+                words,
+                ..Line::default()
+            },
+        }
+    }
+
+    /// bash splits words at `=`, `:` and `@` too, and replaces only `piece`, the last part: so the line is read anew.
+    fn of_bash(kind: &str, line: &str, piece: &str) -> Self {
+        let (words, quoted) = split(line);
+        let last = words.last().map(String::as_str).unwrap_or_default();
+        let kept = last.strip_suffix(piece).map_or(0, str::len);
+        Line {
+            kept,
+            quoted,
+            // `?`: a list after a second tab; `!`: at once, where the words have no more in common.
+            listing: kind == "63" || kind == "33",
+            words: words.into_iter().map(OsString::from).collect(),
+        }
+    }
+
+    /// The same line with `--profile=NAME` for `--profile NAME`: a profile may be called as a command is, and the
+    /// word would be taken for it.
+    pub(super) fn with_global_values_joined(mut self, root: &clap::Command) -> Self {
+        let takes_value = |word: &OsString| {
+            let long = word.to_str().and_then(|word| word.strip_prefix("--"));
+            root.get_arguments().any(|it| {
+                it.is_global_set() && it.get_action().takes_values() && it.get_long() == long
+            })
+        };
+        let mut words: Vec<OsString> = Vec::new();
+        let last = self.words.len().saturating_sub(1);
+        let mut escaped = false;
+        for (place, word) in self.words.drain(..).enumerate() {
+            match words.last_mut() {
+                Some(flag) if place < last && !escaped && takes_value(flag) => {
+                    flag.push("=");
+                    flag.push(word);
+                }
+                _ => {
+                    escaped |= word == "--";
+                    words.push(word);
+                }
+            }
+        }
+        self.words = words;
+        self
+    }
+
+    /// What is being typed.
+    pub(super) fn current(&self) -> &str {
+        let last = self.words.last().and_then(|word| word.to_str());
+        last.unwrap_or_default()
+    }
+
+    /// The words before it that are bookctl's own: what comes after `--` is another program's.
+    pub(super) fn before(&self) -> impl Iterator<Item = &str> {
+        let before = self.words.len().saturating_sub(1);
+        let own = self.words.iter().take(before).skip(1);
+        own.map(|word| word.to_str().unwrap_or_default())
+            .take_while(|word| *word != "--")
+    }
+}
+
+/// The words of the last command of a line, without their quotes, and whether a quote is still open. Nothing is
+/// expanded.
+fn split(line: &str) -> (Vec<String>, bool) {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (Some('"'), '\\') | (None, '\\') => {
+                word.get_or_insert_default().extend(chars.next());
+            }
+            (Some(_), c) => word.get_or_insert_default().push(c),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (None, ';' | '|' | '&' | '(') => {
+                words.clear();
+                word = None;
+            }
+            (None, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.push(word.unwrap_or_default());
+    (words, quote.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &Line) -> Vec<&str> {
+        let words = line.words.iter();
+        words.map(|word| word.to_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_line_of_bash_keeps_together_what_bash_takes_apart() {
+        for (text, piece, last, kept) in [
+            ("bookctl book --slot=@1", "@1", "--slot=@1", 7),
+            ("bookctl show a:b", "b", "a:b", 2),
+            ("bookctl show ", "", "", 0),
+            ("cd /; bookctl show 'a b", "a b", "a b", 0),
+            (r"bookctl show a\ b", r"a\ b", "a b", 0),
+        ] {
+            let line = Line::of_bash("9", text, piece);
+            assert_eq!((line.current(), line.kept), (last, kept), "{text}");
+            assert_eq!(words(&line)[0], "bookctl", "{text}");
+        }
+    }
+
+    #[test]
+    fn quotes_are_no_part_of_a_word_and_an_open_one_is_told() {
+        assert_eq!(
+            split("a 'b c' \"d \\\" e\" '' f"),
+            (
+                ["a", "b c", "d \" e", "", "f"].map(str::to_owned).to_vec(),
+                false
+            )
+        );
+        assert_eq!(
+            split("a 'b "),
+            (vec!["a".to_owned(), "b ".to_owned()], true)
+        );
+    }
+
+    #[test]
+    fn a_profile_that_is_called_as_a_command_is_no_command() {
+        let root =
+            clap::Command::new("x").arg(clap::Arg::new("profile").long("profile").global(true));
+        let line = |text: &str| Line {
+            words: split(text).0.into_iter().map(OsString::from).collect(),
+            ..Line::default()
+        };
+        let joined = |text| line(text).with_global_values_joined(&root);
+        assert_eq!(
+            words(&joined("x --profile sandbox show ")),
+            ["x", "--profile=sandbox", "show", ""]
+        );
+        assert_eq!(words(&joined("x --profile s")), ["x", "--profile", "s"]);
+        assert_eq!(
+            words(&joined("x run -- y --profile z ")),
+            ["x", "run", "--", "y", "--profile", "z", ""]
+        );
+    }
+}

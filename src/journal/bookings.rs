@@ -1,0 +1,239 @@
+//! What this machine booked: each booking as it was last seen.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::Journal;
+use crate::error::Result;
+use crate::model::booking::Booking;
+use crate::model::document::Document;
+
+/// A booking of the journal.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptBooking {
+    /// As the service sent it; where its guest was forgotten, its id and status alone.
+    pub(crate) booking: Booking,
+    /// When it was last read, RFC 3339.
+    pub(crate) seen_at: String,
+}
+
+/// What may still change by itself, a status that nobody knows included. The index of this name has these very words.
+pub(super) const UNFINISHED: &str = "status NOT IN ('confirmed', 'failed', 'cancelled', 'expired')";
+
+/// A booking whose guest is forgotten is its id and status from then on, whatever is seen of it later.
+const SEEN: &str = "
+    status   = excluded.status,
+    seen_at  = excluded.seen_at,
+    document = iif(bookings.forgotten_at IS NULL, excluded.document,
+                   json_object('id', bookings.id, 'object', 'booking', 'status', excluded.status))";
+
+/// Keeps the booking that the attempt under `key` made, in the transaction that settles the attempt.
+pub(super) fn keep(connection: &Connection, key: &str, booking: &Booking) -> rusqlite::Result<()> {
+    let query = format!(
+        "INSERT INTO bookings (origin, id, profile, idempotency_key, status, document, created_at, seen_at)
+         SELECT origin, ?2, profile, idempotency_key, ?3, ?4, created_at, ?5 FROM attempts WHERE idempotency_key = ?1
+         ON CONFLICT (origin, id) DO UPDATE SET {SEEN}"
+    );
+    let (status, document) = (booking.status(), booking.document().text());
+    let now = Timestamp::now().to_string();
+    let row = params![key, booking.id(), status.as_str(), document, now];
+    connection.execute(&query, row).map(drop)
+}
+
+impl Journal {
+    /// Whether the journal knows the booking in another state.
+    pub(crate) fn knows_otherwise(&self, booking: &Booking) -> Result<bool> {
+        let (status, document) = (booking.status(), booking.document().text());
+        self.read(|connection| {
+            connection.query_row(
+                "SELECT EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2
+                 AND (status <> ?3 OR (forgotten_at IS NULL AND document <> ?4)))",
+                params![self.origin, booking.id(), status.as_str(), document],
+                |row| row.get(0),
+            )
+        })
+    }
+
+    /// The booking was read just now. One that the journal does not know stays unknown to it.
+    pub(crate) fn see(&mut self, booking: &Booking) -> Result<()> {
+        let (origin, status) = (self.origin.clone(), booking.status());
+        let now = Timestamp::now().to_string();
+        self.write(|connection| {
+            let query = format!(
+                "INSERT INTO bookings (origin, id, profile, idempotency_key, status, document, created_at, seen_at)
+                 SELECT origin, id, profile, idempotency_key, ?3, ?4, created_at, ?5 FROM bookings
+                 WHERE origin = ?1 AND id = ?2
+                 ON CONFLICT (origin, id) DO UPDATE SET {SEEN}"
+            );
+            let row = params![origin, booking.id(), status.as_str(), booking.document().text(), now];
+            connection.execute(&query, row).map(drop)
+        })
+    }
+
+    /// What this machine booked at this service, the newest first: all, or those with one status.
+    pub(crate) fn bookings(&self, status: Option<&str>, limit: u32) -> Result<Vec<KeptBooking>> {
+        let rows = self.read(|connection| {
+            connection
+                .prepare(listing(status))?
+                .query_map(params![self.origin, limit, status], |row| {
+                    Ok((row.get::<_, String>(0)?, row.get(1)?))
+                })?
+                .collect::<rusqlite::Result<Vec<_>>>()
+        })?;
+        let kept = rows.into_iter().filter_map(|(document, seen_at)| {
+            let booking = Booking::from_document(Document::parse(document).ok()?)?;
+            Some(KeptBooking { booking, seen_at })
+        });
+        Ok(kept.collect())
+    }
+
+    /// How a booking that this machine made ended, where it did: it changes by itself no more.
+    pub(crate) fn ended(&self, id: &str) -> Result<Option<Booking>> {
+        let text = self.read(|connection| {
+            let query = format!(
+                "SELECT document FROM bookings WHERE origin = ?1 AND id = ?2 AND NOT ({UNFINISHED})"
+            );
+            let row = params![self.origin, id];
+            connection
+                .query_row(&query, row, |row| row.get::<_, String>(0))
+                .optional()
+        })?;
+        Ok(text.and_then(|text| Booking::from_document(Document::parse(text).ok()?)))
+    }
+
+    /// The ids of those that may have changed by themselves since they were seen, the newest first.
+    pub(crate) fn unfinished_bookings(&self, limit: u32) -> Result<Vec<String>> {
+        self.read(|connection| {
+            connection
+                .prepare(&unfinished())?
+                .query_map(params![self.origin, limit], |row| row.get(0))?
+                .collect()
+        })
+    }
+
+    /// Whether this machine made the booking, as far as anything of it is left.
+    pub(crate) fn made(&self, booking_id: &str) -> Result<bool> {
+        self.read(|connection| {
+            let row = params![self.origin, booking_id];
+            connection
+                .query_row(MADE, row, |row| row.get(0))
+                .optional()
+                .map(Option::unwrap_or_default)
+        })
+    }
+}
+
+const MADE: &str = "
+    SELECT EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2)
+        OR EXISTS (SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2)";
+
+fn listing(status: Option<&str>) -> &'static str {
+    match status {
+        None => {
+            "SELECT document, seen_at FROM bookings WHERE origin = ?1 AND ?3 IS NULL
+             ORDER BY created_at DESC, id DESC LIMIT ?2"
+        }
+        Some(_) => {
+            "SELECT document, seen_at FROM bookings WHERE origin = ?1 AND status = ?3
+             ORDER BY created_at DESC, id DESC LIMIT ?2"
+        }
+    }
+}
+
+fn unfinished() -> String {
+    format!(
+        "SELECT id FROM bookings WHERE origin = ?1 AND {UNFINISHED} ORDER BY created_at DESC, id DESC LIMIT ?2"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::plans::plan;
+    use serde_json::{Value, json};
+
+    fn journal(folder: &tempfile::TempDir) -> Journal {
+        let path = folder.path().join("journal.db");
+        Journal::open(&path, "https://a.example".into(), None).unwrap()
+    }
+
+    fn booking(id: &str, status: &str) -> Booking {
+        let text = format!(r#"{{"id":"{id}", "status":"{status}", "price":1.50}}"#);
+        Booking::from_document(Document::parse(text).unwrap()).unwrap()
+    }
+
+    fn made(journal: &mut Journal, key: &str, booking: &Booking) {
+        journal.begin(key, &json!({}), None).unwrap();
+        journal.settle(key, booking, 201).unwrap();
+    }
+
+    #[test]
+    fn a_settled_create_is_listed_as_the_service_sent_it_and_as_it_was_seen_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = journal(&folder);
+        made(&mut journal, "a", &booking("bk_1", "processing"));
+        made(&mut journal, "b", &booking("bk_2", "confirmed"));
+        assert_eq!(journal.unfinished_bookings(9).unwrap(), ["bk_1"]);
+        let later = booking("bk_1", "confirmed");
+        assert!(journal.knows_otherwise(&later).unwrap());
+        journal.see(&later).unwrap();
+        assert!(!journal.knows_otherwise(&later).unwrap());
+        assert!(journal.ended("bk_1").unwrap().is_some());
+        assert!(journal.ended("bk_9").unwrap().is_none());
+        let kept = journal.bookings(Some("confirmed"), 9).unwrap();
+        let texts: Vec<&str> = kept.iter().map(|it| it.booking.document().text()).collect();
+        let sent = |id| format!(r#"{{"id":"{id}", "status":"confirmed", "price":1.50}}"#);
+        assert_eq!(texts, [sent("bk_2"), sent("bk_1")]);
+        assert_eq!(journal.bookings(None, 1).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_booking_that_others_made_is_not_kept_when_it_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = journal(&folder);
+        let theirs = booking("bk_9", "confirmed");
+        assert!(!journal.knows_otherwise(&theirs).unwrap());
+        journal.see(&theirs).unwrap();
+        assert!(journal.bookings(None, 9).unwrap().is_empty());
+    }
+
+    #[test]
+    fn no_list_looks_at_more_rows_than_it_shows() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = journal(&folder);
+        for (query, index) in [
+            (listing(None).to_owned(), "bookings_created (origin=?)"),
+            (
+                listing(Some("confirmed")).to_owned(),
+                "bookings_of_status (origin=? AND status=?)",
+            ),
+            (unfinished(), "bookings_unfinished (origin=?)"),
+            (
+                MADE.to_owned(),
+                "attempts_of_booking (origin=? AND booking_id=?)",
+            ),
+        ] {
+            let plan = plan(&journal, &query);
+            assert!(plan.contains(index), "{query}: {plan}");
+            assert!(
+                !plan.contains("SCAN attempts") && !plan.contains("SCAN bookings"),
+                "{plan}"
+            );
+            assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+        }
+    }
+
+    #[test]
+    fn what_is_listed_is_what_the_service_wrote_whatever_a_name_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = journal(&folder);
+        let hostile = json!({
+            "id": "bk'); DROP TABLE bookings; --", "status": "confirmed", "customer": {"name": "\u{0}\u{1b}[2J\"'寿司"},
+        });
+        let made_here = Booking::from_document(hostile.clone().into()).unwrap();
+        made(&mut journal, "k", &made_here);
+        let kept = journal.bookings(None, 9).unwrap();
+        let values: Vec<&Value> = kept.iter().map(|it| it.booking.value()).collect();
+        assert_eq!(values, [&hostile]);
+    }
+}

@@ -1,0 +1,405 @@
+//! Guests' data, and how it goes: by itself once it was kept long enough, or because a person says so.
+//!
+//! What goes is the guest in a stored request and the document of a booking; the hash of the request stays, so that
+//! its key is still refused for another one. An unsettled attempt is never touched: its request is what settles it.
+//! Afterwards the file is to be rewritten, so that nothing of them remains in it.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, params};
+
+use super::Journal;
+use crate::error::Result;
+use crate::model::retention::Retention;
+
+/// What one create forgets at most, so that none takes long: more than one create ever adds.
+const PURGED_AT_ONCE: u32 = 1000;
+
+/// The largest file that is rewritten after a create by the way: that takes a fraction of a second.
+const SMALL: u64 = 16 * 1024 * 1024;
+
+/// What was forgotten, and what was not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Forgotten {
+    /// Bookings, and attempts that made none.
+    pub(crate) count: u32,
+    /// Attempts that fit, and are left as they are: their outcome is not known.
+    pub(crate) unsettled: u32,
+}
+
+/// The request without the people in it. One that somebody damaged must not keep a create from being settled.
+const WITHOUT_GUEST: &str = "
+    request = iif(json_valid(request), json_remove(request, '$.customer', '$.end_user'), '{}'), forgotten_at = ?3";
+
+/// Attempts that name a guest and are concluded, as the indexes say it. A state that nobody here wrote is neither.
+const CONCLUDED: &str = "state IN ('settled', 'refused', 'abandoned') AND forgotten_at IS NULL";
+
+/// What is of a service (?1) up to a moment (?2).
+const UNTIL: &str = "origin = ?1 AND created_at <= ?2";
+
+/// Forgets the guests of what was begun so long ago at this service that `retention` is over. What is left of a
+/// booking is its id, its status and when it was made. Returns how many rows that changed.
+pub(super) fn purge(
+    connection: &Connection,
+    origin: &str,
+    retention: Retention,
+) -> rusqlite::Result<usize> {
+    let now = Timestamp::now();
+    let ended = retention.ended(now).to_string();
+    let mut purged = 0;
+    for query in [purge_attempts(), purge_bookings()] {
+        let row = params![origin, ended, now.to_string(), PURGED_AT_ONCE];
+        purged += connection.execute(&query, row)?;
+    }
+    Ok(purged)
+}
+
+fn purge_attempts() -> String {
+    format!(
+        "UPDATE attempts SET {WITHOUT_GUEST} WHERE idempotency_key IN
+         (SELECT idempotency_key FROM attempts WHERE {UNTIL} AND {CONCLUDED} ORDER BY created_at LIMIT ?4)"
+    )
+}
+
+fn purge_bookings() -> String {
+    format!(
+        "UPDATE bookings SET forgotten_at = ?3,
+             document = json_object('id', id, 'object', 'booking', 'status', status)
+         WHERE origin = ?1 AND id IN
+         (SELECT id FROM bookings WHERE {UNTIL} AND forgotten_at IS NULL ORDER BY created_at LIMIT ?4)"
+    )
+}
+
+/// Bookings, and attempts that still name a guest; one that made a booking counts as that.
+fn count_guests() -> String {
+    format!(
+        "SELECT count(*) FROM (
+             SELECT id FROM bookings WHERE {UNTIL}
+             UNION
+             SELECT coalesce(booking_id, idempotency_key) FROM attempts WHERE {UNTIL} AND {CONCLUDED})"
+    )
+}
+
+fn count_unsettled() -> String {
+    format!("SELECT count(*) FROM attempts WHERE state = 'unsettled' AND {UNTIL}")
+}
+
+fn strip_attempts() -> String {
+    format!("UPDATE attempts SET {WITHOUT_GUEST} WHERE {UNTIL} AND {CONCLUDED}")
+}
+
+fn strip_attempt() -> String {
+    format!(
+        "UPDATE attempts SET {WITHOUT_GUEST} WHERE origin = ?1 AND booking_id = ?2 AND {CONCLUDED}"
+    )
+}
+
+fn delete_bookings() -> String {
+    format!("DELETE FROM bookings WHERE {UNTIL}")
+}
+
+const DELETE_BOOKING: &str = "DELETE FROM bookings WHERE origin = ?1 AND id = ?2";
+
+fn count(connection: &Connection, origin: &str, until: &str) -> rusqlite::Result<Forgotten> {
+    let count = |query: String| connection.query_row(&query, [origin, until], |row| row.get(0));
+    Ok(Forgotten {
+        count: count(count_guests())?,
+        unsettled: count(count_unsettled())?,
+    })
+}
+
+impl Journal {
+    /// How long guests are remembered where nothing else is said.
+    pub(crate) fn keep_for(&mut self, retention: Retention) {
+        self.retention = retention;
+    }
+
+    /// Leaves no remains of what a create purged, where that is quickly done. Where it is not, or fails, what remains
+    /// is in no row, and goes with the next rewriting.
+    pub(super) fn clean_after(&mut self, purged: usize) {
+        if purged > 0 && self.size() <= SMALL {
+            let _ = self.rewrite();
+        }
+    }
+
+    /// What `forget_until` would forget.
+    pub(crate) fn forgettable(&self, until: Timestamp) -> Result<Forgotten> {
+        self.read(|connection| count(connection, &self.origin, &until.to_string()))
+    }
+
+    /// Forgets every guest of what was booked at this service until then; `rewrite_file` is to follow.
+    pub(crate) fn forget_until(&mut self, until: Timestamp) -> Result<Forgotten> {
+        let (origin, until) = (self.origin.clone(), until.to_string());
+        let now = Timestamp::now().to_string();
+        self.write(|connection| {
+            let forgotten = count(connection, &origin, &until)?;
+            connection.execute(&strip_attempts(), [&origin, &until, &now])?;
+            connection.execute(&delete_bookings(), [&origin, &until])?;
+            Ok(forgotten)
+        })
+    }
+
+    /// Forgets the guest of one booking, and counts nothing where that was done before; `rewrite_file` is to follow.
+    pub(crate) fn forget_booking(&mut self, id: &str) -> Result<Forgotten> {
+        let origin = self.origin.clone();
+        let now = Timestamp::now().to_string();
+        self.write(|connection| {
+            let stripped = connection.execute(&strip_attempt(), [origin.as_str(), id, &now])?;
+            let deleted = connection.execute(DELETE_BOOKING, [origin.as_str(), id])?;
+            Ok(Forgotten {
+                count: u32::from(stripped + deleted > 0),
+                unsettled: 0,
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::plans::plan;
+    use crate::journal::{Begun, State};
+    use crate::model::booking::Booking;
+    use serde_json::{Value, json};
+    use std::path::PathBuf;
+
+    const GUEST: &str = "Canary Wharton";
+
+    struct Place {
+        folder: tempfile::TempDir,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            Place {
+                folder: tempfile::tempdir().unwrap(),
+            }
+        }
+
+        fn path(&self) -> PathBuf {
+            self.folder.path().join("journal.db")
+        }
+
+        fn journal(&self) -> Journal {
+            Journal::open(&self.path(), "https://a.example".into(), None).unwrap()
+        }
+
+        /// Whether a text is anywhere in the journal's files.
+        fn holds(&self, text: &str) -> bool {
+            let files = std::fs::read_dir(self.folder.path()).unwrap();
+            files
+                .map(|file| std::fs::read(file.unwrap().path()).unwrap())
+                .any(|bytes| {
+                    bytes
+                        .windows(text.len())
+                        .any(|window| window == text.as_bytes())
+                })
+        }
+    }
+
+    fn request(guest: &str) -> Value {
+        json!({
+            "venue_id": "ven_1", "customer": {"name": guest, "email": format!("{guest}@b.example")},
+            "end_user": guest, "party_size": 2,
+        })
+    }
+
+    fn booking(id: &str, guest: &str) -> Booking {
+        let document = json!({"id": id, "status": "confirmed", "customer": {"name": guest}, "end_user": guest});
+        Booking::from_document(document.into()).unwrap()
+    }
+
+    fn make(journal: &mut Journal, key: &str, id: &str) {
+        journal.begin(key, &request(GUEST), None).unwrap();
+        journal.settle(key, &booking(id, GUEST), 201).unwrap();
+    }
+
+    #[test]
+    fn a_forgotten_guest_is_nowhere_in_the_file_and_the_key_still_belongs_to_the_request() {
+        let place = Place::new();
+        let mut journal = place.journal();
+        make(&mut journal, "k", "bk_1");
+        assert!(place.holds(GUEST));
+        assert_eq!(journal.forget_booking("bk_1").unwrap().count, 1);
+        Journal::rewrite_file(&place.path()).unwrap();
+        assert!(!place.holds(GUEST));
+        assert_eq!(journal.forget_booking("bk_1").unwrap().count, 0);
+        assert!(journal.made("bk_1").unwrap() && !journal.made("bk_2").unwrap());
+        assert_eq!(
+            journal.begin("k", &request(GUEST), None).unwrap(),
+            Begun::Again
+        );
+        assert!(journal.begin("k", &request("Another Guest"), None).is_err());
+        let left = journal.attempt("k").unwrap().unwrap();
+        assert_eq!(left.request, json!({"venue_id": "ven_1", "party_size": 2}));
+    }
+
+    /// Pages that were split, merged and freed hold no remains either.
+    #[test]
+    fn of_many_guests_of_all_lengths_nothing_remains() {
+        let place = Place::new();
+        let mut journal = place.journal();
+        let guest = |number: usize| format!("{GUEST} {}", "x".repeat(number * 37 % 3000));
+        for number in 0..150 {
+            let (key, id) = (format!("k{number}"), format!("bk_{:03}", number * 61 % 150));
+            journal.begin(&key, &request(&guest(number)), None).unwrap();
+            journal
+                .settle(&key, &booking(&id, &guest(number)), 201)
+                .unwrap();
+            // What is seen later is longer or shorter than what it replaces.
+            journal.see(&booking(&id, &guest(number * 7))).unwrap();
+        }
+        assert!(place.holds("Canary"));
+        let forgotten = journal.forget_until(Timestamp::now()).unwrap();
+        Journal::rewrite_file(&place.path()).unwrap();
+        assert_eq!((forgotten.count, forgotten.unsettled), (150, 0));
+        assert!(!place.holds("Canary"));
+        assert!(!place.holds("xxxxxxxx"));
+    }
+
+    #[test]
+    fn an_unsettled_attempt_keeps_its_guest_whoever_forgets() {
+        let place = Place::new();
+        let mut journal = place.journal();
+        journal.keep_for(Retention::parse("0").unwrap());
+        journal.begin("open", &request(GUEST), None).unwrap();
+        journal
+            .begin("closed", &request("Another Guest"), None)
+            .unwrap();
+        journal.refuse("closed", 400).unwrap();
+        journal
+            .begin("other", &request("Third Guest"), None)
+            .unwrap();
+        journal.abandon("other").unwrap();
+        let forgotten = journal.forget_until(Timestamp::now()).unwrap();
+        Journal::rewrite_file(&place.path()).unwrap();
+        assert_eq!(
+            forgotten,
+            Forgotten {
+                count: 1,
+                unsettled: 1
+            }
+        );
+        let open = journal.attempt("open").unwrap().unwrap();
+        assert_eq!(open.request, request(GUEST));
+        assert!(!place.holds("Another Guest") && !place.holds("Third Guest"));
+    }
+
+    #[test]
+    fn a_retention_of_nothing_leaves_id_and_status_whatever_is_seen_later() {
+        let place = Place::new();
+        let mut journal = place.journal();
+        journal.keep_for(Retention::parse("0").unwrap());
+        make(&mut journal, "k", "bk_1");
+        journal.see(&booking("bk_1", GUEST)).unwrap();
+        assert!(!place.holds(GUEST));
+        let kept = journal.bookings(None, 9).unwrap();
+        let stub = json!({"id": "bk_1", "object": "booking", "status": "confirmed"});
+        assert_eq!(kept[0].booking.value(), &stub);
+    }
+
+    #[test]
+    fn a_create_forgets_what_was_kept_long_enough_at_its_own_service_alone() {
+        let place = Place::new();
+        let mut journal = place.journal();
+        make(&mut journal, "old", "bk_1");
+        journal
+            .write(|connection| {
+                connection.execute_batch(
+                    "UPDATE attempts SET created_at = '2020-01-01T00:00:00Z';
+                     UPDATE bookings SET created_at = '2020-01-01T00:00:00Z'",
+                )
+            })
+            .unwrap();
+        let mut other = Journal::open(&place.path(), "https://b.example".into(), None).unwrap();
+        other.begin("b", &request("Neighbour"), None).unwrap();
+        other
+            .settle("b", &booking("bk_b", "Neighbour"), 201)
+            .unwrap();
+        assert!(place.holds(GUEST));
+        journal.begin("new", &request("Newcomer"), None).unwrap();
+        journal
+            .settle("new", &booking("bk_2", "Newcomer"), 201)
+            .unwrap();
+        assert!(!place.holds(GUEST) && place.holds("Newcomer"));
+        assert_eq!(journal.bookings(None, 9).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_request_that_somebody_damaged_keeps_no_create_from_being_settled() {
+        let place = Place::new();
+        let mut journal = place.journal();
+        journal.begin("old", &request(GUEST), None).unwrap();
+        journal.refuse("old", 400).unwrap();
+        let damage = "UPDATE attempts SET request = request || ' {'";
+        journal
+            .write(|connection| connection.execute_batch(damage))
+            .unwrap();
+        journal.keep_for(Retention::parse("0").unwrap());
+        make(&mut journal, "new", "bk_1");
+        assert_eq!(
+            journal.attempt("new").unwrap().unwrap().state,
+            State::Settled
+        );
+        assert!(!place.holds(GUEST));
+    }
+
+    /// A limit that is waited out refuses an attempt and opens it again: it must then be whole.
+    #[test]
+    fn a_refused_attempt_that_is_tried_again_has_its_guest_again() {
+        let place = Place::new();
+        let mut journal = place.journal();
+        journal.keep_for(Retention::parse("0").unwrap());
+        journal.begin("k", &request(GUEST), None).unwrap();
+        journal.refuse("k", 429).unwrap();
+        assert!(!place.holds(GUEST));
+        journal.begin("k", &request(GUEST), None).unwrap();
+        let open = &journal.unsettled().unwrap()[0];
+        assert_eq!(
+            (&open.request, &open.forgotten_at),
+            (&request(GUEST), &None)
+        );
+        journal.settle("k", &booking("bk_1", GUEST), 201).unwrap();
+        assert!(!place.holds(GUEST));
+    }
+
+    #[test]
+    fn neither_a_purge_nor_a_forget_looks_at_what_it_leaves() {
+        let place = Place::new();
+        let journal = place.journal();
+        for (query, index) in [
+            (
+                purge_attempts(),
+                "attempts_with_guest (origin=? AND created_at<?)",
+            ),
+            (
+                purge_bookings(),
+                "bookings_with_guest (origin=? AND created_at<?)",
+            ),
+            (
+                strip_attempts(),
+                "attempts_with_guest (origin=? AND created_at<?)",
+            ),
+            (
+                strip_attempt(),
+                "attempts_of_booking (origin=? AND booking_id=?)",
+            ),
+            (DELETE_BOOKING.to_owned(), "PRIMARY KEY (origin=? AND id=?)"),
+            (
+                delete_bookings(),
+                "bookings_created (origin=? AND created_at<?)",
+            ),
+            (
+                count_guests(),
+                "attempts_with_guest (origin=? AND created_at<?)",
+            ),
+            (count_unsettled(), "attempts_unsettled (created_at<?)"),
+        ] {
+            let plan = plan(&journal, &query);
+            assert!(plan.contains(index), "{query}: {plan}");
+            assert!(
+                !plan.contains("SCAN attempts") && !plan.contains("SCAN bookings"),
+                "{plan}"
+            );
+        }
+    }
+}

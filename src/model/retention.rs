@@ -1,0 +1,110 @@
+//! How long guests' data is kept on this machine.
+
+use std::fmt;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::Deserialize;
+
+use super::duration;
+use super::typed::ParseError;
+
+/// For how long after a create the journal keeps what it knows of the guest; nothing at all once it is concluded
+/// where this is 0.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(try_from = "String")]
+pub(crate) struct Retention(Duration);
+
+impl Retention {
+    /// Reads a length such as `90d`; `0` keeps nothing.
+    pub(crate) fn parse(text: &str) -> Result<Self, ParseError> {
+        duration::period(text).map(Retention)
+    }
+
+    /// What was begun no later than this has been kept long enough.
+    pub(crate) fn ended(self, now: Timestamp) -> Timestamp {
+        if self.0.is_zero() {
+            // Also what a clock that was set back dates in the future.
+            return Timestamp::MAX;
+        }
+        let kept = SignedDuration::try_from(self.0).unwrap_or(SignedDuration::MAX);
+        now.saturating_sub(kept).unwrap_or(Timestamp::MIN)
+    }
+}
+
+impl Default for Retention {
+    /// Long enough to look after a booking that was made a season ahead, and to answer for one that went wrong.
+    fn default() -> Self {
+        Retention(Duration::from_secs(90 * 24 * 60 * 60))
+    }
+}
+
+impl TryFrom<String> for Retention {
+    type Error = ParseError;
+
+    fn try_from(text: String) -> Result<Self, ParseError> {
+        Retention::parse(&text)
+    }
+}
+
+/// As it can be written again: `90d`, `36h`, `0`.
+impl fmt::Display for Retention {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let milliseconds = self.0.as_millis();
+        if milliseconds == 0 {
+            return f.write_str("0");
+        }
+        let units = [
+            ("d", 86_400_000),
+            ("h", 3_600_000),
+            ("m", 60_000),
+            ("s", 1000),
+            ("ms", 1),
+        ];
+        let whole = units
+            .iter()
+            .find(|(_, unit)| milliseconds.is_multiple_of(*unit));
+        let (name, unit) = whole.unwrap_or(&("ms", 1));
+        write!(f, "{}{name}", milliseconds / unit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_retention_is_shown_as_it_can_be_written_again() {
+        for (text, shown) in [
+            ("90d", "90d"),
+            ("2w", "14d"),
+            ("1d 12h", "36h"),
+            ("1500ms", "1500ms"),
+            ("0", "0"),
+        ] {
+            let retention = Retention::parse(text).unwrap();
+            assert_eq!(retention.to_string(), shown);
+            assert_eq!(Retention::parse(shown).unwrap(), retention);
+        }
+    }
+
+    #[test]
+    fn a_number_without_a_unit_is_refused_since_days_are_as_likely_as_seconds() {
+        let sentence = Retention::parse("90").unwrap_err().to_string();
+        assert!(
+            sentence.contains("no unit") && sentence.contains("`90d`"),
+            "{sentence}"
+        );
+        assert!(Retention::parse("101w of waiting").is_err());
+        assert!(Retention::parse("100000d").is_err());
+    }
+
+    #[test]
+    fn nothing_is_younger_than_a_retention_of_nothing() {
+        let now: Timestamp = "2026-12-01T12:00:00Z".parse().unwrap();
+        let ended = |text| Retention::parse(text).unwrap().ended(now);
+        assert_eq!(ended("0"), Timestamp::MAX);
+        assert_eq!(ended("1d").to_string(), "2026-11-30T12:00:00Z");
+        assert_eq!(ended("36500d").to_string(), "1926-12-26T12:00:00Z");
+    }
+}

@@ -1,0 +1,161 @@
+//! The keys of a batch's rows: the same batch has the same ones on every machine, so that it can be started again
+//! anywhere and books nothing twice.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::rows::Row;
+
+/// What a batch is known by: a name, or the content of its file.
+#[derive(Clone, Debug)]
+pub(crate) enum Identity {
+    Name(String),
+    Content([u8; 32]),
+}
+
+impl Identity {
+    pub(crate) fn of_content(text: &str) -> Self {
+        Identity::Content(Sha256::digest(text.as_bytes()).into())
+    }
+}
+
+/// A row and the keys that it may have.
+#[derive(Debug)]
+pub(crate) struct Keyed {
+    pub(crate) row: Row,
+    seed: [u8; 32],
+}
+
+impl Keyed {
+    /// The key of the row's `retry`-th new try; 0 is the first. A key that the row names itself is its first.
+    pub(crate) fn key(&self, retry: u32) -> String {
+        match (&self.row.idempotency_key, retry) {
+            (Some(own), 0) => own.clone(),
+            _ => {
+                let digest = digest(&[&self.seed, &retry.to_be_bytes()]);
+                let hex = digest.iter().take(16).map(|byte| format!("{byte:02x}"));
+                format!("batch-{}", hex.collect::<String>())
+            }
+        }
+    }
+}
+
+/// Gives each row its keys: from the batch, the row's content, and which of the equal rows it is. `embedded` is
+/// whether it goes to the embedded sandbox: a batch that was tried there is another one where it is meant.
+pub(crate) fn keyed(rows: Vec<Row>, batch: &Identity, embedded: bool) -> Vec<Keyed> {
+    let batch = match batch {
+        Identity::Name(name) => digest(&[b"name", name.as_bytes()]),
+        Identity::Content(content) => digest(&[b"content", content]),
+    };
+    let batch = match embedded {
+        true => digest(&[b"embedded sandbox", &batch]),
+        false => batch,
+    };
+    let mut seen: HashMap<[u8; 32], u64> = HashMap::new();
+    let keyed = rows.into_iter().map(|row| {
+        let content = digest(&[canonical(&row.body).as_bytes(), own(&row)]);
+        let occurrence = seen.entry(content).or_default();
+        let seed = digest(&[&batch, &content, &occurrence.to_be_bytes()]);
+        // Rows that name one key are one booking, and stay one under a new key.
+        *occurrence += u64::from(row.idempotency_key.is_none());
+        Keyed { row, seed }
+    });
+    keyed.collect()
+}
+
+fn own(row: &Row) -> &[u8] {
+    row.idempotency_key
+        .as_deref()
+        .unwrap_or_default()
+        .as_bytes()
+}
+
+/// A request's text, the same for the same request: [`crate::api::NewBooking`] writes its fields in one order.
+fn canonical(body: &Value) -> String {
+    body.to_string()
+}
+
+/// A digest in which no part can be taken for another's end.
+fn digest(parts: &[&[u8]]) -> [u8; 32] {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update(part.len().to_be_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::collections::HashSet;
+
+    fn rows() -> Vec<Row> {
+        let row = |number, party| Row {
+            number,
+            body: json!({"party_size": party}),
+            idempotency_key: None,
+        };
+        vec![row(1, 2), row(2, 3), row(3, 2)]
+    }
+
+    fn keys(rows: Vec<Row>, batch: &Identity) -> Vec<String> {
+        keyed(rows, batch, false)
+            .iter()
+            .map(|row| row.key(0))
+            .collect()
+    }
+
+    #[test]
+    fn equal_rows_have_keys_of_their_own_and_the_order_of_rows_does_not_matter() {
+        let batch = Identity::Name("friday".into());
+        let first = keys(rows(), &batch);
+        assert_eq!(first.iter().collect::<HashSet<_>>().len(), 3);
+        let mut turned = rows();
+        turned.rotate_left(1);
+        let turned: HashSet<_> = keys(turned, &batch).into_iter().collect();
+        assert_eq!(turned, first.into_iter().collect());
+    }
+
+    #[test]
+    fn another_batch_has_other_keys() {
+        let friday = keys(rows(), &Identity::Name("friday".into()));
+        let monday = keys(rows(), &Identity::Name("monday".into()));
+        assert!(friday.iter().all(|key| !monday.contains(key)));
+    }
+
+    #[test]
+    fn a_batch_that_was_tried_in_the_sandbox_is_another_one_where_it_is_meant() {
+        let friday = Identity::Name("friday".into());
+        let tried = &keyed(rows(), &friday, true)[0];
+        assert_ne!(tried.key(0), keys(rows(), &friday)[0]);
+    }
+
+    #[test]
+    fn the_keys_of_a_batch_are_what_they_were_in_every_version() {
+        let key = &keys(rows(), &Identity::Name("friday".into()))[0];
+        assert_eq!(key, "batch-2c91ddc93869eb8f8d9c332afb2b6ebc");
+    }
+
+    #[test]
+    fn rows_that_name_one_key_are_one_booking_under_a_new_key_too() {
+        let mut rows = rows();
+        rows[0].idempotency_key = Some("own".into());
+        rows[2].idempotency_key = Some("own".into());
+        let keyed = keyed(rows, &Identity::of_content("x"), false);
+        assert_eq!(keyed[0].key(1), keyed[2].key(1));
+    }
+
+    #[test]
+    fn a_row_that_names_its_key_has_it_and_a_new_one_for_a_retry() {
+        let mut rows = rows();
+        rows[0].idempotency_key = Some("own".into());
+        let keyed = keyed(rows, &Identity::of_content("x"), false);
+        assert_eq!(keyed[0].key(0), "own");
+        assert!(keyed[0].key(1).starts_with("batch-"));
+        assert_ne!(keyed[0].key(1), keyed[0].key(2));
+    }
+}

@@ -1,0 +1,501 @@
+//! The checks of a drill, in the order in which they are made: a pure plan.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{Check, Delivery, Expect};
+use crate::api::Dialect;
+use crate::secrets::Secret;
+use crate::webhook::json_style::{Blanks, Keys, Style};
+use crate::webhook::sign;
+use crate::webhook::specimen::{KINDS, Specimen, new_id, status_of, summary_of};
+
+/// The size of the large body: as much as the service takes in a request ("Limits", 3).
+const LARGE: usize = 1024 * 1024;
+/// Events that are sent beside each other.
+const MANY: usize = 32;
+/// Deliveries of one event beside each other.
+const TWINS: usize = 8;
+/// Further from now than every usual tolerance, in seconds.
+const FAR: i64 = 15 * 60;
+
+/// What the events are about and how they are signed.
+pub(crate) struct Subject<'a> {
+    pub(crate) secret: &'a Secret,
+    pub(crate) dialect: &'a Dialect,
+    /// A booking of the service, as it answered it; else each event has a made-up one.
+    pub(crate) booking: Option<&'a Value>,
+    pub(crate) now: Timestamp,
+}
+
+impl Subject<'_> {
+    fn event(&self, kind: &str) -> Specimen {
+        let Some(booking) = self.booking else {
+            return Specimen::made_up(kind, self.dialect, self.now);
+        };
+        let mut summary = summary_of(booking);
+        summary["status"] = json!(status_of(kind));
+        Specimen::new(kind, summary, self.dialect, self.now)
+    }
+
+    /// Signed so many seconds from now.
+    fn signature(&self, body: &[u8], seconds: i64) -> String {
+        sign(self.secret, self.now.as_second() + seconds, body)
+    }
+
+    fn valid(&self, event: &Specimen) -> Delivery {
+        self.with_body(event, event.body())
+    }
+
+    /// A valid delivery of an event whose body is written like this.
+    fn with_body(&self, event: &Specimen, body: Vec<u8>) -> Delivery {
+        Delivery {
+            event_id: event.id().to_owned(),
+            signature: Some(self.signature(&body, 0)),
+            body,
+            expect: Expect::Taken,
+            slowly: false,
+            counts: true,
+        }
+    }
+
+    /// A delivery of a new event whose header is made from the right one.
+    fn headed(
+        &self,
+        expect: Expect,
+        header: impl FnOnce(&str, &[u8]) -> Option<String>,
+    ) -> Delivery {
+        let delivery = self.valid(&self.event("booking.confirmed"));
+        let right = delivery.signature.clone().unwrap_or_default();
+        Delivery {
+            signature: header(&right, &delivery.body),
+            expect,
+            ..delivery
+        }
+    }
+
+    fn refused(&self, header: impl FnOnce(&str, &[u8]) -> Option<String>) -> Delivery {
+        self.headed(Expect::Refused, header)
+    }
+
+    fn taken(&self, header: impl FnOnce(&str) -> String) -> Delivery {
+        self.headed(Expect::Taken, |right, _| Some(header(right)))
+    }
+}
+
+/// Every check.
+pub(crate) fn plan(subject: &Subject<'_>) -> Vec<Check> {
+    let first = subject.event("booking.confirmed");
+    let mut checks = vec![one(
+        "valid",
+        "Events 4-6",
+        "an event that is signed right is answered with a 2xx within 10 seconds",
+        subject.valid(&first),
+    )];
+    checks.extend(genuine(subject));
+    checks.extend(forged(subject));
+    checks.extend(untimely(subject, &first));
+    checks.extend(repeated(subject));
+    checks.extend(unforeseen(subject));
+    checks.extend(load(subject));
+    // Last, so that nothing that is sent later says where the booking stands.
+    checks.push(out_of_order(subject));
+    checks
+}
+
+fn one(name: &'static str, section: &'static str, why: &'static str, it: Delivery) -> Check {
+    several(name, section, why, vec![it])
+}
+
+fn several(
+    name: &'static str,
+    section: &'static str,
+    why: &'static str,
+    deliveries: Vec<Delivery>,
+) -> Check {
+    Check {
+        name,
+        section,
+        why,
+        deliveries,
+        at_once: false,
+        booking: None,
+    }
+}
+
+/// What is genuine in spite of its looks.
+fn genuine(subject: &Subject<'_>) -> Vec<Check> {
+    let kinds = KINDS.iter().map(|kind| subject.valid(&subject.event(kind)));
+    let wrong = "0".repeat(64);
+    let halves = |right: &str| {
+        let (t, v1) = right.split_once(',').unwrap_or((right, ""));
+        (t.to_owned(), v1.to_owned())
+    };
+    vec![
+        several(
+            "every_kind",
+            "Events 2",
+            "all seven kinds of events are sent, with fields that other kinds lack",
+            kinds.collect(),
+        ),
+        several(
+            "raw_bytes",
+            "Events 5",
+            "the signature is over the raw bytes: JSON that is parsed and written again is another body",
+            unusual_bodies(subject),
+        ),
+        several(
+            "header_order",
+            "Events 5, signature header grammar",
+            "the header's parts are read by their names: their order may change, and parts may be added",
+            vec![
+                subject.taken(|right| {
+                    let (t, v1) = halves(right);
+                    format!("{v1},{t}")
+                }),
+                subject.taken(|right| {
+                    let (t, v1) = halves(right);
+                    format!("{t},v0={wrong},{v1}")
+                }),
+            ],
+        ),
+        several(
+            "two_signatures",
+            "Events 5, signature header grammar",
+            "while a secret is replaced a delivery bears two v1, and either may be the one that fits",
+            vec![
+                subject.taken(|right| {
+                    let (t, v1) = halves(right);
+                    format!("{t},v1={wrong},{v1}")
+                }),
+                subject.taken(|right| format!("{right},v1={wrong}")),
+            ],
+        ),
+        one(
+            "clock_difference",
+            "Events 5",
+            "clocks differ, and deliveries travel: a minute is no reason to refuse one",
+            subject.headed(Expect::Taken, |_, body| Some(subject.signature(body, -60))),
+        ),
+    ]
+}
+
+/// The same events, written as no library would write them again.
+fn unusual_bodies(subject: &Subject<'_>) -> Vec<Delivery> {
+    let styles = [
+        (Keys::Sorted, Blanks::Lines("\t"), true, true),
+        (Keys::AsTheyAre, Blanks::None, false, false),
+        (Keys::AsTheyAre, Blanks::Spaced, true, false),
+    ];
+    let bodies = styles
+        .into_iter()
+        .filter_map(|(keys, blanks, ascii, slashes)| {
+            let mut event = subject.event("booking.failed");
+            // A path of an event, so that it is set.
+            let _ = event.set("data.object.error_message", json!("Café / 満席 🌿"));
+            let style = Style {
+                keys,
+                blanks,
+                ascii,
+                slashes,
+            };
+            let mut body = style.write(event.document())?;
+            if blanks != Blanks::None {
+                body.push(b'\n');
+            }
+            Some(subject.with_body(&event, body))
+        });
+    bodies.collect()
+}
+
+/// What somebody else may send.
+fn forged(subject: &Subject<'_>) -> Vec<Check> {
+    let now = subject.now.as_second();
+    let signed_with = |secret: &'static str| {
+        move |_: &str, body: &[u8]| Some(sign(&Secret::new(secret.to_owned()), now, body))
+    };
+    let header = |text: &'static str| move |_: &str, _: &[u8]| Some(text.to_owned());
+    vec![
+        one(
+            "missing_header",
+            "Events 5",
+            "what bears no signature comes from anybody",
+            subject.refused(|_, _| None),
+        ),
+        several(
+            "malformed_header",
+            "Events 5, signature header grammar",
+            "a header that is no signature is refused, and is no reason to fail",
+            vec![
+                subject.refused(header("")),
+                subject.refused(header("no signature")),
+                subject.refused(header("t=,v1=")),
+                subject.refused(|right, _| Some(right.replacen("t=", "t=x", 1))),
+                subject.refused(|right, _| right.split(',').nth(1).map(str::to_owned)),
+                subject.refused(|right, _| right.split(',').next().map(str::to_owned)),
+                // A comparison over the shorter of the two takes it.
+                subject.refused(|right, _| right.get(..right.len() - 56).map(str::to_owned)),
+            ],
+        ),
+        several(
+            "wrong_secret",
+            "Events 5",
+            "a signature of another secret is another sender's; one of the empty secret is a setting that is missing",
+            vec![
+                subject.refused(signed_with("whsec_of_somebody_else")),
+                subject.refused(signed_with("")),
+            ],
+        ),
+        one(
+            "changed_body",
+            "Events 5",
+            "the body was changed behind its signature",
+            {
+                let event = subject.event("booking.confirmed");
+                let signed = subject.valid(&event);
+                let text = String::from_utf8_lossy(&signed.body);
+                // As long as before: what only measures sees nothing.
+                let changed = text.replace("\"confirmed\"", "\"cancelled\"").into_bytes();
+                Delivery {
+                    body: changed,
+                    expect: Expect::Refused,
+                    ..signed
+                }
+            },
+        ),
+        several(
+            "forged_first",
+            "Events 5 and 7",
+            "a forgery that names an event's id must not keep the event itself from being handled",
+            {
+                let event = subject.event("booking.confirmed");
+                let genuine = subject.valid(&event);
+                let forgery = Delivery {
+                    signature: signed_with("whsec_of_somebody_else")("", &genuine.body),
+                    expect: Expect::Refused,
+                    ..genuine.clone()
+                };
+                vec![forgery, genuine]
+            },
+        ),
+    ]
+}
+
+/// What is signed right, at the wrong time.
+fn untimely(subject: &Subject<'_>, first: &Specimen) -> Vec<Check> {
+    vec![
+        one(
+            "stale",
+            "Events 5",
+            "every attempt is signed afresh: one that was signed long ago is a replay, or was held back",
+            subject.refused(|_, body| Some(subject.signature(body, -FAR))),
+        ),
+        one(
+            "future",
+            "Events 5",
+            "a signature from the future could be replayed until its time has passed",
+            subject.refused(|_, body| Some(subject.signature(body, FAR))),
+        ),
+        one(
+            "replayed",
+            "Events 5",
+            "a delivery that was recorded an hour ago is not taken again, though its event is known",
+            {
+                let delivery = subject.valid(first);
+                Delivery {
+                    signature: Some(subject.signature(&delivery.body, -3600)),
+                    expect: Expect::Refused,
+                    ..delivery
+                }
+            },
+        ),
+    ]
+}
+
+/// What comes again.
+fn repeated(subject: &Subject<'_>) -> Vec<Check> {
+    let twice = subject.valid(&subject.event("booking.confirmed"));
+    let again = Delivery {
+        signature: Some(subject.signature(&twice.body, -1)),
+        ..twice.clone()
+    };
+    let twin = subject.valid(&subject.event("booking.confirmed"));
+    vec![
+        several(
+            "duplicate",
+            "Events 7",
+            "delivery is at least once: a duplicate is answered like the first, and handled once",
+            vec![twice.clone(), twice, again],
+        ),
+        Check {
+            at_once: true,
+            ..several(
+                "duplicates_at_once",
+                "Events 7",
+                "two deliveries of one event may come at the same moment, and are handled once",
+                vec![twin; TWINS],
+            )
+        },
+    ]
+}
+
+/// The last thing that comes is not the last thing that happened.
+fn out_of_order(subject: &Subject<'_>) -> Check {
+    let fact = subject.booking.and_then(|booking| {
+        let text = |field| booking.get(field).and_then(Value::as_str);
+        Some((text("id")?.to_owned(), text("status")?.to_owned()))
+    });
+    let newest = match &fact {
+        Some((_, status)) if status == "cancelled" => "booking.cancelled",
+        Some((_, status)) if status == "failed" => "booking.failed",
+        _ => "booking.confirmed",
+    };
+    let mut events = [newest, "booking.processing", "booking.created"].map(|it| subject.event(it));
+    let id = match &fact {
+        Some((id, _)) => id.clone(),
+        None => new_id("bk"),
+    };
+    for event in &mut events {
+        // A path of an event, so that it is set.
+        let _ = event.set("data.object.id", json!(id));
+    }
+    Check {
+        booking: fact,
+        ..several(
+            "out_of_order",
+            "Events 7",
+            "deliveries may come out of order: the status in an event is a hint, and the booking is read",
+            events.iter().map(|event| subject.valid(event)).collect(),
+        )
+    }
+}
+
+/// What a later version of the service may send.
+fn unforeseen(subject: &Subject<'_>) -> Vec<Check> {
+    let kind = subject.valid(&subject.event("booking.archived"));
+    let event = subject.event("booking.confirmed");
+    let mut document = event.document().clone();
+    document["api_version"] = json!("2027-01-01");
+    document["data"]["previous"] = json!({ "status": "processing" });
+    document["data"]["object"]["loyalty"] = json!({ "points": [1, 2.5, null] });
+    vec![
+        one(
+            "unknown_kind",
+            "Events 2 and 6",
+            "a kind that the consumer does not know is taken and left alone: else it is sent four times in vain",
+            Delivery {
+                counts: false,
+                ..kind
+            },
+        ),
+        one(
+            "unknown_fields",
+            "Events 4",
+            "fields may be added: a consumer reads those that it knows",
+            subject.with_body(&event, document.to_string().into_bytes()),
+        ),
+    ]
+}
+
+/// What is large, slow, or much.
+fn load(subject: &Subject<'_>) -> Vec<Check> {
+    let mut large = subject.event("booking.failed");
+    let frame = {
+        let _ = large.set("data.object.error_message", json!(""));
+        large.body().len()
+    };
+    let _ = large.set(
+        "data.object.error_message",
+        json!("x".repeat(LARGE - frame)),
+    );
+    let many = (0..MANY).map(|_| subject.valid(&subject.event("booking.confirmed")));
+    vec![
+        one(
+            "large_body",
+            "Limits 3",
+            "a body may be as large as the service's own limit, 1 MB",
+            subject.valid(&large),
+        ),
+        one(
+            "slow_client",
+            "Events 6",
+            "a body that comes in small pieces is read to its end before it is verified",
+            Delivery {
+                slowly: true,
+                ..subject.valid(&subject.event("booking.confirmed"))
+            },
+        ),
+        Check {
+            at_once: true,
+            ..several(
+                "many_at_once",
+                "Events 6",
+                "the worker sends whatever is due at once, and each has 10 seconds",
+                many.collect(),
+            )
+        },
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::webhook::DEFAULT_TOLERANCE;
+    use crate::webhook::signature::verify;
+
+    fn planned() -> (Secret, Timestamp, Vec<Check>) {
+        let secret = Secret::new("whsec_a".to_owned());
+        let now = Timestamp::from_second(1_795_262_400).unwrap();
+        let checks = plan(&Subject {
+            secret: &secret,
+            dialect: &Dialect::default(),
+            booking: None,
+            now,
+        });
+        (secret, now, checks)
+    }
+
+    #[test]
+    fn what_should_be_taken_verifies_and_what_should_be_refused_does_not() {
+        let (secret, now, checks) = planned();
+        for check in &checks {
+            for delivery in &check.deliveries {
+                let header = delivery.signature.as_deref().unwrap_or_default();
+                let verdict = verify(
+                    std::slice::from_ref(&secret),
+                    header.as_bytes(),
+                    &delivery.body,
+                    now.as_second(),
+                    Some(DEFAULT_TOLERANCE),
+                );
+                let taken = delivery.expect == Expect::Taken;
+                assert_eq!(
+                    verdict.is_ok(),
+                    taken,
+                    "{}: {header} {verdict:?}",
+                    check.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_check_has_a_name_of_its_own_and_sends_something() {
+        let (_, _, checks) = planned();
+        let mut names: Vec<&str> = checks.iter().map(|check| check.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), checks.len());
+        assert!(checks.iter().all(|check| !check.deliveries.is_empty()));
+    }
+
+    #[test]
+    fn the_large_body_is_exactly_as_large_as_the_limit() {
+        let (_, _, checks) = planned();
+        let large = checks
+            .iter()
+            .find(|check| check.name == "large_body")
+            .unwrap();
+        assert_eq!(large.deliveries[0].body.len(), 1024 * 1024);
+    }
+}

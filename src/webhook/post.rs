@@ -1,0 +1,226 @@
+//! The client that posts deliveries to a consumer, as the service does: one answer, no redirect followed.
+
+use std::time::{Duration, Instant};
+
+use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Url};
+
+use crate::config::is_loopback;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::secrets::conceal;
+
+/// How long a consumer may take to answer ("Events", 6).
+pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
+/// How much of an answer's body is kept, in bytes: of what a delivery is answered with, and of a document.
+const KEPT_ANSWER: usize = 64 * 1024;
+const KEPT_DOCUMENT: usize = 16 * 1024 * 1024;
+
+/// A consumer's address.
+#[derive(Clone, Debug)]
+pub(crate) struct Endpoint(Url);
+
+impl Endpoint {
+    /// An http or https address without a user, a password or a fragment.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let url = Url::parse(text.trim()).map_err(|_| "it is no address".to_owned())?;
+        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+            return Err("write an address such as http://127.0.0.1:8080/webhooks".to_owned());
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            // Whoever says that it is wrong does not repeat it.
+            url.password().inspect(|password| conceal(password));
+            return Err("an address must not carry a user or a password".to_owned());
+        }
+        if url.fragment().is_some() {
+            return Err("an address must not carry a fragment".to_owned());
+        }
+        Ok(Endpoint(url))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// Host and port, where bytes can be written to them as they are: over plain http.
+    pub(super) fn plain(&self) -> Option<(&str, u16)> {
+        let host = self.0.host_str().filter(|_| self.0.scheme() == "http")?;
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        Some((host, self.0.port_or_known_default()?))
+    }
+
+    /// Whether it is spoken to without TLS.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain().is_some()
+    }
+
+    /// Path and query.
+    pub(super) fn target(&self) -> String {
+        match self.0.query() {
+            Some(query) => format!("{}?{query}", self.0.path()),
+            None => self.0.path().to_owned(),
+        }
+    }
+
+    /// Whether it is this port of this machine.
+    pub(crate) fn is_own_port(&self, port: u16) -> bool {
+        is_loopback(&self.0) && self.0.port_or_known_default() == Some(port)
+    }
+
+    pub(super) fn url(&self) -> &Url {
+        &self.0
+    }
+}
+
+/// What a consumer answered, and when.
+#[derive(Clone, Debug)]
+pub(crate) struct Reaction {
+    pub(crate) outcome: Result<Reply, NoReply>,
+    pub(crate) elapsed: Duration,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    /// As far as it is kept, bytes that are no UTF-8 replaced.
+    pub(crate) body: String,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NoReply {
+    /// Nothing listens there.
+    NotReached(String),
+    /// The connection was closed or reset instead.
+    Broken(String),
+    TooLate,
+}
+
+impl Reaction {
+    pub(crate) fn status(&self) -> Option<u16> {
+        self.outcome.as_ref().ok().map(|reply| reply.status)
+    }
+
+    /// Any 2xx is delivered ("Events", 6).
+    pub(crate) fn is_delivered(&self) -> bool {
+        self.status()
+            .is_some_and(|status| (200..300).contains(&status))
+    }
+}
+
+/// Posts to one consumer.
+#[derive(Clone)]
+pub(crate) struct Poster {
+    http: Client,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) deadline: Duration,
+}
+
+impl Poster {
+    pub(crate) fn new(endpoint: Endpoint, deadline: Duration) -> Result<Self> {
+        Ok(Poster {
+            http: client(&endpoint)?,
+            endpoint,
+            deadline,
+        })
+    }
+
+    /// Posts a JSON body with these headers.
+    pub(crate) async fn post(&self, headers: &[(String, String)], body: Vec<u8>) -> Reaction {
+        let mut request = self
+            .http
+            .post(self.endpoint.0.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .body(body);
+        for (name, value) in headers {
+            // A name that cannot travel is refused with the dialect, a value is our own.
+            if let (Ok(name), Ok(value)) = (
+                HeaderName::try_from(name.as_str()),
+                HeaderValue::try_from(value.as_str()),
+            ) {
+                request = request.header(name, value);
+            }
+        }
+        self.exchange(request, KEPT_ANSWER).await
+    }
+
+    /// Reads a document of the consumer's own: no delivery, so that it has the longest time there is.
+    pub(crate) async fn get(&self, url: &Endpoint) -> Reaction {
+        let patient = Poster {
+            deadline: self.deadline.max(DEADLINE),
+            ..self.clone()
+        };
+        patient
+            .exchange(self.http.get(url.0.clone()), KEPT_DOCUMENT)
+            .await
+    }
+
+    async fn exchange(&self, request: reqwest::RequestBuilder, kept: usize) -> Reaction {
+        let started = Instant::now();
+        let exchange = async {
+            let mut response = request.send().await.map_err(|error| no_reply(&error))?;
+            let status = response.status().as_u16();
+            let mut body = Vec::new();
+            // The status decides; what breaks behind it is not asked for.
+            while let Ok(Some(chunk)) = response.chunk().await {
+                body.extend_from_slice(&chunk);
+                if body.len() > kept {
+                    body.truncate(kept);
+                    break;
+                }
+            }
+            let body = String::from_utf8_lossy(&body).into_owned();
+            Ok(Reply { status, body })
+        };
+        let outcome = tokio::time::timeout(self.deadline, exchange)
+            .await
+            .unwrap_or(Err(NoReply::TooLate));
+        Reaction {
+            outcome,
+            elapsed: started.elapsed(),
+        }
+    }
+}
+
+/// The client for one consumer.
+pub(super) fn client(endpoint: &Endpoint) -> Result<Client> {
+    let mut builder = Client::builder()
+        .user_agent(concat!("bookctl/", env!("CARGO_PKG_VERSION")))
+        .redirect(Policy::none())
+        .referer(false)
+        .tcp_nodelay(true);
+    if is_loopback(&endpoint.0) {
+        // A proxy has no business between us and this machine.
+        builder = builder.no_proxy();
+    }
+    if endpoint.0.scheme() == "http" {
+        // Loading the system's authorities takes longer than the delivery.
+        builder = builder.tls_certs_only([]);
+    }
+    builder.build().map_err(|error| {
+        let why = format!("TLS cannot be set up: {}", innermost(&error));
+        Error::new("network", Exit::Network, why)
+            .hint("install the system's certificate authorities (ca-certificates)")
+    })
+}
+
+fn no_reply(error: &reqwest::Error) -> NoReply {
+    let why = innermost(error);
+    if error.is_connect() {
+        NoReply::NotReached(why)
+    } else {
+        NoReply::Broken(why)
+    }
+}
+
+/// The innermost cause: it says it without the address.
+pub(super) fn innermost(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    let text = cause.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    text.to_lowercase()
+}

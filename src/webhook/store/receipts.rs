@@ -1,0 +1,134 @@
+//! Deliveries, as they come in.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension};
+
+use super::{HeaderLine, State, Store, StoreError};
+use crate::webhook::event::Event;
+
+/// A delivery whose signature verified.
+#[derive(Debug)]
+pub(crate) struct Delivery {
+    pub(crate) event: Event,
+    pub(crate) headers: Vec<HeaderLine>,
+    /// The raw bytes.
+    pub(crate) body: Vec<u8>,
+    pub(crate) received_at: Timestamp,
+}
+
+/// What is to become of an event that was not there before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Intent {
+    Keep,
+    /// It is forwarded, again and again where it must be.
+    Forward,
+    /// It is forwarded once, and the service is told the app's answer.
+    Pass,
+}
+
+/// What a delivery was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Receipt {
+    New {
+        number: i64,
+        /// Whether no other event of the booking goes before it.
+        first: bool,
+        /// Whether one that goes before it has failed already, so that it may take long.
+        held_up: bool,
+    },
+    /// The event is here already.
+    Duplicate,
+    /// An earlier event of the booking still waits, so that this one cannot be passed on: nothing was kept.
+    Behind,
+}
+
+impl Store {
+    /// Keeps an event, unless it is here already; it is on the disk when this returns.
+    pub(crate) async fn receive(
+        &self,
+        delivery: Delivery,
+        intent: Intent,
+    ) -> Result<Receipt, StoreError> {
+        let origin = self.origin.clone();
+        self.write(move |connection| receive(connection, &origin, &delivery, intent))
+            .await
+    }
+}
+
+fn receive(
+    connection: &Connection,
+    origin: &str,
+    delivery: &Delivery,
+    intent: Intent,
+) -> rusqlite::Result<Receipt> {
+    let event = &delivery.event;
+    let known: Option<(i64, String)> = connection
+        .prepare_cached("SELECT number, state FROM events WHERE origin = ? AND id = ?")?
+        .query_row((origin, &event.id), |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    if let Some((number, state)) = &known {
+        connection
+            .prepare_cached("UPDATE events SET duplicates = duplicates + 1 WHERE number = ?")?
+            .execute([number])?;
+        // What the app did not take is still to be taken.
+        if State::parse(state) != State::Undelivered {
+            return Ok(Receipt::Duplicate);
+        }
+    }
+    let before: Option<i64> = match intent {
+        Intent::Keep => None,
+        Intent::Forward | Intent::Pass => connection
+            .prepare_cached(
+                "SELECT failures FROM events \
+                 WHERE origin = ? AND lane = ? AND state = 'waiting' ORDER BY number LIMIT 1",
+            )?
+            .query_row((origin, event.lane()), |row| row.get(0))
+            .optional()?,
+    };
+    if intent == Intent::Pass && before.is_some() {
+        return Ok(Receipt::Behind);
+    }
+    let state = match intent {
+        Intent::Keep => State::Kept,
+        Intent::Forward => State::Waiting,
+        Intent::Pass => State::Undelivered,
+    };
+    let turn = (intent == Intent::Forward && before.is_none())
+        .then(|| delivery.received_at.as_millisecond());
+    let number = match known {
+        Some((number, _)) => {
+            connection
+                .prepare_cached("UPDATE events SET state = ?, next_at = ? WHERE number = ?")?
+                .execute((state.as_str(), turn, number))?;
+            number
+        }
+        None => {
+            let headers = serde_json::to_string(&delivery.headers).unwrap_or_default();
+            connection
+                .prepare_cached(
+                    "INSERT INTO events \
+                     (origin, id, kind, lane, booking, status, headers, body, received_at, state, next_at) \
+                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                )?
+                .execute((
+                    origin,
+                    &event.id,
+                    &event.kind,
+                    event.lane(),
+                    &event.booking,
+                    &event.status,
+                    headers,
+                    &delivery.body,
+                    delivery.received_at.as_millisecond(),
+                    state.as_str(),
+                    turn,
+                ))?;
+            connection.last_insert_rowid()
+        }
+    };
+    Ok(Receipt::New {
+        number,
+        first: before.is_none(),
+        held_up: before.is_some_and(|failures| failures > 0),
+    })
+}

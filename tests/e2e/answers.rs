@@ -1,0 +1,308 @@
+//! Answers as networks give them: pages, nothing, too much, too slowly, and documents with an odd value.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::faults::{SLOT_TIME, confirmed, creating};
+use crate::harness::{GUEST, Home, Output, Reply, Running, Scripted, text};
+
+fn show(reply: Reply) -> Output {
+    let server = Scripted::start(move |_| reply.clone());
+    Home::pointing_to(server.base_url(), "sk_live_x").run(["show", "bk_1", "--json"])
+}
+
+fn whole(head: &str, body: &str) -> Reply {
+    Reply::Bytes(format!(
+        "HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    ))
+}
+
+const PAGE: &str = "<html><h1>No</h1></html>";
+
+/// The status itself says what is wrong, whoever wrote the page around it (command line, Exit codes).
+#[test]
+fn a_4xx_without_a_document_is_judged_by_its_status() {
+    for (status, exit) in [
+        (400, 12),
+        (401, 4),
+        (403, 5),
+        (404, 6),
+        (405, 15),
+        (409, 7),
+        (413, 12),
+        (422, 7),
+        (429, 9),
+    ] {
+        for (kind, body) in [
+            ("text/html", PAGE),
+            ("text/plain", ""),
+            ("application/json", "\"no\""),
+        ] {
+            let error = show(Reply::Whole(status, kind, body.to_owned()))
+                .refused(exit, &format!("http_{status}"));
+            assert_eq!(error["http_status"], status, "{error}");
+            assert!(error.get("body").is_none(), "{error}");
+            let message = text(&error, "message");
+            assert!(
+                message.contains(&status.to_string()) && message.len() > 20,
+                "{error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_429_without_a_document_is_waited_out_all_the_same() {
+    let seen = std::cell::Cell::new(false);
+    let server = Scripted::start(move |_| match seen.replace(true) {
+        false => whole(
+            "429 Slow down\r\nRetry-After: 1\r\nContent-Type: text/html",
+            PAGE,
+        ),
+        true => Reply::json(200, &confirmed()),
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    home.run(["show", "bk_1", "--max-wait", "5s"]).exits(0);
+}
+
+/// "a 4xx on the first try is final" (design)
+#[test]
+fn a_create_that_a_page_refuses_is_refused_and_not_open() {
+    for (status, exit) in [(401, 4), (403, 5), (404, 6), (413, 12), (405, 15)] {
+        let server = creating(move |_| Reply::Whole(status, "text/html", PAGE.to_owned()));
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let arguments = ["book", "ven_1", "--at", SLOT_TIME, "--json"];
+        let output = home.run(arguments.iter().chain(&GUEST[2..]));
+        output.refused(exit, &format!("http_{status}"));
+        assert_eq!(server.creates().len(), 1);
+        let open = home.run(["attempts", "--json"]).exits(0).json();
+        assert_eq!(open["attempts"], json!([]), "{status}");
+    }
+}
+
+/// One odd value does not cost the rest of a document, and is passed on as it came.
+#[test]
+fn half_a_surrogate_a_number_beyond_all_and_a_byte_order_mark_are_tolerated() {
+    let document = r#"{"id":"bk_1","status":"confirmed","venue_name":"Caf\ud83d","amount":1e999999,"low":-1e400}"#;
+    let server = Scripted::start(move |_| {
+        Reply::Whole(200, "application/json", format!("\u{feff}{document}"))
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let output = home.run(["show", "bk_1", "--json"]).exits(0);
+    assert_eq!(output.stdout, format!("{document}\n"));
+    let card = home.run(["show", "bk_1"]).exits(0);
+    assert!(card.stdout.contains("Caf\u{fffd}"), "{card}");
+    let filtered = home
+        .run(["show", "bk_1", "--jq", "[.venue_name, .amount]"])
+        .exits(0);
+    assert_eq!(
+        filtered.stdout,
+        "[\"Caf\u{fffd}\",1.7976931348623157e+308]\n"
+    );
+}
+
+#[test]
+fn a_document_that_is_too_deep_is_refused_at_once() {
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        let depth = 100_000;
+        let deep = format!("{}1{}", open.repeat(depth), close.repeat(depth));
+        for body in [deep, open.repeat(depth)] {
+            let begun = Instant::now();
+            show(Reply::Whole(200, "application/json", body)).refused(15, "network");
+            assert!(
+                begun.elapsed() < Duration::from_secs(5),
+                "{:?}",
+                begun.elapsed()
+            );
+        }
+    }
+}
+
+/// We ask for no compression: what comes compressed all the same is not unpacked, however small it looks.
+#[test]
+fn an_answer_that_is_compressed_is_no_answer() {
+    let body = [
+        0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xab, 0xae, 5, 0, 0x43, 0xbf, 0xa6, 0xa3, 2, 0, 0, 0,
+    ];
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    let mut bytes = head.into_bytes();
+    bytes.extend(body);
+    let server = Scripted::start(move |_| Reply::Raw(bytes.clone()));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    home.run(["show", "bk_1", "--json"]).refused(15, "network");
+    for request in server.requests() {
+        assert_eq!(request.header("accept-encoding"), None);
+    }
+}
+
+/// "every wait has a deadline" (design): the whole answer has one, not each of its parts.
+#[test]
+fn an_answer_that_drips_without_end_ends_with_the_timeout() {
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n[\r\n";
+    let slow = Duration::from_millis(20);
+    for reply in [
+        Reply::Endless(head.to_owned(), "1\r\n \r\n".to_owned(), slow),
+        Reply::Endless(
+            "HTTP/1.1 200 OK\r\n".to_owned(),
+            "X-A: b\r\n".to_owned(),
+            slow,
+        ),
+    ] {
+        let server = Scripted::start(move |_| reply.clone());
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let begun = Instant::now();
+        home.run(["show", "bk_1", "--json", "--timeout", "1s"])
+            .refused(15, "timeout");
+        let took = begun.elapsed();
+        assert!(
+            took > Duration::from_millis(900) && took < Duration::from_secs(3),
+            "{took:?}"
+        );
+    }
+}
+
+/// However much comes, only so much is held: in 128 MB of address space the command still says why.
+#[test]
+fn an_answer_without_end_is_cut_off() {
+    let megabyte = format!("{:x}\r\n{}\r\n", 1 << 20, " ".repeat(1 << 20));
+    let head =
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let server =
+        Scripted::start(move |_| Reply::Endless(head.to_owned(), megabyte.clone(), Duration::ZERO));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let mut shell = Command::new("bash");
+    home.enter(&mut shell);
+    // In kilobytes of address space, the program itself included.
+    shell.args(["-c", "ulimit -v 131072; exec \"$@\"", "bash"]);
+    shell
+        .arg(env!("CARGO_BIN_EXE_bookctl"))
+        .args(["show", "bk_1", "--json"]);
+    let error = Running::start(shell).end().refused(15, "network");
+    assert!(text(&error, "message").contains("larger than"), "{error}");
+}
+
+/// What is no HTTP, or HTTP as nobody would write it: an answer or an error, never a panic and never a hang.
+#[test]
+fn odd_framing_is_read_or_refused_in_order() {
+    let body = confirmed().to_string();
+    let length = body.len();
+    let big = "x".repeat(1 << 20);
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for (what, bytes, code) in [
+        (
+            "a 100 before the answer",
+            format!(
+                "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}"
+            ),
+            0,
+        ),
+        (
+            "a 103 before the answer",
+            format!(
+                "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}"
+            ),
+            0,
+        ),
+        (
+            "a header twice",
+            format!(
+                "HTTP/1.1 200 OK\r\nX-A: 1\r\nX-A: 2\r\nDate: x\r\nDate: y\r\nContent-Length: {length}\r\n\r\n{body}"
+            ),
+            0,
+        ),
+        (
+            "two lengths that are one",
+            format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nContent-Length: {length}\r\n\r\n{body}"
+            ),
+            0,
+        ),
+        (
+            "two lengths that differ",
+            format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nContent-Length: 1\r\n\r\n{body}"
+            ),
+            15,
+        ),
+        (
+            "a length that is none",
+            format!("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{body}"),
+            15,
+        ),
+        (
+            "a length beyond all",
+            format!("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n{body}"),
+            15,
+        ),
+        (
+            "a megabyte of headers",
+            format!("HTTP/1.1 200 OK\r\nX-A: {big}\r\nContent-Length: {length}\r\n\r\n{body}"),
+            15,
+        ),
+        (
+            "a chunk size that is none",
+            format!("{chunked}zz\r\n{body}\r\n0\r\n\r\n"),
+            15,
+        ),
+        (
+            "a chunk size beyond all",
+            format!("{chunked}ffffffffffffffffff\r\n{body}\r\n0\r\n\r\n"),
+            15,
+        ),
+        (
+            "a last chunk that never comes",
+            format!("{chunked}{length:x}\r\n{body}\r\n"),
+            15,
+        ),
+        (
+            "a status of four digits",
+            format!("HTTP/1.1 2000 OK\r\nContent-Length: {length}\r\n\r\n{body}"),
+            15,
+        ),
+        ("another protocol", "\u{0}\u{1}\u{2}".to_owned(), 15),
+        ("nothing but line ends", "\r\n\r\n\r\n".to_owned(), 15),
+    ] {
+        let output = show(Reply::Bytes(bytes));
+        assert_eq!(output.code, Some(code), "{what}: {output}");
+        assert!(!output.stderr.contains("panicked"), "{what}: {output}");
+    }
+}
+
+/// A small text may stand for a large tree: it is counted before any room is made for it.
+#[test]
+fn an_answer_of_too_many_values_is_refused_before_it_is_read() {
+    let many = format!(
+        "{{\"id\":\"bk_1\",\"status\":\"confirmed\",\"all\":[{}0]}}",
+        "0,".repeat(1_000_000)
+    );
+    let server = Scripted::start(move |_| Reply::Whole(200, "application/json", many.clone()));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let mut shell = Command::new("bash");
+    home.enter(&mut shell);
+    // The program itself is in it, too.
+    let script = "ulimit -v 131072; exec \"$@\"";
+    shell.args([
+        "-c",
+        script,
+        "bash",
+        env!("CARGO_BIN_EXE_bookctl"),
+        "show",
+        "bk_1",
+        "--json",
+    ]);
+    shell.stdin(Stdio::null());
+    let error = Running::start(shell).end().refused(15, "network");
+    assert!(text(&error, "message").contains("values"), "{error}");
+    // Strings may hold what separates values elsewhere.
+    let long =
+        json!({"id": "bk_1", "status": "confirmed", "note": ",[{\"".repeat(200_000)}).to_string();
+    let server = Scripted::start(move |_| Reply::Whole(200, "application/json", long.clone()));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    home.run(["show", "bk_1", "--json"]).exits(0);
+}

@@ -1,0 +1,290 @@
+//! Many bookings at once: each row once, whoever starts the batch again and where.
+
+use std::collections::HashSet;
+use std::fs;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Home, Output, Running, Served, text};
+
+/// A row that the sandbox confirms: `day` days from 2027-01-10, so that no slot is full.
+fn row(day: u32, guest: &str) -> Value {
+    json!({
+        "venue_id": "ven_confirms",
+        "datetime": format!("2027-{:02}-{:02}T19:30:00Z", 1 + day / 28, 1 + day % 28),
+        "party_size": 2,
+        "customer": {"name": guest},
+    })
+}
+
+fn rows(count: u32) -> String {
+    let rows = (0..count).map(|day| format!("{}\n", row(day, "Ada Lovelace")));
+    rows.collect()
+}
+
+fn file(home: &Home, name: &str, text: &str) -> String {
+    let path = home.folder().join(name);
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// The result lines of a batch.
+fn lines(output: &Output) -> Vec<Value> {
+    let lines = output.stdout.lines().map(serde_json::from_str);
+    lines.collect::<Result<_, _>>().unwrap()
+}
+
+/// "A result line is `{"row", "idempotency_key", "exit_code", "booking"?|"error"?}`" (command line, Forms)
+#[test]
+fn each_row_has_a_result_line_and_a_batch_that_is_started_again_books_nothing_twice() {
+    let served = Served::start();
+    let home = served.home();
+    let file = file(&home, "friday.jsonl", &rows(3));
+    let first = lines(&home.run(["book", "--from", &file, "--json"]).exits(0));
+    assert_eq!(first.len(), 3);
+    for (line, number) in first.iter().zip(1..) {
+        assert_eq!(
+            (&line["row"], &line["exit_code"]),
+            (&json!(number), &json!(0))
+        );
+        assert_eq!(line["booking"]["status"], "confirmed", "{line}");
+        assert!(!text(line, "idempotency_key").is_empty());
+    }
+    let again = lines(&home.run(["book", "--from", &file, "--json"]).exits(0));
+    assert_eq!(again, first);
+    // On another machine, too, where nothing is known of the first run.
+    let elsewhere = served.home();
+    let there = lines(&elsewhere.run(["book", "--from", &file, "--json"]).exits(0));
+    assert_eq!(there, first);
+    assert_eq!(served.bookings().len(), 3);
+}
+
+/// "CSV: the same names, `customer.name` and so on"; "standard input needs a name"
+#[test]
+fn a_batch_is_the_same_from_csv_and_from_standard_input_under_one_name() {
+    let served = Served::start();
+    let home = served.home();
+    let csv = "venue_id,datetime,party_size,customer.name\n\
+               ven_confirms,2027-01-01T19:30:00Z,2,Ada Lovelace\n\
+               ven_confirms,2027-01-02T19:30:00Z,2,Ada Lovelace\n";
+    let file = file(&home, "friday.csv", csv);
+    home.run(["book", "--from", &file, "--batch", "friday"])
+        .exits(0);
+    let piped = ["book", "--from", "-", "--batch", "friday", "--json"];
+    home.feed(piped, &rows(2)).exits(0);
+    assert_eq!(served.bookings().len(), 2);
+    for nameless in [&["--json"][..], &["--json", "--batch", " "]] {
+        let arguments = ["book", "--from", "-"].iter().chain(nameless);
+        home.feed(arguments, &rows(2)).refused(2, "usage");
+    }
+}
+
+/// "its occurrence among equal rows" (command line, Forms)
+#[test]
+fn equal_rows_are_as_many_bookings_and_another_name_is_another_batch() {
+    let served = Served::start();
+    let home = served.home();
+    let twice = file(&home, "twice.jsonl", &rows(1).repeat(2));
+    home.run(["book", "--from", &twice, "--batch", "a"])
+        .exits(0);
+    home.run(["book", "--from", &twice, "--batch", "a"])
+        .exits(0);
+    assert_eq!(served.bookings().len(), 2);
+    home.run(["book", "--from", &twice, "--batch", "b"])
+        .exits(0);
+    assert_eq!(served.bookings().len(), 4);
+}
+
+/// "exit 18 when some failed, and which"
+#[test]
+fn a_row_that_fails_does_not_keep_the_others_and_is_named() {
+    let served = Served::start();
+    let home = served.home();
+    let mut fails = row(1, "Ada Lovelace");
+    fails["venue_id"] = json!("ven_provider_fails");
+    let all = [
+        row(0, "Ada Lovelace"),
+        fails,
+        row(2, "Test User"),
+        row(3, "Grace Hopper"),
+    ];
+    let all: String = all.iter().map(|row| format!("{row}\n")).collect();
+    let file = file(&home, "mixed.jsonl", &all);
+    let output = home.run(["book", "--from", &file, "--json"]).exits(18);
+    let codes: Vec<_> = lines(&output)
+        .iter()
+        .map(|line| line["exit_code"].clone())
+        .collect();
+    assert_eq!(codes, [0, 11, 12, 0]);
+    assert_eq!(lines(&output)[2]["error"]["code"], "placeholder_customer");
+    output.says("2 of 4 rows did not end confirmed: 2-3");
+}
+
+/// "`--retry-failed` gives rows that ended failed a new one" (command line, Forms)
+#[test]
+fn a_failed_row_is_tried_anew_only_where_that_is_asked_for() {
+    let served = Served::start();
+    let home = served.home();
+    let mut fails = row(1, "Ada Lovelace");
+    fails["venue_id"] = json!("ven_provider_fails");
+    let file = file(
+        &home,
+        "fails.jsonl",
+        &format!("{}\n{fails}\n", row(0, "Ada Lovelace")),
+    );
+    let key = |output: &Output| text(&lines(output)[1], "idempotency_key");
+    let run = |more: &[&str]| {
+        let arguments = ["book", "--from", &file, "--json"];
+        home.run(arguments.iter().chain(more)).exits(18)
+    };
+    let first = key(&run(&[]));
+    assert_eq!(key(&run(&[])), first, "as it ended");
+    let retried = key(&run(&["--retry-failed"]));
+    assert_ne!(retried, first);
+    assert_eq!(key(&run(&[])), retried, "the new try is the row's now");
+    assert_eq!(served.bookings().len(), 3);
+    // Another machine finds the same tries, one after the other.
+    let elsewhere = served.home();
+    let there = elsewhere
+        .run(["book", "--from", &file, "--json", "--retry-failed"])
+        .exits(18);
+    let keys = HashSet::from([first, retried]);
+    assert!(!keys.contains(&key(&there)));
+    assert_eq!(served.bookings().len(), 4);
+}
+
+/// Bad input: "nothing lost, nothing half done"
+#[test]
+fn a_mistake_in_the_last_row_is_found_before_the_first_is_sent() {
+    let served = Served::start();
+    let home = served.home();
+    let broken = format!("{}{{\"venue_id\": \"ven_confirms\"}}\n", rows(2));
+    for (name, text) in [
+        ("broken.jsonl", broken.as_str()),
+        ("array.json", "[{}]"),
+        ("broken.csv", "venue_id,when\nv,now\n"),
+    ] {
+        let file = file(&home, name, text);
+        home.run(["book", "--from", &file, "--json"])
+            .refused(2, "usage");
+    }
+    home.run(["book", "--from", "/nowhere/rows.csv", "--json"])
+        .refused(2, "usage");
+    home.run(["book", "--from", "/", "--json"])
+        .refused(2, "usage");
+    let with_venue = ["book", "ven_confirms", "--from", "x.csv", "--json"];
+    home.run(with_venue).refused(2, "usage");
+    assert!(served.bookings().is_empty());
+}
+
+/// "`--dry-run` prints the request, sends nothing, 0" (command line, Output 5)
+#[test]
+fn a_dry_run_shows_the_request_of_each_row_under_the_key_that_it_will_have() {
+    let served = Served::start();
+    let home = served.home();
+    let file = file(&home, "friday.jsonl", &rows(2));
+    let shown = lines(
+        &home
+            .run(["book", "--from", &file, "--dry-run", "--json"])
+            .exits(0),
+    );
+    assert!(served.bookings().is_empty());
+    let booked = lines(&home.run(["book", "--from", &file, "--json"]).exits(0));
+    for (shown, booked) in shown.iter().zip(&booked) {
+        assert_eq!(
+            shown["headers"]["Idempotency-Key"],
+            booked["idempotency_key"]
+        );
+        assert_eq!(shown["body"]["customer"], booked["booking"]["customer"]);
+    }
+}
+
+/// What would refuse every row ends the batch: a key that is gone is told once, not a thousand times.
+#[test]
+fn what_refuses_every_row_stops_the_batch_at_the_first() {
+    let served = Served::start();
+    let file_home = served.home();
+    let file = file(&file_home, "friday.jsonl", &rows(3));
+    for (key, exit, code) in [
+        ("sk_live_nobody", 4, "unauthorized"),
+        ("sk_live_readonly", 5, "insufficient_scope"),
+        ("sk_live_nobilling", 5, "billing_required"),
+    ] {
+        let output = served
+            .home_with(key)
+            .run(["book", "--from", &file, "--json"]);
+        assert_eq!(output.code, Some(exit), "{output}");
+        assert_eq!(output.error()["code"], code);
+    }
+    let gone = Home::pointing_to("http://127.0.0.1:9", "sk_live_sandbox");
+    let output = gone.run(["book", "--from", &file, "--json"]);
+    assert_eq!(
+        (output.code, output.error()["code"].clone()),
+        (Some(15), json!("network"))
+    );
+    output.says("start the same batch again");
+}
+
+/// Whoever has seen enough (`| head -1`) ends the batch: it does not go on behind their back.
+#[test]
+fn a_batch_whose_results_nobody_takes_stops_and_says_how_to_go_on() {
+    let served = Served::start();
+    for to in ["| head -1 >/dev/null", ">/dev/full"] {
+        let home = served.home();
+        let file = file(&home, "friday.jsonl", &rows(6));
+        let before = served.bookings().len();
+        let mut shell = Command::new("bash");
+        home.enter(&mut shell);
+        let script = format!("set -o pipefail; \"$0\" book --from \"$1\" --batch '{to}' {to}");
+        shell.args(["-c", &script, env!("CARGO_BIN_EXE_bookctl"), &file]);
+        let output = Running::start(shell).end().exits(18);
+        assert!(served.bookings().len() < before + 6, "{output}");
+        output.says("start the same batch again");
+    }
+}
+
+/// "A key is never reused for another body" (design): what it once booked is not told as this row's booking.
+#[test]
+fn a_key_of_old_is_not_taken_for_another_row() {
+    let served = Served::start();
+    let home = served.home();
+    let mut own = row(0, "Ada Lovelace");
+    own["idempotency_key"] = json!("own");
+    let first = file(&home, "first.jsonl", &own.to_string());
+    home.run(["book", "--from", &first]).exits(0);
+    own["party_size"] = json!(3);
+    let second = file(&home, "second.jsonl", &own.to_string());
+    let output = home.run(["book", "--from", &second, "--json"]).exits(18);
+    assert_eq!(lines(&output)[0]["error"]["code"], "usage", "{output}");
+    assert_eq!(served.bookings().len(), 1);
+}
+
+/// Trying a file in the sandbox first is what it is there for.
+#[test]
+fn a_batch_that_was_tried_in_the_embedded_sandbox_can_then_be_meant() {
+    let served = Served::start();
+    let home = Home::new();
+    let file = file(&home, "friday.jsonl", &rows(2));
+    home.run(["book", "--from", &file]).exits(0);
+    let home = home
+        .with("BOOKCTL_BASE_URL", served.base_url())
+        .with("BOOKCTL_API_KEY", "sk_live_sandbox");
+    home.run(["book", "--from", &file]).exits(0);
+    assert_eq!(served.bookings().len(), 2);
+}
+
+/// Rows that name one key are one booking, also where it failed and is tried anew.
+#[test]
+fn twins_of_one_key_are_tried_anew_once() {
+    let served = Served::start();
+    let home = served.home();
+    let mut fails = row(1, "Ada Lovelace");
+    fails["venue_id"] = json!("ven_provider_fails");
+    fails["idempotency_key"] = json!("own");
+    let file = file(&home, "twins.jsonl", &format!("{fails}\n{fails}\n"));
+    home.run(["book", "--from", &file]).exits(18);
+    home.run(["book", "--from", &file, "--retry-failed"])
+        .exits(18);
+    assert_eq!(served.bookings().len(), 2);
+}

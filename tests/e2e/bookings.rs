@@ -1,0 +1,405 @@
+//! What this machine booked: listed as it was last seen, and its guests forgotten so that nothing of them is left.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::faults::{SLOT_TIME, confirmed, creating};
+use crate::harness::{GUEST, Home, Key, Output, Reply, Scripted, Served, Terminal, text};
+
+fn listed(home: &Home, more: &[&str]) -> Vec<Value> {
+    let output = home.run(["bookings", "--json"].iter().chain(more)).exits(0);
+    output.json()["bookings"].as_array().unwrap().clone()
+}
+
+fn statuses(home: &Home) -> Vec<String> {
+    let bookings = listed(home, &[]);
+    bookings.iter().map(|it| text(it, "status")).collect()
+}
+
+/// Whether a text is anywhere in the journal's files.
+fn journal_holds(home: &Home, part: &str) -> bool {
+    let files = fs::read_dir(home.path()).unwrap().map(Result::unwrap);
+    let files = files.filter(|file| file.file_name().to_string_lossy().starts_with("journal.db"));
+    files
+        .map(|file| fs::read(file.path()).unwrap())
+        .any(|bytes| bytes.windows(part.len()).any(|it| it == part.as_bytes()))
+}
+
+fn forget(home: &Home, more: &[&str]) -> Output {
+    home.run(["bookings", "forget", "--json"].iter().chain(more))
+}
+
+#[test]
+fn what_was_booked_here_is_listed_newest_first_as_the_service_sent_it() {
+    let home = Home::new();
+    assert_eq!(listed(&home, &[]), [] as [Value; 0]);
+    let first = home.booked("ven_confirms", &[], 0);
+    let second = home.booked("ven_otp", &[], 10);
+    let all = listed(&home, &[]);
+    assert_eq!(all, [home.booking(&second), home.booking(&first)]);
+    assert_eq!(
+        listed(&home, &["--status", "confirmed"]),
+        [home.booking(&first)]
+    );
+    let output = home.run(["bookings", "--limit", "1"]).exits(0);
+    assert!(
+        output
+            .stdout
+            .starts_with(&format!("{second}\trequires_action\t")),
+        "{output}"
+    );
+    assert_eq!(output.stdout.lines().count(), 1, "{output}");
+    assert!(output.stdout.contains("\tAda Lovelace\t2\t"), "{output}");
+    output.says("--limit");
+    home.run(["bookings", "--limit", "0"]).exits(2);
+    home.run(["bookings", "--status", "confirmd"]).exits(2);
+}
+
+/// The list is as old as it says: a command that ends with a booking brings it up to date, one that only reads does not.
+#[test]
+fn the_list_follows_what_is_done_and_reads_anew_where_it_is_told_to() {
+    let home = Home::new();
+    let id = home.booked("ven_otp", &[], 10);
+    let code = home.code();
+    home.run(["continue", &id, "--otp", &code]).exits(0);
+    assert_eq!(statuses(&home), ["confirmed"]);
+    home.run(["modify", &id, "--party", "4"]).exits(0);
+    assert_eq!(listed(&home, &[]), [home.booking(&id)]);
+    home.run(["cancel", &id, "--yes"]).exits(0);
+    assert_eq!(statuses(&home), ["cancelled"]);
+
+    let waits = home.booked("ven_otp", &[], 10);
+    home.advance("21m");
+    assert_eq!(text(&home.booking(&waits), "status"), "expired");
+    assert_eq!(statuses(&home), ["requires_action", "cancelled"]);
+    let refreshed = listed(&home, &["--refresh"]);
+    assert_eq!(refreshed[0], home.booking(&waits));
+    assert_eq!(statuses(&home), ["expired", "cancelled"]);
+}
+
+#[test]
+fn a_create_that_is_waited_for_is_listed_as_it_ended() {
+    let server = Scripted::start(|request| match request.path.as_str() {
+        "/v1/bookings" => Reply::json(201, &json!({"id": "bk_1", "status": "processing"})),
+        _ => Reply::json(200, &confirmed()),
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let arguments = [
+        "book", "ven_1", "--slot", "slot_1", "--at", SLOT_TIME, "--wait",
+    ];
+    home.run(arguments.iter().chain(&GUEST[2..])).exits(0);
+    assert_eq!(listed(&home, &[]), [confirmed()]);
+}
+
+#[test]
+fn a_booking_that_the_service_lost_is_said_and_stays_listed() {
+    let home = Home::new();
+    let id = home.booked("ven_otp", &[], 10);
+    home.run(["sandbox", "reset"]).exits(0);
+    home.run(["bookings", "--refresh"])
+        .exits(0)
+        .says(&format!("bookctl bookings forget {id}"));
+    assert_eq!(statuses(&home), ["requires_action"]);
+}
+
+/// "body lists the organization's unfinished bookings of the last day in open_bookings" (spec, Errors: 404)
+#[test]
+fn the_organizations_open_bookings_are_listed_whoever_made_them_and_no_journal_is_opened() {
+    let served = Served::start();
+    let other = served.home();
+    let open = other.booked("ven_otp", &[], 10);
+    other.booked("ven_confirms", &[], 0);
+    let home = served.home();
+    let listed = listed(&home, &["--open"]);
+    assert_eq!(listed.len(), 1, "{listed:?}");
+    assert_eq!(text(&listed[0], "id"), open);
+    let table = home.run(["bookings", "--open"]).exits(0);
+    assert!(
+        table
+            .stdout
+            .starts_with(&format!("{open}\trequires_action\t")),
+        "{table}"
+    );
+    assert!(!home.path().join("journal.db").exists());
+    home.run(["bookings", "--open", "--refresh"]).exits(2);
+    // What answers without that list is not the service.
+    let stranger = Scripted::start(|_| Reply::json(404, &json!({"error": "not found"})));
+    let lost = Home::pointing_to(stranger.base_url(), "sk_live_x");
+    lost.run(["bookings", "--open", "--json"])
+        .refused(15, "network");
+}
+
+#[test]
+fn another_services_bookings_are_not_listed_and_not_forgotten() {
+    let (one, two) = (Served::start(), Served::start());
+    let home = one.home();
+    let id = home.booked("ven_confirms", &[], 0);
+    let there = home.with("BOOKCTL_BASE_URL", two.base_url());
+    assert_eq!(listed(&there, &[]).len(), 0);
+    forget(&there, &[&id]).refused(6, "usage");
+    let all = forget(&there, &["--before", "2100-01-01", "--yes"]).exits(0);
+    assert_eq!(all.json()["forgotten"], 0);
+    assert!(journal_holds(&there, "Ada Lovelace"));
+}
+
+#[test]
+fn a_forgotten_guest_is_nowhere_in_the_file_and_forgetting_twice_is_no_failure() {
+    let home = Home::new();
+    let guest = [
+        "--email",
+        "ada@canary.example",
+        "--idempotency-key",
+        "dinner-1",
+    ];
+    let id = home.booked("ven_confirms", &guest, 0);
+    assert!(journal_holds(&home, "Ada Lovelace") && journal_holds(&home, "canary"));
+    let forgotten = forget(&home, &[&id]).exits(0).json();
+    assert_eq!(forgotten, json!({"forgotten": 1, "unsettled": 0}));
+    assert!(!journal_holds(&home, "Lovelace") && !journal_holds(&home, "canary"));
+    assert_eq!(listed(&home, &[]).len(), 0);
+    let again = forget(&home, &[&id]).exits(0).says("forgotten before");
+    assert_eq!(again.json()["forgotten"], 0);
+    forget(&home, &["bk_unknown"]).refused(6, "usage");
+
+    // The key still belongs to its request, and its booking is looked at as before.
+    home.book("ven_otp", &["--idempotency-key", "dinner-1"])
+        .refused(2, "usage");
+    let resumed = home
+        .run(["attempts", "resume", "dinner-1", "--json"])
+        .exits(0);
+    assert_eq!(text(&resumed.json(), "id"), id);
+    assert!(!journal_holds(&home, "Lovelace"));
+    assert_eq!(home.booked("ven_confirms", &guest, 0), id);
+}
+
+#[test]
+fn an_attempt_that_is_not_settled_keeps_its_guest_and_the_way_to_settle_it_is_said() {
+    let home = Home::new();
+    home.booked("ven_confirms", &[], 0);
+    let fault = [
+        "sandbox",
+        "faults",
+        "add",
+        "--on",
+        "POST /v1/bookings",
+        "--kind",
+        "drop_after",
+        "--times",
+        "3",
+    ];
+    home.run(fault).exits(0);
+    let key = text(
+        &home.book("ven_otp", &[]).refused(16, "outcome_unknown"),
+        "idempotency_key",
+    );
+    let output = forget(&home, &["--before", "2100-01-01", "--yes"]).exits(0);
+    assert_eq!(output.json(), json!({"forgotten": 1, "unsettled": 1}));
+    output.says("bookctl attempts");
+    let open = home.run(["attempts", "list", "--json"]).exits(0).json();
+    assert_eq!(
+        open["attempts"][0]["request"]["customer"]["name"],
+        "Ada Lovelace"
+    );
+    let named = forget(&home, &[&key]).refused(7, "usage");
+    assert_eq!(
+        text(&named, "hint"),
+        format!("bookctl attempts resume {key}")
+    );
+    home.run(["attempts", "resume", &key]).exits(10);
+    assert_eq!(statuses(&home), ["requires_action"]);
+}
+
+#[test]
+fn forgetting_many_wants_a_yes_off_a_terminal_and_asks_on_one() {
+    let home = Home::new();
+    home.booked("ven_confirms", &[], 0);
+    let before = ["--before", "tomorrow 00:00"];
+    let error = forget(&home, &before).refused(2, "usage");
+    assert!(text(&error, "hint").contains("--yes"), "{error}");
+    let arguments = ["bookings", "forget", "--before", "tomorrow 00:00"];
+    let mut terminal = Terminal::start(&home, &arguments);
+    terminal
+        .see("Forget the guests of 1 for good?")
+        .press(Key::Enter);
+    terminal.end().exits(17).says("nothing was forgotten");
+    assert!(journal_holds(&home, "Ada Lovelace"));
+    let mut terminal = Terminal::start(&home, &arguments);
+    terminal.see("for good?").type_in("y");
+    terminal.end().exits(0).says("forgotten 1");
+    assert!(!journal_holds(&home, "Ada Lovelace"));
+    // Where nothing is meant, nothing is asked.
+    assert_eq!(forget(&home, &before).exits(0).json()["forgotten"], 0);
+    let yesterday = forget(&home, &["--before", "2020-02-30"]).exits(2);
+    yesterday.error();
+    forget(&home, &[]).exits(2);
+    forget(&home, &["bk_1", "--before", "2020-01-01"]).exits(2);
+}
+
+#[test]
+fn retention_is_read_from_the_file_the_profile_and_the_flag_and_goes_with_the_next_create() {
+    let home = Home::new().configured("retention = '0'\n");
+    let id = home.booked("ven_confirms", &[], 0);
+    assert_eq!(
+        listed(&home, &[]),
+        [json!({"id": id, "object": "booking", "status": "confirmed"})]
+    );
+    assert!(!journal_holds(&home, "Lovelace"));
+    // What is seen later does not bring the guest back.
+    home.run(["cancel", &id, "--yes"]).exits(0);
+    assert_eq!(
+        listed(&home, &[]),
+        [json!({"id": id, "object": "booking", "status": "cancelled"})]
+    );
+    assert!(!journal_holds(&home, "Lovelace"));
+    // The flag goes before the file.
+    home.booked("ven_confirms", &["--retention", "1d"], 0);
+    assert!(journal_holds(&home, "Lovelace"));
+    home.book("ven_confirms", &["--name", "Grace Hopper"])
+        .exits(2);
+    let other = ["--slot", "slot_x", "--retention", "0"];
+    let other = other.iter().chain(&["--idempotency-key", "refused"]);
+    home.book("ven_confirms", &other.copied().collect::<Vec<_>>())
+        .exits(12);
+    home.run(["attempts", "resume", "refused", "--json"])
+        .refused(7, "usage");
+    // A create that is refused forgets too, itself included.
+    assert!(!journal_holds(&home, "Lovelace"));
+    for wrong in ["90", "soon", "-1d"] {
+        home.book("ven_confirms", &["--retention", wrong]).exits(2);
+    }
+    let wrong = Home::new().configured("retention = '90'\n");
+    wrong.book("ven_confirms", &[]).refused(3, "config");
+}
+
+#[test]
+fn a_profile_says_how_long_its_guests_are_kept() {
+    let served = Served::start();
+    let home = Home::new().with("BOOKCTL_API_KEY", "sk_live_sandbox");
+    let add = [
+        "profile",
+        "add",
+        "it",
+        "--base-url",
+        served.base_url(),
+        "--retention",
+        "36h",
+        "--json",
+    ];
+    assert_eq!(home.run(add).exits(0).json()["retention"], "36h");
+    home.booked("ven_confirms", &["--profile", "it"], 0);
+    assert!(journal_holds(&home, "Lovelace"));
+}
+
+#[test]
+fn every_attempt_is_listed_where_all_are_asked_for() {
+    let home = Home::new();
+    let id = home.booked("ven_confirms", &["--idempotency-key", "a"], 0);
+    home.book(
+        "ven_confirms",
+        &["--idempotency-key", "b", "--slot", "slot_x"],
+    )
+    .exits(12);
+    assert_eq!(
+        home.run(["attempts", "list", "--json"]).exits(0).json(),
+        json!({"attempts": []})
+    );
+    let all = home
+        .run(["attempts", "list", "--all", "--json"])
+        .exits(0)
+        .json();
+    let all = all["attempts"].as_array().unwrap();
+    let states: Vec<String> = all.iter().map(|it| text(it, "state")).collect();
+    assert_eq!(states, ["settled", "refused"]);
+    assert_eq!(all[0]["booking_id"], json!(id));
+}
+
+/// Names that want to act on a terminal are shown, listed and forgotten like any other.
+#[test]
+fn a_hostile_name_acts_on_nothing() {
+    const NASTY: &str =
+        "Evil\u{1b}[2J\u{9b}31m\u{202e}\r\nfake\tcolumn\u{0}'); DROP TABLE bookings; --\u{7}寿司";
+    let mut booking = confirmed();
+    booking["customer"] = json!({"name": NASTY});
+    booking["venue_name"] = json!(NASTY);
+    let sent = booking.clone();
+    let server = creating(move |_| Reply::json(201, &sent));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let arguments = ["book", "ven_1", "--at", SLOT_TIME, "--json"];
+    home.run(arguments.iter().chain(&GUEST[2..])).exits(0);
+    assert_eq!(listed(&home, &[]), [booking]);
+    for form in [
+        &[][..],
+        &["--json"],
+        &["--jq", ".."],
+        &["--status", "confirmed"],
+    ] {
+        let output = home.run(["bookings"].iter().chain(form)).exits(0);
+        let acts = |c: char| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}';
+        assert!(
+            !output.stdout.contains(acts),
+            "{form:?}: {:?}",
+            output.stdout
+        );
+        assert!(output.stdout.contains("Evil"), "{output}");
+    }
+    let ended = Terminal::of_width(&home, 40, &["bookings"]).end().exits(0);
+    assert!(!ended.raw.contains("\u{1b}[2J") && !ended.raw.contains('\u{202e}'));
+    assert_eq!(forget(&home, &["bk_1"]).exits(0).json()["forgotten"], 1);
+    assert!(!journal_holds(&home, "Evil"));
+    forget(&home, &["\u{1b}[2J'; DROP TABLE attempts"]).refused(6, "usage");
+}
+
+#[test]
+fn on_a_narrow_terminal_each_booking_is_a_record_that_fits() {
+    let home = Home::new();
+    let id = home.booked("ven_confirms", &[], 0);
+    for columns in [40, 80, 120] {
+        let ended = Terminal::of_width(&home, columns, &["bookings"]).end();
+        let ended = ended.exits(0).says(&id).says("Lovelace").says("now");
+        assert!(ended.broken.is_empty(), "{columns}: {:?}", ended.broken);
+    }
+}
+
+/// Every create is written and every booking kept, whoever lists and forgets meanwhile.
+#[test]
+fn several_commands_at_once_lose_nothing() {
+    let home = Home::new();
+    let gone = home.booked("ven_confirms", &[], 0);
+    let book = ["book", "ven_confirms", "--json", "--retention", "1d"];
+    let books: Vec<_> = (0..4)
+        .map(|_| home.start(book.iter().chain(&GUEST)))
+        .collect();
+    let forgets = [0, 1].map(|_| home.start(["bookings", "forget", &gone, "--json"]));
+    let lists = [0, 1].map(|_| home.start(["bookings", "--refresh", "--json"]));
+    let mut ids: Vec<String> = books
+        .into_iter()
+        .map(|running| text(&running.end().exits(0).json(), "id"))
+        .collect();
+    let forgotten: i64 = forgets
+        .map(|running| running.end().exits(0).json()["forgotten"].as_i64().unwrap())
+        .iter()
+        .sum();
+    assert_eq!(forgotten, 1);
+    for running in lists {
+        running.end().exits(0).json();
+    }
+    let mut kept: Vec<String> = listed(&home, &[]).iter().map(|it| text(it, "id")).collect();
+    ids.sort();
+    kept.sort();
+    assert_eq!(kept, ids);
+}
+
+/// A journal that cannot be read stops what needs it, and nothing else.
+#[test]
+fn a_damaged_journal_fails_the_list_and_no_command_whose_work_is_done() {
+    let served = Served::start();
+    let id = served.home().booked("ven_confirms", &[], 0);
+    let home = served.home();
+    fs::create_dir_all(home.path()).unwrap();
+    fs::write(home.path().join("journal.db"), "no database ".repeat(100)).unwrap();
+    home.run(["bookings", "--json"]).refused(3, "journal");
+    forget(&home, &[&id]).refused(3, "journal");
+    let cancelled = home.run(["cancel", &id, "--yes", "--json"]).exits(0);
+    assert_eq!(text(&cancelled.json(), "status"), "cancelled");
+}

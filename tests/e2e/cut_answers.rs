@@ -1,0 +1,326 @@
+//! The answer to a create is cut, reset or held up after every byte, and spoiled in the ways of networks and proxies:
+//! never a false success, never a false failure, never a second booking.
+
+use std::sync::Arc;
+
+use crate::harness::{Home, Proxy, Served, Spoil, run_traced, strace_is_missing};
+use crate::promise::{Intent, Kept, sample, try_each};
+
+/// Most cases wait for the pauses between tries, not for the machine.
+const WORKERS: usize = 12;
+/// More than a run tries.
+const EVERY_TRY: usize = 100;
+
+fn home_behind(proxy: &Proxy) -> Home {
+    Home::pointing_to(proxy.base_url(), "sk_live_sandbox")
+}
+
+/// The length of the answer to a create, head and body, and a little more for a longer time stamp.
+fn longest_answer() -> usize {
+    let served = Served::unlimited();
+    let length = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let seen = length.clone();
+    let look = Spoil::changed(move |answer| {
+        seen.store(answer.len(), std::sync::atomic::Ordering::SeqCst);
+        answer.to_vec()
+    });
+    let proxy = Proxy::start(served.base_url(), look, 1);
+    home_behind(&proxy)
+        .run(Intent::number(0).arguments())
+        .exits(0);
+    length.load(std::sync::atomic::Ordering::SeqCst) + 3
+}
+
+/// Books through a proxy that spoils the first `times` answers, then settles with a network that is well.
+fn book_through(served: &Served, number: usize, spoil: Spoil, times: usize, more: &[&str]) -> Kept {
+    let proxy = Proxy::start(served.base_url(), spoil, times);
+    let (home, intent) = (home_behind(&proxy), Intent::number(number));
+    let ended = home.run(intent.arguments().iter().chain(more));
+    match proxy.passed_a_whole_answer() {
+        true => assert_eq!(ended.code, Some(0), "a false failure: {ended}"),
+        false => assert_eq!(ended.code, Some(16), "a false success or failure: {ended}"),
+    }
+    proxy.behave();
+    intent.is_kept(served, &home, &ended)
+}
+
+#[test]
+fn an_answer_that_is_cut_after_any_byte_is_asked_for_again_under_the_same_key() {
+    let places = sample((0..=longest_answer()).collect(), 47);
+    try_each(
+        "answers cut once",
+        WORKERS,
+        &places,
+        |served, number, place| book_through(served, number, Spoil::Cut(*place), 1, &[]),
+    );
+}
+
+#[test]
+fn an_answer_that_is_reset_after_any_byte_is_asked_for_again_under_the_same_key() {
+    let places = sample((0..=longest_answer()).collect(), 47);
+    try_each(
+        "answers reset once",
+        WORKERS,
+        &places,
+        |served, number, place| book_through(served, number, Spoil::Reset(*place), 1, &[]),
+    );
+}
+
+#[test]
+fn an_answer_that_is_cut_or_reset_on_every_try_leaves_one_attempt_to_settle() {
+    let places = (0..=longest_answer()).flat_map(|place| [Spoil::Cut(place), Spoil::Reset(place)]);
+    let cases = sample(places.collect(), 101);
+    try_each(
+        "answers cut and reset on every try",
+        WORKERS,
+        &cases,
+        |served, number, spoil| book_through(served, number, spoil.clone(), EVERY_TRY, &[]),
+    );
+}
+
+#[test]
+fn an_answer_that_stalls_after_any_byte_leaves_one_attempt_to_settle() {
+    let places = sample((0..=longest_answer()).collect(), 67);
+    try_each(
+        "answers held up",
+        WORKERS,
+        &places,
+        |served, number, place| {
+            book_through(
+                served,
+                number,
+                Spoil::Stall(*place),
+                EVERY_TRY,
+                &["--timeout", "600ms"],
+            )
+        },
+    );
+}
+
+/// Without a length an answer ends with its connection: half of it looks whole to whoever only counts.
+#[test]
+fn an_answer_without_a_length_that_is_cut_after_any_byte_is_no_success() {
+    let places = sample((0..longest_answer()).collect(), 67);
+    try_each(
+        "answers of no length cut",
+        WORKERS,
+        &places,
+        |served, number, place| {
+            let place = *place;
+            let spoil = Spoil::changed(move |answer| {
+                let answer = without_length(answer);
+                // All but its last byte at most.
+                answer[..place.min(answer.len() - 1)].to_vec()
+            });
+            book_through(served, number, spoil, EVERY_TRY, &[])
+        },
+    );
+}
+
+#[test]
+fn a_request_that_is_lost_after_any_byte_books_nothing_until_it_is_settled() {
+    let places = sample((0..430).collect(), 97);
+    try_each(
+        "requests lost on every try",
+        WORKERS,
+        &places,
+        |served, number, place| {
+            book_through(served, number, Spoil::LostRequest(*place), EVERY_TRY, &[])
+        },
+    );
+}
+
+/// An answer's head and body.
+fn parts(answer: &[u8]) -> (String, String) {
+    let text = String::from_utf8(answer.to_vec()).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    (head.to_owned(), body.to_owned())
+}
+
+fn without_length(answer: &[u8]) -> Vec<u8> {
+    let (head, body) = parts(answer);
+    let head: Vec<&str> = head
+        .split("\r\n")
+        .filter(|line| !line.to_ascii_lowercase().starts_with("content-length"))
+        .collect();
+    format!("{}\r\nConnection: close\r\n\r\n{body}", head.join("\r\n")).into_bytes()
+}
+
+/// The answer with these headers in place of its length, and this body.
+fn rewritten(answer: &[u8], headers: &str, body: impl FnOnce(&str) -> Vec<u8>) -> Vec<u8> {
+    let whole = without_length(answer);
+    let (head, text) = parts(&whole);
+    let mut bytes = format!("{head}\r\n{headers}\r\n\r\n").into_bytes();
+    bytes.extend(body(&text));
+    bytes
+}
+
+fn as_it_is(body: &str) -> Vec<u8> {
+    body.as_bytes().to_vec()
+}
+
+type Change = fn(&[u8]) -> Vec<u8>;
+
+/// Answers that say what they are in a way that does not hold.
+const BROKEN: [(&str, Change); 14] = [
+    ("a length that is too short", |answer| {
+        rewritten(answer, "Content-Length: 60", as_it_is)
+    }),
+    ("a length that is too long", |answer| {
+        let (_, body) = parts(answer);
+        rewritten(
+            answer,
+            &format!("Content-Length: {}", body.len() + 1),
+            as_it_is,
+        )
+    }),
+    ("a length of nothing", |answer| {
+        rewritten(answer, "Content-Length: 0", as_it_is)
+    }),
+    ("a length that is no number", |answer| {
+        rewritten(answer, "Content-Length: many", as_it_is)
+    }),
+    ("two lengths", |answer| {
+        let (_, body) = parts(answer);
+        rewritten(
+            answer,
+            &format!("Content-Length: 5\r\nContent-Length: {}", body.len()),
+            as_it_is,
+        )
+    }),
+    ("chunks without an end", |answer| {
+        rewritten(answer, "Transfer-Encoding: chunked", |body| {
+            format!("{:x}\r\n{body}\r\n", body.len()).into_bytes()
+        })
+    }),
+    ("a chunk that is shorter than it says", |answer| {
+        rewritten(answer, "Transfer-Encoding: chunked", |body| {
+            format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len() + 9).into_bytes()
+        })
+    }),
+    ("chunks whose sizes are no numbers", |answer| {
+        rewritten(answer, "Transfer-Encoding: chunked", |body| {
+            format!("zz\r\n{body}\r\n0\r\n\r\n").into_bytes()
+        })
+    }),
+    ("something after the document", |answer| {
+        rewritten(answer, "X-Proxy: 1", |body| {
+            format!("{body}<!-- cached -->").into_bytes()
+        })
+    }),
+    ("bytes that are no text", |answer| {
+        rewritten(answer, "X-Proxy: 1", |body| {
+            let mut bytes = body.as_bytes().to_vec();
+            bytes[20] = 0xff;
+            bytes
+        })
+    }),
+    ("zeros at the end", |answer| {
+        rewritten(answer, "X-Proxy: 1", |body| {
+            let mut bytes = body.as_bytes().to_vec();
+            let end = bytes.len() - 30;
+            bytes[end..].fill(0);
+            bytes
+        })
+    }),
+    ("compressed, it says", |answer| {
+        rewritten(answer, "Content-Encoding: gzip", |_| {
+            b"\x1f\x8b\x08\x00\x00\x00".to_vec()
+        })
+    }),
+    ("a promise of more alone", |_| {
+        b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".to_vec()
+    }),
+    ("no content", |_| {
+        b"HTTP/1.1 204 No Content\r\n\r\n".to_vec()
+    }),
+];
+
+#[test]
+fn an_answer_that_is_not_what_it_says_is_no_success_and_settles_afterwards() {
+    try_each(
+        "broken answers",
+        WORKERS,
+        &BROKEN,
+        |served, number, (_, change)| {
+            book_through(served, number, Spoil::changed(*change), EVERY_TRY, &[])
+        },
+    );
+}
+
+/// Odd, and whole all the same.
+const WHOLE: [(&str, Change); 4] = [
+    ("chunks", |answer| {
+        rewritten(answer, "Transfer-Encoding: chunked", |body| {
+            let (first, rest) = body.split_at(7);
+            format!(
+                "7\r\n{first}\r\n{:x};x=y\r\n{rest}\r\n0\r\nTrailer: 1\r\n\r\n",
+                rest.len()
+            )
+            .into_bytes()
+        })
+    }),
+    ("no length", without_length),
+    ("a promise before it", |answer| {
+        let mut bytes = b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".to_vec();
+        bytes.extend(answer);
+        bytes
+    }),
+    ("HTTP/1.0", |answer| {
+        let text = String::from_utf8(without_length(answer)).unwrap();
+        text.replacen("HTTP/1.1", "HTTP/1.0", 1).into_bytes()
+    }),
+];
+
+#[test]
+fn an_answer_that_is_odd_and_whole_or_that_drips_is_a_success_on_the_first_try() {
+    let whole = WHOLE.iter().map(|(_, change)| Spoil::changed(*change));
+    let cases: Vec<Spoil> = whole.chain([Spoil::Drip]).collect();
+    try_each("odd answers", WORKERS, &cases, |served, number, spoil| {
+        let proxy = Proxy::start(served.base_url(), spoil.clone(), EVERY_TRY);
+        let (home, intent) = (home_behind(&proxy), Intent::number(number));
+        let ended = home.run(intent.arguments());
+        assert_eq!(ended.code, Some(0), "case {number}: {ended}");
+        intent.is_kept(served, &home, &ended)
+    });
+}
+
+/// Exit 15: "the service was not reached": nothing was sent, and no intent stays behind.
+#[test]
+fn where_the_service_is_not_reached_nothing_is_left_to_settle() {
+    // A port that nobody listens on any more.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let home = Home::pointing_to(&address, "sk_live_x");
+    let time = ["--slot", "slot_1", "--at", "2031-12-01T19:30:00Z"];
+    home.book("ven_1", &time[..2]).refused(15, "network");
+    let list = home.run(["attempts", "--json"]).exits(0).json();
+    assert_eq!(list["attempts"], serde_json::json!([]));
+}
+
+/// The intent is on the disk before the first byte leaves: the order of the calls shows it.
+#[test]
+fn the_intent_is_synced_before_the_request_leaves() {
+    if strace_is_missing() {
+        return;
+    }
+    let served = Served::unlimited();
+    let home = served.home();
+    let (output, calls) = run_traced(&home, Intent::number(0).arguments(), &[]);
+    output.exits(0);
+    let create = calls
+        .iter()
+        .position(|call| call.concerns("POST /v1/bookings"));
+    let before = &calls[..create.unwrap()];
+    let last = |name: &str, of: &str| {
+        let found = before
+            .iter()
+            .rposition(|call| call.name.starts_with(name) && call.concerns(of));
+        found.unwrap_or_else(|| panic!("no {name} of {of}"))
+    };
+    let folder = format!("{}>", home.path().display());
+    assert!(last("pwrite64", "journal.db>") < last("fsync", "journal.db>"));
+    assert!(last("fsync", "journal.db>") < last("unlink", "journal.db-journal"));
+    assert!(last("unlink", "journal.db-journal") < last("fsync", &folder));
+}

@@ -1,0 +1,77 @@
+//! `--jq`: what a filter may do, and what it cannot do to the command that it is given to.
+
+use std::time::Duration;
+
+use crate::harness::{GUEST, Home, text};
+
+/// A filter is the person's own, and may be wrong: the command ends with a word, not with it.
+#[test]
+fn a_filter_without_end_ends_with_a_word_and_leaves_the_command_alive() {
+    let home = Home::new();
+    for (filter, code, why) in [
+        ("def f: f+1; f", "usage", "recurses without end"),
+        ("def f: [f]; f", "usage", "recurses without end"),
+        ("reduce range(60) as $i (\"x\"; . + .)", "usage", "memory"),
+        ("repeat(\"x\" * 1000000)", "usage", "64 MB"),
+        ("last(repeat(1))", "timeout", "did not end within 5 s"),
+    ] {
+        let output = home.run(["status", "--jq", filter]).exits(1);
+        let error = output.error();
+        // On a busy machine its time may be over before its room is.
+        if error["code"] != "timeout" {
+            assert_eq!(error["code"], code, "{filter}: {error}");
+            assert!(text(&error, "message").contains(why), "{filter}: {error}");
+        }
+    }
+}
+
+/// A booking was made: what fails afterwards must not lose it.
+#[test]
+fn a_filter_that_fails_after_a_create_gives_the_booking_all_the_same() {
+    let home = Home::new();
+    for filter in [".id.nope", "def f: f+1; f"] {
+        let arguments = ["book", "ven_confirms", "--jq", filter];
+        let error = home.run(arguments.iter().chain(&GUEST)).refused(1, "usage");
+        let id = text(&error["body"], "id");
+        assert!(text(&error, "message").contains(&id), "{error}");
+        assert!(
+            text(&error, "hint").contains(&format!("bookctl show {id}")),
+            "{error}"
+        );
+        assert_eq!(home.booking(&id)["status"], "confirmed");
+    }
+}
+
+/// "every wait … ends within 200 ms of Ctrl-C" (design)
+#[test]
+fn a_signal_ends_a_filter_at_once() {
+    let home = Home::new();
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let running = home.start(["status", "--jq", "last(repeat(1))"]);
+        // Long enough for the filter to be at it.
+        std::thread::sleep(Duration::from_millis(400));
+        running.signal(signal);
+        // By itself it would have ended with another code.
+        running.end().refused(code, "interrupted");
+    }
+}
+
+#[test]
+fn rows_come_out_as_tabs_and_commas() {
+    let home = Home::new();
+    let id = home.booked("ven_confirms", &[], 0);
+    for (filter, line) in [
+        (
+            "[.id, .party_size, .customer.name] | @tsv",
+            format!("{id}\t2\tAda Lovelace\n"),
+        ),
+        (
+            "[.id, .party_size, .customer.name] | @csv",
+            format!("\"{id}\",2,\"Ada Lovelace\"\n"),
+        ),
+        ("[nan]", "[null]\n".to_owned()),
+    ] {
+        let output = home.run(["show", &id, "--jq", filter]).exits(0);
+        assert_eq!(output.stdout, line, "{filter}");
+    }
+}

@@ -1,0 +1,257 @@
+//! A disk that is full, fails or takes nothing: either nothing was sent, or all of it is known.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use crate::harness::{
+    Home, Running, Served, run_injected, run_traced, skipped, strace_is_missing, text,
+};
+use crate::promise::{Intent, Kept, attempts, sample, try_each};
+
+/// What a disk may answer to any call: full, broken, or no longer writable.
+const ERRORS: [&str; 3] = ["error=ENOSPC", "error=EIO", "error=EROFS"];
+
+/// A failure of the disk: at which call of the journal's, and whether at that one alone or from then on.
+struct Failing {
+    injections: Vec<String>,
+    /// Whether there is a journal already.
+    used: bool,
+}
+
+fn failures() -> Vec<Failing> {
+    let mut failures = Vec::new();
+    for used in [false, true] {
+        let served = Served::unlimited();
+        let home = home(&served, used);
+        let folder = home.path().display().to_string();
+        let (output, calls) = run_traced(&home, Intent::number(0).arguments(), &[]);
+        output.exits(0);
+        let of_the_journal = calls.iter().filter(|call| call.concerns(&folder));
+        for call in of_the_journal.filter(|call| call.name != "close") {
+            // A look for a file that is not there is no failure of the disk's.
+            if call.name == "fcntl" || call.line.contains("= -1 ") {
+                continue;
+            }
+            for error in ERRORS {
+                let once = call.inject(error);
+                failures.extend([once.clone(), format!("{once}+")].map(|injection| Failing {
+                    injections: vec![injection],
+                    used,
+                }));
+            }
+        }
+    }
+    failures
+}
+
+fn home(served: &Served, used: bool) -> Home {
+    let home = served.home();
+    if used {
+        home.run(["attempts"]).exits(0);
+    }
+    home
+}
+
+#[test]
+fn a_journal_that_fails_at_any_call_stops_the_create_or_knows_it() {
+    if strace_is_missing() {
+        return;
+    }
+    let cases = sample(failures(), 29);
+    let ways = try_each(
+        "failures of the journal's disk",
+        4,
+        &cases,
+        |served, number, case| {
+            let (home, intent) = (home(served, case.used), Intent::number(number));
+            let ended = run_injected(&home, intent.arguments(), &case.injections);
+            assert!(
+                matches!(ended.code, Some(0 | 3)),
+                "{:?}: {ended}",
+                case.injections
+            );
+            intent.is_kept(served, &home, &ended)
+        },
+    );
+    assert!(
+        ways.contains_key(&Kept::Nothing) && ways.contains_key(&Kept::Known),
+        "{ways:?}"
+    );
+}
+
+/// A file system of its own, mounted where a home keeps its files; `None` where that is not allowed.
+struct Disk(PathBuf);
+
+impl Disk {
+    fn mount(home: &Home) -> Option<Self> {
+        let place = home.path();
+        fs::create_dir_all(&place).unwrap();
+        let mounted = Self::command(
+            "mount",
+            &["-t", "tmpfs", "-o", "size=160k,mode=700", "tmpfs"],
+            &place,
+        );
+        if !mounted {
+            skipped("no file system may be mounted here");
+        }
+        mounted.then_some(Disk(place))
+    }
+
+    fn command(name: &str, arguments: &[&str], place: &PathBuf) -> bool {
+        let mut command = Command::new(name);
+        command.args(arguments).arg(place);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    }
+
+    /// Fills it up but for so many kilobytes.
+    fn leave(&self, kilobytes: usize) {
+        let full = vec![0; 1024 * 1024];
+        // As much as there is room for is written, then it fails.
+        let _ = fs::write(self.filler(), full);
+        let held = fs::metadata(self.filler()).unwrap().len() as usize;
+        let file = fs::OpenOptions::new()
+            .write(true)
+            .open(self.filler())
+            .unwrap();
+        file.set_len(held.saturating_sub(kilobytes * 1024) as u64)
+            .unwrap();
+    }
+
+    fn empty(&self) {
+        let _ = fs::remove_file(self.filler());
+    }
+
+    fn filler(&self) -> PathBuf {
+        self.0.join("filler")
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        Self::command("umount", &["-l"], &self.0);
+    }
+}
+
+#[test]
+fn a_disk_that_is_really_full_stops_the_create_or_knows_it() {
+    let cases: Vec<(bool, usize)> = [false, true]
+        .into_iter()
+        .flat_map(|used| (0..=80).step_by(4).map(move |left| (used, left)))
+        .collect();
+    let cases = sample(cases, 4);
+    if Disk::mount(&Home::new()).is_none() {
+        return;
+    }
+    try_each(
+        "disks with a little room",
+        4,
+        &cases,
+        |served, number, (used, left)| {
+            let (home, intent) = (served.home(), Intent::number(number));
+            let disk = Disk::mount(&home).unwrap();
+            if *used {
+                home.run(["attempts"]).exits(0);
+            }
+            disk.leave(*left);
+            let ended = home.run(intent.arguments());
+            assert!(matches!(ended.code, Some(0 | 3)), "{left} KB left: {ended}");
+            disk.empty();
+            intent.is_kept(served, &home, &ended)
+        },
+    );
+}
+
+#[test]
+fn a_home_that_may_not_be_written_stops_the_create() {
+    let served = Served::unlimited();
+    for used in [false, true] {
+        let (home, intent) = (served.home(), Intent::number(usize::from(used)));
+        let Some(disk) = Disk::mount(&home) else {
+            return;
+        };
+        if used {
+            home.run(["attempts"]).exits(0);
+        }
+        assert!(Disk::command("mount", &["-o", "remount,ro"], &disk.0));
+        home.run(intent.arguments()).refused(3, "journal");
+        assert!(intent.bookings(&served).is_empty());
+    }
+}
+
+#[test]
+fn a_damaged_or_newer_journal_stops_the_create_and_is_left_as_it_is() {
+    let served = Served::unlimited();
+    let home = served.home();
+    home.run(["attempts"]).exits(0);
+    let journal = home.path().join("journal.db");
+    let whole = fs::read(&journal).unwrap();
+    let damaged: [(&str, Vec<u8>); 4] = [
+        ("no database", b"this is no database ".repeat(500)),
+        ("its first page lost", {
+            let mut bytes = whole.clone();
+            bytes[..4096].fill(0x5a);
+            bytes
+        }),
+        ("a page of the schema lost", {
+            let mut bytes = whole.clone();
+            bytes[100..4096].fill(0xff);
+            bytes
+        }),
+        ("of a newer version", {
+            let mut bytes = whole.clone();
+            // The version is at byte 60 of the header, four bytes (SQLite, Database File Format).
+            bytes[60..64].copy_from_slice(&99u32.to_be_bytes());
+            bytes
+        }),
+    ];
+    for (number, (what, bytes)) in damaged.iter().enumerate() {
+        fs::write(&journal, bytes).unwrap();
+        let intent = Intent::number(number);
+        let ended = home.run(intent.arguments());
+        assert_eq!(ended.code, Some(3), "{what}: {ended}");
+        assert!(intent.bookings(&served).is_empty(), "{what}");
+        assert_eq!(&fs::read(&journal).unwrap(), bytes, "{what}");
+    }
+    // Put back, it knows what it knew.
+    fs::write(&journal, whole).unwrap();
+    home.run(["attempts"]).exits(0);
+}
+
+/// Runs a create with its standard output sent elsewhere by the shell.
+fn with_output_to(home: &Home, intent: &Intent, redirection: &str) -> (Option<i32>, String) {
+    let mut shell = Command::new("bash");
+    home.enter(&mut shell);
+    let script = format!("set -o pipefail; \"$@\" {redirection}");
+    shell.args(["-c", &script, "bash", env!("CARGO_BIN_EXE_bookctl")]);
+    shell.args(intent.arguments()).stdin(Stdio::null());
+    let ended = Running::start(shell).end();
+    (ended.code, ended.stderr)
+}
+
+/// Standard output that is full, closed, or a pipe that nobody reads: the booking is known all the same.
+#[test]
+fn a_result_that_cannot_be_written_is_not_forgotten() {
+    let served = Served::unlimited();
+    let ways = [
+        ">/dev/full",
+        ">/dev/full 2>/dev/full",
+        ">&-",
+        "| head -0",
+        ">&- 2>&-",
+    ];
+    for (number, way) in ways.into_iter().enumerate() {
+        let (home, intent) = (served.home(), Intent::number(number));
+        let (code, stderr) = with_output_to(&home, &intent, way);
+        let made = intent.bookings(&served);
+        assert_eq!(made.len(), 1, "{way}: {stderr}");
+        let id = text(&made[0], "id");
+        let known = attempts(&home);
+        assert_eq!(known[0].booking_id.as_ref(), Some(&id), "{way}");
+        if way == ">/dev/full" {
+            assert_eq!(code, Some(1), "{stderr}");
+            assert!(stderr.contains(&id), "{stderr}");
+        }
+    }
+}

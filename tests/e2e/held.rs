@@ -1,0 +1,167 @@
+//! Files that another process holds, or that may only be read: said soon, bounded, and never deaf to Ctrl-C.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+
+use crate::harness::{GUEST, Home, Running, text};
+
+/// Another process that writes and does not come to an end.
+fn hold(file: &Path) -> Connection {
+    let connection = Connection::open(file).unwrap();
+    connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    connection
+}
+
+fn prepared() -> Home {
+    let home = Home::new();
+    home.booked("ven_confirms", &[], 0);
+    home
+}
+
+fn booking(more: &[&str]) -> Vec<String> {
+    let arguments = ["book", "ven_confirms", "--json"];
+    let arguments = arguments.iter().chain(&GUEST).chain(more);
+    arguments.map(|argument| (*argument).to_owned()).collect()
+}
+
+/// "every wait has a deadline, says what it waits for" (design)
+#[test]
+fn a_journal_that_is_held_is_named_after_a_second_and_waited_for_as_long_as_the_timeout_says() {
+    let home = prepared();
+    let _held = hold(&home.path().join("journal.db"));
+    let begun = Instant::now();
+    let output = home.run(booking(&["--timeout", "2s"])).exits(3);
+    let took = begun.elapsed();
+    assert_eq!(output.error()["code"], "journal");
+    let output = output
+        .says("waiting for the journal")
+        .says("held by another process for 2 s");
+    assert!(
+        took > Duration::from_secs(2) && took < Duration::from_secs(4),
+        "{took:?} {output}"
+    );
+}
+
+/// "every wait … ends within 200 ms of Ctrl-C" (design)
+#[test]
+fn a_signal_ends_the_wait_for_any_file() {
+    for (file, arguments) in [
+        ("journal.db", booking(&[])),
+        (
+            "journal.db",
+            vec![
+                "attempts".to_owned(),
+                "abandon".to_owned(),
+                "k".to_owned(),
+                "--json".to_owned(),
+            ],
+        ),
+        ("sandbox.db", booking(&[])),
+        (
+            "sandbox.db",
+            vec![
+                "sandbox".to_owned(),
+                "reset".to_owned(),
+                "--json".to_owned(),
+            ],
+        ),
+    ] {
+        let home = prepared();
+        let _held = hold(&home.path().join(file));
+        let running = home.start(&arguments);
+        std::thread::sleep(Duration::from_millis(600));
+        let begun = Instant::now();
+        running.signal("-INT");
+        let output = running.end();
+        let took = begun.elapsed();
+        output.refused(130, "interrupted");
+        assert!(
+            took < Duration::from_secs(1),
+            "{file} {arguments:?}: {took:?}"
+        );
+    }
+}
+
+/// The sandbox's own file, held since before it is opened for the first time.
+#[test]
+fn a_sandbox_file_that_is_held_is_a_matter_of_configuration() {
+    let home = Home::new();
+    fs::create_dir_all(home.path()).unwrap();
+    let _held = hold(&home.path().join("sandbox.db"));
+    let error = home
+        .run(["status", "--json", "--timeout", "1s"])
+        .refused(3, "config");
+    assert!(
+        text(&error, "message").contains("held by another process"),
+        "{error}"
+    );
+}
+
+/// Whoever may write everywhere runs the command as somebody who may not.
+fn without_rights(home: &Home, arguments: &[&str]) -> Option<Command> {
+    let id = Command::new("id").arg("-u").output().ok()?;
+    let mut command = match id.stdout.starts_with(b"0\n") {
+        false => Command::new(env!("CARGO_BIN_EXE_bookctl")),
+        true => {
+            let mut command = Command::new("setpriv");
+            command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+            let reached = Command::new("setpriv")
+                .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+                .args([env!("CARGO_BIN_EXE_bookctl"), "--version"])
+                .stdout(Stdio::null())
+                .status();
+            if !reached.is_ok_and(|status| status.success()) {
+                return None;
+            }
+            command.arg(env!("CARGO_BIN_EXE_bookctl"));
+            command
+        }
+    };
+    home.enter(&mut command);
+    command.args(arguments).stdin(Stdio::null());
+    Some(command)
+}
+
+#[test]
+fn a_home_that_may_only_be_read_is_said_in_a_sentence() {
+    let home = prepared();
+    let all = |mode: u32| {
+        for entry in fs::read_dir(home.path()).unwrap() {
+            let permissions = fs::Permissions::from_mode(mode & 0o666);
+            fs::set_permissions(entry.unwrap().path(), permissions).unwrap();
+        }
+        for folder in [home.folder(), &home.path()] {
+            fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
+        }
+    };
+    all(0o555);
+    for arguments in [
+        &["show", "bk_1", "--json"][..],
+        &["sandbox", "inbox", "--json"],
+    ] {
+        let Some(command) = without_rights(&home, arguments) else {
+            crate::harness::skipped("no other user can run the binary");
+            break;
+        };
+        let error = Running::start(command).end().refused(3, "config");
+        assert!(text(&error, "message").contains("read-only"), "{error}");
+    }
+    all(0o755);
+}
+
+/// A journal that is only held is not damaged: whoever holds it would go on writing to what was set aside.
+#[test]
+fn a_held_journal_is_not_recovered() {
+    let home = prepared();
+    let _held = hold(&home.path().join("journal.db"));
+    let files = || fs::read_dir(home.path()).unwrap().count();
+    let before = files();
+    home.run(["attempts", "recover", "--timeout", "300ms", "--json"])
+        .refused(3, "journal");
+    assert_eq!(files(), before);
+}

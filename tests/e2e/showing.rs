@@ -1,0 +1,366 @@
+//! What support sees of a booking: its state in words, both sides of it, and what can be done now.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Home, Key, Reply, Scripted, Served, Terminal, text};
+
+fn card(home: &Home, id: &str) -> String {
+    home.run(["show", id, "--quiet"]).exits(0).stdout
+}
+
+#[track_caller]
+fn assert_lines(card: &str, lines: &[&str]) {
+    let mut rest = card;
+    for line in lines {
+        let start = rest
+            .find(line)
+            .unwrap_or_else(|| panic!("{line:?} is not next in\n{card}"));
+        rest = &rest[start + line.len()..];
+    }
+}
+
+/// "a short card with the state first, then why, then what can be done next as a command" (command line, Output 2)
+#[test]
+fn a_card_has_the_state_in_words_then_the_guest_then_the_venue_then_what_can_be_done() {
+    let home = Home::new();
+    let guest = ["--phone", "+44 20 7946 0018", "--email", "ada@example.com"];
+    let id = home.booked("ven_otp", &guest, 10);
+    assert_lines(
+        &card(&home, &id),
+        &[
+            "requires_action\tbk_",
+            "\nmeans\tthe booking waits for an answer",
+            "\nsince\t",
+            " · just now\n",
+            "asked\t",
+            "sent to\t+44 20 7946 0018 (sms)\n",
+            "until\t",
+            " left\n",
+            "guest\tAda Lovelace\nemail\tada@example.com\nphone\t+44 20 7946 0018\nparty\t2\n",
+            "venue\tThe One-Time Code (otp) · ven_otp\nprovider\tprovider_a\nwhen\t",
+            "(+00:00)\n",
+            &format!("next\tbookctl continue {id} --otp CODE\n"),
+        ],
+    );
+    home.advance("21m");
+    let expired = card(&home, &id);
+    assert_lines(
+        &expired,
+        &[
+            "expired\t",
+            "means\tnobody answered within 20 minutes",
+            "retry\ttrying again is safe\n",
+            "since\t",
+            " ago\n",
+            "next\tbookctl slots ven_otp --at ",
+            " --party 2 --provider provider_a\n",
+        ],
+    );
+    // The command that it prints is one that works.
+    let command = expired
+        .lines()
+        .last()
+        .unwrap()
+        .trim_start_matches("next\tbookctl ");
+    let slots = home
+        .run(command.split(' ').chain(["--json"]))
+        .exits(0)
+        .json();
+    assert_eq!(slots["venue_id"], "ven_otp");
+}
+
+/// "A booking left in requires_action for more than 20 minutes is expired." (spec): where the pause says no
+/// deadline of its own, it is told from when it began
+#[test]
+fn a_pause_without_a_deadline_says_when_it_expires_and_names_the_fields_that_it_asks_for() {
+    let home = Home::new();
+    let id = home.booked("ven_confirm_details", &[], 10);
+    assert_eq!(home.booking(&id)["next_action"].get("expires_at"), None);
+    home.advance("5m");
+    assert_lines(
+        &card(&home, &id),
+        &[
+            "fields\tarrival_time, dietary_requirements\n",
+            " · 14:",
+            " left\n",
+            "also\tnext_action.type = confirm_details\n",
+            &format!(
+                "next\tbookctl continue {id} -F arrival_time=VALUE -F dietary_requirements=VALUE\n"
+            ),
+        ],
+    );
+}
+
+/// "provider A (the only provider that supports modify and venue-side cancel)" (spec)
+#[test]
+fn what_can_be_done_depends_on_the_provider() {
+    let home = Home::new();
+    let id = home.booked("ven_confirms", &[], 0);
+    home.run(["modify", &id, "--party", "4", "--seating", "terrace"])
+        .exits(0);
+    assert_lines(
+        &card(&home, &id),
+        &[
+            "means\tthe venue expects the guest\n",
+            "modified\t",
+            "changed\tparty_size 2 → 4\n",
+            "changed\tseating_preference none → terrace\n",
+            &format!("next\tbookctl modify {id} --at WHEN --party N\nnext\tbookctl cancel {id}\n"),
+        ],
+    );
+    for venue in ["ven_confirms_b", "ven_confirms_c"] {
+        let id = home.booked(venue, &[], 0);
+        let provider = venue.replace("ven_confirms", "provider");
+        let card = card(&home, &id);
+        assert_lines(
+            &card,
+            &[&format!(
+                "note\tcall the venue: {provider} cannot change a booking, and `bookctl cancel` leaves it confirmed there\n"
+            )],
+        );
+        assert!(!card.contains("next\t"), "{card}");
+    }
+}
+
+/// "payment_outcome_unknown: card may have reached the venue; check before booking again" (spec)
+#[test]
+fn a_failure_says_whether_trying_again_is_safe_and_only_then_how() {
+    let code = |code: Value| json!({"id": "bk_1", "status": "failed", "error_code": code, "venue_id": "ven_1", "datetime": "2126-12-01T19:30:00Z"});
+    for (booking, safe, said) in [
+        (code(json!("provider_error")), true, "trying again is safe"),
+        (
+            code(json!("payment_outcome_unknown")),
+            false,
+            "not safe to repeat: check first",
+        ),
+        (
+            code(json!("a_code_of_tomorrow")),
+            false,
+            "not safe to repeat: check first",
+        ),
+        (code(Value::Null), false, "not safe to repeat: check first"),
+    ] {
+        let server = Scripted::start(move |_| Reply::json(200, &booking));
+        let card = card(&Home::pointing_to(server.base_url(), "sk_live_x"), "bk_1");
+        assert_lines(&card, &[&format!("retry\t{said}\n")]);
+        assert_eq!(card.contains("next\tbookctl slots"), safe, "{card}");
+    }
+}
+
+#[test]
+fn a_field_that_nobody_knows_stands_at_the_end() {
+    let server = Scripted::start(|_| {
+        Reply::json(
+            200,
+            &json!({
+                "id": "bk_1", "status": "confirmed", "loyalty": {"tier": "gold"}, "note": null,
+                "customer": {"name": "Ada Lovelace", "vip": true},
+                "card_terms": {"text": "Held: 20 EUR."}, "cancellation_terms": {"text": "Free for a day."},
+            }),
+        )
+    });
+    let card = card(&Home::pointing_to(server.base_url(), "sk_live_x"), "bk_1");
+    assert_lines(
+        &card,
+        &[
+            "guest\tAda Lovelace\n",
+            "card\tHeld: 20 EUR.\ncancelling\tFree for a day.\n",
+            "also\tloyalty = {\"tier\":\"gold\"}\nalso\tcustomer.vip = true\nnext\t",
+        ],
+    );
+}
+
+/// What the service sends is never a command of its own, wherever it is printed in one.
+#[test]
+fn what_is_printed_to_be_copied_is_quoted_for_a_shell() {
+    const ID: &str = "bk_1;reboot $(x) 'y'";
+    const QUOTED: &str = "'bk_1;reboot $(x) '\\''y'\\'''";
+    let server = Scripted::start(|request| {
+        let path = request.path.as_str();
+        if path.starts_with("/v1/sessions") {
+            return Reply::json(200, &json!({"id": ID, "state": "pending", "end_user": ID}));
+        }
+        match path {
+            "/v1/bookings/none" => Reply::json(
+                404,
+                &json!({"error": "booking not found", "open_bookings": [{"id": ID, "status": "processing"}]}),
+            ),
+            path if path.ends_with("/cancel") => Reply::Close,
+            path if path.ends_with("/modify") => {
+                Reply::json(200, &json!({"id": ID, "status": "processing"}))
+            }
+            _ => Reply::json(200, &json!({"id": ID, "status": "requires_action"})),
+        }
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    for (call, printed) in [
+        (&["show", "x"][..], "bookctl continue QUOTED -F key=VALUE"),
+        (&["show", "none"], "bookctl show QUOTED"),
+        (&["modify", "x", "--party", "3"], "bookctl watch QUOTED"),
+        (&["cancel", ID, "--yes"], "bookctl show QUOTED"),
+        (
+            &["session", "show", "x"],
+            "bookctl session verify QUOTED --code CODE",
+        ),
+    ] {
+        let output = home.run(call);
+        let said = format!("{}{}", output.stdout, output.stderr);
+        assert!(
+            said.contains(&printed.replace("QUOTED", QUOTED)),
+            "{output}"
+        );
+    }
+}
+
+/// "several: a table, or a JSON array" (command line, Command tree); "An error under `--json`: stdout empty"
+/// (Output 4)
+#[test]
+fn of_several_bookings_the_bad_ones_are_a_line_each_and_the_good_ones_are_shown() {
+    let home = Home::new();
+    let (one, two) = (
+        home.booked("ven_confirms", &[], 0),
+        home.booked("ven_otp", &[], 10),
+    );
+    let shown = home
+        .run(["show", &one, "bk_no", &two, "bk_none", "--quiet"])
+        .exits(6);
+    let rows: Vec<&str> = shown
+        .stdout
+        .lines()
+        .map(|row| row.split('\t').next().unwrap())
+        .collect();
+    assert_eq!(rows, [&one, &two]);
+    let said: Vec<&str> = shown.stderr.lines().collect();
+    assert_eq!(
+        said,
+        [
+            "error: booking not found: bk_no",
+            "error: booking not found: bk_none"
+        ]
+    );
+    home.run(["show", &one, "bk_no", &two, "--json"])
+        .refused(6, "http_404");
+    home.run(["show", &one, &two, "--exit-status"]).exits(10);
+}
+
+/// "body lists the organization's unfinished bookings of the last day in open_bookings" (spec)
+#[test]
+fn an_unknown_id_shows_what_is_unfinished_what_it_waits_for_and_how_to_look_at_it() {
+    let home = Home::new();
+    let id = home.booked("ven_otp", &[], 10);
+    let shown = home.run(["show", "bk_none", "--quiet"]).exits(6);
+    let said: Vec<&str> = shown.stderr.lines().collect();
+    assert_eq!(
+        said,
+        [
+            "error: booking not found: bk_none",
+            &format!(
+                "  unfinished: {id}  requires_action  Enter the one-time code that was sent to the guest."
+            ),
+            &format!("hint: look at the unfinished ones with: bookctl show {id}"),
+        ]
+    );
+}
+
+/// "402 billing_required", "402 free_tier_exhausted", "403 org_suspended; a reason field says why when given" (spec)
+#[test]
+fn where_the_organization_is_not_in_order_the_hint_says_who_can_mend_it() {
+    let served = Served::start();
+    for (key, reason) in [("sk_live_nobilling", ""), ("sk_live_suspended", "reason: ")] {
+        let error = served
+            .home_with(key)
+            .book("ven_confirms", &[])
+            .exits(5)
+            .error();
+        assert!(
+            text(&error, "hint").contains("whoever administers the organization"),
+            "{error}"
+        );
+        assert!(text(&error, "message").contains(reason), "{error}");
+    }
+}
+
+/// A service whose first answer is a rate limit, and which is no sandbox.
+fn limited(seconds: u64) -> Scripted {
+    let answered = std::cell::Cell::new(false);
+    Scripted::start(move |request| {
+        if request.path.starts_with("/sandbox/") {
+            return Reply::json(404, &json!({"error": "not found"}));
+        }
+        if answered.replace(true) {
+            return Reply::json(200, &json!({"id": "bk_1", "status": "confirmed"}));
+        }
+        Reply::json(
+            429,
+            &json!({"error": "rate_limited", "message": "Too many requests.", "retry_after_seconds": seconds}),
+        )
+    })
+}
+
+/// How often the booking was asked for.
+fn looks(server: &Scripted) -> usize {
+    let mut requests = server.requests();
+    requests.retain(|request| request.path == "/v1/bookings/bk_1");
+    requests.len()
+}
+
+/// "429 waits for `Retry-After` (clamped, and only as long as `--max-wait` or a person allows)" (design)
+#[test]
+fn a_person_is_asked_whether_a_rate_limit_is_waited_out() {
+    let server = limited(1);
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let mut terminal = Terminal::start(&home, &["show", "bk_1"]);
+    terminal.see("? Rate limited; 1 s left. Wait?").type_in("y");
+    terminal.end().exits(0).says("confirmed");
+
+    let server = limited(120);
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let mut terminal = Terminal::start(&home, &["show", "bk_1"]);
+    terminal
+        .see("? Rate limited; 120 s left. Wait?")
+        .type_in("n");
+    terminal.end().exits(9).says("--max-wait 120s");
+    assert_eq!(looks(&server), 1);
+}
+
+#[test]
+fn a_wait_for_a_rate_limit_counts_down_and_ends_with_ctrl_c() {
+    let server = limited(120);
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let mut terminal = Terminal::start(&home, &["show", "bk_1"]);
+    terminal.see("Wait?").type_in("y");
+    terminal
+        .see("rate limited; going on in 11")
+        .press(Key::CtrlC);
+    terminal.end().exits(130);
+    assert_eq!(looks(&server), 1);
+}
+
+/// "A wait without an end or a word" must never happen (design): where nothing is redrawn it is said once.
+#[test]
+fn a_wait_for_a_rate_limit_is_said_where_nothing_counts_down() {
+    for (name, value) in [("BOOKCTL_ACCESSIBLE", "1"), ("TERM", "dumb")] {
+        let server = limited(120);
+        let home = Home::pointing_to(server.base_url(), "sk_live_x").with(name, value);
+        let mut terminal = Terminal::start(&home, &["show", "bk_1", "--max-wait", "3m"]);
+        terminal
+            .see("rate limited; going on in 120 s")
+            .press(Key::CtrlC);
+        terminal.end().exits(130);
+    }
+}
+
+#[test]
+fn with_max_wait_nobody_is_asked_and_off_a_terminal_nobody_waits_without_it() {
+    let server = limited(1);
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let ended = Terminal::start(&home, &["show", "bk_1", "--max-wait", "5s"])
+        .end()
+        .exits(0);
+    assert!(!ended.raw.contains("Wait?"), "{}", ended.screen);
+
+    let server = limited(1);
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    home.run(["show", "bk_1", "--json"])
+        .refused(9, "rate_limited");
+}

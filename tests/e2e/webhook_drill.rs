@@ -1,0 +1,418 @@
+//! `webhook drill`: the consumer of the documentation passes, and every classic mistake put into it is found.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::harness::{Home, Reply, Scripted, Served, one_start_at_a_time};
+
+const CONSUMER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/consumer/consumer.py");
+const SECRET: &str = "whsec_of_the_drill";
+
+/// A Python of any kind, with a word to whoever runs the tests where there is none.
+fn python_or_skipped() -> Option<String> {
+    let python = std::env::var("BOOKCTL_TEST_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let probed = {
+        let _alone = one_start_at_a_time();
+        Command::new(&python).arg("--version").output()
+    };
+    if probed.is_ok_and(|output| output.status.success()) {
+        return Some(python);
+    }
+    writeln!(std::io::stderr(), "skipped: {python} cannot be run").unwrap();
+    None
+}
+
+/// The consumer of the documentation at work, perhaps with a mistake in it; it ends with this value.
+struct Consumer {
+    child: Child,
+    base: String,
+}
+
+impl Consumer {
+    fn start(python: &str, folder: &Path, mistake: &[(&str, &str)], service: Option<&str>) -> Self {
+        let mut source = std::fs::read_to_string(CONSUMER).unwrap();
+        for (right, wrong) in mistake {
+            assert_eq!(
+                source.matches(right).count(),
+                1,
+                "{right:?} is not there once"
+            );
+            source = source.replace(right, wrong);
+        }
+        std::fs::create_dir_all(folder).unwrap();
+        let file = folder.join("consumer.py");
+        std::fs::write(&file, source).unwrap();
+        let mut command = Command::new(python);
+        command.arg(file).args(["--port", "0"]);
+        command.env("WEBHOOK_SECRET", SECRET);
+        if let Some(base_url) = service {
+            command.env("BOOKING_BASE_URL", base_url);
+            command.env("BOOKING_API_KEY", "sk_live_sandbox");
+        }
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = {
+            let _alone = one_start_at_a_time();
+            command.spawn().unwrap()
+        };
+        let mut base = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        stdout.read_line(&mut base).unwrap();
+        let base = base.trim().to_owned();
+        assert!(
+            base.starts_with("http://"),
+            "the consumer does not start: {mistake:?}"
+        );
+        Consumer { child, base }
+    }
+
+    /// The report of a drill, and its exit code.
+    fn drilled(&self, home: &Home, more: &[&str]) -> (Value, i32) {
+        let url = format!("{}/webhooks", self.base);
+        let state = format!("{}/state", self.base);
+        let drill = ["webhook", "drill", &url, "--state-url", &state, "--json"];
+        let output = home.run(drill.iter().chain(more));
+        let code = output.code.unwrap();
+        (output.exits(code).json(), code)
+    }
+}
+
+impl Drop for Consumer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The names of the checks that ended so.
+fn checks(report: &Value, verdict: &str) -> BTreeSet<String> {
+    let checks = report["checks"].as_array().unwrap().iter();
+    let checks = checks.filter(|check| check["verdict"] == verdict);
+    checks
+        .map(|check| check["check"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_consumer_of_the_documentation_passes_and_one_that_trusts_the_order_of_events_does_not() {
+    let Some(python) = python_or_skipped() else {
+        return;
+    };
+    let served = Served::start();
+    let home = served.home().with("BOOKCTL_WEBHOOK_SECRET", SECRET);
+    let booking = home.booked("ven_confirms", &[], 0);
+    let about = ["--booking", &booking];
+
+    let right = Consumer::start(
+        &python,
+        &home.folder().join("right"),
+        &[],
+        Some(served.base_url()),
+    );
+    let (report, code) = right.drilled(&home, &about);
+    assert_eq!(
+        (code, &report["failed"], &report["skipped"]),
+        (0, &0.into(), &0.into()),
+        "{report:#}"
+    );
+    assert_eq!(report["state_checked"], true);
+
+    let mistake = [(
+        "booking[\"id\"], status_of(booking))",
+        "booking[\"id\"], booking[\"status\"])",
+    )];
+    let trusting = Consumer::start(&python, &home.folder().join("wrong"), &mistake, None);
+    let (report, code) = trusting.drilled(&home, &about);
+    assert_eq!(code, 18);
+    assert_eq!(
+        checks(&report, "failed"),
+        BTreeSet::from(["out_of_order".to_owned()]),
+        "{report:#}"
+    );
+}
+
+/// What is wrong, how it is put into the consumer, and the checks that find it.
+type Mistake = (
+    &'static str,
+    &'static [(&'static str, &'static str)],
+    &'static [&'static str],
+);
+
+const CHECKED: &str =
+    "        if not is_authentic(header, body, self.server.secrets, time.time()):";
+
+const MISTAKES: &[Mistake] = &[
+    (
+        "no signature is checked",
+        &[(CHECKED, "        if False:")],
+        &[
+            "changed_body",
+            "forged_first",
+            "future",
+            "malformed_header",
+            "missing_header",
+            "replayed",
+            "stale",
+            "wrong_secret",
+        ],
+    ),
+    (
+        "the body is parsed and written again before it is verified",
+        &[(
+            "b\".\" + body",
+            "b\".\" + json.dumps(json.loads(body), separators=(\",\", \":\"), ensure_ascii=False).encode()",
+        )],
+        &["raw_bytes"],
+    ),
+    (
+        "the time is not looked at",
+        &[("if abs(now - int(times[0])) > TOLERANCE:", "if False:")],
+        &["future", "replayed", "stale"],
+    ),
+    (
+        "only the past is looked at",
+        &[(
+            "if abs(now - int(times[0])) > TOLERANCE:",
+            "if now - int(times[0]) > TOLERANCE:",
+        )],
+        &["future"],
+    ),
+    (
+        "only the first v1 is compared",
+        &[("for it in signatures)", "for it in signatures[:1])")],
+        &["two_signatures"],
+    ),
+    (
+        "the header is compared as one text",
+        &[(
+            "    return any(hmac.compare_digest(digest, it) for digest in digests for it in signatures)",
+            "    return header == f\"t={times[0]},v1={digests[0].decode()}\"",
+        )],
+        &["header_order", "two_signatures"],
+    ),
+    (
+        "as much of the signature is compared as there is",
+        &[("hmac.compare_digest(digest, it)", "digest.startswith(it)")],
+        &["malformed_header"],
+    ),
+    (
+        "a secret that is not set is a secret",
+        &[(
+            "consumer = Consumer(given.port, secrets,",
+            "consumer = Consumer(given.port, secrets + [b\"\"],",
+        )],
+        &["wrong_secret"],
+    ),
+    (
+        "a missing header is not thought of",
+        &[("self.headers.get(HEADER, \"\")", "self.headers[HEADER]")],
+        &["missing_header"],
+    ),
+    (
+        "events are acted on before they are verified",
+        &[(
+            CHECKED,
+            "        early = json.loads(body)\n        \
+             self.server.ledger.handle(early[\"id\"], \"bk\", \"confirmed\")\n        \
+             if not is_authentic(header, body, self.server.secrets, time.time()):",
+        )],
+        &[
+            "changed_body",
+            "future",
+            "malformed_header",
+            "missing_header",
+            "stale",
+            "wrong_secret",
+        ],
+    ),
+    (
+        "ids are remembered before they are verified",
+        &[
+            (
+                CHECKED,
+                "        early = json.loads(body)[\"id\"]\n        \
+                 if early in self.server.seen:\n            \
+                 return self.answer(204)\n        \
+                 self.server.seen.add(early)\n        \
+                 if not is_authentic(header, body, self.server.secrets, time.time()):",
+            ),
+            (
+                "        self.ledger = ledger",
+                "        self.ledger = ledger\n        self.seen = set()",
+            ),
+        ],
+        &["forged_first", "replayed"],
+    ),
+    (
+        "duplicates are handled again",
+        &[
+            ("if self.server.ledger.knows(event[\"id\"]):", "if False:"),
+            ("            if not new:", "            if False:"),
+        ],
+        &["duplicate", "duplicates_at_once"],
+    ),
+    (
+        "duplicates are looked for, and then handled at the same moment",
+        &[
+            ("            if not new:", "            if False:"),
+            (
+                "    base = os.environ.get(\"BOOKING_BASE_URL\")",
+                "    time.sleep(0.2)\n    base = None",
+            ),
+        ],
+        &["duplicates_at_once"],
+    ),
+    (
+        "a duplicate is refused",
+        &[(
+            "knows(event[\"id\"]):\n            return self.answer(204)",
+            "knows(event[\"id\"]):\n            return self.answer(409)",
+        )],
+        &["duplicate"],
+    ),
+    (
+        "a booking is taken for an event",
+        &[
+            ("SELECT 1 FROM events", "SELECT 1 FROM bookings"),
+            ("knows(event[\"id\"])", "knows(booking[\"id\"])"),
+        ],
+        &["out_of_order"],
+    ),
+    (
+        "a kind that is not known is a failure",
+        &[(
+            "not in KINDS:\n            return self.answer(204)",
+            "not in KINDS:\n            return self.answer(500)",
+        )],
+        &["unknown_kind"],
+    ),
+    (
+        "a field that is not known is refused",
+        &[(
+            "        booking = event[\"data\"][\"object\"]",
+            "        booking = event[\"data\"][\"object\"]\n        \
+             if set(event) - {\"id\", \"object\", \"type\", \"created_at\", \"data\"}:\n            \
+             return self.answer(400)",
+        )],
+        &["unknown_fields"],
+    ),
+    (
+        "a body may be 64 KB at most",
+        &[("LARGEST = 4 * 1024 * 1024", "LARGEST = 64 * 1024")],
+        &["large_body"],
+    ),
+    (
+        "what has come so far is taken for the whole body",
+        &[(
+            "self.rfile.read(int(length))",
+            "self.rfile.read1(int(length))",
+        )],
+        &["slow_client"],
+    ),
+    (
+        "one delivery is handled after the other, and each takes its time",
+        &[
+            (
+                "class Consumer(ThreadingHTTPServer)",
+                "class Consumer(__import__(\"http.server\").server.HTTPServer)",
+            ),
+            (
+                "    base = os.environ.get(\"BOOKING_BASE_URL\")",
+                "    time.sleep(0.1)\n    base = None",
+            ),
+        ],
+        &["many_at_once"],
+    ),
+];
+
+#[test]
+fn every_classic_mistake_is_found_by_the_checks_that_are_made_for_it() {
+    let Some(python) = python_or_skipped() else {
+        return;
+    };
+    let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET);
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let (home, python) = (&home, &python);
+        let examined: Vec<_> = (0..3)
+            .map(|part| {
+                scope.spawn(move || {
+                    let mistakes = MISTAKES.iter().enumerate().skip(part).step_by(3);
+                    let found = mistakes.filter_map(|(place, (what, mistake, found_by))| {
+                        let folder = home.folder().join(place.to_string());
+                        let consumer = Consumer::start(python, &folder, mistake, None);
+                        let (report, code) = consumer.drilled(home, &["--timeout", "1500ms"]);
+                        let failed = checks(&report, "failed");
+                        let missed = found_by.iter().any(|check| !failed.contains(*check));
+                        // What else a mistake breaks depends on the moment: that it is found does not.
+                        (missed || code != 18).then(|| format!("{what}: {code}, {failed:?}"))
+                    });
+                    found.collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        examined
+            .into_iter()
+            .flat_map(|it| it.join().unwrap())
+            .collect()
+    });
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_consumer_that_answers_too_late_is_told_so_at_once_and_one_that_is_not_there_is_15() {
+    let Some(python) = python_or_skipped() else {
+        return;
+    };
+    let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET);
+    let mistake = [(
+        "    base = os.environ.get(\"BOOKING_BASE_URL\")",
+        "    time.sleep(1)\n    base = None",
+    )];
+    let slow = Consumer::start(&python, &home.folder().join("slow"), &mistake, None);
+    let (report, code) = slow.drilled(&home, &["--timeout", "300ms"]);
+    assert_eq!(code, 18);
+    assert_eq!(
+        checks(&report, "failed"),
+        BTreeSet::from(["valid".to_owned()])
+    );
+    assert!(report["skipped"].as_u64() > Some(15), "{report:#}");
+
+    let gone = slow.base.clone();
+    drop(slow);
+    home.run(["webhook", "drill", &gone, "--json"])
+        .refused(15, "network");
+}
+
+#[test]
+fn a_drill_says_to_a_person_what_is_wrong_why_and_where_it_is_written() {
+    let careless = Scripted::start(|_| Reply::json(200, &Value::Null));
+    let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET);
+    let output = home
+        .run(["webhook", "drill", careless.base_url()])
+        .exits(18);
+    let lines: Vec<&str> = output.stdout.lines().collect();
+    assert!(
+        lines.contains(&"ok\tvalid\t2xx\t200\tEvents 4-6"),
+        "{output}"
+    );
+    assert!(
+        lines.contains(&"failed\tmissing_header\t4xx\t200\tEvents 5"),
+        "{output}"
+    );
+    let why =
+        "missing_header took it with 200. What bears no signature comes from anybody. (Events 5)";
+    assert!(lines.contains(&why), "{output}");
+    output.says("--state-url");
+
+    let url = careless.base_url();
+    for state in ["no address", "ftp://127.0.0.1/"] {
+        home.run(["webhook", "drill", url, "--state-url", state])
+            .exits(2);
+    }
+    // A page of something else is no ledger.
+    home.run(["webhook", "drill", url, "--state-url", url, "--json"])
+        .refused(2, "usage");
+}

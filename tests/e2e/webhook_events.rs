@@ -1,0 +1,133 @@
+//! `webhook events`: what was received, looked at and sent again.
+
+use serde_json::json;
+
+use crate::harness::Home;
+use crate::harness::listening::{
+    App, Listening, deliver, event, free_port, home_without_a_service, signature,
+};
+
+/// A home in which three events of two bookings were received.
+fn received() -> Home {
+    let home = home_without_a_service();
+    let listening = Listening::start(&home, &[]);
+    let bodies = [
+        event("evt_1", "booking.created", "bk_1", "processing"),
+        event("evt_2", "booking.confirmed", "bk_1", "confirmed"),
+        event("evt_3", "booking.failed", "bk_2", "failed"),
+    ];
+    deliver(&listening.url, &bodies);
+    deliver(&listening.url, &bodies[..1]);
+    listening.end();
+    home
+}
+
+fn ids(home: &Home, more: &[&str]) -> Vec<String> {
+    let list = ["webhook", "events", "list", "--json"];
+    let list = home.run(list.iter().chain(more)).exits(0).json();
+    let events = list["events"].as_array().unwrap().iter();
+    events
+        .map(|it| it["event_id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn events_are_listed_as_they_came_and_narrowed_down() {
+    let home = received();
+    assert_eq!(ids(&home, &[]), ["evt_1", "evt_2", "evt_3"]);
+    assert_eq!(ids(&home, &["--booking", "bk_1"]), ["evt_1", "evt_2"]);
+    assert_eq!(ids(&home, &["--kind", "booking.failed"]), ["evt_3"]);
+    assert_eq!(ids(&home, &["--limit", "2"]), ["evt_2", "evt_3"]);
+    assert_eq!(ids(&home, &["--since", "1h", "--state", "kept"]).len(), 3);
+    assert_eq!(ids(&home, &["--since", "2030-01-01 00:00"]).len(), 0);
+    assert_eq!(ids(&Home::new(), &[]).len(), 0);
+    home.run(["webhook", "events", "list", "--since", "soon", "--json"])
+        .refused(2, "usage");
+    // Another service's events are another's.
+    let other = ["--profile", "sandbox"];
+    assert_eq!(ids(&home, &other).len(), 0);
+}
+
+#[test]
+fn an_event_is_shown_with_its_headers_its_raw_body_and_its_signature() {
+    let home = received();
+    let shown = home
+        .run(["webhook", "events", "show", "evt_1", "--json"])
+        .exits(0)
+        .json();
+    let body = event("evt_1", "booking.created", "bk_1", "processing");
+    assert_eq!(shown["body"], body);
+    assert_eq!(
+        (&shown["duplicates"], &shown["state"]),
+        (&json!(1), &json!("kept"))
+    );
+    assert_eq!(shown["verification"]["verified"], true);
+    let age = shown["verification"]["age_seconds"].as_i64().unwrap();
+    assert!((0..60).contains(&age));
+    let headers = shown["headers"].as_array().unwrap();
+    assert!(headers.iter().any(|it| it["name"] == "booking-signature"));
+    let human = home.run(["webhook", "events", "show", "evt_1"]).exits(0);
+    assert!(human.stdout.starts_with("kept\tevt_1\n"), "{human}");
+    home.run(["webhook", "events", "show", "evt_x", "--json"])
+        .refused(6, "unknown_event");
+}
+
+#[test]
+fn events_are_sent_again_signed_afresh_or_as_they_came() {
+    let home = received();
+    let app = App::start(|it| if it.id == "evt_3" { 500 } else { 200 });
+    let replay = |more: &[&str]| {
+        let replay = ["webhook", "events", "replay", "--to", &app.url, "--json"];
+        home.run(replay.iter().chain(more))
+    };
+    let one = replay(&["evt_2", "--header", "X-Again: yes"])
+        .exits(0)
+        .json();
+    assert_eq!(one["events"][0]["attempt"]["status"], 200);
+    replay(&["evt_1", "--as-received"]).exits(0);
+    // All of them, and one is not taken.
+    let all = replay(&["--since", "1h"]).exits(18).json();
+    let delivered: Vec<bool> = all["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["delivered"].as_bool().unwrap())
+        .collect();
+    assert_eq!(delivered, [true, true, false]);
+    let seen = app.delivered();
+    let sent: Vec<&str> = seen.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(sent, ["evt_2", "evt_1", "evt_1", "evt_2", "evt_3"]);
+    assert_eq!(seen[0].headers["x-again"], "yes");
+    // Afresh: it is the signature that the body has now, or had a second ago.
+    let afresh = &seen[2].headers["booking-signature"];
+    let shown = home
+        .run(["webhook", "events", "show", "evt_1", "--json"])
+        .exits(0)
+        .json();
+    let came = shown["headers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["name"] == "booking-signature");
+    assert_eq!(seen[1].headers["booking-signature"], came.unwrap()["value"]);
+    assert_eq!(afresh.len(), signature(&seen[2].body).len());
+    let attempts = shown["attempts"].as_array().unwrap();
+    assert!(
+        attempts
+            .iter()
+            .all(|it| it["replay"] == true && it["status"] == 200),
+        "{attempts:?}"
+    );
+
+    replay(&["evt_1", "evt_x"]).refused(6, "unknown_event");
+    replay(&[]).refused(2, "usage");
+    let closed = format!("http://127.0.0.1:{}/", free_port());
+    let closed = home.run([
+        "webhook", "events", "replay", "evt_1", "--to", &closed, "--json",
+    ]);
+    let closed = closed.exits(18).json();
+    assert_eq!(
+        closed["events"][0]["attempt"]["error"],
+        "connection refused"
+    );
+}

@@ -1,0 +1,520 @@
+//! `webhook listen`: what it takes, what it shows, and what it does with an app that does not answer as it should.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use crate::harness::listening::{
+    App, Courier, Listening, SECRET, deliver, event, free_port, home_without_a_service, lines,
+    shell, signature, until,
+};
+use crate::harness::{GUEST, Home, Key, Served, Terminal, text};
+
+fn confirmed(number: u32, booking: &str) -> String {
+    let id = format!("evt_{number}");
+    event(&id, "booking.confirmed", booking, "confirmed")
+}
+
+/// The organization's webhook URL in the sandbox that a home talks to.
+fn webhook_url(home: &Home) -> Option<String> {
+    let settings = home.run(["sandbox", "organization", "--json"]).exits(0);
+    settings.json()["webhook_url"].as_str().map(str::to_owned)
+}
+
+#[test]
+fn a_delivery_reaches_the_app_as_it_came_and_is_shown_with_the_apps_answer() {
+    let home = home_without_a_service();
+    let app = App::start(|_| 204);
+    let arguments = ["--forward-to", &app.url, "--header", "X-From: listener"];
+    let listening = Listening::start(&home, &arguments);
+    let body = format!("  {}\n", confirmed(1, "bk_1"));
+    let mut courier = Courier::to(&listening.url).unwrap();
+    let signed = signature(&body);
+    let headers = format!("Booking-Signature: {signed}\r\nX-Theirs: caf\u{e9}\r\n");
+    assert_eq!(courier.post(&body, &headers), Some(200));
+    // Again, and signed afresh: taken, and not forwarded.
+    assert_eq!(courier.deliver(&body), Some(200));
+    until("it is forwarded", || app.count() == 1);
+    let (lines, summary) = lines(&listening.end());
+    let delivered = &app.delivered()[0];
+    assert_eq!(delivered.body, body);
+    for (name, value) in [
+        ("booking-signature", signed.as_str()),
+        ("booking-delivery-attempt", "1"),
+        ("x-theirs", "café"),
+        ("x-from", "listener"),
+        ("content-type", "application/json"),
+    ] {
+        assert_eq!(delivered.headers[name], value);
+    }
+    let forwarded = lines
+        .iter()
+        .find(|line| line["outcome"] == "delivered")
+        .unwrap();
+    for (field, value) in [
+        ("event_id", "evt_1"),
+        ("type", "booking.confirmed"),
+        ("booking_id", "bk_1"),
+        ("status", "confirmed"),
+    ] {
+        assert_eq!(forwarded[field], value);
+    }
+    assert_eq!(forwarded["attempt"]["status"], 204);
+    assert!(forwarded["attempt"]["latency_ms"].is_u64());
+    assert!(lines.iter().any(|line| line["outcome"] == "duplicate"));
+    let counts = [
+        "received",
+        "duplicates",
+        "refused",
+        "forwarded",
+        "failed",
+        "waiting",
+    ];
+    assert_eq!(
+        counts.map(|it| summary[it].as_u64().unwrap()),
+        [1, 1, 0, 1, 0, 0]
+    );
+}
+
+#[test]
+fn what_is_not_the_services_is_refused_and_neither_kept_nor_forwarded() {
+    let home = home_without_a_service();
+    let app = App::start(|_| 200);
+    let listening = Listening::start(&home, &["--forward-to", &app.url]);
+    let body = confirmed(1, "bk_1");
+    let good = signature(&body);
+    let mut courier = Courier::to(&listening.url).unwrap();
+    for (body, headers, status) in [
+        (body.as_str(), String::new(), 400),
+        (
+            &body,
+            format!("Booking-Signature: {}\r\n", signature("other")),
+            400,
+        ),
+        (&body, "Booking-Signature: t=1,v1=00\r\n".to_owned(), 400),
+        (
+            &body,
+            format!("Booking-Signature: {good}\r\nBooking-Signature: {good}\r\n"),
+            400,
+        ),
+        (
+            "{}",
+            format!("Booking-Signature: {}\r\n", signature("{}")),
+            400,
+        ),
+        (
+            "[",
+            format!("Booking-Signature: {}\r\n", signature("[")),
+            400,
+        ),
+    ] {
+        assert_eq!(courier.post(body, &headers), Some(status), "{headers}");
+    }
+    let large = "x".repeat(1_200_000);
+    let mut courier = Courier::to(&listening.url).unwrap();
+    let answer = courier.post(&large, "");
+    // It may have closed before all of it was sent.
+    assert!(matches!(answer, Some(413) | None), "{answer:?}");
+    let mut get = TcpStream::connect(&listening.url[7..listening.url.len() - 1]).unwrap();
+    get.write_all(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        .unwrap();
+    let mut answer = String::new();
+    get.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 405"), "{answer}");
+    let (lines, summary) = lines(&listening.end());
+    assert_eq!(
+        (summary["refused"].as_u64(), summary["received"].as_u64()),
+        (Some(7), Some(0))
+    );
+    assert!(
+        lines
+            .iter()
+            .all(|line| line["outcome"] == "refused" && line["reason"].is_string())
+    );
+    assert_eq!(app.count(), 0);
+    let list = home.run(["webhook", "events", "list", "--json"]).exits(0);
+    assert_eq!(list.stdout, "{\"events\":[]}\n");
+}
+
+#[test]
+fn the_names_of_the_dialect_and_the_kinds_that_are_wanted() {
+    let home = Home::new()
+        .configured(
+            "default_profile = 'own'\n[profiles.own]\nbase_url = 'http://127.0.0.1:9'\n\
+             [profiles.own.dialect]\nservice_name = 'Tables'\nevent_id_field = 'uid'\nevent_type_field = 'kind'\n",
+        )
+        .with("BOOKCTL_WEBHOOK_SECRET", SECRET);
+    let app = App::start(|_| 200);
+    let arguments = ["--forward-to", &app.url, "--events", "a,b"];
+    let listening = Listening::start(&home, &arguments);
+    let mut courier = Courier::to(&listening.url).unwrap();
+    for kind in ["a", "c", "b"] {
+        let body = format!(r#"{{"uid":"e_{kind}","kind":"{kind}"}}"#);
+        let headers = format!("Tables-Signature: {}\r\n", signature(&body));
+        assert_eq!(courier.post(&body, &headers), Some(200));
+    }
+    until("both are forwarded", || app.count() == 2);
+    let (lines, summary) = lines(&listening.end());
+    assert_eq!((lines.len(), summary["received"].as_u64()), (2, Some(3)));
+    // What was not wanted is kept, and the next listener does not forward it.
+    let list = home.run(["webhook", "events", "list", "--kind", "c", "--json"]);
+    assert_eq!(list.exits(0).json()["events"][0]["state"], "kept");
+}
+
+#[test]
+fn an_app_that_fails_gets_it_again_in_order_until_the_schedule_is_used_up() {
+    let home = home_without_a_service();
+    let app = App::start(|delivered| match delivered.id.as_str() {
+        "evt_1" if delivered.headers["booking-delivery-attempt"] != "3" => 500,
+        "evt_9" => 302,
+        _ => 200,
+    });
+    let arguments = ["--forward-to", &app.url, "--retries", "30ms,30ms,30ms"];
+    let listening = Listening::start(&home, &arguments);
+    // The first of a booking holds up its second, and nothing of another booking.
+    let bodies = [
+        confirmed(1, "bk_1"),
+        confirmed(2, "bk_1"),
+        confirmed(9, "bk_9"),
+    ];
+    deliver(&listening.url, &bodies);
+    until("all attempts are made", || app.count() == 3 + 1 + 4);
+    until("they are noted", || {
+        let list = home.run(["webhook", "events", "list", "--state", "waiting", "--json"]);
+        list.json()["events"] == serde_json::json!([])
+    });
+    let (_, summary) = lines(&listening.end());
+    let counts = ["forwarded", "failed", "abandoned", "waiting"];
+    assert_eq!(counts.map(|it| summary[it].as_u64().unwrap()), [2, 6, 1, 0]);
+    let of = |booking: &str| -> Vec<(String, u16)> {
+        let delivered = app
+            .delivered()
+            .into_iter()
+            .filter(|it| it.booking == booking);
+        delivered.map(|it| (it.id, it.status)).collect()
+    };
+    let status = |id: &str, status| (id.to_owned(), status);
+    assert_eq!(
+        of("bk_1"),
+        [
+            status("evt_1", 500),
+            status("evt_1", 500),
+            status("evt_1", 200),
+            status("evt_2", 200)
+        ]
+    );
+    assert_eq!(of("bk_9"), vec![status("evt_9", 302); 4]);
+    let shown = home
+        .run(["webhook", "events", "show", "evt_9", "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(shown["state"], "abandoned");
+}
+
+#[test]
+fn what_a_closed_app_missed_the_next_listener_forwards() {
+    let home = home_without_a_service();
+    let port = free_port();
+    let url = format!("http://127.0.0.1:{port}/hooks");
+    let listening = Listening::start(&home, &["--forward-to", &url]);
+    deliver(
+        &listening.url,
+        &[confirmed(1, "bk_1"), confirmed(2, "bk_1")],
+    );
+    until("the failure is noted", || {
+        let shown = home.run(["webhook", "events", "show", "evt_1", "--json"]);
+        shown.json()["attempts"][0]["error"].is_string()
+    });
+    let (told, summary) = lines(&listening.end());
+    assert_eq!(
+        (summary["waiting"].as_u64(), summary["failed"].as_u64()),
+        (Some(2), Some(1))
+    );
+    assert!(
+        told.iter()
+            .any(|line| line["attempt"]["error"] == "connection refused")
+    );
+    // The pause of 30 s runs on while nobody listens; a listener without an app leaves it alone.
+    let listening = Listening::start(&home, &[]);
+    let (_, summary) = lines(&listening.end());
+    assert_eq!(summary["waiting"], 2);
+    let app = App::at(port, |_| 200);
+    let rows = "UPDATE events SET next_at = 1 WHERE next_at IS NOT NULL";
+    let webhooks = rusqlite::Connection::open(home.path().join("webhooks.db")).unwrap();
+    webhooks.execute(rows, []).unwrap();
+    drop(webhooks);
+    let listening = Listening::start(&home, &["--forward-to", &url]);
+    until("both are forwarded", || app.count() == 2);
+    let ids: Vec<String> = app.delivered().into_iter().map(|it| it.id).collect();
+    assert_eq!(ids, ["evt_1", "evt_2"]);
+    drop(listening);
+}
+
+#[test]
+fn a_slow_app_holds_up_its_own_booking_alone_and_its_answer_is_not_awaited_at_the_end() {
+    let home = home_without_a_service();
+    let app = App::start(|delivered| {
+        if delivered.booking == "bk_slow" {
+            std::thread::sleep(Duration::from_secs(3));
+        }
+        200
+    });
+    let listening = Listening::start(&home, &["--forward-to", &app.url]);
+    let mut bodies = vec![confirmed(1, "bk_slow"), confirmed(2, "bk_slow")];
+    bodies.extend((3..40).map(|number| confirmed(number, &format!("bk_{number}"))));
+    deliver(&listening.url, &bodies);
+    until("the others are forwarded", || app.count() == 37);
+    let begun = Instant::now();
+    let (_, summary) = lines(&listening.end());
+    // The bound is 200 ms; the machine may be busy.
+    assert!(
+        begun.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        begun.elapsed()
+    );
+    assert_eq!(summary["waiting"], 2);
+}
+
+#[test]
+fn passed_through_the_service_is_told_what_the_app_answers_and_tries_again() {
+    let home = home_without_a_service();
+    let app = App::start(|it| {
+        if it.headers["booking-delivery-attempt"] == "1" {
+            503
+        } else {
+            201
+        }
+    });
+    let listening = Listening::start(&home, &["--forward-to", &app.url, "--pass-through"]);
+    let mut courier = Courier::to(&listening.url).unwrap();
+    let body = confirmed(1, "bk_1");
+    let state = || {
+        let shown = home.run(["webhook", "events", "show", "evt_1", "--json"]);
+        text(&shown.exits(0).json(), "state")
+    };
+    assert_eq!(courier.deliver(&body), Some(503));
+    assert_eq!(state(), "undelivered");
+    assert_eq!(courier.deliver(&body), Some(201));
+    assert_eq!(state(), "delivered");
+    // It has it: nothing is forwarded any more.
+    assert_eq!(courier.deliver(&body), Some(200));
+    let (lines, summary) = lines(&listening.end());
+    let outcomes: Vec<&str> = lines
+        .iter()
+        .filter_map(|it| it["outcome"].as_str())
+        .collect();
+    assert_eq!(outcomes, ["failed", "delivered", "duplicate"]);
+    assert_eq!((app.count(), summary["received"].as_u64()), (2, Some(1)));
+    // Where the app is not there, the service is told so too.
+    let url = format!("http://127.0.0.1:{}/", free_port());
+    let listening = Listening::start(&home, &["--forward-to", &url, "--pass-through"]);
+    let mut courier = Courier::to(&listening.url).unwrap();
+    assert_eq!(courier.deliver(&confirmed(2, "bk_2")), Some(502));
+}
+
+#[test]
+fn a_sandbox_is_told_the_address_and_gets_its_own_back_after_a_kill_too() {
+    let served = Served::start();
+    let home = served.home();
+    let app = "http://127.0.0.1:9/app";
+    home.run([
+        "sandbox",
+        "organization",
+        "-F",
+        &format!("webhook_url={app}"),
+    ])
+    .exits(0);
+    let first = Listening::start(&home, &[]);
+    assert_eq!(webhook_url(&home).as_deref(), Some(first.url.as_str()));
+    first.kill();
+    let second = Listening::start(&home, &[]);
+    assert_eq!(webhook_url(&home).as_deref(), Some(second.url.as_str()));
+    let id = home.booked("ven_confirms", &[], 0);
+    until("both events came", || {
+        let list = home.run(["webhook", "events", "list", "--booking", &id, "--json"]);
+        list.json()["events"].as_array().unwrap().len() == 2
+    });
+    second.signal("-TERM");
+    until("its file goes", || !second.is_ready());
+    let (_, summary) = lines(&second.end());
+    assert_eq!(summary["received"], 2);
+    assert_eq!(webhook_url(&home).as_deref(), Some(app));
+    // What somebody set meanwhile stays.
+    let third = Listening::start(&home, &[]);
+    home.run([
+        "sandbox",
+        "organization",
+        "-F",
+        "webhook_url=http://127.0.0.1:9/new",
+    ])
+    .exits(0);
+    third.end();
+    assert_eq!(
+        webhook_url(&home).as_deref(),
+        Some("http://127.0.0.1:9/new")
+    );
+}
+
+#[test]
+fn a_listener_that_sleeps_loses_nothing() {
+    let served = Served::start();
+    let home = served.home();
+    let app = App::start(|_| 200);
+    let listening = Listening::start(&home, &["--forward-to", &app.url]);
+    listening.signal("-STOP");
+    home.booked("ven_confirms", &[], 0);
+    // Its deliveries are under way, and nobody answers.
+    std::thread::sleep(Duration::from_millis(1500));
+    assert_eq!(app.count(), 0);
+    listening.signal("-CONT");
+    until("both events are forwarded", || app.count() == 2);
+    listening.end();
+}
+
+#[test]
+fn what_was_kept_is_forwarded_where_the_sender_did_not_wait_for_the_answer() {
+    let home = home_without_a_service();
+    let app = App::start(|_| 200);
+    let listening = Listening::start(&home, &["--forward-to", &app.url]);
+    for number in 0..150 {
+        let mut courier = Courier::to(&listening.url).unwrap();
+        let body = confirmed(number, &format!("bk_{number}"));
+        courier.send(&body);
+    }
+    until("nothing waits any more", || {
+        let list = home.run(["webhook", "events", "list", "--limit", "0", "--json"]);
+        let list = list.exits(0).json();
+        let rows = list["events"].as_array().unwrap();
+        !rows.is_empty() && rows.iter().all(|row| row["state"] == "delivered")
+    });
+}
+
+#[test]
+fn one_listener_a_service_and_no_loop() {
+    let home = home_without_a_service();
+    let listening = Listening::start(&home, &[]);
+    let again = home.run(["webhook", "listen", "--port", "0", "--json"]);
+    let error = again.refused(3, "config");
+    assert!(
+        text(&error, "message").contains("another `webhook listen`"),
+        "{error}"
+    );
+    listening.kill();
+    let port = free_port().to_string();
+    let itself = format!("http://localhost:{port}/");
+    home.run([
+        "webhook",
+        "listen",
+        "--port",
+        &port,
+        "--forward-to",
+        &itself,
+        "--json",
+    ])
+    .refused(2, "usage");
+    home.run([
+        "webhook",
+        "listen",
+        "--forward-to",
+        "localhost:3000",
+        "--json",
+    ])
+    .refused(2, "usage");
+}
+
+#[test]
+fn the_secret_is_shown_where_it_is_asked_for_and_nowhere_else() {
+    let home = home_without_a_service();
+    let listening = Listening::start(&home, &["--print-secret", "--verbose"]);
+    let output = listening.end();
+    let first = output.stdout.lines().next().unwrap();
+    assert_eq!(first, format!(r#"{{"webhook_secret":"{SECRET}"}}"#));
+    assert!(!output.stderr.contains(SECRET));
+    let output = Listening::start(&home, &["--verbose"]).end();
+    assert!(!output.stderr.contains(SECRET) && !output.stdout.contains(SECRET));
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_it() {
+    let home = home_without_a_service();
+    let port = free_port();
+    let line = format!(
+        "\"$BOOKCTL\" webhook listen --port {port} --json --ready-file up | head -1; rm -f up; echo over"
+    );
+    let mut child = shell(&home, &line);
+    until("it listens", || home.folder().join("up").exists());
+    deliver(
+        &format!("http://127.0.0.1:{port}/"),
+        &[confirmed(1, "bk_1")],
+    );
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.next().unwrap().unwrap().contains("evt_1"));
+    assert_eq!(lines.next().unwrap().unwrap(), "over");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn in_a_terminal_each_event_is_a_line_while_a_booking_is_made_in_another() {
+    let home = Home::new();
+    let app = App::start(|_| 200);
+    let arguments = ["webhook", "listen", "--port", "0", "--forward-to", &app.url];
+    let mut terminal = Terminal::of_width(&home, 80, &arguments);
+    terminal.see("Ctrl-C");
+    let mut book = vec!["book", "ven_otp", "--quiet", "--jq", ".id"];
+    book.extend(GUEST);
+    let id = home.run(book).exits(10).stdout.trim().to_owned();
+    terminal
+        .see("booking.created")
+        .see("booking.requires_action")
+        .see(&id);
+    until("both are forwarded", || app.count() == 2);
+    terminal.see("200 in");
+    until("the listener's address is the organization's", || {
+        webhook_url(&home).is_some()
+    });
+    terminal.press(Key::CtrlC).see("2 received");
+    let ended = terminal
+        .end()
+        .exits(0)
+        .says("2 forwarded, 0 failed attempts");
+    assert!(
+        ended.broken.is_empty(),
+        "{:?}\n{}",
+        ended.broken,
+        ended.screen
+    );
+    let of_event: Vec<&str> = ended.screen.lines().filter(|it| it.contains(&id)).collect();
+    assert_eq!(of_event.len(), 2, "{}", ended.screen);
+    assert!(
+        of_event
+            .iter()
+            .all(|it| it.contains(" requires_action 200 in ")),
+        "{}",
+        ended.screen
+    );
+    assert_eq!(webhook_url(&home), None);
+}
+
+#[test]
+fn hostile_text_is_made_visible() {
+    let home = home_without_a_service();
+    let app = App::start(|_| 200);
+    let url = app.url.clone();
+    let port = free_port();
+    let arguments = [
+        "webhook",
+        "listen",
+        "--port",
+        &port.to_string(),
+        "--forward-to",
+        &url,
+    ];
+    let mut terminal = Terminal::of_width(&home, 80, &arguments);
+    terminal.see("Ctrl-C");
+    let body = event("evt_1", "\\u001b[2Jkind", "bk_\\u202e1", "con\\nfirmed");
+    deliver(&format!("http://127.0.0.1:{port}/"), &[body]);
+    terminal.see(r"\u{1b}[2Jkind").see(r"bk_\u{202e}1");
+    terminal.press(Key::CtrlC);
+    let ended = terminal.end().exits(0);
+    assert!(!ended.raw.contains("\u{1b}[2J") && !ended.raw.contains('\u{202e}'));
+}

@@ -1,0 +1,219 @@
+//! `webhook send`: well-formed events, signed, to the address that was named.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Home, Reply, Scripted, Served};
+
+const SECRET: &str = "whsec_of_the_test";
+const KINDS: [&str; 7] = [
+    "created",
+    "requires_action",
+    "processing",
+    "confirmed",
+    "failed",
+    "cancelled",
+    "modified",
+];
+
+fn home() -> Home {
+    Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET)
+}
+
+fn taking() -> Scripted {
+    Scripted::start(|_| Reply::json(200, &json!({"taken": true})))
+}
+
+#[test]
+fn an_event_of_each_kind_is_posted_and_its_signature_verifies() {
+    let (home, consumer) = (home(), taking());
+    let to = format!("{}/hooks?x=1", consumer.base_url());
+    for kind in KINDS {
+        let kind = format!("booking.{kind}");
+        let output = home
+            .run(["webhook", "send", &kind, "--to", &to, "--json"])
+            .exits(0);
+        let sent = output.json();
+        assert_eq!(
+            (&sent["delivered"], &sent["status"]),
+            (&json!(true), &json!(200)),
+            "{output}"
+        );
+        assert_eq!(sent["body"], r#"{"taken":true}"#);
+
+        let request = consumer.requests().pop().unwrap();
+        assert!(request.is("POST", "/hooks?x=1"));
+        assert_eq!(request.header("content-type"), Some("application/json"));
+        assert_eq!(request.json(), sent["event"]);
+        assert_eq!(request.json()["type"], Value::from(kind));
+        let header = request.header("booking-signature").unwrap();
+        home.feed(["webhook", "verify", "--signature", header], &request.body)
+            .exits(0);
+    }
+}
+
+#[test]
+fn fields_are_set_by_path_and_typed_and_a_path_that_is_none_is_refused_with_those_that_are() {
+    let (home, consumer) = (home(), taking());
+    let send = [
+        "webhook",
+        "send",
+        "booking.failed",
+        "--to",
+        consumer.base_url(),
+        "--json",
+    ];
+    let fields = [
+        "-F",
+        "id=evt_1",
+        "-F",
+        "data.object.status=cancelled",
+        "-F",
+        "data.object.error_message=null",
+        "-F",
+        "data.object.next_action={\"type\":\"otp\"}",
+        "-F",
+        "data.object.provider=4",
+    ];
+    home.run(send.iter().chain(&fields)).exits(0);
+    let event = consumer.requests()[0].json();
+    assert_eq!(event["id"], "evt_1");
+    assert_eq!(
+        event["data"]["object"]["next_action"],
+        json!({"type": "otp"}),
+        "{event}"
+    );
+    assert_eq!(event["data"]["object"]["status"], "cancelled");
+    assert_eq!(event["data"]["object"]["provider"], 4);
+    assert!(event["data"]["object"]["error_message"].is_null());
+
+    for path in [
+        "status=x",
+        "data.object.staus=x",
+        "data=x",
+        "data.object.id.x=1",
+    ] {
+        let error = home
+            .run(send.iter().chain(&["-F", path]))
+            .refused(2, "usage");
+        let hint = error["hint"].as_str().unwrap();
+        assert!(hint.contains("data.object.status"), "{hint}");
+    }
+    assert_eq!(consumer.requests().len(), 1);
+}
+
+#[test]
+fn an_event_about_a_real_booking_holds_what_the_service_says_of_it() {
+    let served = Served::start();
+    let (home, consumer) = (served.home(), taking());
+    let booking = home.booked("ven_provider_fails", &[], 11);
+    let send = [
+        "webhook",
+        "send",
+        "booking.failed",
+        "--to",
+        consumer.base_url(),
+    ];
+    let about = ["--booking", &booking, "--json"];
+    // The sandbox tells its own secret.
+    home.run(send.iter().chain(&about)).exits(0);
+    let request = consumer.requests().pop().unwrap();
+    let summary = request.json()["data"]["object"].clone();
+    let document = home.booking(&booking);
+    for (field, value) in summary.as_object().unwrap() {
+        assert_eq!(value, &document[field], "{field}");
+    }
+    assert_eq!(summary["error_code"], document["error_code"]);
+    assert!(
+        summary.get("customer").is_none(),
+        "an event holds a summary alone"
+    );
+    let header = request.header("booking-signature").unwrap();
+    home.feed(["webhook", "verify", "--signature", header], &request.body)
+        .exits(0);
+
+    home.run(send.iter().chain(&["--booking", "bk_nowhere", "--json"]))
+        .exits(6);
+}
+
+#[test]
+fn the_exit_code_says_what_the_consumer_made_of_it() {
+    let home = home();
+    let send = |reply: Reply| {
+        let consumer = Scripted::start(move |_| reply.clone());
+        let to = ["--to", consumer.base_url(), "--json", "--timeout", "300ms"];
+        home.run(["webhook", "send", "booking.created"].iter().chain(&to))
+    };
+    for (status, code) in [(204, 0), (299, 0), (302, 7), (400, 7), (500, 7)] {
+        let output = send(Reply::Whole(status, "text/plain", String::new())).exits(code);
+        assert_eq!(output.json()["status"], status);
+        assert_eq!(output.json()["delivered"], code == 0);
+    }
+    send(Reply::Close).refused(15, "network");
+    send(Reply::Silence).refused(15, "timeout");
+    let gone = taking().base_url().to_owned();
+    home.run([
+        "webhook",
+        "send",
+        "booking.created",
+        "--to",
+        &gone,
+        "--json",
+    ])
+    .refused(15, "network");
+}
+
+#[test]
+fn a_dry_run_shows_the_request_and_sends_nothing() {
+    let (home, consumer) = (home(), taking());
+    let send = [
+        "webhook",
+        "send",
+        "booking.modified",
+        "--to",
+        consumer.base_url(),
+        "--timestamp",
+        "1795262400",
+    ];
+    let request = home
+        .run(send.iter().chain(&["--dry-run", "--json"]))
+        .exits(0)
+        .json();
+    assert_eq!(request["method"], "POST");
+    assert_eq!(request["body"]["type"], "booking.modified");
+    let header = request["headers"]["Booking-Signature"].as_str().unwrap();
+    assert!(header.starts_with("t=1795262400,v1="), "{header}");
+    assert!(consumer.requests().is_empty());
+}
+
+#[test]
+fn what_cannot_be_sent_is_refused() {
+    let home = home();
+    for arguments in [
+        &["booking.confirmed"][..],
+        &["booking.archived", "--to", "http://127.0.0.1:1/"],
+        &["confirmed", "--to", "http://127.0.0.1:1/"],
+        &["booking.confirmed", "--to", "127.0.0.1:1"],
+        &["booking.confirmed", "--to", "ftp://127.0.0.1/"],
+        &["booking.confirmed", "--to", "http://user:pass@127.0.0.1/"],
+        &[
+            "booking.confirmed",
+            "--to",
+            "http://127.0.0.1:1/",
+            "--timestamp",
+            "yesterday",
+        ],
+        &[
+            "booking.confirmed",
+            "--to",
+            "http://127.0.0.1:1/",
+            "-F",
+            "x",
+        ],
+    ] {
+        let send = ["webhook", "send"]
+            .iter()
+            .chain(arguments)
+            .chain(&["--json"]);
+        home.run(send).refused(2, "usage");
+    }
+}

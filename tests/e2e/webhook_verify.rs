@@ -1,0 +1,438 @@
+//! `webhook verify` and `webhook sign`: raw bytes in, 0 or 19 out, and why.
+
+use serde_json::Value;
+
+use crate::harness::{Home, Output, Served, text};
+
+const SECRET: &str = "whsec_of_the_test";
+const T: i64 = 1_795_262_400;
+const BODY: &str = r#"{"id":"evt_1","object":"event","type":"booking.confirmed","data":{"object":{"id":"bk_1","object":"booking","status":"confirmed","note":"Café"}}}"#;
+
+fn home() -> Home {
+    Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET)
+}
+
+/// The header's value for a body, signed at `T`.
+fn signature(home: &Home, body: &str) -> String {
+    let sign = ["webhook", "sign", "--timestamp", "1795262400", "--json"];
+    text(&home.feed(sign, body).exits(0).json(), "value")
+}
+
+/// Verifies a body from standard input, so many seconds after it was signed.
+fn verify(home: &Home, body: &str, header: &str, later: i64, more: &[&str]) -> Output {
+    let now = (T + later).to_string();
+    let verify = [
+        "webhook",
+        "verify",
+        "--signature",
+        header,
+        "--now",
+        &now,
+        "--json",
+    ];
+    home.feed(verify.iter().chain(more), body)
+}
+
+fn cause(output: Output) -> String {
+    let error = output.refused(19, "signature");
+    assert!(
+        error["message"].is_string() && error["hint"].is_string(),
+        "{error}"
+    );
+    text(&error, "cause")
+}
+
+#[test]
+fn a_delivery_that_the_sandbox_signed_verifies_with_its_own_secret() {
+    let served = Served::start();
+    let home = served.home();
+    let header = signature(&home, BODY);
+    let verified = verify(&home, BODY, &header, 12, &[]).exits(0).json();
+    assert_eq!(verified["verified"], true);
+    assert_eq!(
+        (&verified["timestamp"], &verified["age_seconds"]),
+        (&T.into(), &12.into())
+    );
+    // The secret of somebody else is in the environment: it goes first.
+    let other = served.home().with("BOOKCTL_WEBHOOK_SECRET", "whsec_other");
+    assert_eq!(cause(verify(&other, BODY, &header, 0, &[])), "mismatch");
+}
+
+#[test]
+fn a_body_is_raw_bytes_from_a_file_or_from_standard_input_to_the_last_line_end() {
+    let home = home();
+    let header = signature(&home, BODY);
+    let file = home.folder().join("body");
+    std::fs::write(&file, BODY).unwrap();
+    let now = T.to_string();
+    let verify_file = [
+        "webhook",
+        "verify",
+        "body",
+        "--signature",
+        &header,
+        "--now",
+        &now,
+    ];
+    home.run(verify_file).exits(0);
+    std::fs::write(&file, format!("{BODY}\n")).unwrap();
+    home.run(verify_file).exits(19);
+    // The line that `sign` prints is taken whole.
+    let line = format!("Booking-Signature: {header}");
+    verify(&home, BODY, &line, 0, &[]).exits(0);
+    // Ten days later, without a tolerance, which is said.
+    verify(&home, BODY, &header, 864_000, &["--tolerance", "0"])
+        .exits(0)
+        .says("without a tolerance");
+    verify(&home, BODY, &header, -200, &["--tolerance", "3m"]).exits(19);
+}
+
+#[test]
+fn during_a_rotation_any_secret_and_any_v1_will_do() {
+    let home = home();
+    let header = signature(&home, BODY);
+    let both = Home::new().with("BOOKCTL_WEBHOOK_SECRET", &format!("whsec_new\n{SECRET}\n"));
+    assert_eq!(
+        verify(&both, BODY, &header, 0, &[]).exits(0).json()["secret"],
+        2
+    );
+    let other = format!(
+        "t={T},v1={},{}",
+        "0".repeat(64),
+        header.split(',').nth(1).unwrap()
+    );
+    verify(&home, BODY, &other, 0, &[]).exits(0);
+
+    // From standard input, beside a file.
+    std::fs::write(home.folder().join("body"), BODY).unwrap();
+    let now = T.to_string();
+    let verify = [
+        "webhook",
+        "verify",
+        "body",
+        "--secret-stdin",
+        "--signature",
+        &header,
+        "--now",
+        &now,
+        "-q",
+    ];
+    let bare = Home::new();
+    std::fs::write(bare.folder().join("body"), BODY).unwrap();
+    bare.feed(verify, &format!("whsec_new {SECRET}")).exits(0);
+    bare.feed(verify, "whsec_new\n").exits(19);
+    bare.feed(verify, " \n")
+        .exits(2)
+        .says("holds no webhook secret");
+    let mut on_stdin = verify;
+    on_stdin[2] = "-";
+    bare.feed(on_stdin, SECRET).exits(2);
+}
+
+#[test]
+fn a_secret_that_was_stored_for_the_profile_is_found_and_for_another_address_is_not() {
+    let served = Served::start();
+    let home = Home::new();
+    let login = [
+        "auth",
+        "login",
+        "--profile",
+        "local",
+        "--base-url",
+        served.base_url(),
+    ];
+    let stored = ["--key-stdin", "--webhook-secret-stdin", "--storage", "file"];
+    home.feed(
+        login.iter().chain(&stored),
+        &format!("sk_live_sandbox\n{SECRET}\n"),
+    )
+    .exits(0);
+    let header = signature(&self::home(), BODY);
+    let profile = ["--profile", "local"];
+    verify(&home, BODY, &header, 0, &profile).exits(0);
+    let gone = home.with("BOOKCTL_BASE_URL", "https://booking.invalid");
+    let error = verify(&gone, BODY, &header, 0, &[]).refused(3, "no_secret");
+    assert!(text(&error, "hint").contains("BOOKCTL_WEBHOOK_SECRET"));
+}
+
+#[test]
+fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
+    let home = home();
+    let right = signature(&home, BODY);
+    let hex = right.split("v1=").nth(1).unwrap();
+    let lines = BODY.replace(',', ",\n");
+    let pretty =
+        serde_json::to_string_pretty(&serde_json::from_str::<Value>(BODY).unwrap()).unwrap();
+    let spaced = BODY.replace("\":", "\": ").replace(",\"", ", \"");
+    let sorted = r#"{"data":{"object":{"id":"bk_1","note":"Café","object":"booking","status":"confirmed"}},"id":"evt_1","object":"event","type":"booking.confirmed"}"#;
+    let sorted_home = BODY.replace(r#","note":"Café""#, "");
+    let sorted_came = sorted.replace(r#""note":"Café","#, "");
+    let body = |signed: &str, came: &str, word: &'static str| {
+        (
+            signature(&home, signed),
+            came.to_owned(),
+            0,
+            "changed_body",
+            word,
+        )
+    };
+    let header = |header: String, cause: &'static str, word: &'static str| {
+        (header, BODY.to_owned(), 0, cause, word)
+    };
+    let other = Home::new().with("BOOKCTL_WEBHOOK_SECRET", "whsec_other");
+    for (header, came, later, expected, word) in [
+        body(BODY, &format!("{BODY}\n"), "one was added"),
+        body(&format!("{BODY}\n"), BODY, "is missing here"),
+        body(&lines, &lines.replace('\n', "\r\n"), "CRLF"),
+        body(BODY, &format!("\u{feff}{BODY}"), "byte order mark"),
+        body(BODY, &pretty, "without blanks"),
+        body(BODY, &spaced, "without blanks"),
+        body(BODY, &BODY.replace('é', "\\u00e9"), "without blanks"),
+        body(&spaced, BODY, "after each comma"),
+        body(&pretty, BODY, "indented by 2"),
+        body(&BODY.replace('é', "\\u00e9"), BODY, "\\u escapes"),
+        body(&sorted_home, &sorted_came, "the service's order"),
+        body(BODY, "", "empty"),
+        (right.clone(), BODY.to_owned(), 301, "stale", "301 s old"),
+        (
+            right.clone(),
+            BODY.to_owned(),
+            -301,
+            "future",
+            "301 s from now",
+        ),
+        header(right.replace("t=", "t=x"), "malformed", "t="),
+        header(format!("v1={hex}"), "malformed", "t= is missing"),
+        header(format!("t={T}"), "malformed", "v1= is missing"),
+        header(
+            right[..right.len() - 2].to_owned(),
+            "malformed",
+            "64 hex digits",
+        ),
+        header(format!("{right},t={T}"), "malformed", "more than one"),
+        header(String::new(), "malformed", "neither"),
+        header(format!("sha256={hex}"), "other_scheme", "GitHub"),
+        header(format!("v0={hex}"), "other_scheme", "Slack"),
+        header(
+            "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=".to_owned(),
+            "other_scheme",
+            "Svix",
+        ),
+        header(
+            format!("X-Hub-Signature-256: sha256={hex}"),
+            "other_scheme",
+            "GitHub",
+        ),
+        header(signature(&other, BODY), "mismatch", "another secret"),
+    ] {
+        let output = verify(&home, &came, &header, later, &["--explain"]);
+        let error = output.refused(19, "signature");
+        assert_eq!(error["cause"], expected, "{error}\n{header}\n{came}");
+        assert!(
+            text(&error, "message").contains(word),
+            "{word:?} is not in {error}"
+        );
+    }
+
+    // Milliseconds: it is signed right, and in the year 58,000.
+    let sign = [
+        "webhook",
+        "sign",
+        "--timestamp",
+        "1795262400000",
+        "--json",
+        "--jq",
+        ".value",
+    ];
+    let header = home.feed(sign, BODY).exits(0).stdout;
+    let output = verify(&home, BODY, header.trim(), 0, &[]);
+    assert_eq!(cause(output), "wrong_unit");
+
+    // A secret that the sender read with its line end.
+    for (key, word) in [
+        (format!("{SECRET}\n"), "line end"),
+        ("of_the_test".to_owned(), "prefix"),
+    ] {
+        let output = openssl_signed(&home, &key);
+        let error = verify(&home, BODY, &output, 0, &["--explain"]).refused(19, "signature");
+        assert_eq!(error["cause"], "wrong_secret", "{error}");
+        assert!(text(&error, "message").contains(word), "{error}");
+    }
+}
+
+/// Signed with a key that no secret can be.
+fn openssl_signed(home: &Home, key: &str) -> String {
+    let file = home.folder().join("signed");
+    std::fs::write(&file, format!("{T}.{BODY}")).unwrap();
+    let mut command = std::process::Command::new("openssl");
+    let hex: String = key.bytes().map(|byte| format!("{byte:02x}")).collect();
+    command.args([
+        "dgst",
+        "-sha256",
+        "-mac",
+        "HMAC",
+        "-macopt",
+        &format!("hexkey:{hex}"),
+    ]);
+    let output = command.arg(file).output().unwrap();
+    let line = String::from_utf8(output.stdout).unwrap();
+    format!("t={T},v1={}", line.trim().rsplit(' ').next().unwrap())
+}
+
+#[test]
+fn a_saved_request_brings_its_header_and_its_body() {
+    let home = home();
+    let header = signature(&home, BODY);
+    let length = BODY.len();
+    let now = T.to_string();
+    let saved = |request: &str, more: &[&str]| {
+        std::fs::write(home.folder().join("request"), request).unwrap();
+        let verify = [
+            "webhook", "verify", "--http", "request", "--now", &now, "--json",
+        ];
+        home.run(verify.iter().chain(more))
+    };
+    for request in [
+        format!("POST /w HTTP/1.1\r\nHost: x\r\nbooking-signature: {header}\r\n\r\n{BODY}"),
+        format!("POST /w HTTP/1.1\nBooking-Signature: {header}\n\n{BODY}"),
+        // An editor's line end behind the body is none of its bytes.
+        format!(
+            "POST /w HTTP/1.1\nBooking-Signature: {header}\nContent-Length: {length}\n\n{BODY}\n"
+        ),
+        format!("* Connected\n> POST /w HTTP/1.1\n> Booking-Signature: {header}\n> \n{BODY}"),
+        format!(
+            "POST /w HTTP/1.1\r\nBooking-Signature: {header}\r\nTransfer-Encoding: chunked\r\n\r\n{length:x}\r\n{BODY}\r\n0\r\n\r\n"
+        ),
+    ] {
+        assert_eq!(saved(&request, &[]).exits(0).json()["verified"], true);
+    }
+    for (request, expected) in [
+        (format!("POST /w HTTP/1.1\n\n{BODY}"), "missing"),
+        (
+            format!("POST /w HTTP/1.1\nStripe-Signature: {header}\n\n{BODY}"),
+            "other_scheme",
+        ),
+        (
+            format!(
+                "POST /w HTTP/1.1\nBooking-Signature: {header}\nBooking-Signature: {header}\n\n{BODY}"
+            ),
+            "malformed",
+        ),
+    ] {
+        assert_eq!(cause(saved(&request, &[])), expected);
+    }
+    let cut = format!(
+        "POST /w HTTP/1.1\nBooking-Signature: {header}\nContent-Length: {length}\n\n{}",
+        &BODY[1..]
+    );
+    let error = saved(&cut, &[]).refused(19, "signature");
+    assert!(
+        text(&error, "message").contains("1 bytes are missing"),
+        "{error}"
+    );
+    for no_request in [
+        BODY,
+        "",
+        "HTTP/1.1 200 OK\n\n",
+        "POST /w HTTP/1.1\nBooking-Signature: x",
+    ] {
+        saved(no_request, &[]).refused(2, "usage");
+    }
+    let huge = format!("POST /w HTTP/1.1\nX: {}\n\n", "x".repeat(100_000));
+    saved(&huge, &[]).refused(2, "usage");
+}
+
+#[test]
+fn what_cannot_be_read_or_is_no_secret_is_refused() {
+    let home = home();
+    std::fs::create_dir_all(home.folder().join("folder")).unwrap();
+    for (arguments, word) in [
+        (
+            &["verify", "nowhere", "--signature", "x"][..],
+            "no such file",
+        ),
+        (&["verify", "folder", "--signature", "x"], "directory"),
+        (&["verify", "", "--signature", "x"], "empty"),
+        (&["verify", "body"], "--signature"),
+        (&["verify", "--http", "nowhere"], "no such file"),
+        (
+            &["verify", "--http", "x", "--signature", "x"],
+            "cannot be used with",
+        ),
+        (
+            &["verify", "--signature", "x", "--tolerance", "soon"],
+            "tolerance",
+        ),
+        (&["verify", "--signature", "x", "--now", "soon"], "1970"),
+        (
+            &[
+                "verify",
+                "--signature",
+                "x",
+                "--now",
+                "99999999999999999999",
+            ],
+            "clock",
+        ),
+        (&["sign", "nowhere"], "no such file"),
+        (&["sign", "folder"], "directory"),
+        (&["sign", "--timestamp", "-1"], "-1"),
+    ] {
+        let output = home.run(["webhook"].iter().chain(arguments).chain(&["--json"]));
+        let error = output.refused(2, "usage");
+        assert!(
+            text(&error, "message").contains(word),
+            "{word:?} is not in {error}"
+        );
+    }
+    for (secret, code) in [(" ", 3), ("whsec_\u{e9}", 3)] {
+        let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", secret);
+        home.run(["webhook", "sign"])
+            .exits(code)
+            .says("BOOKCTL_WEBHOOK_SECRET");
+    }
+}
+
+#[test]
+fn the_signed_body_is_ready_for_curl() {
+    let home = home();
+    std::fs::write(home.folder().join("it's"), BODY).unwrap();
+    let sign = ["webhook", "sign", "it's", "--timestamp", "1795262400", "-q"];
+    let header = signature(&home, BODY);
+    let printed = home.run(sign).exits(0).stdout;
+    assert_eq!(printed, format!("Booking-Signature: {header}\n"));
+    let curl = home.run(sign.iter().chain(&["--curl", "http://127.0.0.1:9/"]));
+    assert_eq!(
+        curl.exits(0).stdout,
+        format!(
+            "curl -H 'Content-Type: application/json' -H 'Booking-Signature: {header}' \
+             --data-binary '@it'\\''s' 'http://127.0.0.1:9/'\n"
+        )
+    );
+    let piped = [
+        "webhook",
+        "sign",
+        "-",
+        "--curl",
+        "http://127.0.0.1:9/",
+        "-q",
+    ];
+    let curl = home.feed(piped, "{\n}\n").exits(0).stdout;
+    assert!(curl.contains("--data-binary $'{\\n}\\n'"), "{curl}");
+    let document = home
+        .feed(["webhook", "sign", "--json"], BODY)
+        .exits(0)
+        .json();
+    assert_eq!(
+        (&document["header"], &document["body"]),
+        (&"Booking-Signature".into(), &BODY.into())
+    );
+}
+
+#[test]
+fn no_secret_is_seen_in_what_verbose_shows() {
+    let output = Home::new()
+        .feed(["webhook", "sign", "--verbose"], BODY)
+        .exits(0);
+    assert!(!output.stderr.contains("whsec_"), "{output}");
+}
