@@ -2,9 +2,9 @@
 
 use std::os::unix::net::UnixListener;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crate::harness::{Home, Output, Running, Served, installed, skipped, text};
+use crate::harness::{Home, Output, Running, SOON, Served, installed, skipped, text};
 
 const KEY: &str = "sk_live_sandbox";
 
@@ -156,11 +156,7 @@ fn without_a_bus_a_login_says_so_at_once_and_names_the_ways_out() {
     let home = Home::new();
     let begun = Instant::now();
     let error = login(&home, served.base_url());
-    assert!(
-        begun.elapsed() < Duration::from_secs(2),
-        "{:?}",
-        begun.elapsed()
-    );
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
     let hint = text(&error, "hint");
     assert!(
         hint.contains("BOOKCTL_API_KEY") && hint.contains("--storage file"),
@@ -183,11 +179,7 @@ fn a_bus_that_never_answers_is_waited_for_three_seconds_and_only_where_it_is_nee
     let within_four_seconds = |what: &dyn Fn()| {
         let begun = Instant::now();
         what();
-        assert!(
-            begun.elapsed() < Duration::from_secs(4),
-            "{:?}",
-            begun.elapsed()
-        );
+        assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
     };
     within_four_seconds(&|| {
         login(&home, served.base_url());
@@ -217,9 +209,5 @@ fn a_bus_that_never_answers_is_waited_for_three_seconds_and_only_where_it_is_nee
     home.book("ven_confirms", &[]).exits(0);
     let home = home.with("BOOKCTL_API_KEY", KEY);
     home.run(["status", "--profile", "t"]).exits(0);
-    assert!(
-        begun.elapsed() < Duration::from_secs(2),
-        "{:?}",
-        begun.elapsed()
-    );
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
 }

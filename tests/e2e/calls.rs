@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::harness::{Home, Reply, Running, Scripted, Served, text};
+use crate::harness::{Home, Reply, Running, SOON, Scripted, Served, text};
 
 /// Answers whatever comes with a document.
 fn anything() -> Scripted {
@@ -398,7 +398,7 @@ fn a_body_that_never_comes_is_no_trap() {
         let begun = Instant::now();
         running.signal("-INT");
         running.end().exits(130);
-        assert!(begun.elapsed() < Duration::from_secs(2), "{arguments:?}");
+        assert!(begun.elapsed() < SOON, "{arguments:?}");
     }
     assert!(server.requests().is_empty());
 }

@@ -12,7 +12,7 @@ use expectrl::{Expect, Regex};
 use rusqlite::Connection;
 
 use crate::command_tree::commands;
-use crate::harness::{Home, Output, Running, one_start_at_a_time, text};
+use crate::harness::{Home, Output, Running, SOON, one_start_at_a_time, text};
 
 /// Asks as a completion script does; the last word is the one being typed.
 fn ask(home: &Home, words: &[&str]) -> Output {
@@ -296,7 +296,7 @@ fn where_nothing_can_be_read_nothing_is_said_made_or_waited_for() {
             let known = values(home, words);
             assert!(known.is_empty() || known == ["sandbox"], "{why}: {known:?}");
         }
-        assert!(began.elapsed() < Duration::from_secs(4), "{why}");
+        assert!(began.elapsed() < SOON, "{why}");
     };
     let blank = Home::new();
     quiet(&blank, "no home");

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -223,9 +223,24 @@ impl Running {
         self.child.id()
     }
 
-    /// Sends a signal, such as `-INT`.
+    /// Sends a signal; `-INT` and `-TERM` once the command listens for them: before, they would end it as they end
+    /// any program, and how long a start takes is the machine's affair.
     pub(crate) fn signal(&self, signal: &str) {
         let id = self.child.id().to_string();
+        let awaited = match signal {
+            "-INT" => Some(2),
+            "-TERM" => Some(15),
+            _ => None,
+        };
+        let deadline = Instant::now() + HANG;
+        while awaited.is_some_and(|number| !catches(&id, number)) {
+            assert!(
+                Instant::now() < deadline,
+                "never listens for {signal}: {}",
+                self.line
+            );
+            std::thread::sleep(Duration::from_millis(2));
+        }
         let sent = Command::new("kill").args([signal, &id]).status();
         assert!(sent.unwrap().success());
     }
@@ -272,6 +287,19 @@ impl Running {
         assert!(!secrets.iter().any(seen), "a secret on stderr: {output}");
         output
     }
+}
+
+/// Whether a process has a handler for this signal, or has ended and needs none.
+fn catches(id: &str, signal: u32) -> bool {
+    let Ok(status) = std::fs::read_to_string(format!("/proc/{id}/status")) else {
+        return true;
+    };
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap_or_default().trim()
+    };
+    let caught = u64::from_str_radix(field("SigCgt:"), 16).unwrap_or_default();
+    field("State:").starts_with('Z') || caught >> (signal - 1) & 1 == 1
 }
 
 /// How a command ended and what it wrote.

@@ -27,6 +27,10 @@ pub(crate) use terminal::{Ended, Key, Terminal};
 /// After this, whatever a test waits for is taken to hang.
 pub(crate) const HANG: Duration = Duration::from_secs(20);
 
+/// For what must not wait where the wait would otherwise last ten seconds or for ever. Far more than what is promised
+/// (200 ms after Ctrl-C, a few seconds for what does not answer): machines that test are busy.
+pub(crate) const SOON: Duration = Duration::from_secs(8);
+
 /// Whether a program of the system is there.
 pub(crate) fn installed(program: &str) -> bool {
     let found = Command::new("sh")
