@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::commands;
 pub(crate) use crate::commands::Command;
@@ -26,7 +26,6 @@ use crate::secrets::conceal;
     subcommand_required = true,
     disable_help_subcommand = true,
     arg_required_else_help = true,
-    help_template = commands::template(Terminals::detect().width),
     after_help = "Examples:\n  \
     bookctl book                                     everything is asked for\n  \
     bookctl search dining --near London --at 'tomorrow 19:30'\n  \
@@ -38,6 +37,27 @@ pub(crate) struct Cli {
     pub(crate) flags: Flags,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// Reads the arguments. What each command takes is made when it is the one that was given (`defer`): to make all of
+/// them takes as long as everything else that a read does here.
+pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let may_ask_for_help = arguments.len() < 2
+        || arguments.iter().any(|argument| {
+            let argument = argument.as_encoded_bytes();
+            argument.starts_with(b"-") && argument.contains(&b'h')
+        });
+    let mut command = match may_ask_for_help {
+        true => with_first_page(),
+        false => Cli::command(),
+    };
+    let mut matches = command.try_get_matches_from_mut(arguments)?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+/// The parser with its first page, which has a line from every command.
+pub(crate) fn with_first_page() -> clap::Command {
+    Cli::command().help_template(commands::template(Terminals::detect().width))
 }
 
 /// The commands of that name further down: whoever types `login` means `auth login`.
@@ -56,7 +76,9 @@ fn point_further_down(error: &mut clap::Error) {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return;
     };
-    let found = further_down(word, &Cli::command(), "");
+    let mut whole = Cli::command();
+    whole.build();
+    let found = further_down(word, &whole, "");
     if !found.is_empty() {
         error.insert(
             ContextKind::SuggestedSubcommand,

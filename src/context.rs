@@ -69,6 +69,14 @@ impl Context {
         Ok(Context::with_target(setup, target))
     }
 
+    /// The same for a command that can do without a service: one that is refused is not opened.
+    pub(crate) fn without_need(mut setup: Setup) -> Result<Self> {
+        let is_chosen = setup.target().is_ok();
+        setup.wishes.does_without = true;
+        setup.wishes.no_sandbox |= !is_chosen;
+        Context::new(setup)
+    }
+
     pub(crate) fn with_target(setup: Setup, target: Target) -> Self {
         Context {
             out: setup.out,

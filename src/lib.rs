@@ -32,7 +32,7 @@ mod webhook;
 use std::ffi::OsString;
 use std::future::Future;
 
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 
 use cli::Cli;
 use config::Environment;
@@ -63,13 +63,15 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
     if let Some(shell) = completion::asking(&arguments, &environment) {
         return completion::answer(shell, &arguments, environment, Cli::command());
     }
-    let cli = match Cli::try_parse_from(&arguments) {
+    let cli = match cli::parse(&arguments) {
         Ok(cli) => cli,
         Err(error) => return cli::report_usage(error, &arguments, &environment),
     };
     let plain = cli.flags.report_only(&environment);
-    // Building the tree of commands takes a fifth of what a whole `show` does: only help needs it again.
-    if let Some(outcome) = cli.command.run_without_configuration(&plain, Cli::command) {
+    if let Some(outcome) = cli
+        .command
+        .run_without_configuration(&plain, cli::with_first_page)
+    {
         return outcome.unwrap_or_else(|error| {
             plain.report(&error);
             error.exit
@@ -97,7 +99,10 @@ async fn run_until_interrupted(setup: Setup, command: cli::Command) -> Result<Ex
     if command.needs_no_service() {
         return unless_interrupted(commands::run_with_setup(setup, command)).await;
     }
-    let context = Context::new(setup)?;
+    let context = match command.does_without_service() {
+        true => Context::without_need(setup)?,
+        false => Context::new(setup)?,
+    };
     let outcome = if command.ends_by_signal() {
         commands::run(&context, command).await
     } else {

@@ -27,6 +27,16 @@ pub(crate) struct Args {
     action: Option<Action>,
 }
 
+impl Args {
+    /// Whether the journal is all that it needs.
+    pub(super) fn does_without_service(&self) -> bool {
+        matches!(
+            self.action,
+            None | Some(Action::List { .. } | Action::Recover)
+        )
+    }
+}
+
 #[derive(clap::Subcommand, Debug)]
 enum Action {
     /// List the attempts whose outcome is not settled

@@ -41,10 +41,12 @@ use crate::setup::Setup;
 
 /// Every verb, registered in one line; `overview` groups them for the help, in this order.
 #[derive(Subcommand, Debug)]
+#[command(defer = true)]
 pub(crate) enum Command {
     Search(search::Args),
     Slots(slots::Args),
-    Book(Box<book::Args>),
+    #[command(flatten)]
+    Book(MadeAtOnce),
     // The overview tells it; a visible one would take the command's place at a Tab.
     #[command(alias = "get")]
     Show(show::Args),
@@ -55,23 +57,32 @@ pub(crate) enum Command {
     Bookings(bookings::Args),
     Attempts(attempts::Args),
     Limits(limits::Args),
-    #[command(subcommand)]
-    Session(session::Command),
+    Session(Group<session::Command>),
     Card(card::Args),
-    #[command(subcommand)]
-    Sandbox(sandbox::Command),
-    #[command(subcommand)]
-    Webhook(webhook::Command),
+    Sandbox(Group<sandbox::Command>),
+    Webhook(Group<webhook::Command>),
     Api(Box<api::Args>),
-    #[command(subcommand)]
-    Auth(auth::Command),
-    #[command(subcommand)]
-    Profile(profile::Command),
+    Auth(Group<auth::Command>),
+    Profile(Group<profile::Command>),
     Status(status::Args),
     Doctor(doctor::Args),
     Explain(explain::Args),
     Help(help::Args),
     Completions(completions::Args),
+}
+
+/// Not deferred: clap would put its own heading behind that of the flags that every command takes.
+#[derive(Subcommand, Debug)]
+pub(crate) enum MadeAtOnce {
+    Book(Box<book::Args>),
+}
+
+// A command with commands below it, which are made when it is the one that was given. What the help says is theirs,
+// which a comment of the documentation's kind would replace.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Group<T: Subcommand> {
+    #[command(subcommand)]
+    command: T,
 }
 
 impl Command {
@@ -84,7 +95,16 @@ impl Command {
                 | Command::Completions(_)
                 | Command::Explain(_)
                 | Command::Webhook(_)
-        )
+        ) && !self.does_without_service()
+    }
+
+    /// Whether all that the command needs is on this machine, so that one that is refused a service works on.
+    pub(crate) fn does_without_service(&self) -> bool {
+        match self {
+            Command::Webhook(group) => group.command.does_without_service(),
+            Command::Attempts(args) => args.does_without_service(),
+            _ => false,
+        }
     }
 
     /// What needs no configuration, so that a broken one keeps nobody from reading.
@@ -111,8 +131,8 @@ impl Command {
     /// Whether a signal is how the command is meant to end.
     pub(crate) fn ends_by_signal(&self) -> bool {
         match self {
-            Command::Sandbox(command) => command.is_server(),
-            Command::Webhook(command) => command.is_server(),
+            Command::Sandbox(group) => group.command.is_server(),
+            Command::Webhook(group) => group.command.is_server(),
             _ => false,
         }
     }
@@ -121,9 +141,9 @@ impl Command {
 /// Runs a verb that needs no service.
 pub(crate) async fn run_with_setup(setup: Setup, command: Command) -> Result<Exit> {
     match command {
-        Command::Auth(command) => auth::run(setup, command).await,
+        Command::Auth(group) => auth::run(setup, group.command).await,
         Command::Doctor(_) => doctor::run(setup).await,
-        Command::Profile(command) => profile::run(&setup, command).await,
+        Command::Profile(group) => profile::run(&setup, group.command).await,
         other => run(&Context::new(setup)?, other).await,
     }
 }
@@ -136,14 +156,14 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
     match command {
         Command::Search(args) => search::run(context, args).await,
         Command::Slots(args) => slots::run(context, args).await,
-        Command::Book(args) => book::run(context, *args).await,
+        Command::Book(MadeAtOnce::Book(args)) => book::run(context, *args).await,
         Command::Show(args) => show::run(context, args).await,
         Command::Watch(args) => watch::run(context, args).await,
         Command::Modify(args) => modify::run(context, args).await,
         Command::Cancel(args) => cancel::run(context, args).await,
-        Command::Session(command) => session::run(context, command).await,
+        Command::Session(group) => session::run(context, group.command).await,
         Command::Card(args) => card::run(context, args).await,
-        Command::Webhook(command) => webhook::run(context, command).await,
+        Command::Webhook(group) => webhook::run(context, group.command).await,
         Command::Api(args) => api::run(context, *args).await,
         Command::Status(args) => status::run(context, args).await,
         Command::Explain(args) => explain::run(context, &args),
@@ -157,6 +177,6 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         | Command::Auth(_)
         | Command::Profile(_)
         | Command::Doctor(_) => Ok(Exit::Done),
-        Command::Sandbox(command) => sandbox::run(context, command).await,
+        Command::Sandbox(group) => sandbox::run(context, group.command).await,
     }
 }

@@ -32,7 +32,7 @@ const NAMES: usize = 11;
 /// The help of `bookctl` itself for a terminal of so many columns. clap knows headings for flags alone, so that the
 /// groups are written here; what each command does is its own sentence all the same.
 pub(crate) fn template(columns: usize) -> String {
-    let all = Command::augment_subcommands(clap::Command::new("bookctl"));
+    let all = every_command();
     let styles = Styles::styled();
     let (header, literal) = (styles.get_header(), styles.get_literal());
     let indent = NAMES + 4;
@@ -53,6 +53,14 @@ pub(crate) fn template(columns: usize) -> String {
     text
 }
 
+/// The tree with what each command says of itself.
+fn every_command() -> clap::Command {
+    let mut all = Command::augment_subcommands(clap::Command::new("bookctl"));
+    all = all.disable_help_subcommand(true);
+    all.build();
+    all
+}
+
 /// What a command does, and its other names.
 fn summary(command: &clap::Command) -> String {
     let about = command.get_about().map(ToString::to_string);
@@ -69,7 +77,7 @@ mod tests {
 
     #[test]
     fn every_command_stands_in_one_group_and_its_line_fits_a_terminal_of_80_columns() {
-        let all = Command::augment_subcommands(clap::Command::new("bookctl"));
+        let all = every_command();
         let named: Vec<&str> = GROUPS
             .iter()
             .flat_map(|(_, names)| *names)

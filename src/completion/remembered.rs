@@ -46,6 +46,7 @@ impl Surroundings {
             wishes: Wishes {
                 profile: profiles.last().map(str::to_owned),
                 no_sandbox: line.before().any(|word| word == "--no-sandbox"),
+                does_without: false,
             },
             now: Timestamp::now(),
         }

@@ -19,6 +19,9 @@ pub(crate) const SANDBOX_PROFILE: &str = "sandbox";
 pub(crate) struct Wishes {
     pub(crate) profile: Option<String>,
     pub(crate) no_sandbox: bool,
+    /// Whether the command can do its work where no service is configured: it is then given an embedded sandbox
+    /// that it does not open.
+    pub(crate) does_without: bool,
 }
 
 /// The service that a command talks to.
@@ -196,7 +199,7 @@ pub(crate) fn resolve(wishes: &Wishes, environment: &Environment, paths: &Paths)
         }
     });
 
-    if env_key.is_some() && env_url.is_none() && named.is_none() {
+    if env_key.is_some() && env_url.is_none() && named.is_none() && !wishes.does_without {
         return Err(Error::config(
             "BOOKCTL_API_KEY is set, but neither BOOKCTL_BASE_URL nor a profile says which service it is for",
         )
@@ -220,7 +223,7 @@ pub(crate) fn resolve(wishes: &Wishes, environment: &Environment, paths: &Paths)
         None => None,
     };
     let Some(base_url) = base_url else {
-        if no_sandbox {
+        if no_sandbox && !wishes.does_without {
             return Err(Error::config(
                 "no service is configured, and the embedded sandbox is refused by --no-sandbox",
             )
@@ -276,7 +279,7 @@ mod tests {
         });
         let wishes = Wishes {
             profile: flag.map(str::to_owned),
-            no_sandbox: false,
+            ..Wishes::default()
         };
         resolve(&wishes, &environment, &Paths::find(&environment).unwrap())
     }

@@ -50,11 +50,14 @@ pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Resu
     if let Some(secret) = of_the_sandbox(context).await? {
         return Ok(vec![secret]);
     }
-    let origin = context.target().origin();
+    let of = match context.target() {
+        Target::Embedded { .. } => String::new(),
+        Target::Remote(service) => format!(" for {}", service.base_url.origin()),
+    };
     Err(Error::new(
         "no_secret",
         Exit::Config,
-        format!("there is no webhook secret for {origin}"),
+        format!("there is no webhook secret{of}"),
     )
     .hint(
         "set BOOKCTL_WEBHOOK_SECRET, give --secret-stdin, or store it: \

@@ -351,6 +351,24 @@ fn a_sandbox_is_told_the_address_and_gets_its_own_back_after_a_kill_too() {
 }
 
 #[test]
+fn a_sandbox_that_is_reset_is_told_the_address_again() {
+    let served = Served::start();
+    let home = served.home();
+    let listening = Listening::start(&home, &[]);
+    home.run(["sandbox", "reset"]).exits(0);
+    until("it is told again", || {
+        webhook_url(&home).as_deref() == Some(listening.url.as_str())
+    });
+    home.booked("ven_confirms", &[], 0);
+    until("both events came", || {
+        let list = home.run(["webhook", "events", "list", "--json"]);
+        list.json()["events"].as_array().unwrap().len() == 2
+    });
+    listening.end();
+    assert_eq!(webhook_url(&home), None);
+}
+
+#[test]
 fn a_listener_that_sleeps_loses_nothing() {
     let served = Served::start();
     let home = served.home();

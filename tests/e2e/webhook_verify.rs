@@ -42,6 +42,25 @@ fn cause(output: Output) -> String {
     text(&error, "cause")
 }
 
+/// A secret is all that it takes: a CI that refuses sandboxes, or whose key came without an address, verifies, too.
+#[test]
+fn without_a_service_a_signature_is_made_and_verified_and_no_sandbox_lends_its_secret() {
+    for (name, value) in [
+        ("BOOKCTL_NO_SANDBOX", "1"),
+        ("BOOKCTL_API_KEY", "sk_live_x"),
+    ] {
+        let home = home().with(name, value);
+        let header = signature(&home, BODY);
+        verify(&home, BODY, &header, 12, &[]).exits(0);
+        home.run(["attempts", "--json"]).exits(0);
+        home.run(["webhook", "events", "list", "--json"])
+            .refused(3, "config");
+        let home = Home::new().with(name, value);
+        verify(&home, BODY, &header, 12, &[]).refused(3, "no_secret");
+        assert!(!home.path().join("sandbox.db").exists());
+    }
+}
+
 #[test]
 fn a_delivery_that_the_sandbox_signed_verifies_with_its_own_secret() {
     let served = Served::start();

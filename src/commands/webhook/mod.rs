@@ -33,6 +33,14 @@ impl Command {
     pub(super) fn is_server(&self) -> bool {
         matches!(self, Command::Listen(_))
     }
+
+    /// Whether a secret and an address are all that it needs.
+    pub(super) fn does_without_service(&self) -> bool {
+        match self {
+            Command::Verify(_) | Command::Sign(_) | Command::Send(_) | Command::Drill(_) => true,
+            Command::Listen(_) | Command::Events(_) => false,
+        }
+    }
 }
 
 pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {

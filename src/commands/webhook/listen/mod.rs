@@ -2,6 +2,7 @@ mod organization;
 mod ready_file;
 mod view;
 
+use std::future::pending;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 
@@ -28,7 +29,8 @@ use crate::webhook::{
 /// and again after 30 s, 2 min and 10 min where the app does not answer with 2xx. What was not forwarded when the
 /// listener ended, the next one forwards.
 ///
-/// A sandbox is told the listener's address, and at the end the one that it had before.
+/// A sandbox is told the listener's address, again where it is reset meanwhile, and at the end the one that it had
+/// before.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook listen --forward-to http://127.0.0.1:3000/webhooks\n  \
@@ -145,7 +147,17 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 registered: stand.is_some(),
                 left,
             });
-            show(context, &mut notices).await
+            let stand = &stand;
+            let held = async {
+                match stand {
+                    Some(stand) => stand.hold(context).await,
+                    None => pending().await,
+                }
+            };
+            tokio::select! {
+                shown = show(context, &mut notices) => shown,
+                never = held => match never {},
+            }
         } => outcome,
     };
     drop(ready_file);

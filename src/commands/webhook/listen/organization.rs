@@ -1,9 +1,10 @@
 //! The organization's webhook URL, while the listener stands in for it.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::unwritten;
 use crate::api::Call;
@@ -13,6 +14,9 @@ use crate::webhook::{Registration, Store};
 
 /// How long putting the URL back may take: Ctrl-C is to be done with in 200 ms.
 const LAST_WORD: Duration = Duration::from_millis(150);
+
+/// How often the settings are looked at.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// The listener's URL in a sandbox's settings.
 pub(super) struct Stand(Registration);
@@ -31,6 +35,22 @@ impl Stand {
         remembered.await.map_err(unwritten)?;
         set(context, Some(url)).await?;
         Ok(Some(Stand(registration)))
+    }
+
+    /// Looks after the URL without end: a sandbox that was reset, or started anew, knows none, and would deliver
+    /// nothing. What somebody else sets stays.
+    pub(super) async fn hold(&self, context: &Context) -> Infallible {
+        loop {
+            sleep(LOOK).await;
+            // A sandbox that is not there now may come back.
+            if matches!(present(context).await, Ok(None))
+                && set(context, Some(&self.0.ours)).await.is_ok()
+            {
+                context
+                    .out
+                    .note("the sandbox was reset: it delivers to this listener again");
+            }
+        }
     }
 
     /// Puts the URL back that was there before, unless somebody has set another one since.
