@@ -185,6 +185,7 @@ impl Client {
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("bookctl/", env!("CARGO_PKG_VERSION")))
             .redirect(Policy::none())
+            .http1_title_case_headers()
             .referer(false)
             // A connection that does not come about is known as such: it must not look like a lost answer.
             .connect_timeout(CONNECT_TIMEOUT.min(connection.timeout.mul_f32(0.75)))
@@ -379,6 +380,9 @@ pub(crate) fn shown_headers(
     if let Some(key) = &call.idempotency_key {
         headers.push(("Idempotency-Key".to_owned(), key.clone()));
     }
+    // What a caller added may be a secret, too.
+    let added = call.headers.iter();
+    headers.extend(added.map(|(name, _)| (name.clone(), "***".to_owned())));
     headers
 }
 

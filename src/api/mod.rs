@@ -16,3 +16,4 @@ pub(crate) use endpoints::{
     session, show_call,
 };
 pub(crate) use failure::Failure;
+pub(crate) use wire_trace::redacted;

@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::model::document::Document;
 use crate::output::{Page, View};
 use crate::situation::Situation;
-use crate::walk::{read_file, read_stdin};
+use crate::walk::{preview, read_file, read_stdin};
 
 /// Send any request, with the profile's address and key
 ///
@@ -43,6 +43,9 @@ pub(crate) struct Args {
     /// Show the status and the headers before the body; with --json an object of status, headers and body
     #[arg(short, long)]
     include: bool,
+    /// Show the request and send nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
@@ -90,6 +93,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         idempotency_key: None,
         headers: args.headers,
     };
+    if args.dry_run {
+        return preview(context, call);
+    }
     if call.is_write() {
         context.before_change()?;
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::timing::Zone;
-use crate::api::{create_call, shown_headers};
+use crate::api::create_call;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -18,10 +18,9 @@ use crate::model::retention::Retention;
 use crate::model::when::When;
 use crate::model::zone::system_zone;
 use crate::model::{duration, party};
-use crate::view::RequestView;
 use crate::walk::{
     Draft, Manner, Offer, Zoning, choose_slot, create, finish, guide, is_key, locate_slot,
-    locate_venue, mention_doubtful, offered, resolve, wait_while_processing, walk_through,
+    locate_venue, mention_doubtful, offered, preview, resolve, wait_while_processing, walk_through,
 };
 
 /// How long a person is kept waiting for a booking that is processing.
@@ -393,13 +392,7 @@ fn show_request(context: &Context, draft: Draft, key: &str) -> Result<Exit> {
             .out
             .note("the slot at that time would be looked up first, and named in the request");
     }
-    let call = create_call(body, key);
-    let headers = shown_headers(&context.dialect(), context.has_key(), &call);
-    context.out.emit(&RequestView {
-        call: &call,
-        headers,
-    })?;
-    Ok(Exit::Done)
+    preview(context, create_call(body, key))
 }
 
 fn idempotency_key(text: &str) -> Result<String, String> {

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::model::booking::Status;
 use crate::prompt::Question;
 use crate::view::BookingView;
-use crate::walk::{change, finish, read_booking};
+use crate::walk::{change, finish, preview, read_booking};
 
 /// Cancel a booking
 ///
@@ -23,15 +23,21 @@ pub(crate) struct Args {
     /// Do not ask
     #[arg(long, short)]
     yes: bool,
+    /// Show the request and send nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    context.before_change()?;
     let id = &args.booking;
+    let call = cancel_call(id, args.reason.as_deref(), &context.dialect());
+    if args.dry_run {
+        return preview(context, call);
+    }
+    context.before_change()?;
     if !args.yes {
         confirm(context, id).await?;
     }
-    let call = cancel_call(id, args.reason.as_deref(), &context.dialect());
     let booking = change(context, id, call, "cancelling", |booking| {
         // That its provider cannot cancel is an answer too.
         booking.status() == Status::Cancelled

@@ -8,12 +8,14 @@ use crate::exit::Exit;
 use crate::model::booking::{Booking, Status};
 use crate::situation::show_command;
 use crate::walk::{
-    Outcome, finish, payment_answer, read_booking, read_file, read_stdin, send_answer,
+    Outcome, finish, payment_answer, preview, read_booking, read_file, read_stdin, send_answer,
     wait_while_processing, walk_through,
 };
 
 /// How long a person is kept waiting for a booking that is processing.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+const WAYS_TO_ANSWER: &str = "give --otp, --otp-stdin, --psp-response, --psp-abort or -F key=value";
 
 /// Answer what a booking waits for: a code, a payment, details
 ///
@@ -44,11 +46,21 @@ pub(crate) struct Args {
     /// A field of the answer; true, false, null and numbers are typed, anything else is text
     #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field, conflicts_with = "answer")]
     fields: Vec<Field>,
+    /// Show the request and send nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let id = args.booking.clone();
+    let dry_run = args.dry_run;
     let given = given(args).await?;
+    if dry_run {
+        let answer = given.ok_or_else(|| {
+            Error::usage("a dry run wants the answer that would be sent").hint(WAYS_TO_ANSWER)
+        })?;
+        return preview(context, answer.call(&id, &context.dialect()));
+    }
     context.before_change()?;
     let booking = match given {
         Some(answer) => match send_answer(context, &id, &answer).await? {
@@ -123,7 +135,7 @@ async fn walk(context: &Context, id: &str) -> Result<Booking> {
     if !context.prompter.interactive() {
         return Err(
             Error::usage("an answer is missing, and nothing may be asked here")
-                .hint("give --otp, --otp-stdin, --psp-response, --psp-abort or -F key=value"),
+                .hint(WAYS_TO_ANSWER),
         );
     }
     let booking = read_booking(context, id).await?;

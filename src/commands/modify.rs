@@ -11,7 +11,7 @@ use crate::model::document::plain;
 use crate::model::party;
 use crate::model::when::When;
 use crate::situation::show_command;
-use crate::walk::{Zoning, change, finish, locate_venue, offered, read_booking, resolve};
+use crate::walk::{Zoning, change, finish, locate_venue, offered, preview, read_booking, resolve};
 
 /// Change a confirmed booking: its time, party size or seating
 ///
@@ -35,12 +35,21 @@ pub(crate) struct Args {
     /// The new seating preference
     #[arg(long, value_name = "TEXT")]
     seating: Option<String>,
+    /// Show the request and send nothing; without an offset or --tz, a time is then this machine's
+    #[arg(long)]
+    dry_run: bool,
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    context.before_change()?;
+    if !args.dry_run {
+        context.before_change()?;
+    }
     let id = &args.booking;
     let datetime = match &args.at {
+        Some(when) if args.dry_run => {
+            let zone = Zoning::of(None, args.zone.tz.as_ref()).or_system();
+            Some(resolve(when, context.now()?, &zone)?.wire())
+        }
         Some(when) => Some(new_time(context, id, when, args.zone.tz.as_ref(), args.party).await?),
         None => None,
     };
@@ -50,6 +59,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         seating: args.seating,
     };
     let call = changes.call(id, &context.dialect());
+    if args.dry_run {
+        return preview(context, call);
+    }
     let booking = change(context, id, call, "changing the booking", |booking| {
         shows(booking, &changes)
     })

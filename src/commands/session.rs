@@ -10,7 +10,7 @@ use crate::model::shell;
 use crate::output::{Page, TableCell, Tone, View};
 use crate::prompt::Question;
 use crate::situation::Situation;
-use crate::walk::{not_a_list, read_stdin};
+use crate::walk::{not_a_list, preview, read_stdin};
 
 /// Connect a person's own provider account, to book signed in
 #[derive(clap::Subcommand, Debug)]
@@ -40,6 +40,9 @@ pub(crate) struct Connect {
     /// Provider of the account; the one with connected sessions unless said
     #[arg(long, value_name = "P")]
     provider: Option<String>,
+    /// Show the request and send nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 /// Give the code that the person received
@@ -56,6 +59,9 @@ pub(crate) struct Verify {
     /// Read the code from standard input
     #[arg(long)]
     code_stdin: bool,
+    /// Show the request and send nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 /// List sessions
@@ -92,6 +98,9 @@ pub(crate) struct Disconnect {
     /// Do not ask
     #[arg(long, short)]
     yes: bool,
+    /// Show the request and send nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
@@ -100,16 +109,24 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Connect(args) => return connect(context, args).await,
         Command::Verify(args) => {
             let code = code(context, &args).await?;
+            let call = session::verify(&args.session, &code, &dialect);
+            if args.dry_run {
+                return preview(context, call);
+            }
             context.before_change()?;
-            send_once(context, session::verify(&args.session, &code, &dialect)).await?
+            send_once(context, call).await?
         }
         Command::Show(args) => context.read(session::show(&args.session)).await?.document,
         Command::Disconnect(args) => {
+            let call = session::disconnect(&args.session);
+            if args.dry_run {
+                return preview(context, call);
+            }
             context.before_change()?;
             if !args.yes {
                 confirm(context, &args.session).await?;
             }
-            let answer = send_once(context, session::disconnect(&args.session)).await?;
+            let answer = send_once(context, call).await?;
             // Where the service has nothing to say of it, that it is done is all.
             match answer.value() {
                 Value::Null => {
@@ -125,10 +142,13 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
 }
 
 async fn connect(context: &Context, args: Connect) -> Result<Exit> {
-    context.before_change()?;
     let dialect = context.dialect();
     let provider = args.provider.as_deref().unwrap_or(&dialect.provider_b);
     let call = session::connect(&args.end_user, provider, args.phone.as_deref(), &dialect);
+    if args.dry_run {
+        return preview(context, call);
+    }
+    context.before_change()?;
     let mut document = send_once(context, call).await?;
     let id = document.str("id").unwrap_or_default().to_owned();
     if context.prompter.interactive() && document.str("state") != Some("active") && !id.is_empty() {

@@ -1,5 +1,6 @@
 //! The delivery worker: takes events to the organizations' webhook URLs ("Events", 6).
 
+use std::collections::HashSet;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
@@ -13,25 +14,40 @@ use super::store::{Errand, Store};
 
 /// How long an endpoint may take to answer.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// Attempts that are under way at once.
-const AT_ONCE: usize = 32;
+/// Attempts that are under way at once: about as many as the smallest queue of connections holds, that of Python's
+/// server.
+const AT_ONCE: usize = 8;
+/// How often the sandbox's clock is looked at, whose ticks the worker goes by.
+const LOOK: Duration = Duration::from_secs(1);
 
-/// Delivers what is due at every tick, for as long as it is polled.
+/// Delivers what is due at every tick of the sandbox's clock, for as long as it is polled: where that is moved on, the
+/// next tick comes with it.
 pub(crate) async fn deliver(store: &Store, every: Duration) {
-    let mut ticks = interval_at(tokio::time::Instant::now() + every, every);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let look = every.min(LOOK);
+    let mut looks = interval_at(tokio::time::Instant::now() + look, look);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut last = store.recent_now();
     let mut courier = Courier {
         store,
         client: None,
         under_way: JoinSet::new(),
+        busy: HashSet::new(),
     };
     loop {
         tokio::select! {
-            _ = ticks.tick() => courier.set_out().await,
+            _ = looks.tick() => {
+                courier.busy.clear();
+                let now = store.recent_now();
+                if every <= look || now.duration_since(last).unsigned_abs() >= every {
+                    last = now;
+                    courier.set_out().await;
+                }
+            }
             Some(done) = courier.under_way.join_next() => {
-                // An attempt that was lost is due again when its lease ends.
-                if let Ok((errand, attempt)) = done {
-                    courier.come_back(errand, attempt).await;
+                match done {
+                    Ok((errand, attempt)) => courier.come_back(errand, attempt).await,
+                    // An attempt that was lost is due again when its lease ends.
+                    Err(_) => courier.busy.clear(),
                 }
             }
         }
@@ -43,6 +59,9 @@ struct Courier<'a> {
     /// Built for the first attempt: it reads the system's certificates.
     client: Option<Client>,
     under_way: JoinSet<(Errand, Attempt)>,
+    /// The bookings whose events are under way: one at a time each, so that where nothing fails they come in order.
+    /// Where an answer takes long, the next one does not wait for it.
+    busy: HashSet<i64>,
 }
 
 impl Courier<'_> {
@@ -54,10 +73,12 @@ impl Courier<'_> {
         if most == 0 || due != Ok(true) {
             return;
         }
+        let busy = self.busy.clone();
         let taken = self
             .store
-            .write(move |ledger| Ok(ledger.take_errands(most)?));
+            .write(move |ledger| Ok(ledger.take_errands(most, busy)?));
         for errand in taken.await.unwrap_or_default() {
+            self.busy.insert(errand.booking);
             let client = self.client();
             self.under_way.spawn(async move {
                 let attempt = attempt(client, &errand).await;
@@ -68,6 +89,7 @@ impl Courier<'_> {
 
     /// Notes an attempt, and goes on with what is due besides.
     async fn come_back(&mut self, errand: Errand, attempt: Attempt) {
+        self.busy.remove(&errand.booking);
         let noted = self
             .store
             .write(move |ledger| Ok(ledger.note_attempt(&errand, &attempt)?));
@@ -82,6 +104,7 @@ impl Courier<'_> {
                 .redirect(redirect::Policy::none())
                 .timeout(DEADLINE)
                 .no_proxy()
+                .http1_title_case_headers()
                 .build()
                 .ok();
         }

@@ -2,43 +2,62 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::api::Call;
+use crate::api::{Call, Dialect, redacted, shown_headers};
 use crate::model::document::Document;
 use crate::output::{Page, View};
 
-pub(crate) struct RequestView<'a> {
-    pub(crate) call: &'a Call,
-    pub(crate) headers: Vec<(String, String)>,
+pub(crate) struct RequestView {
+    method: String,
+    path: String,
+    headers: Vec<(String, String)>,
+    body: Option<Value>,
 }
 
-impl RequestView<'_> {
-    fn value(&self) -> Value {
-        let headers: Map<String, Value> = self
-            .headers
-            .iter()
+impl RequestView {
+    /// A request with these headers.
+    pub(crate) fn new(call: Call, headers: Vec<(String, String)>) -> Self {
+        RequestView {
+            method: call.method.as_str().to_owned(),
+            path: call.path,
+            headers,
+            body: call.body,
+        }
+    }
+
+    /// A call of the service as it would be sent, its secrets masked.
+    pub(crate) fn masked(mut call: Call, dialect: &Dialect, has_key: bool) -> Self {
+        let headers = shown_headers(dialect, has_key, &call);
+        call.body = call.body.map(|body| redacted(&body, dialect));
+        RequestView::new(call, headers)
+    }
+
+    /// `{"method", "path", "headers", "body"}`
+    pub(crate) fn value(&self) -> Value {
+        let headers = self.headers.iter();
+        let headers: Map<String, Value> = headers
             .map(|(name, value)| (name.clone(), json!(value)))
             .collect();
         json!({
-            "method": self.call.method.as_str(),
-            "path": self.call.path,
+            "method": self.method,
+            "path": self.path,
             "headers": headers,
-            "body": self.call.body,
+            "body": self.body,
         })
     }
 }
 
-impl View for RequestView<'_> {
+impl View for RequestView {
     fn json(&self) -> Document {
         self.value().into()
     }
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        page.line(self.call.name());
+        page.line(format!("{} {}", self.method, self.path));
         for (name, value) in &self.headers {
             page.line(format!("{name}: {value}"));
         }
-        if let Some(body) = &self.call.body {
+        if let Some(body) = &self.body {
             page.line(body.to_string());
         }
         page

@@ -188,6 +188,7 @@ pub(super) fn client(endpoint: &Endpoint) -> Result<Client> {
     let mut builder = Client::builder()
         .user_agent(concat!("bookctl/", env!("CARGO_PKG_VERSION")))
         .redirect(Policy::none())
+        .http1_title_case_headers()
         .referer(false)
         .tcp_nodelay(true);
     if is_loopback(&endpoint.0) {

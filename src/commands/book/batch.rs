@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::api::{create_call, shown_headers};
+use crate::api::create_call;
 use crate::config::Target;
 use crate::context::Context;
 use crate::error::{Error, Result, reason};
@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::model::document::{Document, plain};
 use crate::model::moment::human;
 use crate::output::{Page, TableCell, View};
-use crate::view::tone_of;
+use crate::view::{RequestView, tone_of};
 use crate::walk::{
     Format, Identity, Keyed, Manner, RowResult, keyed, mention_doubtful_but, read_rows, run_batch,
 };
@@ -105,15 +105,10 @@ async fn read(path: &Path, from_stdin: bool) -> Result<String> {
 fn show(context: &Context, rows: &[Keyed]) -> Result<Exit> {
     for keyed in rows {
         let call = create_call(keyed.row.body.clone(), &keyed.key(0));
-        let headers = shown_headers(&context.dialect(), context.has_key(), &call);
+        let request = RequestView::masked(call, &context.dialect(), context.has_key());
         context.out.emit_line(&RowRequest {
             row: keyed.row.number,
-            request: json!({
-                "method": call.method.as_str(),
-                "path": call.path,
-                "headers": headers.into_iter().collect::<std::collections::BTreeMap<_, _>>(),
-                "body": call.body,
-            }),
+            request: request.value(),
         })?;
     }
     Ok(Exit::Done)

@@ -46,11 +46,11 @@ struct Fault {
     /// How many calls it happens to
     #[arg(long, value_name = "N", default_value_t = 1)]
     times: u32,
-    /// How long a delay lasts
-    #[arg(long, value_name = "DURATION", value_parser = duration, required_if_eq("kind", "delay"))]
+    /// How long a delay lasts, 1s unless said
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     delay: Option<Duration>,
-    /// The status that is answered instead
-    #[arg(long, value_name = "N", required_if_eq("kind", "status"))]
+    /// The status that is answered instead, 500 unless said
+    #[arg(long, value_name = "N")]
     status: Option<u16>,
     /// The body that is answered instead: JSON, else text
     #[arg(long)]

@@ -72,10 +72,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             ("Content-Type".to_owned(), "application/json".to_owned()),
         ];
         let call = Call::post(args.to.as_str(), event.document().clone());
-        context.out.emit(&RequestView {
-            call: &call,
-            headers,
-        })?;
+        context.out.emit(&RequestView::new(call, headers))?;
         return Ok(Exit::Done);
     }
     let poster = Poster::new(args.to, context.timeout().unwrap_or(DEADLINE))?;

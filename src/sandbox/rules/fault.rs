@@ -6,6 +6,11 @@ use serde_json::{Map, Value};
 use super::fields::{Complaints, Fields};
 use super::refusal::Refusal;
 
+/// How late an answer comes where that is not said.
+const DELAY_MS: i64 = 1000;
+/// What comes instead of the answer where that is not said: the service's own trouble.
+const STATUS: i64 = 500;
+
 /// What happens to the call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -75,14 +80,14 @@ impl FaultRequest {
         let fault = match complaints.required("kind", kind) {
             None => None,
             Some("delay") => {
-                let delay_ms = delay_ms.and_then(|it| u64::try_from(it).ok());
+                let delay_ms = u64::try_from(delay_ms.unwrap_or(DELAY_MS)).ok();
                 if delay_ms.is_none_or(|it| it > 600_000) {
                     complaints.add("delay_ms", "must be 0 to 600000");
                 }
                 delay_ms.map(|delay_ms| Fault::Delay { delay_ms })
             }
             Some("status") => {
-                let status = status.and_then(|it| u16::try_from(it).ok());
+                let status = u16::try_from(status.unwrap_or(STATUS)).ok();
                 let status = status.filter(|it| (200..=599).contains(it));
                 if status.is_none() {
                     complaints.add("status", "must be 200 to 599");

@@ -1,5 +1,7 @@
 //! Deliveries of events, and their history.
 
+use std::collections::HashSet;
+
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{OptionalExtension, Row};
 use serde_json::{Value, json};
@@ -7,6 +9,7 @@ use serde_json::{Value, json};
 use super::ledger::{Ledger, moment};
 use crate::sandbox::rules::delivery::{Attempt, DeliveryState, after};
 use crate::sandbox::wire::id::Kind;
+use crate::sandbox::wire::moment::Moment;
 
 /// How long an attempt is left to who began it, in real time. It outlives the attempt's deadline, so that only
 /// a process that died loses it to another.
@@ -16,6 +19,7 @@ const LEASE: SignedDuration = SignedDuration::from_secs(15);
 #[derive(Debug)]
 pub(crate) struct Errand {
     event: i64,
+    pub(crate) booking: i64,
     pub(crate) url: String,
     pub(crate) secret: String,
     pub(crate) body: String,
@@ -43,29 +47,38 @@ impl Ledger<'_> {
             .exists([self.now.as_millisecond()])
     }
 
-    /// Takes on attempts that are due, oldest event first. They go to where the organization wants
-    /// them now; where it wants none any more, they are abandoned.
-    pub(crate) fn take_errands(&self, most: usize) -> rusqlite::Result<Vec<Errand>> {
+    /// Takes on attempts that are due, oldest event first, one of each booking that is not `busy`. They go to where
+    /// the organization wants them now; where it wants none any more, they are abandoned.
+    pub(crate) fn take_errands(
+        &self,
+        most: usize,
+        mut busy: HashSet<i64>,
+    ) -> rusqlite::Result<Vec<Errand>> {
         let today = Timestamp::now();
-        let due: Vec<(i64, String, String, u32)> = self
-            .sql(
-                "SELECT d.event, e.organization, e.body, \
+        let mut due = self.sql(
+            "SELECT d.event, e.booking, e.organization, e.body, \
                  (SELECT count(*) FROM attempts a WHERE a.event = d.event) \
                  FROM deliveries d JOIN events e ON e.number = d.event \
                  WHERE d.next_attempt_at <= ? AND coalesce(d.leased_until, 0) <= ? \
-                 ORDER BY d.event LIMIT ?",
-            )?
-            .query_map(
-                (
-                    self.now.as_millisecond(),
-                    today.as_millisecond(),
-                    i64::try_from(most).unwrap_or(i64::MAX),
-                ),
-                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
-            )?
-            .collect::<Result<_, _>>()?;
+                 ORDER BY d.event",
+        )?;
+        let mut rows = due.query((self.now.as_millisecond(), today.as_millisecond()))?;
+        let mut due: Vec<(i64, i64, String, String, u32)> = Vec::new();
+        while due.len() < most
+            && let Some(row) = rows.next()?
+        {
+            if busy.insert(row.get(1)?) {
+                due.push((
+                    row.get(0)?,
+                    row.get(1)?,
+                    row.get(2)?,
+                    row.get(3)?,
+                    row.get(4)?,
+                ));
+            }
+        }
         let mut errands = Vec::with_capacity(due.len());
-        for (event, organization, body, attempts) in due {
+        for (event, booking, organization, body, attempts) in due {
             let organization = self.organization(&organization)?;
             let Some(url) = organization.webhook_url else {
                 self.settle(event, DeliveryState::Abandoned, None)?;
@@ -75,6 +88,7 @@ impl Ledger<'_> {
                 .execute((&url, (today + LEASE).as_millisecond(), event))?;
             errands.push(Errand {
                 event,
+                booking,
                 url,
                 secret: organization.webhook_secret,
                 body,
@@ -137,7 +151,7 @@ impl Ledger<'_> {
                 "attempts": self.attempts(row.get(0)?)?,
             });
             if let Some(next) = row.get(5)? {
-                delivery["next_attempt_at"] = json!(moment(next)?);
+                delivery["next_attempt_at"] = json!(Moment(moment(next)?));
             }
             Ok(delivery)
         })?
@@ -169,7 +183,7 @@ impl Ledger<'_> {
 }
 
 fn attempt(row: &Row<'_>) -> rusqlite::Result<Value> {
-    let mut attempt = json!({"number": row.get::<_, i64>(0)?, "at": moment(row.get(1)?)?});
+    let mut attempt = json!({"number": row.get::<_, i64>(0)?, "at": Moment(moment(row.get(1)?)?)});
     if let Some(status) = row.get::<_, Option<u16>>(2)? {
         attempt["status"] = json!(status);
     }

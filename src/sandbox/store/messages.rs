@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::ledger::{Ledger, moment};
 use super::number::next_number;
 use crate::sandbox::wire::id::Kind;
+use crate::sandbox::wire::moment::Moment;
 
 /// What a message is about.
 pub(crate) enum About {
@@ -57,7 +58,7 @@ impl Ledger<'_> {
             if let Some(session) = row.get(5)? {
                 message["session_id"] = json!(Kind::Session.id(session));
             }
-            message["created_at"] = json!(moment(row.get(6)?)?);
+            message["created_at"] = json!(Moment(moment(row.get(6)?)?));
             Ok(message)
         })?
         .collect()

@@ -1,11 +1,11 @@
 //! The booking document, and its summary in events and `open_bookings`.
 
-use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::id::Kind;
-use crate::sandbox::rules::booking::{Booking, Customer, Modification};
+use super::moment::Moment;
+use crate::sandbox::rules::booking::{Booking, Customer};
 use crate::sandbox::rules::state::{Ask, Pause};
 use crate::sandbox::seed;
 
@@ -30,9 +30,9 @@ pub(crate) struct BookingDocument<'a> {
     #[serde(flatten)]
     outcome: Outcome<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<Timestamp>,
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    expires_at: Option<Moment>,
+    created_at: Moment,
+    updated_at: Moment,
 }
 
 /// The summary of a booking ("Events", 4).
@@ -56,7 +56,15 @@ struct Outcome<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     next_action: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    last_modification: Option<&'a Modification>,
+    last_modification: Option<LastModification<'a>>,
+}
+
+/// What the last modify changed.
+#[derive(Serialize)]
+struct LastModification<'a> {
+    at: Moment,
+    /// `field: {from, to}`.
+    changes: &'a Map<String, Value>,
 }
 
 impl<'a> BookingDocument<'a> {
@@ -65,7 +73,7 @@ impl<'a> BookingDocument<'a> {
             .state
             .pause()
             .filter(|pause| matches!(pause.ask, Ask::Payment { .. }))
-            .map(|pause| pause.expires_at);
+            .map(|pause| Moment(pause.expires_at));
         Self {
             id: Kind::Booking.id(booking.number),
             object: "booking",
@@ -81,8 +89,8 @@ impl<'a> BookingDocument<'a> {
             payment_collection: booking.pays_by_vendor.then_some("vendor_external"),
             outcome: Outcome::of(booking),
             expires_at: deadline,
-            created_at: booking.created_at,
-            updated_at: booking.updated_at,
+            created_at: Moment(booking.created_at),
+            updated_at: Moment(booking.updated_at),
         }
     }
 }
@@ -106,7 +114,13 @@ impl<'a> Outcome<'a> {
             error_code: error.map(|it| it.as_str()),
             error_message: error.map(|it| it.message()),
             next_action: booking.state.pause().map(|it| next_action(it, booking)),
-            last_modification: booking.last_modification.as_ref(),
+            last_modification: booking
+                .last_modification
+                .as_ref()
+                .map(|it| LastModification {
+                    at: Moment(it.at),
+                    changes: &it.changes,
+                }),
         }
     }
 }
@@ -121,7 +135,7 @@ fn next_action(pause: &Pause, booking: &Booking) -> Value {
             "message": "Enter the one-time code that was sent to the guest.",
             "channel": channel,
             "sent_to": sent_to,
-            "expires_at": pause.expires_at,
+            "expires_at": Moment(pause.expires_at),
         }),
         Ask::Payment {
             approval_id,
@@ -138,7 +152,7 @@ fn next_action(pause: &Pause, booking: &Booking) -> Value {
                 "amount": amount,
                 "currency": currency,
             },
-            "expires_at": pause.expires_at,
+            "expires_at": Moment(pause.expires_at),
         }),
         Ask::Details { fields } => json!({
             "type": "confirm_details",

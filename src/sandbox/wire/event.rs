@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::booking::BookingSummary;
 use super::id::Kind;
+use super::moment::Moment;
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::transition::EventKind;
 
@@ -14,7 +15,7 @@ pub(crate) struct EventDocument<'a> {
     id: String,
     object: &'static str,
     r#type: &'static str,
-    created_at: Timestamp,
+    created_at: Moment,
     data: EventData<'a>,
 }
 
@@ -29,7 +30,7 @@ impl<'a> EventDocument<'a> {
             id: Kind::Event.id(number),
             object: "event",
             r#type: kind.as_str(),
-            created_at: at,
+            created_at: Moment(at),
             data: EventData {
                 object: BookingSummary::of(booking),
             },

@@ -3,6 +3,7 @@
 pub(crate) mod booking;
 pub(crate) mod event;
 pub(crate) mod id;
+pub(crate) mod moment;
 pub(crate) mod session;
 pub(crate) mod slot;
 pub(crate) mod venue;

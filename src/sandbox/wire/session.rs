@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::id::Kind;
+use super::moment::Moment;
 use crate::sandbox::rules::session::Session;
 
 /// A session as the calls answer it. Neither phone nor code is in it.
@@ -14,7 +15,7 @@ pub(crate) struct SessionDocument<'a> {
     provider: &'static str,
     state: &'static str,
     end_user: &'a str,
-    created_at: Timestamp,
+    created_at: Moment,
 }
 
 impl<'a> SessionDocument<'a> {
@@ -26,7 +27,7 @@ impl<'a> SessionDocument<'a> {
             provider: session.provider.id(),
             state: session.state(now).as_str(),
             end_user: &session.end_user,
-            created_at: session.created_at,
+            created_at: Moment(session.created_at),
         }
     }
 }

@@ -7,9 +7,10 @@ use super::super::reply::{Outcome, Reply};
 use crate::sandbox::rules::advance::parse_advance;
 use crate::sandbox::rules::fields::{Complaints, Fields};
 use crate::sandbox::store::Ledger;
+use crate::sandbox::wire::moment::Moment;
 
 pub(super) fn show(ledger: &Ledger<'_>, _call: &Call) -> Outcome {
-    Reply::ok(&json!({"now": ledger.now, "offset_seconds": ledger.offset_seconds()}))
+    Reply::ok(&json!({"now": Moment(ledger.now), "offset_seconds": ledger.offset_seconds()}))
 }
 
 /// Moves the clock ahead, and lets happen what is due by then.

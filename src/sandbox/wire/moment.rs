@@ -1,0 +1,30 @@
+//! Points in time as the service writes them.
+
+use jiff::Timestamp;
+use serde::{Serialize, Serializer};
+
+/// RFC 3339 in UTC with three digits of a second's fraction, always, so that their texts sort as they do.
+#[derive(Clone, Copy)]
+pub(crate) struct Moment(pub(crate) Timestamp);
+
+impl Serialize for Moment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{:.3}", self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Moment;
+
+    #[test]
+    fn every_moment_is_as_long_as_any_other() {
+        for (ms, text) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (1_795_262_400_040, "2026-11-21T12:00:00.040Z"),
+        ] {
+            let at = jiff::Timestamp::from_millisecond(ms).unwrap();
+            assert_eq!(serde_json::json!(Moment(at)), text);
+        }
+    }
+}
