@@ -202,10 +202,10 @@ pub(crate) const CATALOG: &[Entry] = &[
     // Refusals of a booking.
     row("placeholder_customer", Refusal, Exit::Invalid, Retry::Corrected,
         "the guest's name is a placeholder; the venue needs the real guest",
-        "give the guest's real name with --name"),
+        "give the guest's real name (--name; in a batch customer.name)"),
     row("missing_last_name", Refusal, Exit::Invalid, Retry::Corrected,
         "this provider needs the guest's first and last name; nothing was created",
-        "give both with --name"),
+        "give both (--name; in a batch customer.name)"),
     row("slot_not_offered", Refusal, Exit::Invalid, Retry::Corrected,
         "the time differs from the one at which the slot was offered",
         "look up the slots again with `bookctl slots`, and book one as it is offered"),

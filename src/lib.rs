@@ -109,7 +109,7 @@ async fn run_until_interrupted(setup: Setup, command: cli::Command) -> Result<Ex
         unless_interrupted(commands::run(&context, command)).await
     };
     outcome.map_err(|error| match &*context.course.borrow() {
-        Some(course) => course.explain(error),
+        Some(course) => course.explain(error, &context.situation.borrow()),
         None => context.situation.borrow().explain(error),
     })
 }

@@ -34,10 +34,16 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    /// The error with what is done and how to go on; other errors pass unchanged.
-    pub(crate) fn explain(&self, mut error: Error) -> Error {
+    /// The error with what is done, what is on its way, and how to go on; other errors pass unchanged.
+    pub(crate) fn explain(&self, mut error: Error, situation: &Situation) -> Error {
         if error.code == "interrupted" {
             error.message = format!("{}; {}", error.message, self.done);
+            if let Situation::Creating { key } = situation {
+                error
+                    .message
+                    .push_str(", and the outcome of one is unknown");
+                error.idempotency_key = Some(key.clone());
+            }
             error.hint = Some(self.hint.clone());
         }
         error

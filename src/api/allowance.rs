@@ -46,7 +46,10 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<u64> {
 }
 
 fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
-    headers.get(name)?.to_str().ok()?.trim().parse().ok()
+    let text = headers.get(name)?.to_str().ok()?.trim();
+    // More digits than a number holds are a long time all the same.
+    let is_huge = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().or(is_huge.then_some(u64::MAX))
 }
 
 impl Call {

@@ -23,6 +23,8 @@ pub(crate) struct VenueQuery {
     pub(crate) datetime: String,
     pub(crate) party_size: Option<u32>,
     pub(crate) providers: Vec<String>,
+    /// Fields that have no name here.
+    pub(crate) fields: Map<String, Value>,
 }
 
 impl VenueQuery {
@@ -46,6 +48,7 @@ impl VenueQuery {
         if !self.providers.is_empty() {
             body.insert(dialect.providers_field.clone(), json!(self.providers));
         }
+        body.extend(self.fields.clone());
         Call::post("/v1/venues/search", Value::Object(body))
     }
 }
@@ -57,6 +60,8 @@ pub(crate) struct SlotQuery {
     pub(crate) datetime: String,
     pub(crate) party_size: u32,
     pub(crate) provider: Option<String>,
+    /// Fields that have no name here.
+    pub(crate) fields: Map<String, Value>,
 }
 
 impl SlotQuery {
@@ -69,6 +74,7 @@ impl SlotQuery {
             json!(self.party_size),
         );
         insert_some(&mut body, "provider", self.provider.as_deref());
+        body.extend(self.fields.clone());
         Call::post("/v1/availability/search", Value::Object(body))
     }
 }
@@ -115,6 +121,17 @@ impl NewBooking {
             self.vendor_payment.then_some("vendor_external"),
         );
         Value::Object(body)
+    }
+}
+
+/// A request's body with fields that have no name here, which replace those that have.
+pub(crate) fn with_fields(body: Value, fields: Map<String, Value>) -> Value {
+    match body {
+        Value::Object(mut body) => {
+            body.extend(fields);
+            Value::Object(body)
+        }
+        other => other,
     }
 }
 

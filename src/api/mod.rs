@@ -13,7 +13,7 @@ pub(crate) use client::{Answer, Call, Client, Connection, Head, Trace, shown_hea
 pub(crate) use dialect::{Dialect, Pause, list};
 pub(crate) use endpoints::{
     Changes, Continuation, NewBooking, SlotQuery, VenueQuery, Where, cancel_call, create_call,
-    session, show_call,
+    session, show_call, with_fields,
 };
 pub(crate) use failure::Failure;
 pub(crate) use wire_trace::redacted;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::journal::{Attempt, Recovery, State, recover};
+use crate::journal::{Attempt, Recovery, State, another_account, recover};
 use crate::model::document::{Document, plain};
 use crate::model::moment::human;
 use crate::output::{Page, TableCell, Tone, View};
@@ -53,6 +53,9 @@ enum Action {
     Resume {
         /// The attempt's idempotency key
         key: String,
+        /// Also an attempt that was made with another API key: it is of this organization, too
+        #[arg(long)]
+        same_organization: bool,
     },
     /// Give one up: it is not sent again, and a booking may exist all the same
     #[command(after_help = "Examples:\n  bookctl attempts abandon order-4711")]
@@ -82,8 +85,17 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             }
             Ok(Exit::Done)
         }
-        Action::Resume { key } => {
+        Action::Resume {
+            key,
+            same_organization,
+        } => {
+            if same_organization {
+                context.journal()?.take_any_account();
+            }
             let attempt = find(context, &key)?;
+            if !context.journal()?.owns(&attempt) {
+                return Err(another_account(&attempt));
+            }
             // What is settled is only looked at: nothing is sent that could make anything.
             if let (State::Settled, Some(id)) = (attempt.state, &attempt.booking_id) {
                 return finish(context, &read_booking(context, id).await?);
@@ -134,7 +146,7 @@ fn find(context: &Context, key: &str) -> Result<Attempt> {
         let shown = key.escape_debug();
         Error::new(
             "usage",
-            Exit::Usage,
+            Exit::NotFound,
             format!("the journal knows no attempt {shown}"),
         )
         .hint("list them with `bookctl attempts`")

@@ -1,11 +1,13 @@
 mod batch;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::Map;
 use uuid::Uuid;
 
+use super::field::Extra;
 use super::timing::Zone;
 use crate::api::create_call;
 use crate::context::Context;
@@ -85,6 +87,14 @@ pub(crate) struct Args {
     /// How long guests' data is kept on this machine; what is older goes with this create, 0 keeps nothing
     #[arg(long, value_name = "DURATION", value_parser = Retention::parse)]
     retention: Option<Retention>,
+    /// Take attempts under the same key that were made with another API key for this organization's own
+    #[arg(long)]
+    same_organization: bool,
+    /// Do not ask for the go-ahead
+    #[arg(long, short)]
+    yes: bool,
+    #[command(flatten)]
+    extra: Extra,
     /// Show the request and send nothing
     #[arg(long)]
     dry_run: bool,
@@ -114,9 +124,13 @@ const ONE_BOOKING: &[&str] = &[
     "payment",
     "webhook_url",
     "idempotency_key",
+    "fields",
 ];
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    if args.same_organization {
+        context.journal()?.take_any_account();
+    }
     if let Some(from) = args.from {
         let manner = Manner {
             wait: args.wait,
@@ -141,7 +155,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if let Some(retention) = retention {
         context.journal()?.keep_for(retention);
     }
-    mention_doubtful(context).await?;
+    mention_doubtful(context, &HashSet::from([key.clone()])).await?;
     let booking = make(context, &mut draft, key, given).await?;
     let booking = follow(context, booking, wait).await?;
     finish(context, &booking)
@@ -161,7 +175,7 @@ async fn make(context: &Context, draft: &mut Draft, key: String, given: bool) ->
             walked = true;
         }
         let datetime = find_time(context, draft).await?;
-        let body = draft.booking(datetime)?.body();
+        let body = draft.body(datetime)?;
         let error = match create(context, &key, body).await {
             Ok(booking) => return Ok(booking),
             Err(error) => error,
@@ -225,6 +239,8 @@ fn draft(context: &Context, args: Args) -> Result<Draft> {
         end_user: args.end_user,
         webhook_url: args.webhook_url,
         vendor_payment: args.payment.is_some(),
+        fields: args.extra.body(),
+        goes_ahead: args.yes,
         ..Draft::default()
     };
     if let Some(venue) = &args.venue {
@@ -332,6 +348,7 @@ async fn find_time(context: &Context, draft: &mut Draft) -> Result<String> {
         &zoning,
         draft.party_size.unwrap_or(1),
         draft.provider.as_deref(),
+        &Map::new(),
     )
     .await?;
     let slot = match offer.at_wanted().cloned() {
@@ -386,7 +403,7 @@ fn show_request(context: &Context, draft: Draft, key: &str) -> Result<Exit> {
         }
         (None, None) => return Err(Error::usage("no time is named")),
     };
-    let body: Value = draft.booking(datetime)?.body();
+    let body = draft.body(datetime)?;
     if draft.slot.is_none() && draft.slot_id.is_none() {
         context
             .out

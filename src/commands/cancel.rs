@@ -1,3 +1,4 @@
+use super::field::Extra;
 use crate::api::cancel_call;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -23,6 +24,8 @@ pub(crate) struct Args {
     /// Do not ask
     #[arg(long, short)]
     yes: bool,
+    #[command(flatten)]
+    extra: Extra,
     /// Show the request and send nothing
     #[arg(long)]
     dry_run: bool,
@@ -31,6 +34,7 @@ pub(crate) struct Args {
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let id = &args.booking;
     let call = cancel_call(id, args.reason.as_deref(), &context.dialect());
+    let call = args.extra.add_to(call);
     if args.dry_run {
         return preview(context, call);
     }

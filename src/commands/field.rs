@@ -1,7 +1,9 @@
 //! `key=value` and `Name: value`, as `-F` and `-H` take them.
 
 use reqwest::header::{HeaderName, HeaderValue};
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+use crate::api::{Call, with_fields};
 
 /// A field and its value.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +35,34 @@ pub(crate) fn raw_field(text: &str) -> Result<Field, String> {
         key: key.trim().to_owned(),
         value: Value::String(value.to_owned()),
     })
+}
+
+/// Fields of a request's body that have no flag: every call that has a body takes them.
+#[derive(clap::Args, Debug, Default)]
+pub(crate) struct Extra {
+    /// A field of the request's body that has no flag; true, false, null and numbers are typed, anything else is text
+    #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field)]
+    fields: Vec<Field>,
+}
+
+impl Extra {
+    /// The fields as an object.
+    pub(crate) fn body(self) -> Map<String, Value> {
+        body_of(self.fields)
+    }
+
+    /// The call with the fields in its body.
+    pub(crate) fn add_to(self, mut call: Call) -> Call {
+        let fields = self.body();
+        call.body = call.body.map(|body| with_fields(body, fields));
+        call
+    }
+}
+
+/// Fields as the object that they make.
+pub(crate) fn body_of(fields: Vec<Field>) -> Map<String, Value> {
+    let fields = fields.into_iter();
+    fields.map(|field| (field.key, field.value)).collect()
 }
 
 /// Reads `Name: value`, as a header can carry it.

@@ -1,8 +1,10 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use serde_json::{Map, Value};
 
+use super::field::Extra;
 use super::timing::Zone;
-use crate::api::Changes;
+use crate::api::{Changes, with_fields};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -20,7 +22,7 @@ use crate::walk::{Zoning, change, finish, locate_venue, offered, preview, read_b
 #[command(after_help = "Examples:\n  \
     bookctl modify bk_01 --party 4\n  \
     bookctl modify bk_01 --at 'tomorrow 20:30' --seating terrace")]
-#[command(group(clap::ArgGroup::new("change").args(["at", "party", "seating"]).multiple(true).required(true)))]
+#[command(group(clap::ArgGroup::new("change").args(["at", "party", "seating", "fields"]).multiple(true).required(true)))]
 pub(crate) struct Args {
     /// Booking id
     booking: String,
@@ -35,6 +37,8 @@ pub(crate) struct Args {
     /// The new seating preference
     #[arg(long, value_name = "TEXT")]
     seating: Option<String>,
+    #[command(flatten)]
+    extra: Extra,
     /// Show the request and send nothing; without an offset or --tz, a time is then this machine's
     #[arg(long)]
     dry_run: bool,
@@ -58,12 +62,15 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         party_size: args.party,
         seating: args.seating,
     };
-    let call = changes.call(id, &context.dialect());
+    let fields = args.extra.body();
+    let mut call = changes.call(id, &context.dialect());
+    call.body = call.body.map(|body| with_fields(body, fields.clone()));
     if args.dry_run {
         return preview(context, call);
     }
     let booking = change(context, id, call, "changing the booking", |booking| {
-        shows(booking, &changes)
+        let has = |(name, value): (&String, &Value)| booking.value().get(name) == Some(value);
+        shows(booking, &changes) && fields.iter().all(has)
     })
     .await?;
     finish(context, &booking)
@@ -121,16 +128,14 @@ async fn new_time(
     match Zoning::of(venue.remembered.as_ref(), zone) {
         Zoning::Known(zone) => Ok(resolve(when, context.now()?, &zone)?.wire()),
         Zoning::Learned => {
-            let size = booking
-                .value()
-                .get("party_size")
-                .and_then(serde_json::Value::as_u64);
+            let size = booking.value().get("party_size").and_then(Value::as_u64);
             let size = party
                 .or(size.and_then(|size| u32::try_from(size).ok()))
                 .unwrap_or(1);
             let provider = booking.str("provider");
             let zoning = Zoning::Learned;
-            let offer = offered(context, &venue, when, &zoning, size, provider).await?;
+            let offer =
+                offered(context, &venue, when, &zoning, size, provider, &Map::new()).await?;
             if let Some(slot) = offer.at_wanted() {
                 return Ok(slot.datetime().to_owned());
             }

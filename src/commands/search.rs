@@ -1,5 +1,6 @@
 use clap::builder::PossibleValuesParser;
 
+use super::field::Extra;
 use super::timing::At;
 use crate::api::{VenueQuery, Where};
 use crate::context::Context;
@@ -41,6 +42,8 @@ pub(crate) struct Args {
     /// Search this provider alone; may be given several times
     #[arg(long, value_name = "P")]
     provider: Vec<String>,
+    #[command(flatten)]
+    extra: Extra,
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
@@ -60,6 +63,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         datetime: moment.wire(),
         party_size: args.party,
         providers: args.provider,
+        fields: args.extra.body(),
     };
     let (document, venues) = find_venues(context, &query, Shown::AsList).await?;
     context.out.emit(&VenueList {

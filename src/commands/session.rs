@@ -1,5 +1,6 @@
 use serde_json::{Value, json};
 
+use super::field::Extra;
 use crate::api::{Call, list, session};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -40,6 +41,8 @@ pub(crate) struct Connect {
     /// Provider of the account; the one with connected sessions unless said
     #[arg(long, value_name = "P")]
     provider: Option<String>,
+    #[command(flatten)]
+    extra: Extra,
     /// Show the request and send nothing
     #[arg(long)]
     dry_run: bool,
@@ -59,6 +62,8 @@ pub(crate) struct Verify {
     /// Read the code from standard input
     #[arg(long)]
     code_stdin: bool,
+    #[command(flatten)]
+    extra: Extra,
     /// Show the request and send nothing
     #[arg(long)]
     dry_run: bool,
@@ -110,6 +115,7 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Verify(args) => {
             let code = code(context, &args).await?;
             let call = session::verify(&args.session, &code, &dialect);
+            let call = args.extra.add_to(call);
             if args.dry_run {
                 return preview(context, call);
             }
@@ -145,6 +151,7 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     let dialect = context.dialect();
     let provider = args.provider.as_deref().unwrap_or(&dialect.provider_b);
     let call = session::connect(&args.end_user, provider, args.phone.as_deref(), &dialect);
+    let call = args.extra.add_to(call);
     if args.dry_run {
         return preview(context, call);
     }

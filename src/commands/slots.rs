@@ -1,3 +1,4 @@
+use super::field::Extra;
 use super::timing::At;
 use crate::context::Context;
 use crate::error::Result;
@@ -26,6 +27,8 @@ pub(crate) struct Args {
     /// Provider, where a venue has several
     #[arg(long, value_name = "P")]
     provider: Option<String>,
+    #[command(flatten)]
+    extra: Extra,
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
@@ -38,6 +41,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         &zoning,
         args.party,
         args.provider.as_deref(),
+        &args.extra.body(),
     )
     .await?;
     offer.remember(context, Shown::AsList);

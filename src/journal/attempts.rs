@@ -9,6 +9,7 @@ use super::limits::{self, Window};
 use super::{Journal, bookings, guests};
 use crate::error::{Error, Result};
 use crate::model::booking::Booking;
+use crate::model::request::canonical;
 
 /// What the journal knew of a key when a create began.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub(crate) enum Begun {
     New,
     /// The same request was attempted under this key before, and may have made one.
     Again,
+    /// The same request made a booking under this key before.
+    Settled,
     /// Nothing was recorded: the service would refuse it until this window resets.
     Shut(Window),
 }
@@ -76,38 +79,58 @@ pub(crate) struct Attempt {
     request_hash: String,
     /// When its guest was forgotten: the request is not whole since then.
     pub(crate) forgotten_at: Option<String>,
+    /// Whose key it was made with; older journals did not note it.
+    account: Option<String>,
 }
 
 /// A create that is older has no run any more that could still settle it.
 const LONGEST_RUN: SignedDuration = SignedDuration::from_mins(5);
 
-const COLUMNS: &str = "idempotency_key, state, profile, origin, request, booking_id, created_at, request_hash, forgotten_at";
+const COLUMNS: &str = "idempotency_key, state, profile, origin, request, booking_id, created_at, request_hash, forgotten_at, account";
 
 fn attempt(row: &rusqlite::Row<'_>) -> rusqlite::Result<Attempt> {
-    let request: String = row.get(4)?;
+    let text: String = row.get(4)?;
+    let request: Value = serde_json::from_str(&text).unwrap_or_default();
     let request_hash: String = row.get(7)?;
     Ok(Attempt {
         idempotency_key: row.get(0)?,
         state: State::named(&row.get::<_, String>(1)?),
         profile: row.get(2)?,
         origin: row.get(3)?,
-        request: serde_json::from_str(&request).unwrap_or_default(),
         booking_id: row.get(5)?,
         created_at: row.get(6)?,
-        is_intact: request_hash == hash(&request),
+        is_intact: is_hash_of(&request_hash, &request),
+        request,
         request_hash,
         forgotten_at: row.get(8)?,
+        account: row.get(9)?,
     })
 }
 
 impl Attempt {
+    /// Whether another account's key may have made a booking with it.
+    fn belongs_to_another(&self, account: &str) -> bool {
+        let another = self.account.as_deref().is_some_and(|it| it != account);
+        another && self.state != State::Refused
+    }
+
     /// Whether it asked for just this.
     pub(crate) fn is_of(&self, request: &Value) -> bool {
-        self.request_hash == hash(&request.to_string())
+        is_hash_of(&self.request_hash, request)
     }
 }
 
 impl Journal {
+    /// From here on attempts of every account are taken for this organization's own: its API key was changed.
+    pub(crate) fn take_any_account(&mut self) {
+        self.takes_any_account = true;
+    }
+
+    /// Whether what came of an attempt is to be found with the key at hand.
+    pub(crate) fn owns(&self, attempt: &Attempt) -> bool {
+        self.takes_any_account || !attempt.belongs_to_another(&self.account)
+    }
+
     /// Every attempt whose outcome is not settled, oldest first, whichever service it went to.
     pub(crate) fn unsettled(&self) -> Result<Vec<Attempt>> {
         self.read(|connection| {
@@ -155,7 +178,8 @@ impl Journal {
 
     /// Records an intent, synced. From here on the attempt is unsettled until an answer proves otherwise.
     ///
-    /// A key that was used for another request, or for another service, is refused. `metered` is the budget that
+    /// A key that was used for another request, for another service, or with another account's API key unless it was
+    /// refused there, is refused. `metered` is the budget that
     /// the create is counted in, and now by the service's clock.
     pub(crate) fn begin(
         &mut self,
@@ -164,25 +188,22 @@ impl Journal {
         metered: Option<(&str, Timestamp)>,
     ) -> Result<Begun> {
         let text = request.to_string();
-        let hash = hash(&text);
+        let hash = hash(&canonical(request));
         let (origin, profile, now) = (
             self.origin.clone(),
             self.profile.clone(),
             Timestamp::now().to_string(),
         );
-        let account = self.account.clone();
+        let (account, any_account) = (self.account.clone(), self.takes_any_account);
         let (known, shut) = self.write(|connection| {
-            let known: Option<(String, String, String)> = connection
-                .query_row(
-                    "SELECT origin, request_hash, state FROM attempts WHERE idempotency_key = ?1",
-                    [key],
-                    |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-                )
-                .optional()?;
+            let query = format!("SELECT {COLUMNS} FROM attempts WHERE idempotency_key = ?1");
+            let known = connection.query_row(&query, [key], attempt).optional()?;
             // What is refused here is not sent, and takes nothing from the limit.
-            let foreign = known
-                .as_ref()
-                .is_some_and(|(of, with, _)| *of != origin || *with != hash);
+            let foreign = known.as_ref().is_some_and(|known| {
+                known.origin != origin
+                    || !known.is_of(request)
+                    || !any_account && known.belongs_to_another(&account)
+            });
             let shut = match metered {
                 Some((budget, now)) if !foreign => {
                     limits::take(connection, &origin, &account, budget, now)?
@@ -194,33 +215,39 @@ impl Journal {
             }
             if known.is_none() {
                 connection.execute(
-                    "INSERT INTO attempts (idempotency_key, origin, profile, state, request, request_hash, created_at, updated_at)
-                     VALUES (?1, ?2, ?3, 'unsettled', ?4, ?5, ?6, ?6)",
-                    params![key, origin, profile, text, hash, now],
+                    "INSERT INTO attempts (idempotency_key, origin, profile, state, request, request_hash, created_at, updated_at, account)
+                     VALUES (?1, ?2, ?3, 'unsettled', ?4, ?5, ?6, ?6, ?7)",
+                    params![key, origin, profile, text, hash, now, account],
                 )?;
             }
             // What is tried again is open again, and whole again where its guest was forgotten; what is settled stays so.
             connection.execute(
-                "UPDATE attempts SET state = 'unsettled', request = ?4, forgotten_at = NULL
-                 WHERE idempotency_key = ?1 AND origin = ?2 AND request_hash = ?3 AND state IN ('refused', 'abandoned')",
-                params![key, origin, hash, text],
+                "UPDATE attempts
+                 SET state = 'unsettled', request = ?2, request_hash = ?3, forgotten_at = NULL, account = ?4
+                 WHERE idempotency_key = ?1 AND state IN ('refused', 'abandoned')",
+                params![key, text, hash, account],
             )?;
             Ok((known, None))
         })?;
         match (known, shut) {
-            (Some((of, _, _)), _) if of != self.origin => Err(Error::usage(format!(
-                "this idempotency key was used at another service, {of}; nothing was sent"
+            (Some(known), _) if known.origin != self.origin => Err(Error::usage(format!(
+                "this idempotency key was used at another service, {}; nothing was sent",
+                known.origin
             ))
             .hint("a key belongs to one service for ever: give a new one, or a batch another name with --batch")
             .idempotency_key(key)),
-            (Some((_, with, _)), _) if with != hash => Err(Error::usage("this idempotency key was used for another request; nothing was sent")
+            (Some(known), _) if !self.owns(&known) => Err(another_account(&known)),
+            (Some(known), _) if !known.is_of(request) => Err(Error::usage("this idempotency key was used for another request; nothing was sent")
                 .hint("a key belongs to one request for ever: leave --idempotency-key out, or give a new one")
                 .idempotency_key(key)),
             (_, Some(window)) => Ok(Begun::Shut(window)),
             (None, None) => Ok(Begun::New),
-            // A refusal was certain: whatever this try is told, no earlier one has made anything.
-            (Some((_, _, state)), None) if State::named(&state) == State::Refused => Ok(Begun::New),
-            (Some(_), None) => Ok(Begun::Again),
+            (Some(known), None) => Ok(match known.state {
+                // A refusal was certain: whatever this try is told, no earlier one has made anything.
+                State::Refused => Begun::New,
+                State::Settled => Begun::Settled,
+                State::Unsettled | State::Abandoned => Begun::Again,
+            }),
         }
     }
 
@@ -249,7 +276,7 @@ impl Journal {
             connection
                 .prepare(&query)?
                 .query_map([&self.origin], |row| {
-                    Ok((attempt(row)?, row.get::<_, bool>(9)?))
+                    Ok((attempt(row)?, row.get::<_, bool>(10)?))
                 })?
                 .collect::<rusqlite::Result<Vec<_>>>()
         })?;
@@ -310,6 +337,26 @@ impl Journal {
         })?;
         Ok(())
     }
+}
+
+/// Another organization has bookings of its own under the same idempotency key: sent with its API key, the attempt
+/// would book a second time.
+pub(crate) fn another_account(attempt: &Attempt) -> Error {
+    let profile = attempt.profile.as_ref();
+    let of = profile.map_or(String::new(), |profile| format!(" (profile {profile})"));
+    Error::config(format!(
+        "the attempt under this idempotency key was made with another API key{of}; nothing was sent"
+    ))
+    .hint(
+        "use the profile or the key it was made with, or say with --same-organization that both keys are of one; \
+         another organization's booking needs another idempotency key, a batch another name",
+    )
+    .idempotency_key(&attempt.idempotency_key)
+}
+
+/// Whether a request is the one of this hash, also of a journal that hashed the text as it was sent.
+fn is_hash_of(hashed: &str, request: &Value) -> bool {
+    hashed == hash(&canonical(request)) || hashed == hash(&request.to_string())
 }
 
 fn hash(text: &str) -> String {

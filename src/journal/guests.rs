@@ -226,7 +226,7 @@ mod tests {
         assert!(journal.made("bk_1").unwrap() && !journal.made("bk_2").unwrap());
         assert_eq!(
             journal.begin("k", &request(GUEST), None).unwrap(),
-            Begun::Again
+            Begun::Settled
         );
         assert!(journal.begin("k", &request("Another Guest"), None).is_err());
         let left = journal.attempt("k").unwrap().unwrap();

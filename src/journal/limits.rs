@@ -49,11 +49,11 @@ impl Window {
 
     /// What is left of it now, by the service's clock, and until when: one that is over is whole again.
     pub(crate) fn left(&self, now: Timestamp) -> (u32, Duration) {
-        let resets_in = Duration::try_from(self.resets_at.duration_since(now)).unwrap_or_default();
-        match resets_in.is_zero() {
-            true => (self.allowed, resets_in),
-            false => (self.remaining, resets_in),
+        if !self.lasts(now) {
+            return (self.allowed, Duration::ZERO);
         }
+        let resets_in = Duration::try_from(self.resets_at.duration_since(now)).unwrap_or_default();
+        (self.remaining, resets_in)
     }
 
     /// The window after one request is sent now; `None` where it is shut.
@@ -258,6 +258,7 @@ mod tests {
         let none = seen(0, after(60));
         assert!(none.is_shut(after(-240)) && !none.is_shut(after(-3600)));
         assert!(none.clone().taken(after(-3600)).is_some());
+        assert_eq!(none.left(after(-3600)), (10, Duration::ZERO));
         let holds_nothing = Window { allowed: 0, ..none };
         assert_eq!(holds_nothing.clone().taken(after(59)), None);
         assert!(holds_nothing.taken(after(60)).is_some());

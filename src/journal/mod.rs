@@ -14,7 +14,7 @@ mod recover;
 mod remembered;
 mod store;
 
-pub(crate) use attempts::{Attempt, Begun, State};
+pub(crate) use attempts::{Attempt, Begun, State, another_account};
 pub(crate) use bookings::KeptBooking;
 pub(crate) use completing::{Made, Memory};
 pub(crate) use guests::Forgotten;

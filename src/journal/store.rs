@@ -13,7 +13,7 @@ use crate::private_file;
 
 /// The schema that this program writes: each step brings a journal of the version before to the next, and
 /// a new one goes through them all.
-const STEPS: &[&str] = &[FIRST, BOOKINGS_AND_LIMITS, GUESTS];
+const STEPS: &[&str] = &[FIRST, BOOKINGS_AND_LIMITS, GUESTS, ACCOUNTS];
 /// What was there from the beginning: attempts, and what searches showed.
 const FIRST: &str = "
 CREATE TABLE attempts (
@@ -98,6 +98,10 @@ CREATE INDEX bookings_unfinished ON bookings (origin, created_at)
     WHERE status NOT IN ('confirmed', 'failed', 'cancelled', 'expired');
 ";
 
+/// Whose key an attempt was made with, as `limits` tells keys apart: another organization has bookings of its own under
+/// the same idempotency key.
+const ACCOUNTS: &str = "ALTER TABLE attempts ADD COLUMN account TEXT;";
+
 /// The journal of one installation, seen from one service: `origin` keeps apart what belongs to others.
 pub(crate) struct Journal {
     pub(super) connection: Connection,
@@ -105,8 +109,10 @@ pub(crate) struct Journal {
     pub(super) profile: Option<String>,
     /// How long guests are remembered.
     pub(super) retention: Retention,
-    /// Whose rate limits are meant: the organization's, as far as we can tell it from others.
+    /// Whose attempts and rate limits are meant: the organization's, as far as we can tell it from others.
     pub(super) account: String,
+    /// Whether attempts of other accounts are this organization's, too: a person said so.
+    pub(super) takes_any_account: bool,
     /// What answers showed of them, still to be written.
     pub(super) observed: Vec<Window>,
     path: PathBuf,
@@ -133,6 +139,7 @@ impl Journal {
             profile,
             retention: Retention::default(),
             account: String::new(),
+            takes_any_account: false,
             observed: Vec::new(),
             path: path.to_owned(),
         };
@@ -143,7 +150,7 @@ impl Journal {
         }
     }
 
-    /// The same, for the rate limits of one account at the service.
+    /// The same, for the attempts and rate limits of one account at the service.
     pub(crate) fn of_account(self, account: String) -> Self {
         Journal { account, ..self }
     }

@@ -7,6 +7,7 @@ mod mended;
 pub(crate) mod moment;
 pub(crate) mod money;
 pub(crate) mod party;
+pub(crate) mod request;
 pub(crate) mod retention;
 pub(crate) mod shell;
 pub(crate) mod slot;

@@ -108,12 +108,17 @@ impl Output {
 
     /// Writes a command's result to stdout.
     pub(crate) fn emit(&self, view: &dyn View) -> Result<()> {
+        self.emit_read(view).map(drop)
+    }
+
+    /// The same; `false` where nobody reads it any more.
+    pub(crate) fn emit_read(&self, view: &dyn View) -> Result<bool> {
         let text = match &self.format {
             Format::Human => view.page().render(&self.stdout),
             Format::Json => self.json_text(&view.json()),
             Format::Jq(filter) => filtered(filter, view)?,
         };
-        self.to_stdout(&text).map(drop)
+        self.to_stdout(&text)
     }
 
     /// The same, its JSON in one line on a terminal too: what goes on after it is read line by line.

@@ -243,13 +243,13 @@ fn render_columns(cells: &[(Cell, usize)], look: &Look, text: &mut String) {
     };
     let (mut start, mut width) = (String::new(), 0);
     for (cell, least) in before {
-        let shown = visible(&cell.text);
+        let shown = cell.shown();
         let blanks = least.saturating_sub(shown.width()) + 1;
         width += shown.width() + blanks;
         start.push_str(&painted(cell, look, &shown));
         start.extend(std::iter::repeat_n(' ', blanks));
     }
-    let shown = visible(&last.text);
+    let shown = last.shown();
     if width + 12 <= look.width {
         for (place, line) in wrap(&shown, look.width - width).iter().enumerate() {
             let blanks = " ".repeat(width);
@@ -257,7 +257,7 @@ fn render_columns(cells: &[(Cell, usize)], look: &Look, text: &mut String) {
             text.push_str(&format!("{start}{}\n", painted(last, look, line)));
         }
     } else {
-        let words = before.iter().map(|(cell, _)| visible(&cell.text));
+        let words = before.iter().map(|(cell, _)| cell.shown());
         let words: Vec<_> = words.chain([shown]).filter(|it| !it.is_empty()).collect();
         wrapped(&words.join(" "), 0, look.width, text);
     }

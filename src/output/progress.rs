@@ -80,7 +80,12 @@ impl Progress {
 
     /// Says something else.
     pub(crate) fn say(&self, text: &str) {
-        self.bar.set_message(visible(text).into_owned());
+        let text = visible(text);
+        // What the longer one says is still true.
+        self.bar.set_message(match &self.outer {
+            Some(outer) if !outer.is_empty() => format!("{outer}; {text}"),
+            _ => text.into_owned(),
+        });
     }
 }
 

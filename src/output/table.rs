@@ -43,7 +43,7 @@ impl Cell {
         Cell { short, ..self }
     }
 
-    fn shown(&self) -> String {
+    pub(super) fn shown(&self) -> String {
         visible(self.short.as_ref().unwrap_or(&self.text)).into_owned()
     }
 }

@@ -27,10 +27,7 @@ impl Made {
     /// What a person has to know of it, beside the booking: an older one is said to be one.
     pub(crate) fn announce(&self, context: &Context) {
         if let Some(difference) = &self.difference {
-            context.out.warn(&format!(
-                "the service answered with an older booking, made under this idempotency key for something else: \
-                 {difference}; nothing new was booked"
-            ));
+            context.out.warn(&something_else(difference));
         } else if self.earlier {
             context.out.note(&format!(
                 "booking {} was made before under this idempotency key",
@@ -38,6 +35,14 @@ impl Made {
             ));
         }
     }
+}
+
+/// An older booking that came back is not the one that was asked for.
+pub(super) fn something_else(difference: &str) -> String {
+    format!(
+        "the service answered with an older booking, made under this idempotency key for something else: \
+         {difference}; nothing new was booked"
+    )
 }
 
 /// Creates a booking under `key`, and says whether it is an older one.
@@ -54,10 +59,10 @@ pub(super) async fn make(context: &Context, key: &str, body: Value) -> Result<Ma
     let client = context.client()?;
     let call = create_call(body, key);
     let mut allowed = context.max_wait();
-    let (answer, may_exist) = loop {
+    let (answer, begun) = loop {
         let (begun, left) = begin(context, &call, allowed).await?;
         allowed = left;
-        let may_exist = begun == Begun::Again;
+        let may_exist = matches!(begun, Begun::Again | Begun::Settled);
         context.situation.replace(Situation::Creating {
             key: key.to_owned(),
         });
@@ -66,7 +71,7 @@ pub(super) async fn make(context: &Context, key: &str, body: Value) -> Result<Ma
         drop(progress);
         context.observe_allowance(&call);
         let (failure, open) = match sent {
-            Ok(answer) => break (answer, may_exist),
+            Ok(answer) => break (answer, begun),
             Err(failed) => failed,
         };
         if open {
@@ -99,36 +104,60 @@ pub(super) async fn make(context: &Context, key: &str, body: Value) -> Result<Ma
             error.message
         ));
     }
-    let difference = difference(call.body.as_ref(), &booking);
+    let difference = call
+        .body
+        .as_ref()
+        .and_then(|asked| difference(asked, &booking));
     Ok(Made {
         booking,
-        earlier: status == 200 && !may_exist,
+        // An attempt that was open may have made it itself, a moment ago.
+        earlier: status == 200 && begun != Begun::Again,
         difference,
     })
 }
 
 /// In what a booking is not the one that was asked for, as far as both say: a key of old brings back what it
-/// once made, and the service does not compare (spec, Limits 7).
-fn difference(asked: Option<&Value>, booking: &Booking) -> Option<String> {
-    let asked = asked?;
+/// once made, and the service does not compare (spec, Limits 7). What was modified since is no difference.
+pub(super) fn difference(asked: &Value, booking: &Booking) -> Option<String> {
     let booked = booking.document().value();
+    let modified = |name: &str| {
+        let pointer = format!("/last_modification/changes/{name}");
+        booked.pointer(&pointer).is_some()
+    };
     let field = |name: &str| -> Option<String> {
-        let (asked, booked) = (asked.get(name)?, booked.get(name)?);
+        let pointer = format!("/{}", name.replace('.', "/"));
+        let (asked, booked) = (asked.pointer(&pointer)?, booked.pointer(&pointer)?);
         let same = match (asked.as_str(), booked.as_str()) {
-            (Some(asked), Some(booked)) if name == "datetime" => same_instant(asked, booked),
+            (Some(asked), Some(booked)) => same_text(name, asked, booked),
             _ => asked == booked,
         };
-        (!same && !booked.is_null())
+        (!same && !booked.is_null() && !modified(name))
             .then(|| format!("{name} is {}, not {}", plain(booked), plain(asked)))
     };
-    ["venue_id", "datetime", "party_size"]
-        .into_iter()
-        .find_map(field)
+    [
+        "venue_id",
+        "datetime",
+        "party_size",
+        "customer.name",
+        "customer.email",
+    ]
+    .into_iter()
+    .find_map(field)
 }
 
-fn same_instant(one: &str, other: &str) -> bool {
-    match (one.parse::<Timestamp>(), other.parse::<Timestamp>()) {
-        (Ok(one), Ok(other)) => one == other,
+/// Whether a service that writes it its own way may mean the same: a moment with another offset, a guest in other
+/// letters or blanks.
+fn same_text(name: &str, one: &str, other: &str) -> bool {
+    let instant = |text: &str| text.parse::<Timestamp>().ok();
+    let words = |text: &str| {
+        text.to_lowercase()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    match (name, instant(one), instant(other)) {
+        ("datetime", Some(one), Some(other)) => one == other,
+        ("customer.name" | "customer.email", ..) => words(one) == words(other),
         _ => one == other,
     }
 }
@@ -204,11 +233,30 @@ mod tests {
             json!({"venue_id": "v", "datetime": "2026-12-01T19:30:00+01:00", "party_size": 2});
         let booked = |document: Value| Booking::from_document(document.into()).unwrap();
         let same = json!({"id": "bk_1", "status": "confirmed", "venue_id": "v", "datetime": "2026-12-01T18:30:00Z"});
-        assert_eq!(difference(Some(&asked), &booked(same)), None);
+        assert_eq!(difference(&asked, &booked(same)), None);
         let other = json!({"id": "bk_1", "status": "confirmed", "venue_id": "w", "party_size": 2});
         assert_eq!(
-            difference(Some(&asked), &booked(other)).as_deref(),
+            difference(&asked, &booked(other)).as_deref(),
             Some("venue_id is w, not v")
+        );
+        let modified = json!({
+            "id": "bk_1", "status": "confirmed", "venue_id": "v", "party_size": 4,
+            "last_modification": {"changes": {"party_size": {"from": 2, "to": 4}}},
+        });
+        assert_eq!(difference(&asked, &booked(modified)), None);
+    }
+
+    #[test]
+    fn a_booking_of_another_guest_is_not_the_one_that_was_asked_for() {
+        let asked = json!({"customer": {"name": "Ada  Lovelace", "email": "ADA@x.example"}});
+        let difference = |name: &str| {
+            let document = json!({"id": "bk_1", "status": "confirmed", "customer": {"name": name, "email": "ada@x.example"}});
+            difference(&asked, &Booking::from_document(document.into()).unwrap())
+        };
+        assert_eq!(difference("ada lovelace"), None);
+        assert_eq!(
+            difference("Eve Other").as_deref(),
+            Some("customer.name is Eve Other, not Ada  Lovelace")
         );
     }
 }

@@ -13,12 +13,9 @@ use crate::situation::resume_command;
 use crate::view::BookingView;
 
 /// Mentions what is unsettled at this service; a person is offered to settle it first.
-pub(crate) async fn mention_doubtful(context: &Context) -> Result<()> {
-    mention_doubtful_but(context, &HashSet::new()).await
-}
-
-/// The same, but for attempts under `mine`: the keys that the command at hand settles itself.
-pub(crate) async fn mention_doubtful_but(context: &Context, mine: &HashSet<String>) -> Result<()> {
+///
+/// Not those under `mine`: the keys that the command at hand settles itself.
+pub(crate) async fn mention_doubtful(context: &Context, mine: &HashSet<String>) -> Result<()> {
     let mut doubtful = context.journal()?.doubtful()?;
     doubtful.retain(|attempt| !mine.contains(&attempt.idempotency_key));
     for attempt in doubtful {
@@ -28,7 +25,8 @@ pub(crate) async fn mention_doubtful_but(context: &Context, mine: &HashSet<Strin
             described(&attempt),
             resume_command(key)
         ));
-        if !context.prompter.interactive() {
+        // One that was made with another API key is not settled with this one.
+        if !context.prompter.interactive() || !context.journal()?.owns(&attempt) {
             continue;
         }
         let question = Question::new("Settle it first?", "attempts resume", "the go-ahead");

@@ -1,9 +1,10 @@
 //! A booking as far as flags, memory and answers tell it.
 
 use jiff::tz::TimeZone;
+use serde_json::{Map, Value};
 
 use super::locate::Located;
-use crate::api::NewBooking;
+use crate::api::{NewBooking, with_fields};
 use crate::error::{Error, Result};
 use crate::model::shell;
 use crate::model::slot::Slot;
@@ -26,15 +27,19 @@ pub(crate) struct Draft {
     pub(crate) end_user: Option<String>,
     pub(crate) webhook_url: Option<String>,
     pub(crate) vendor_payment: bool,
+    /// Fields of the request that have no flag.
+    pub(crate) fields: Map<String, Value>,
+    /// Whether the go-ahead was given.
+    pub(crate) goes_ahead: bool,
 }
 
 impl Draft {
     /// The request, once a venue, a time, a party and a guest are known.
-    pub(crate) fn booking(&self, datetime: String) -> Result<NewBooking> {
+    pub(crate) fn body(&self, datetime: String) -> Result<Value> {
         let missing = |what: &str| Error::usage(format!("no {what} is named"));
         let slot = self.slot.as_ref().map(|slot| slot.id().to_owned());
         let venue = self.venue.as_ref().ok_or_else(|| missing("venue"))?;
-        Ok(NewBooking {
+        let booking = NewBooking {
             venue_id: venue.id.clone(),
             provider: self.provider.clone(),
             datetime,
@@ -46,7 +51,8 @@ impl Draft {
             end_user: self.end_user.clone(),
             webhook_url: self.webhook_url.clone(),
             vendor_payment: self.vendor_payment,
-        })
+        };
+        Ok(with_fields(booking.body(), self.fields.clone()))
     }
 
     /// The command that books what was walked to, for whoever has to come back to it.

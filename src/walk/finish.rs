@@ -21,8 +21,8 @@ pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
         now,
     };
     // The booking is made whether or not it can be written: its id must not be lost with the answer.
-    context.out.emit(&view).map_err(|mut error| {
-        let (id, status) = (booking.id(), booking.status());
+    let (id, status) = (booking.id(), booking.status());
+    let is_read = context.out.emit_read(&view).map_err(|mut error| {
         error.message = format!("booking {id} is {status}, but {}", error.message);
         error.body = Some(booking.document().clone());
         error.hint(format!(
@@ -30,5 +30,11 @@ pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
             show_command(booking.id())
         ))
     })?;
+    if !is_read {
+        context.out.warn(&format!(
+            "nobody read the result: booking {id} is {status}; look with: {}",
+            show_command(id)
+        ));
+    }
     Ok(booking.exit())
 }

@@ -1,6 +1,6 @@
 //! The guided booking: what flags do not say is asked, and what they say is not.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::draft::Draft;
 use super::locate::Located;
@@ -54,8 +54,8 @@ pub(crate) async fn guide(context: &Context, draft: &mut Draft) -> Result<()> {
         }
     }
     context.out.show(&summary(draft));
-    let question = Question::new("Book it?", "every flag", "the go-ahead");
-    if context.prompter.confirm(&question, true).await? {
+    let question = Question::new("Book it?", "--yes", "the go-ahead");
+    if draft.goes_ahead || context.prompter.confirm(&question, true).await? {
         Ok(())
     } else {
         Err(Error::new("declined", Exit::Declined, "nothing was booked"))
@@ -136,6 +136,7 @@ async fn search(
         datetime: moment.wire(),
         party_size: draft.party_size,
         providers: draft.provider.clone().into_iter().collect(),
+        fields: Map::new(),
     };
     find_venues(context, &query, Shown::No)
         .await
@@ -169,6 +170,7 @@ async fn pick_slot(context: &Context, draft: &mut Draft, time_is_flagged: bool) 
             &zoning,
             party,
             draft.provider.as_deref(),
+            &Map::new(),
         )
         .await
         {

@@ -26,7 +26,7 @@ pub(crate) use batch::{
 };
 pub(crate) use change::change;
 pub(crate) use create::create;
-pub(crate) use doubt::{mention_doubtful, mention_doubtful_but};
+pub(crate) use doubt::mention_doubtful;
 pub(crate) use draft::Draft;
 pub(crate) use finish::finish;
 pub(crate) use forget::forget_secrets;

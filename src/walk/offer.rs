@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
+use serde_json::{Map, Value};
 
 use super::locate::Located;
 use crate::api::{SlotQuery, list};
@@ -114,9 +115,11 @@ pub(crate) async fn offered(
     zoning: &Zoning,
     party_size: u32,
     provider: Option<&str>,
+    fields: &Map<String, Value>,
 ) -> Result<Offer> {
     let now = context.now()?;
-    let ask = async |moment: Moment| ask(context, venue, moment, party_size, provider).await;
+    let ask =
+        async |moment: Moment| ask(context, venue, moment, party_size, provider, fields).await;
     let zone = match (when.exact(), zoning) {
         (Some(_), _) => TimeZone::UTC,
         (None, Zoning::Known(zone)) => zone.clone(),
@@ -158,6 +161,7 @@ async fn ask(
     wanted: Moment,
     party_size: u32,
     provider: Option<&str>,
+    fields: &Map<String, Value>,
 ) -> Result<Offer> {
     let dialect = context.dialect();
     let query = SlotQuery {
@@ -165,6 +169,7 @@ async fn ask(
         datetime: wanted.wire(),
         party_size,
         provider: provider.map(str::to_owned),
+        fields: fields.clone(),
     };
     let progress = context
         .out

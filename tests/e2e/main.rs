@@ -40,6 +40,7 @@ mod journal;
 mod manual;
 mod matrix;
 mod output;
+mod own_attempts;
 mod pauses;
 mod peers;
 mod power_cut;

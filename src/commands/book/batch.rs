@@ -11,11 +11,11 @@ use crate::context::Context;
 use crate::error::{Error, Result, reason};
 use crate::exit::Exit;
 use crate::model::document::{Document, plain};
-use crate::model::moment::human;
+use crate::model::moment::{human, local};
 use crate::output::{Page, TableCell, View};
 use crate::view::{RequestView, tone_of};
 use crate::walk::{
-    Format, Identity, Keyed, Manner, RowResult, keyed, mention_doubtful_but, read_rows, run_batch,
+    Format, Identity, Keyed, Manner, RowResult, keyed, mention_doubtful, read_rows, run_batch,
 };
 
 /// The largest batch that is read: it is read whole, so that a mistake in its last row is found before the first
@@ -59,7 +59,7 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     }
     context.before_change()?;
     let mine: HashSet<String> = rows.iter().map(|row| row.key(0)).collect();
-    mention_doubtful_but(context, &mine).await?;
+    mention_doubtful(context, &mine).await?;
     let digits = rows.len().to_string().len();
     run_batch(context, rows, batch.manner, |result| {
         context.out.emit_next(&ResultLine { result, digits })
@@ -175,14 +175,19 @@ impl View for ResultLine<'_> {
                 let text = |field: &str| booking.value().get(field).map(plain).unwrap_or_default();
                 let status = booking.status();
                 let venue = booking.str("venue_name").or(booking.str("venue_id"));
-                page.columns(vec![
+                let (datetime, error_code) = (text("datetime"), text("error_code"));
+                let when = TableCell::from(human(&datetime)).in_short(local(&datetime));
+                let mut cells = vec![
                     (number, digits),
                     (TableCell::toned(status.as_str(), tone_of(&status)), 15),
                     (TableCell::from(booking.id()), 0),
                     (TableCell::from(venue.unwrap_or_default()), 0),
-                    (TableCell::from(human(&text("datetime"))), 0),
-                    (TableCell::from(text("error_code")), 0),
-                ])
+                    (when, 0),
+                ];
+                if !error_code.is_empty() {
+                    cells.push((TableCell::from(error_code), 0));
+                }
+                page.columns(cells)
             }
             Err(error) => page.columns(vec![
                 (number, digits),

@@ -170,11 +170,18 @@ mod tests {
             body: None,
         };
         assert_eq!((fault.fault, fault.times), (status, 1));
+        let unsaid = |kind: &str| read(&json!({"on": on, "kind": kind})).unwrap().fault;
+        let unwell = Fault::Status {
+            status: 500,
+            body: None,
+        };
+        assert_eq!(unsaid("status"), unwell);
+        assert_eq!(unsaid("delay"), Fault::Delay { delay_ms: 1000 });
         for body in [
             json!({"on": "POST /v1/bookngs", "kind": "garbage"}),
             json!({"on": "GET /v1/bookings/bk_1/continue", "kind": "garbage"}),
             json!({"on": on, "kind": "explode"}),
-            json!({"on": on, "kind": "delay"}),
+            json!({"on": on, "kind": "delay", "delay_ms": 700_000}),
             json!({"on": on, "kind": "status", "status": 99}),
             json!({"on": on, "kind": "garbage", "times": 0}),
             json!({"on": on, "kind": "truncate", "after_bytes": -1}),

@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::rows::Row;
+use crate::model::request::canonical;
 
 /// What a batch is known by: a name, or the content of its file.
 #[derive(Clone, Debug)]
@@ -70,11 +70,6 @@ fn own(row: &Row) -> &[u8] {
         .as_deref()
         .unwrap_or_default()
         .as_bytes()
-}
-
-/// A request's text, the same for the same request: [`crate::api::NewBooking`] writes its fields in one order.
-fn canonical(body: &Value) -> String {
-    body.to_string()
 }
 
 /// A digest in which no part can be taken for another's end.

@@ -1,6 +1,7 @@
 //! Many bookings at once: paced by the service's limits, each row once, whoever starts the batch again and where.
 
 mod key;
+mod once;
 mod pace;
 mod rows;
 
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::create::make;
+use super::create::{difference, make, something_else};
 use super::wait::{read_booking, wait_while_processing};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -200,16 +201,14 @@ async fn settle(
             Ok(Known::Booking(booking)) => Ok((booking, true, false)),
             Ok(Known::Nothing) => make(context, &key, keyed.row.body.clone())
                 .await
-                .map(|made| {
-                    // That a batch was started before is nothing to be told of each row.
-                    if !made.earlier {
-                        made.announce(context);
-                    }
-                    (made.booking, made.earlier, true)
-                }),
+                // That a batch was started before is nothing to be told of each row.
+                .map(|made| (made.booking, made.earlier, true)),
             Err(error) => Err(error),
         };
         let (outcome, sent) = match known {
+            Ok((booking, _, sent)) if difference(&keyed.row.body, &booking).is_some() => {
+                (Err(for_something_else(keyed, &booking)), sent)
+            }
             Ok((booking, old, sent)) => {
                 let earlier_run = old && !sent_now.contains(&key);
                 if earlier_run && manner.retry_failed && booking.status() == Status::Failed {
@@ -233,6 +232,15 @@ async fn settle(
     }
 }
 
+/// The row's key brought back a booking that is not the row's: what the row wants is not booked.
+fn for_something_else(keyed: &Keyed, booking: &Booking) -> Error {
+    let difference = difference(&keyed.row.body, booking).unwrap_or_default();
+    let mut error = Error::usage(something_else(&difference))
+        .hint("give the row another idempotency_key, or none, or the batch another name");
+    error.body = Some(booking.document().clone());
+    error
+}
+
 /// What this machine knows of a row under one of its keys.
 enum Known {
     /// There is a later key.
@@ -243,18 +251,18 @@ enum Known {
 }
 
 async fn known(context: &Context, keyed: &Keyed, retry: u32) -> Result<Known> {
-    let (attempt, later) = {
+    let (attempt, later, owned) = {
         let journal = context.journal()?;
-        (
-            journal.attempt(&keyed.key(retry))?,
-            journal.attempt(&keyed.key(retry + 1))?,
-        )
+        let attempt = journal.attempt(&keyed.key(retry))?;
+        let owned = attempt.as_ref().is_some_and(|it| journal.owns(it));
+        (attempt, journal.attempt(&keyed.key(retry + 1))?, owned)
     };
     // What the key stands for otherwise is not this row's: the journal refuses it as it is sent.
     let settled = attempt.filter(|attempt| {
         attempt.state == State::Settled
             && attempt.origin == context.target().origin()
             && attempt.is_of(&keyed.row.body)
+            && owned
     });
     let Some(id) = settled.and_then(|attempt| attempt.booking_id) else {
         return Ok(Known::Nothing);

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
+use super::once::Once;
 use crate::api::NewBooking;
 use crate::error::{Error, Result};
 
@@ -88,6 +89,8 @@ fn json_lines(text: &str) -> Result<Vec<Row>> {
             let place = format!("row {number} (line {})", line + 1);
             let fields: Value =
                 serde_json::from_str(text).map_err(|error| wrong(&place, &error.to_string()))?;
+            serde_json::from_str::<Once>(text)
+                .map_err(|error| wrong(&place, &error.to_string()))?;
             row(&fields, number).map_err(|why| wrong(&place, &why))
         })
         .collect()
@@ -312,6 +315,14 @@ mod tests {
                 "customer.name is missing",
             ),
             ("{".to_owned(), "EOF"),
+            (
+                JSON.replace("\"party_size\":2", "\"party_size\":6,\"party_size\":2"),
+                "party_size is there twice",
+            ),
+            (
+                JSON.replace("\"name\":", "\"name\":\"Eve\",\"name\":"),
+                "name is there twice",
+            ),
         ] {
             let error = read_rows(&format!("{JSON}\n{row}\n"), Format::JsonLines).err();
             let told = error.map(|error| error.message.clone()).unwrap_or_default();

@@ -1,0 +1,185 @@
+//! Whose attempt it is, and which booking came back: another organization's key books a second time, and an older
+//! booking is not the one that was asked for.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Home, Output, Running, Served, text};
+
+const AT: &str = "2031-12-01T19:30:00Z";
+
+/// The one booking command of this file, with its key and guest.
+fn booking<'a>(key: &'a str, guest: &'a str) -> Vec<&'a str> {
+    let book = ["book", "ven_confirms", "--at", AT, "--party", "2", "--name"];
+    let mut arguments = book.to_vec();
+    arguments.extend([guest, "--idempotency-key", key]);
+    arguments
+}
+
+/// The same home with another organization's key, and `--json`.
+fn of_another(home: &Home, arguments: &[&str]) -> Output {
+    let mut command = home.command(arguments.iter().chain(&["--json"]));
+    command.env("BOOKCTL_API_KEY", "sk_live_other");
+    Running::start(command).end()
+}
+
+/// "A booking made twice, or made and forgotten" (design, What must never happen)
+#[test]
+fn an_attempt_is_not_settled_with_another_organizations_key() {
+    let served = Served::start();
+    let home = served.home();
+    let fault = [
+        "sandbox",
+        "faults",
+        "add",
+        "--on",
+        "POST /v1/bookings",
+        "--kind",
+        "drop_after",
+    ];
+    home.run(fault.iter().chain(&["--times", "3"])).exits(0);
+    home.run(booking("k", "Ada Lovelace")).exits(16);
+    for arguments in [
+        &["attempts", "resume", "k"][..],
+        &booking("k", "Ada Lovelace"),
+    ] {
+        let error = of_another(&home, arguments).refused(3, "config");
+        assert!(
+            text(&error, "message").contains("another API key"),
+            "{error}"
+        );
+    }
+    // With its own key it is the booking that exists; where an organization changed its key, it may say so.
+    home.run(["attempts", "resume", "k"]).exits(0);
+    assert_eq!(served.bookings().len(), 1);
+    of_another(&home, &["attempts", "resume", "k", "--same-organization"]).exits(6);
+}
+
+#[test]
+fn a_batch_takes_no_row_from_another_organizations_attempts() {
+    let served = Served::start();
+    let home = served.home();
+    let row = json!({"venue_id": "ven_confirms", "datetime": AT, "party_size": 2, "customer": {"name": "Ada Lovelace"}});
+    let file = home.folder().join("one.jsonl");
+    std::fs::write(&file, format!("{row}\n")).unwrap();
+    let file = file.to_str().unwrap();
+    home.run(["book", "--from", file]).exits(0);
+    of_another(&home, &["book", "--from", file]).refused(3, "config");
+    of_another(&home, &["book", "--from", file, "--batch", "theirs"]).exits(0);
+}
+
+/// "an older booking that came back under the key is said to be one"
+#[test]
+fn an_older_booking_is_said_to_be_one_at_home_too_and_another_guests_is_not_ours() {
+    let served = Served::start();
+    let home = served.home();
+    home.run(booking("k", "Ada Lovelace")).exits(0);
+    home.run(booking("k", "Ada Lovelace"))
+        .exits(0)
+        .says("was made before under this idempotency key");
+    let elsewhere = served.home();
+    elsewhere
+        .run(booking("k", "Eve Other"))
+        .exits(0)
+        .says("customer.name is Ada Lovelace, not Eve Other");
+    assert_eq!(served.bookings().len(), 1);
+}
+
+#[test]
+fn a_row_whose_key_brings_back_another_booking_is_not_booked_and_says_so_again() {
+    let served = Served::start();
+    served.home().run(booking("k", "Ada Lovelace")).exits(0);
+    let home = served.home();
+    let row = json!({
+        "venue_id": "ven_confirms", "datetime": "2031-12-08T19:30:00Z", "party_size": 4,
+        "customer": {"name": "Grace Hopper"}, "idempotency_key": "k",
+    });
+    let file = home.folder().join("one.jsonl");
+    std::fs::write(&file, format!("{row}\n")).unwrap();
+    // The second time it comes from the journal.
+    for _ in 0..2 {
+        let output = home
+            .run(["book", "--from", file.to_str().unwrap(), "--json"])
+            .exits(18);
+        let line: Value = serde_json::from_str(&output.stdout).unwrap();
+        assert_eq!(line["exit_code"], 2, "{line}");
+        assert!(
+            text(&line["error"], "message").contains("older booking"),
+            "{line}"
+        );
+        assert_eq!(line["error"]["body"]["customer"]["name"], "Ada Lovelace");
+    }
+    assert_eq!(served.bookings().len(), 1);
+}
+
+#[test]
+fn a_row_whose_moment_is_spelled_otherwise_is_the_same_row() {
+    let served = Served::start();
+    let home = served.home();
+    for (name, datetime) in [
+        ("a", "2031-12-01T19:30:00Z"),
+        ("b", "2031-12-01T20:30:00+01:00"),
+    ] {
+        let row = json!({
+            "venue_id": "ven_confirms", "datetime": datetime, "party_size": 2, "customer": {"name": "Ada Lovelace"},
+        });
+        let file = home.folder().join(name);
+        std::fs::write(&file, format!("{row}\n")).unwrap();
+        home.run(["book", "--from", file.to_str().unwrap(), "--batch", "one"])
+            .exits(0);
+    }
+    assert_eq!(served.bookings().len(), 1);
+}
+
+/// A script that went away is not there to be told; whoever looks at stderr is.
+#[test]
+fn a_booking_that_nobody_reads_is_named_on_stderr() {
+    let home = Home::new();
+    let mut command = home.command(booking("k", "Ada Lovelace"));
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    command.stdout(writer).stderr(std::process::Stdio::piped());
+    let ended = command.spawn().unwrap().wait_with_output().unwrap();
+    let stderr = String::from_utf8(ended.stderr).unwrap();
+    let id = text(&Served::of(&home).bookings()[0], "id");
+    assert!(
+        stderr.contains(&format!(
+            "nobody read the result: booking {id} is confirmed"
+        )),
+        "{stderr}"
+    );
+}
+
+/// "two escape hatches exist on every call: `-F key=value` adds a raw body field" (contract)
+#[test]
+fn a_field_without_a_flag_travels_with_every_call_and_a_dry_run_shows_it() {
+    let home = Home::new();
+    for line in [
+        "book ven_confirms --at 2031-12-01T19:30:00Z --party 2 --name Ada",
+        "modify bk_1 --party 3",
+        "modify bk_1",
+        "cancel bk_1",
+        "continue bk_1",
+        "session connect --end-user u",
+        "session verify ses_1 --code 123456",
+    ] {
+        let arguments = line
+            .split(' ')
+            .chain(["-F", "note=7", "--dry-run", "--json"]);
+        let request = home.run(arguments).exits(0).json();
+        assert_eq!(request["body"]["note"], 7, "{line}: {request}");
+        assert_eq!(request["method"], "POST");
+    }
+    let served = Served::start();
+    let home = served.home();
+    for line in [
+        "search dining --near London --at 2031-12-01T19:30:00Z",
+        "slots ven_confirms --at 2031-12-01T19:30:00Z",
+    ] {
+        let arguments = line.split(' ').chain(["-F", "note=7", "-v"]);
+        home.run(arguments).exits(0).says("\"note\":7");
+    }
+    home.run(["session", "disconnect", "ses_1", "--dry-run"])
+        .exits(0);
+    home.run(["api", "PUT", "/v1/x", "--dry-run"]).exits(0);
+    assert!(served.bookings().is_empty());
+}
