@@ -417,6 +417,9 @@ fn sandbox_error(error: &sandbox::OpenError) -> Error {
         sandbox::OpenError::Unreachable { .. } => {
             "make it writable, or set BOOKCTL_HOME to a folder that is"
         }
+        sandbox::OpenError::Database { .. } => {
+            "see whether the disk has room, or set BOOKCTL_HOME to another folder"
+        }
         _ => "move its file aside, or set BOOKCTL_HOME to another folder",
     };
     Error::config(format!("the sandbox cannot be used: {error}")).hint(hint)

@@ -79,6 +79,8 @@ pub(crate) struct Attempt {
     request_hash: String,
     /// When its guest was forgotten: the request is not whole since then.
     pub(crate) forgotten_at: Option<String>,
+    /// Whether its answer was a booking that was there before (spec, Limits 7).
+    pub(crate) is_older: bool,
     /// Whose key it was made with; older journals did not note it.
     account: Option<String>,
 }
@@ -86,7 +88,7 @@ pub(crate) struct Attempt {
 /// A create that is older has no run any more that could still settle it.
 const LONGEST_RUN: SignedDuration = SignedDuration::from_mins(5);
 
-const COLUMNS: &str = "idempotency_key, state, profile, origin, request, booking_id, created_at, request_hash, forgotten_at, account";
+const COLUMNS: &str = "idempotency_key, state, profile, origin, request, booking_id, created_at, request_hash, forgotten_at, account, http_status";
 
 fn attempt(row: &rusqlite::Row<'_>) -> rusqlite::Result<Attempt> {
     let text: String = row.get(4)?;
@@ -104,6 +106,9 @@ fn attempt(row: &rusqlite::Row<'_>) -> rusqlite::Result<Attempt> {
         request_hash,
         forgotten_at: row.get(8)?,
         account: row.get(9)?,
+        is_older: row
+            .get::<_, Option<u16>>(10)?
+            .is_some_and(|status| status != 201),
     })
 }
 
@@ -276,7 +281,7 @@ impl Journal {
             connection
                 .prepare(&query)?
                 .query_map([&self.origin], |row| {
-                    Ok((attempt(row)?, row.get::<_, bool>(10)?))
+                    Ok((attempt(row)?, row.get::<_, bool>(11)?))
                 })?
                 .collect::<rusqlite::Result<Vec<_>>>()
         })?;

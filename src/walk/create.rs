@@ -19,11 +19,20 @@ pub(crate) struct Made {
     pub(crate) booking: Booking,
     /// Whether the service says that it made it before (spec, Limits 7).
     pub(crate) earlier: bool,
-    /// In what it is not the booking that was asked for.
-    difference: Option<String>,
+    /// In what an older one is not the booking that was asked for.
+    pub(crate) difference: Option<String>,
 }
 
 impl Made {
+    /// A booking of an earlier run; `is_older` is whether it was there before that, too.
+    pub(super) fn before(asked: &Value, booking: Booking, is_older: bool) -> Self {
+        Made {
+            difference: is_older.then(|| difference(asked, &booking)).flatten(),
+            earlier: true,
+            booking,
+        }
+    }
+
     /// What a person has to know of it, beside the booking: an older one is said to be one.
     pub(crate) fn announce(&self, context: &Context) {
         if let Some(difference) = &self.difference {
@@ -104,10 +113,9 @@ pub(super) async fn make(context: &Context, key: &str, body: Value) -> Result<Ma
             error.message
         ));
     }
-    let difference = call
-        .body
-        .as_ref()
-        .and_then(|asked| difference(asked, &booking));
+    // What was made now is what was asked for, in whatever words the service repeats it.
+    let asked = call.body.as_ref().filter(|_| status != 201);
+    let difference = asked.and_then(|asked| difference(asked, &booking));
     Ok(Made {
         booking,
         // An attempt that was open may have made it itself, a moment ago.
@@ -118,7 +126,7 @@ pub(super) async fn make(context: &Context, key: &str, body: Value) -> Result<Ma
 
 /// In what a booking is not the one that was asked for, as far as both say: a key of old brings back what it
 /// once made, and the service does not compare (spec, Limits 7). What was modified since is no difference.
-pub(super) fn difference(asked: &Value, booking: &Booking) -> Option<String> {
+fn difference(asked: &Value, booking: &Booking) -> Option<String> {
     let booked = booking.document().value();
     let modified = |name: &str| {
         let pointer = format!("/last_modification/changes/{name}");
@@ -146,7 +154,7 @@ pub(super) fn difference(asked: &Value, booking: &Booking) -> Option<String> {
 }
 
 /// Whether a service that writes it its own way may mean the same: a moment with another offset, a guest in other
-/// letters or blanks.
+/// letters or blanks, or masked.
 fn same_text(name: &str, one: &str, other: &str) -> bool {
     let instant = |text: &str| text.parse::<Timestamp>().ok();
     let words = |text: &str| {
@@ -157,7 +165,9 @@ fn same_text(name: &str, one: &str, other: &str) -> bool {
     };
     match (name, instant(one), instant(other)) {
         ("datetime", Some(one), Some(other)) => one == other,
-        ("customer.name" | "customer.email", ..) => words(one) == words(other),
+        ("customer.name" | "customer.email", ..) => {
+            words(one) == words(other) || other.contains(['*', '•', '…'])
+        }
         _ => one == other,
     }
 }

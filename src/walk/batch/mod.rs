@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::create::{difference, make, something_else};
+use super::create::{Made, make, something_else};
 use super::wait::{read_booking, wait_while_processing};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -198,18 +198,21 @@ async fn settle(
                 retry += 1;
                 continue;
             }
-            Ok(Known::Booking(booking)) => Ok((booking, true, false)),
+            Ok(Known::Made(made)) => Ok((made, false)),
             Ok(Known::Nothing) => make(context, &key, keyed.row.body.clone())
                 .await
-                // That a batch was started before is nothing to be told of each row.
-                .map(|made| (made.booking, made.earlier, true)),
+                .map(|made| (made, true)),
             Err(error) => Err(error),
         };
         let (outcome, sent) = match known {
-            Ok((booking, _, sent)) if difference(&keyed.row.body, &booking).is_some() => {
-                (Err(for_something_else(keyed, &booking)), sent)
-            }
-            Ok((booking, old, sent)) => {
+            Ok((made, sent)) => {
+                // That a batch was started before is nothing to be told of each row; that a row is not booked is.
+                let (booking, old) = match made.difference {
+                    Some(difference) => {
+                        return (not_the_row(keyed, key, &difference, &made.booking), sent);
+                    }
+                    None => (made.booking, made.earlier),
+                };
                 let earlier_run = old && !sent_now.contains(&key);
                 if earlier_run && manner.retry_failed && booking.status() == Status::Failed {
                     retry += 1;
@@ -233,19 +236,22 @@ async fn settle(
 }
 
 /// The row's key brought back a booking that is not the row's: what the row wants is not booked.
-fn for_something_else(keyed: &Keyed, booking: &Booking) -> Error {
-    let difference = difference(&keyed.row.body, booking).unwrap_or_default();
-    let mut error = Error::usage(something_else(&difference))
+fn not_the_row(keyed: &Keyed, key: String, difference: &str, booking: &Booking) -> RowResult {
+    let mut error = Error::usage(something_else(difference))
         .hint("give the row another idempotency_key, or none, or the batch another name");
     error.body = Some(booking.document().clone());
-    error
+    RowResult {
+        row: keyed.row.number,
+        idempotency_key: key,
+        outcome: Err(error),
+    }
 }
 
 /// What this machine knows of a row under one of its keys.
 enum Known {
     /// There is a later key.
     Superseded,
-    Booking(Booking),
+    Made(Made),
     /// It is to be sent, or sent again.
     Nothing,
 }
@@ -264,17 +270,22 @@ async fn known(context: &Context, keyed: &Keyed, retry: u32) -> Result<Known> {
             && attempt.is_of(&keyed.row.body)
             && owned
     });
-    let Some(id) = settled.and_then(|attempt| attempt.booking_id) else {
+    let Some((id, is_older)) = settled.and_then(|it| Some((it.booking_id?, it.is_older))) else {
         return Ok(Known::Nothing);
     };
     if later.is_some() {
         return Ok(Known::Superseded);
     }
     let ended = context.journal()?.ended(&id)?;
-    match ended {
-        Some(booking) => Ok(Known::Booking(booking)),
-        None => read_booking(context, &id).await.map(Known::Booking),
-    }
+    let booking = match ended {
+        Some(booking) => booking,
+        None => read_booking(context, &id).await?,
+    };
+    Ok(Known::Made(Made::before(
+        &keyed.row.body,
+        booking,
+        is_older,
+    )))
 }
 
 /// How fast it goes, for an end time that can be believed.
