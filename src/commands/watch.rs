@@ -16,8 +16,9 @@ const LONGEST: Duration = Duration::from_secs(30 * 60);
 
 /// Watch a booking until it is settled, or waits for an action
 ///
-/// Every change is shown as it is seen; under --json one document a line. The exit code is the one of `book`, or 0
-/// where a status was named with --until and reached.
+/// Every change is shown as it is seen; under --json one document a line. The exit code is the one of `book`. With
+/// --until it is 0 where that status was reached, and a confirmed booking, which can still be cancelled, is watched
+/// on: 8 where it stayed so.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl watch bk_01\n  \
@@ -45,13 +46,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         if args.until.iter().any(|until| until == status.as_str()) {
             return Ok(Exit::Done);
         }
-        let settled = !matches!(status, Status::Processing | Status::Other(_));
-        // A status that was asked for may still come after a pause; after an end nothing comes.
-        let ended = settled && (args.until.is_empty() || status != Status::RequiresAction);
         let left = deadline.saturating_duration_since(Instant::now());
-        if ended || left.is_zero() {
+        if ends(&status, &args.until) || left.is_zero() {
             return Ok(match status {
                 Status::Other(_) => Exit::Processing,
+                // It is not what was waited for, and may still become it.
+                Status::Confirmed if !args.until.is_empty() => Exit::Processing,
                 _ => booking.exit(),
             });
         }
@@ -60,6 +60,16 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             left.as_secs()
         ));
         tokio::time::sleep(PAUSE.min(left)).await;
+    }
+}
+
+/// Whether nothing more is to be waited for. A status that was asked for may still come after a pause, and after a
+/// confirmation that is changed or cancelled.
+fn ends(status: &Status, until: &[String]) -> bool {
+    match status {
+        Status::Processing | Status::Other(_) => false,
+        Status::RequiresAction | Status::Confirmed => until.is_empty(),
+        Status::Failed | Status::Cancelled | Status::Expired => true,
     }
 }
 
