@@ -204,7 +204,6 @@ fn faults_are_added_listed_met_and_cleared() {
 
     for wrong in [
         &["--kind", "nonsense"][..],
-        &["--kind", "delay"],
         &["--kind", "status"],
         &["--kind", "delay", "--delay", "soon"],
     ] {
