@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::field::{Field, field};
+use super::field::{Field, body, field};
 use crate::api::Continuation;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// Abandon the payment; the booking then fails
     #[arg(long)]
     psp_abort: bool,
-    /// A field of the answer; true, false, null and numbers are typed, anything else is text
+    /// A field of the answer; true, false, null and numbers are typed, anything else is text; brackets nest
     #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field, conflicts_with = "answer")]
     fields: Vec<Field>,
     /// Show the request and send nothing
@@ -123,12 +123,7 @@ async fn given(args: Args) -> Result<Option<Continuation>> {
     if args.fields.is_empty() {
         return Ok(None);
     }
-    Ok(Some(Continuation::Fields(
-        args.fields
-            .into_iter()
-            .map(|field| (field.key, field.value))
-            .collect(),
-    )))
+    Ok(Some(Continuation::Fields(body(args.fields)?)))
 }
 
 async fn walk(context: &Context, id: &str) -> Result<Booking> {
