@@ -257,7 +257,7 @@ fn a_saved_sign_in_lapses_after_30_days_of_the_sandboxs_clock() {
     let id = connected(&home, "user_7", PHONE);
     let book = || home.book("ven_confirms_b", &["--end-user", "user_7"]);
     assert_eq!(book().exits(0).json()["end_user"], "user_7");
-    home.advance("30d");
+    home.advance("31d");
     let error = home
         .run(["card", &id, "--json"])
         .refused(7, "reconnect_required");
@@ -269,6 +269,10 @@ fn a_saved_sign_in_lapses_after_30_days_of_the_sandboxs_clock() {
     assert!(shown.stdout.starts_with("lapsed\t"), "{shown}");
     let next = "next\tbookctl session connect --end-user user_7\n";
     assert!(shown.stdout.contains(next), "{shown}");
+    // As far as the service itself goes, and no further.
+    home.advance("3660d");
+    let clock = ["sandbox", "clock", "--json", "--advance"];
+    home.run(clock.iter().chain(&["3661d"])).refused(2, "usage");
 }
 
 /// "Session operations that need a live key use the session code live_key_required." (spec, Authentication); exit 5
