@@ -38,7 +38,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if !args.yes {
         confirm(context, id).await?;
     }
-    let booking = change(context, id, call, "cancelling", |booking| {
+    let booking = change(context, id, call, "cancellation", |booking| {
         // That its provider cannot cancel is an answer too.
         booking.status() == Status::Cancelled
             || booking.error_code() == Some("cancellation_unsupported")

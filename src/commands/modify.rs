@@ -62,7 +62,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if args.dry_run {
         return preview(context, call);
     }
-    let booking = change(context, id, call, "changing the booking", |booking| {
+    let booking = change(context, id, call, "change", |booking| {
         shows(booking, &changes)
     })
     .await?;

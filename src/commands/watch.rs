@@ -6,6 +6,8 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::model::booking::{Booking, Status};
+use crate::model::shell;
+use crate::situation::Situation;
 use crate::view::BookingView;
 use crate::walk::read_booking;
 
@@ -32,6 +34,12 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let situation = |status| Situation::Watching {
+        id: args.booking.clone(),
+        status,
+        command: again(&args),
+    };
+    context.situation.replace(situation(None));
     let deadline = Instant::now() + context.timeout().unwrap_or(LONGEST);
     let mut shown: Option<String> = None;
     let progress = context.out.progress("");
@@ -43,6 +51,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             shown = Some(booking.document().text().to_owned());
         }
         let status = booking.status();
+        context.situation.replace(situation(Some(status.clone())));
         if args.until.iter().any(|until| until == status.as_str()) {
             return Ok(Exit::Done);
         }
@@ -61,6 +70,13 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         ));
         tokio::time::sleep(PAUSE.min(left)).await;
     }
+}
+
+/// The command that goes on watching.
+fn again(args: &Args) -> String {
+    let until = args.until.iter().map(|status| format!(" --until {status}"));
+    let until: String = until.collect();
+    format!("bookctl watch {}{until}", shell::word(&args.booking))
 }
 
 /// Whether nothing more is to be waited for. A status that was asked for may still come after a pause, and after a
