@@ -174,7 +174,6 @@ mod tests {
             json!({"on": "POST /v1/bookngs", "kind": "garbage"}),
             json!({"on": "GET /v1/bookings/bk_1/continue", "kind": "garbage"}),
             json!({"on": on, "kind": "explode"}),
-            json!({"on": on, "kind": "delay"}),
             json!({"on": on, "kind": "status", "status": 99}),
             json!({"on": on, "kind": "garbage", "times": 0}),
             json!({"on": on, "kind": "truncate", "after_bytes": -1}),
