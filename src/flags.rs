@@ -32,7 +32,7 @@ pub(crate) struct Flags {
     #[arg(long, short, global = true)]
     pub(crate) verbose: bool,
     /// How long one request may take, 30s unless said; for `watch` the whole wait
-    #[arg(long, global = true, value_name = "DURATION", value_parser = duration::duration)]
+    #[arg(long, global = true, value_name = "DURATION", value_parser = duration::lasting)]
     pub(crate) timeout: Option<Duration>,
     /// How long to wait where a rate limit is met; not at all unless said, in a batch as long as it takes
     #[arg(long, global = true, value_name = "DURATION", value_parser = duration::duration)]

@@ -56,6 +56,15 @@ pub(crate) fn duration(text: &str) -> Result<Duration, ParseError> {
     at_most(LONGEST, too_long, text)
 }
 
+/// The same for what must last: within no time nothing happens.
+pub(crate) fn lasting(text: &str) -> Result<Duration, String> {
+    match duration(text) {
+        Ok(length) if length.is_zero() => Err("write more than nothing, such as 1s".to_owned()),
+        Ok(length) => Ok(length),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// The same for a jump of the sandbox's clock: at most ten years, which is longer than anything there lasts.
 pub(crate) fn jump(text: &str) -> Result<Duration, ParseError> {
     let too_long = Problem::new("it is longer than ten years", "`3660d` or less");

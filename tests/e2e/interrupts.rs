@@ -196,7 +196,10 @@ fn ctrl_c_in_a_plain_terminal_restores_it_too() {
 fn ctrl_c_ends_a_served_sandbox_cleanly() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &["sandbox", "serve", "--port", "0", "--ephemeral"]);
-    terminal.see("http://127.0.0.1:").press(Key::CtrlC);
+    terminal
+        .see("http://127.0.0.1:")
+        .see("/openapi.json")
+        .press(Key::CtrlC);
     terminal.end().exits(0);
 }
 
