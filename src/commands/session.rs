@@ -226,7 +226,7 @@ async fn code(context: &Context, args: &Verify) -> Result<String> {
 }
 
 async fn ask_code(context: &Context) -> Result<String> {
-    let question = Question::new("Code from the text message", "--code", "the code");
+    let question = Question::new("Code from the text message", "--code", "the code").fleeting();
     let check = |text: &str| match text.trim() {
         "" => Err("type the code".to_owned()),
         _ => Ok(()),
