@@ -3,9 +3,10 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::booking::Status;
+use crate::model::id::id;
 use crate::prompt::Question;
 use crate::view::BookingView;
-use crate::walk::{change, finish, preview, read_booking};
+use crate::walk::{change, finish, locate_booking, preview, read_booking};
 
 /// Cancel a booking
 ///
@@ -15,7 +16,8 @@ use crate::walk::{change, finish, preview, read_booking};
     bookctl cancel bk_01\n  \
     bookctl cancel bk_01 --reason 'the guest is ill' --yes")]
 pub(crate) struct Args {
-    /// Booking id
+    /// Booking id, or @N for a row of the last `bookings`
+    #[arg(value_parser = id)]
     booking: String,
     /// Why, for the venue
     #[arg(long, value_name = "TEXT")]
@@ -29,7 +31,7 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let id = &args.booking;
+    let id = &locate_booking(context, &args.booking)?;
     let call = cancel_call(id, args.reason.as_deref(), &context.dialect());
     if args.dry_run {
         return preview(context, call);

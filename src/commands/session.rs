@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::document::{Document, plain};
+use crate::model::id::id;
 use crate::model::moment::human;
 use crate::model::shell;
 use crate::output::{Page, TableCell, Tone, View};
@@ -52,6 +53,7 @@ pub(crate) struct Connect {
     bookctl sandbox inbox --jq '.messages[0].code' | bookctl session verify ses_01 --code-stdin")]
 pub(crate) struct Verify {
     /// Session id
+    #[arg(value_parser = id)]
     session: String,
     /// The code
     #[arg(long, value_name = "C", conflicts_with = "code_stdin")]
@@ -86,6 +88,7 @@ pub(crate) struct List {
 #[command(after_help = "Examples:\n  bookctl session show ses_01")]
 pub(crate) struct One {
     /// Session id
+    #[arg(value_parser = id)]
     session: String,
 }
 
@@ -94,6 +97,7 @@ pub(crate) struct One {
 #[command(after_help = "Examples:\n  bookctl session disconnect ses_01 --yes")]
 pub(crate) struct Disconnect {
     /// Session id
+    #[arg(value_parser = id)]
     session: String,
     /// Do not ask
     #[arg(long, short)]

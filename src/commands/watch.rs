@@ -6,10 +6,11 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::model::booking::{Booking, Status};
+use crate::model::id::id;
 use crate::model::shell;
 use crate::situation::Situation;
 use crate::view::BookingView;
-use crate::walk::read_booking;
+use crate::walk::{locate_booking, read_booking};
 
 /// The pause between two looks: 300 reads fit into the service's five minutes.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -26,7 +27,8 @@ const LONGEST: Duration = Duration::from_secs(30 * 60);
     bookctl watch bk_01\n  \
     bookctl watch bk_01 --until confirmed --until failed --timeout 5m --json")]
 pub(crate) struct Args {
-    /// Booking id
+    /// Booking id, or @N for a row of the last `bookings`
+    #[arg(value_parser = id)]
     booking: String,
     /// End at this status; may be given several times
     #[arg(long, value_name = "STATUS", value_parser = ["requires_action", "processing", "confirmed", "failed", "cancelled", "expired"])]
@@ -34,17 +36,18 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let id = locate_booking(context, &args.booking)?;
     let situation = |status| Situation::Watching {
-        id: args.booking.clone(),
+        id: id.clone(),
         status,
-        command: again(&args),
+        command: again(&id, &args.until),
     };
     context.situation.replace(situation(None));
     let deadline = Instant::now() + context.timeout().unwrap_or(LONGEST);
     let mut shown: Option<String> = None;
     let progress = context.out.progress("");
     loop {
-        let booking = read_booking(context, &args.booking).await?;
+        let booking = read_booking(context, &id).await?;
         // What changes is not the status alone: a new pause has the same one.
         if shown.as_deref() != Some(booking.document().text()) {
             show(context, &booking)?;
@@ -73,10 +76,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 }
 
 /// The command that goes on watching.
-fn again(args: &Args) -> String {
-    let until = args.until.iter().map(|status| format!(" --until {status}"));
+fn again(id: &str, until: &[String]) -> String {
+    let until = until.iter().map(|status| format!(" --until {status}"));
     let until: String = until.collect();
-    format!("bookctl watch {}{until}", shell::word(&args.booking))
+    format!("bookctl watch {}{until}", shell::word(id))
 }
 
 /// Whether nothing more is to be waited for. A status that was asked for may still come after a pause, and after a
