@@ -71,6 +71,31 @@ fn further_down(word: &str, below: &clap::Command, above: &str) -> Vec<String> {
     commands.collect()
 }
 
+/// The command that the arguments name, as far as they do: its help says more.
+fn named(arguments: &[OsString]) -> String {
+    let mut whole = Cli::command();
+    whole.build();
+    let (mut command, mut path) = (&whole, "bookctl".to_owned());
+    let mut arguments = arguments.iter().skip(1).map(|it| it.to_string_lossy());
+    while let Some(argument) = arguments.next() {
+        if let Some(flag) = argument.strip_prefix("--") {
+            // Its value is no command.
+            let takes_the_next = command
+                .get_arguments()
+                .any(|known| known.get_long() == Some(flag) && known.get_action().takes_values());
+            if takes_the_next {
+                arguments.next();
+            }
+        } else if let Some(next) = command.find_subcommand(argument.as_ref()) {
+            command = next;
+            path = format!("{path} {}", next.get_name());
+        } else if !argument.starts_with('-') {
+            break;
+        }
+    }
+    path
+}
+
 /// An unknown command that is known elsewhere is told where, instead of what is spelled like it.
 fn point_further_down(error: &mut clap::Error) {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
@@ -122,7 +147,9 @@ pub(crate) fn report_usage(
     };
     let out = Output::of_process(format, ColorChoice::Auto, false, environment);
     if wants_json {
-        out.report(&Error::usage(first_sentence(error)).hint("see `bookctl --help`"));
+        out.report(
+            &Error::usage(first_sentence(error)).hint(format!("see `{} --help`", named(arguments))),
+        );
     } else {
         out.print_usage(&error.render(), arguments);
     }
@@ -183,6 +210,24 @@ mod tests {
     #[test]
     fn the_command_tree_is_well_formed() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_command_that_was_meant_is_named() {
+        for (line, command) in [
+            ("bookctl", "bookctl"),
+            ("bookctl cancel", "bookctl cancel"),
+            ("bookctl --json get bk_1 --nonsense", "bookctl show"),
+            (
+                "bookctl --profile show session verify",
+                "bookctl session verify",
+            ),
+            ("bookctl -q --jq=show explain show", "bookctl explain"),
+            ("bookctl nonsense show", "bookctl"),
+        ] {
+            let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            assert_eq!(named(&arguments), command, "{line}");
+        }
     }
 
     #[test]

@@ -362,7 +362,12 @@ impl Context {
             let clock = self.client()?.send(&Call::get("/sandbox/clock")).await;
             let is_sandbox = match &clock {
                 Ok(answer) => answer.document.str("now").is_some(),
-                Err(Failure::Refused(_) | Failure::Unreadable { .. }) => false,
+                Err(
+                    Failure::Refused(_)
+                    | Failure::Unusable(_)
+                    | Failure::Redirected { .. }
+                    | Failure::Unreadable { .. },
+                ) => false,
                 // Whether it is one cannot be told: the call itself says why.
                 Err(_) => true,
             };

@@ -5,8 +5,9 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::config::Environment;
+use crate::error::Result;
 use crate::model::duration;
-use crate::output::{ColorChoice, Format, Output};
+use crate::output::{ColorChoice, Filter, Format, Output};
 
 /// Flags that every command takes.
 #[derive(Args, Clone, Debug)]
@@ -31,7 +32,7 @@ pub(crate) struct Flags {
     #[arg(long, short, global = true)]
     pub(crate) verbose: bool,
     /// How long one request may take, 30s unless said; for `watch` the whole wait
-    #[arg(long, global = true, value_name = "DURATION", value_parser = duration::duration)]
+    #[arg(long, global = true, value_name = "DURATION", value_parser = duration::lasting)]
     pub(crate) timeout: Option<Duration>,
     /// How long to wait where a rate limit is met; not at all unless said, in a batch as long as it takes
     #[arg(long, global = true, value_name = "DURATION", value_parser = duration::duration)]
@@ -45,7 +46,18 @@ pub(crate) struct Flags {
 }
 
 impl Flags {
-    /// An output for errors that come before anything else is known.
+    /// The output that was asked for. A filter that is none is refused before anything is sent.
+    pub(crate) fn output(&self, environment: &Environment) -> Result<Output> {
+        let format = match &self.jq {
+            Some(source) => Format::Jq(Filter::parse(source)?),
+            None if self.json => Format::Json,
+            None => Format::Human,
+        };
+        let out = Output::of_process(format, self.color, self.quiet, environment);
+        Ok(out)
+    }
+
+    /// An output for errors, also for one about the filter.
     pub(crate) fn report_only(&self, environment: &Environment) -> Output {
         let format = if self.json || self.jq.is_some() {
             Format::Json

@@ -68,9 +68,16 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
         Err(error) => return cli::report_usage(error, &arguments, &environment),
     };
     let plain = cli.flags.report_only(&environment);
+    let out = match cli.flags.output(&environment) {
+        Ok(out) => out,
+        Err(error) => {
+            plain.report(&error);
+            return error.exit;
+        }
+    };
     if let Some(outcome) = cli
         .command
-        .run_without_configuration(&plain, cli::with_first_page)
+        .run_without_configuration(&out, cli::with_first_page)
     {
         return outcome.unwrap_or_else(|error| {
             plain.report(&error);
@@ -82,7 +89,7 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
         .build()
         .map_err(|error| Error::io("the runtime cannot be started", &error));
     let outcome = runtime.and_then(|runtime| {
-        let setup = Setup::new(&cli.flags, environment)?;
+        let setup = Setup::new(&cli.flags, environment, out)?;
         let outcome = runtime.block_on(run_until_interrupted(setup, cli.command));
         // A prompt or a keyring that nobody waits for any more may still be at it on its own thread.
         runtime.shutdown_background();
@@ -95,10 +102,11 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
 }
 
 /// The command, unless Ctrl-C or SIGTERM comes first.
-async fn run_until_interrupted(setup: Setup, command: cli::Command) -> Result<Exit> {
+async fn run_until_interrupted(mut setup: Setup, command: cli::Command) -> Result<Exit> {
     if command.needs_no_service() {
         return unless_interrupted(commands::run_with_setup(setup, command)).await;
     }
+    setup.wishes.any_key_will_do = command.needs_no_key();
     let context = match command.does_without_service() {
         true => Context::without_need(setup)?,
         false => Context::new(setup)?,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::config::{Environment, Paths, Target, Wishes, resolve};
 use crate::error::Result;
 use crate::flags::Flags;
-use crate::output::{Filter, Format, Output, Terminals};
+use crate::output::{Output, Terminals};
 use crate::patience::Patience;
 use crate::prompt::{Facts, Prompter};
 
@@ -23,19 +23,12 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    pub(crate) fn new(flags: &Flags, environment: Environment) -> Result<Self> {
-        // A filter that is none is refused before anything is sent.
-        let format = match &flags.jq {
-            Some(source) => Format::Jq(Filter::parse(source)?),
-            None if flags.json => Format::Json,
-            None => Format::Human,
-        };
+    pub(crate) fn new(flags: &Flags, environment: Environment, out: Output) -> Result<Self> {
         Patience::set(
             flags.timeout,
             (!flags.quiet).then_some(Output::trace as fn(&str)),
         );
         let terminals = Terminals::detect();
-        let out = Output::of_process(format, flags.color, flags.quiet, &environment);
         let prompter = Prompter::new(&Facts {
             stdin_is_terminal: terminals.stdin,
             stderr_is_terminal: terminals.stderr,
@@ -55,6 +48,7 @@ impl Setup {
                 profile: flags.profile.clone(),
                 no_sandbox: flags.no_sandbox || Environment::on(environment.no_sandbox.as_ref()),
                 does_without: false,
+                any_key_will_do: false,
             },
             environment,
             stdin_is_terminal: terminals.stdin,
@@ -67,6 +61,15 @@ impl Setup {
     /// The service that a command would talk to.
     pub(crate) fn target(&self) -> Result<Target> {
         resolve(&self.wishes, &self.environment, &self.paths)
+    }
+
+    /// The same for what can do without one: only a configuration that cannot be used is an error.
+    pub(crate) fn target_or_none(&self) -> Result<Target> {
+        let wishes = Wishes {
+            does_without: true,
+            ..self.wishes.clone()
+        };
+        resolve(&wishes, &self.environment, &self.paths)
     }
 
     /// The profile that a flag or the environment names.

@@ -12,10 +12,18 @@ pub(crate) enum Situation {
     Nothing,
     /// A create is on its way under this key.
     Creating { key: String },
+    /// A booking is watched by this command: as it was last seen, if it was.
+    Watching {
+        id: String,
+        status: Option<Status>,
+        command: String,
+    },
     /// A booking is known, in this state.
     Known { id: String, status: Status },
     /// An answer to this paused booking is on its way.
     Answering { id: String },
+    /// A change of this booking is on its way: `what` is the noun for it.
+    Changing { id: String, what: &'static str },
     /// A call that changes something, none of the above, is on its way.
     Sent { request: String },
     /// A person was texted the code of this session.
@@ -72,10 +80,22 @@ impl Situation {
                 error.hint = Some(resume_command(key));
                 error.idempotency_key = Some(key.clone());
             }
+            Situation::Watching {
+                id,
+                status,
+                command,
+            } => {
+                error.message = match status {
+                    Some(status) => format!("{word}; booking {id} is {status}"),
+                    None => format!("{word} before booking {id} was seen; nothing was changed"),
+                };
+                error.hint = Some(command.clone());
+            }
             Situation::Known { id, status } => {
                 error.message = format!("{word}; booking {id} is {status}");
                 error.hint = Some(match status {
                     Status::RequiresAction => format!("bookctl continue {}", shell::word(id)),
+                    Status::Processing => format!("bookctl watch {}", shell::word(id)),
                     _ => show_command(id),
                 });
             }
@@ -84,6 +104,12 @@ impl Situation {
                     "{word} while the answer to booking {id} was on its way: check before answering again"
                 );
                 error.hint = Some(show_command(id));
+            }
+            Situation::Changing { id, what } => {
+                error.message = format!(
+                    "{word} while the {what} of booking {id} was on its way: its outcome is unknown"
+                );
+                error.hint = Some(format!("look before trying again: {}", show_command(id)));
             }
             Situation::Sent { request } => {
                 error.message =

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Method, StatusCode, Url};
 use serde_json::Value;
@@ -399,8 +399,8 @@ async fn read_bounded(mut response: reqwest::Response) -> Result<Vec<u8>, Failur
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| failure_of(&error))? {
         if body.len() + chunk.len() > MAX_ANSWER {
-            return Err(Failure::NoAnswer(format!(
-                "the answer is larger than {} MB",
+            return Err(Failure::Unusable(format!(
+                "it is larger than {} MB",
                 MAX_ANSWER / 1024 / 1024
             )));
         }
@@ -417,9 +417,17 @@ fn read_answer(status: StatusCode, headers: &HeaderMap, body: Vec<u8>) -> Result
             document: Value::Null.into(),
         });
     }
+    if status.is_redirection()
+        && let Some(location) = headers.get(LOCATION)
+    {
+        return Err(Failure::Redirected {
+            status: status.as_u16(),
+            to: origin_of(location),
+        });
+    }
     if values(&body) > MAX_VALUES {
-        return Err(Failure::NoAnswer(format!(
-            "the answer has more than {MAX_VALUES} values"
+        return Err(Failure::Unusable(format!(
+            "it has more than {MAX_VALUES} values"
         )));
     }
     let document = String::from_utf8(body)
@@ -446,6 +454,14 @@ fn read_answer(status: StatusCode, headers: &HeaderMap, body: Vec<u8>) -> Result
             kind: content_kind(headers),
         }),
     }
+}
+
+/// Where a redirect leads, as far as that can be shown: a path may hold a secret, and so may what stands before the
+/// host.
+fn origin_of(location: &HeaderValue) -> Option<String> {
+    let url = Url::parse(location.to_str().ok()?).ok()?;
+    let of_the_web = matches!(url.scheme(), "http" | "https");
+    of_the_web.then(|| url.origin().ascii_serialization())
 }
 
 /// About how many values a JSON text holds, before any room is made for them.

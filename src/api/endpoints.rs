@@ -124,11 +124,19 @@ impl NewBooking {
     }
 }
 
-/// A request's body with fields that have no name here, which replace those that have.
+/// A request's body with fields that have no name here: objects are joined, anything else replaces what was there.
 pub(crate) fn with_fields(body: Value, fields: Map<String, Value>) -> Value {
     match body {
         Value::Object(mut body) => {
-            body.extend(fields);
+            for (name, field) in fields {
+                let joined = match (body.get_mut(&name).map(Value::take), field) {
+                    (Some(held @ Value::Object(_)), Value::Object(fields)) => {
+                        with_fields(held, fields)
+                    }
+                    (_, field) => field,
+                };
+                body.insert(name, joined);
+            }
             Value::Object(body)
         }
         other => other,

@@ -36,6 +36,10 @@ pub(crate) enum Failure {
     NoAnswer(String),
     /// No whole answer within this time.
     TimedOut(Duration),
+    /// An answer that is too large to be read, as this says.
+    Unusable(String),
+    /// An answer that leads elsewhere: to this origin, where it is another one.
+    Redirected { status: u16, to: Option<String> },
     /// An answer that is none of the service's documents.
     Unreadable { status: u16, kind: String },
     /// A non-2xx answer with a document (spec, Errors).
@@ -52,6 +56,14 @@ impl fmt::Display for Failure {
             }
             Failure::TimedOut(after) => {
                 write!(f, "nothing answered within {} s", after.as_secs_f32())
+            }
+            Failure::Unusable(why) => write!(f, "the answer cannot be used: {why}"),
+            Failure::Redirected { status, to } => {
+                let to = to.as_deref().unwrap_or("another path");
+                write!(
+                    f,
+                    "the answer ({status}) redirects to {to}, and bookctl follows no redirect"
+                )
             }
             Failure::Unreadable { status, kind } if kind.is_empty() => {
                 write!(
@@ -228,6 +240,9 @@ fn next_step(code: &str, path: &str) -> Option<String> {
         ("http_404", ["v1", "bookings", _, ..]) => {
             "check the id; `bookctl bookings` lists what this machine booked".to_owned()
         }
+        ("http_404", ["sandbox", "deliveries", ..]) => {
+            "check the event's id; `bookctl sandbox deliveries` lists what was delivered".to_owned()
+        }
         ("http_404", ["v1", "sessions", ..]) => {
             "check the id and the person; `bookctl session list` lists the sessions".to_owned()
         }
@@ -245,7 +260,11 @@ impl Failure {
             Failure::NoKey(_) | Failure::Key(_) | Failure::NotSent(_) | Failure::NotReached(_) => {
                 false
             }
-            Failure::NoAnswer(_) | Failure::TimedOut(_) | Failure::Unreadable { .. } => true,
+            Failure::NoAnswer(_)
+            | Failure::TimedOut(_)
+            | Failure::Unusable(_)
+            | Failure::Redirected { .. }
+            | Failure::Unreadable { .. } => true,
             // A 5xx with a documented code says that nothing was done; without one it says nothing.
             Failure::Refused(refusal) => {
                 refusal.status >= 500
@@ -276,6 +295,10 @@ impl Failure {
                 Error::new("network", Exit::Network, format!("the service cannot be reached: {self}"))
                     .hint("check the base URL and the network; nothing was changed")
             }
+            Failure::Unusable(_) => Error::new("network", Exit::Network, self.to_string())
+                .hint("ask for less, or check the base URL; nothing was changed"),
+            Failure::Redirected { .. } => Error::new("network", Exit::Network, self.to_string())
+                .hint("set the base URL to the address that answers by itself; a key is never taken to another one"),
             Failure::Unreadable { status: 500.., .. } => Error::new("network", Exit::Service, self.to_string())
                 .hint("the service or something before it failed; try again"),
             Failure::Unreadable { .. } => Error::new("network", Exit::Network, self.to_string())
@@ -314,7 +337,9 @@ impl Failure {
                 error.retry_after = refusal.retry_after;
                 error.body = Some(refusal.body).filter(|body| !body.value().is_null());
             }
-            Failure::Unreadable { status, .. } => error.http_status = Some(status),
+            Failure::Unreadable { status, .. } | Failure::Redirected { status, .. } => {
+                error.http_status = Some(status)
+            }
             _ => {}
         }
         error.request = Some(call.name());

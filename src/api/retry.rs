@@ -24,7 +24,8 @@ pub(super) fn after_create(failure: &Failure, tried: u32) -> Next {
     let passing = match failure {
         Failure::NotReached(why) => !why.contains("in time"),
         Failure::NoKey(_) | Failure::Key(_) | Failure::NotSent(_) => false,
-        Failure::NoAnswer(_) | Failure::TimedOut(_) => true,
+        Failure::NoAnswer(_) | Failure::TimedOut(_) | Failure::Unusable(_) => true,
+        Failure::Redirected { .. } => false,
         Failure::Unreadable { status, .. } => *status >= 500 || (200..300).contains(status),
         Failure::Refused(_) => failure.leaves_a_write_open(),
     };
@@ -41,6 +42,8 @@ pub(super) fn after_read(failure: &Failure, tried: u32, jitter: f64) -> Next {
         Failure::Refused(refusal) => refusal.status >= 500 && refusal.code.is_none(),
         Failure::NotReached(_)
         | Failure::TimedOut(_)
+        | Failure::Unusable(_)
+        | Failure::Redirected { .. }
         | Failure::NoKey(_)
         | Failure::Key(_)
         | Failure::NotSent(_) => false,

@@ -1,19 +1,23 @@
+use std::borrow::Cow;
+
 use reqwest::Method;
 use serde_json::{Map, Value};
 
-use super::field::{Field, field, header, raw_field};
+use super::field::{Field, body, field, header, pairs, raw_field};
 use crate::api::{Call, Failure, Head};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::document::Document;
 use crate::output::{Page, View};
+use crate::secrets::without_secrets;
 use crate::situation::Situation;
 use crate::walk::{preview, read_file, read_stdin};
 
 /// Send any request, with the profile's address and key
 ///
-/// Fields make a JSON body, or the query of a GET. The answer is written as it came; an answer that is no 2xx ends
+/// Fields make a JSON body, or the query of a GET; brackets nest, as in `customer[name]=Ada`, and `tags[]=x` appends to
+/// an array. The answer is written as it came; an answer that is no 2xx ends
 /// with its exit code. A create that is sent this way is not written down, as `bookctl book` does: give it an
 /// Idempotency-Key of your own.
 #[derive(clap::Args, Debug)]
@@ -21,6 +25,7 @@ use crate::walk::{preview, read_file, read_stdin};
     bookctl api GET /v1/\n  \
     bookctl api GET /v1/sessions -F state=active --jq '.sessions[].id'\n  \
     bookctl api POST /v1/bookings/bk_01/continue -f otp=123456 -i\n  \
+    bookctl api POST /v1/x -F party_size=2 -F 'customer[name]=Ada' -F 'tags[]=quiet'\n  \
     bookctl api POST /v1/bookings --input booking.json -H 'Idempotency-Key: table-7'")]
 pub(crate) struct Args {
     /// GET, POST, PUT, PATCH or DELETE
@@ -61,27 +66,22 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .hint("set BOOKCTL_API_KEY, or use another profile"));
     }
     let mut path = own_path(&args.path)?;
-    let mut fields = Map::new();
+    let mut fields = Vec::new();
     for field in args.fields {
-        let field = from_file(field).await?;
-        fields.insert(field.key, field.value);
+        fields.push(from_file(field).await?);
     }
-    fields.extend(
-        args.raw_fields
-            .into_iter()
-            .map(|field| (field.key, field.value)),
-    );
-    let mut body = match &args.input {
+    fields.extend(args.raw_fields);
+    let fields = body(fields)?;
+    let mut content = match &args.input {
         Some(source) => Some(read_body(source).await?),
         None if fields.is_empty() => None,
         None => Some(Value::Object(fields)),
     };
     if args.method == Method::GET
-        && let Some(Value::Object(fields)) = body.take()
+        && let Some(Value::Object(fields)) = content.take()
     {
-        let query = fields.iter().map(|(key, value)| {
-            let value = crate::model::document::plain(value);
-            format!("{}={}", Call::query_value(key), Call::query_value(&value))
+        let query = pairs(&fields).into_iter().map(|(key, value)| {
+            format!("{}={}", Call::query_value(&key), Call::query_value(&value))
         });
         let separator = if path.contains('?') { '&' } else { '?' };
         path = format!("{path}{separator}{}", query.collect::<Vec<_>>().join("&"));
@@ -89,7 +89,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let call = Call {
         method: args.method,
         path,
-        body,
+        body: content,
         idempotency_key: None,
         headers: args.headers,
     };
@@ -103,13 +103,28 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let head = args.include.then_some(head);
     match answer {
         Ok(document) => {
-            context.out.emit(&ApiView { head, document })?;
+            context.out.emit(&ApiView {
+                head,
+                body: Some(document),
+                refused: false,
+            })?;
             Ok(Exit::Done)
         }
-        Err(error) => {
-            if let Some(head) = head {
-                context.out.note(&head.to_string());
+        // A person sees what came; for a script it is in the one object that is the error.
+        Err(error) if context.out.is_human() => {
+            let body = error.body.clone();
+            if head.is_some() || body.is_some() {
+                context.out.emit(&ApiView {
+                    head,
+                    body,
+                    refused: true,
+                })?;
             }
+            Err(error)
+        }
+        Err(error) => {
+            let head = head.map(|head| head.to_string()).unwrap_or_default();
+            head.lines().for_each(|line| context.out.note(line));
             Err(error)
         }
     }
@@ -214,15 +229,27 @@ fn method(text: &str) -> Result<Method, String> {
 
 struct ApiView {
     head: Option<Head>,
-    document: Document,
+    body: Option<Document>,
+    /// Errors go into logs, also by stdout: a service may repeat in one what it was sent.
+    refused: bool,
+}
+
+impl ApiView {
+    fn shown<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.refused {
+            true => without_secrets(text),
+            false => text.into(),
+        }
+    }
 }
 
 impl View for ApiView {
     /// The answer's own document; with its head one object around it: `{"status", "headers", "body"}`, a header that
     /// comes several times with its values joined by commas, as HTTP has it.
     fn json(&self) -> Document {
+        let body = self.body.clone().unwrap_or_else(|| Value::Null.into());
         let Some(head) = &self.head else {
-            return self.document.clone();
+            return body;
         };
         let mut headers = Map::new();
         for (name, value) in &head.headers {
@@ -234,17 +261,21 @@ impl View for ApiView {
         Document::object(&[
             ("status", &Value::from(head.status.as_u16()).into()),
             ("headers", &Value::Object(headers).into()),
-            ("body", &self.document),
+            ("body", &body),
         ])
     }
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        let head = self.head.as_ref().map(Head::to_string).unwrap_or_default();
-        for line in head.lines() {
-            page.line(line);
+        if let Some(head) = &self.head {
+            for line in head.to_string().lines() {
+                page.line(self.shown(line));
+            }
+            page.line("");
         }
-        page.json(self.document.text());
+        if let Some(body) = &self.body {
+            page.json(self.shown(body.text()));
+        }
         page
     }
 }

@@ -239,7 +239,7 @@ fn draft(context: &Context, args: Args) -> Result<Draft> {
         end_user: args.end_user,
         webhook_url: args.webhook_url,
         vendor_payment: args.payment.is_some(),
-        fields: args.extra.body(),
+        fields: args.extra.body()?,
         goes_ahead: args.yes,
         ..Draft::default()
     };

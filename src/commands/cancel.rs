@@ -4,9 +4,10 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::booking::Status;
+use crate::model::id::id;
 use crate::prompt::Question;
 use crate::view::BookingView;
-use crate::walk::{change, finish, preview, read_booking};
+use crate::walk::{change, finish, locate_booking, preview, read_booking};
 
 /// Cancel a booking
 ///
@@ -16,7 +17,8 @@ use crate::walk::{change, finish, preview, read_booking};
     bookctl cancel bk_01\n  \
     bookctl cancel bk_01 --reason 'the guest is ill' --yes")]
 pub(crate) struct Args {
-    /// Booking id
+    /// Booking id, or @N for a row of the last `bookings`
+    #[arg(value_parser = id)]
     booking: String,
     /// Why, for the venue
     #[arg(long, value_name = "TEXT")]
@@ -32,9 +34,9 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let id = &args.booking;
+    let id = &locate_booking(context, &args.booking)?;
     let call = cancel_call(id, args.reason.as_deref(), &context.dialect());
-    let call = args.extra.add_to(call);
+    let call = args.extra.add_to(call)?;
     if args.dry_run {
         return preview(context, call);
     }
@@ -42,7 +44,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if !args.yes {
         confirm(context, id).await?;
     }
-    let booking = change(context, id, call, "cancelling", |booking| {
+    let booking = change(context, id, call, "cancellation", |booking| {
         // That its provider cannot cancel is an answer too.
         booking.status() == Status::Cancelled
             || booking.error_code() == Some("cancellation_unsupported")

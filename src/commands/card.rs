@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::model::document::Document;
+use crate::model::id::id;
 use crate::output::{Page, Tone, View};
 
 /// Check whether a person's provider account has a card on file
@@ -14,7 +15,7 @@ use crate::output::{Page, Tone, View};
     bookctl card --end-user user_7 --jq .has_card")]
 pub(crate) struct Args {
     /// Session id
-    #[arg(required_unless_present = "end_user", conflicts_with = "end_user")]
+    #[arg(value_parser = id, required_unless_present = "end_user", conflicts_with = "end_user")]
     session: Option<String>,
     /// The person, instead of a session
     #[arg(long, value_name = "U")]

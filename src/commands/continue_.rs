@@ -1,15 +1,16 @@
 use std::time::Duration;
 
-use super::field::{Field, field};
+use super::field::{Field, body, field};
 use crate::api::Continuation;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::booking::{Booking, Status};
+use crate::model::id::id;
 use crate::situation::show_command;
 use crate::walk::{
-    Outcome, finish, payment_answer, preview, read_booking, read_file, read_stdin, send_answer,
-    wait_while_processing, walk_through,
+    Outcome, finish, locate_booking, payment_answer, preview, read_booking, read_file, read_stdin,
+    send_answer, wait_while_processing, walk_through,
 };
 
 /// How long a person is kept waiting for a booking that is processing.
@@ -29,7 +30,8 @@ const WAYS_TO_ANSWER: &str = "give --otp, --otp-stdin, --psp-response, --psp-abo
     bookctl continue bk_01 -F dietary_notes=none")]
 #[command(group(clap::ArgGroup::new("answer").args(["otp", "otp_stdin", "psp_response", "psp_abort"]).multiple(false)))]
 pub(crate) struct Args {
-    /// Booking id
+    /// Booking id, or @N for a row of the last `bookings`
+    #[arg(value_parser = id)]
     booking: String,
     /// The one-time code
     #[arg(long, value_name = "CODE")]
@@ -43,7 +45,7 @@ pub(crate) struct Args {
     /// Abandon the payment; the booking then fails
     #[arg(long)]
     psp_abort: bool,
-    /// A field of the answer; true, false, null and numbers are typed, anything else is text
+    /// A field of the answer; true, false, null and numbers are typed, anything else is text; brackets nest
     #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field, conflicts_with = "answer")]
     fields: Vec<Field>,
     /// Show the request and send nothing
@@ -52,7 +54,7 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let id = args.booking.clone();
+    let id = locate_booking(context, &args.booking)?;
     let dry_run = args.dry_run;
     let given = given(args).await?;
     if dry_run {
@@ -123,12 +125,7 @@ async fn given(args: Args) -> Result<Option<Continuation>> {
     if args.fields.is_empty() {
         return Ok(None);
     }
-    Ok(Some(Continuation::Fields(
-        args.fields
-            .into_iter()
-            .map(|field| (field.key, field.value))
-            .collect(),
-    )))
+    Ok(Some(Continuation::Fields(body(args.fields)?)))
 }
 
 async fn walk(context: &Context, id: &str) -> Result<Booking> {

@@ -1,11 +1,10 @@
 use serde_json::{Value, json};
 
 use crate::catalog::{CATALOG, Entry, entry};
-use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::document::Document;
-use crate::output::{Page, TableCell, Tone, View};
+use crate::output::{Output, Page, TableCell, Tone, View};
 
 /// Explain a status or an error code, and what to do next
 ///
@@ -20,7 +19,7 @@ pub(crate) struct Args {
     code: Option<String>,
 }
 
-pub(super) fn run(context: &Context, args: &Args) -> Result<Exit> {
+pub(super) fn run(out: &Output, args: &Args) -> Result<Exit> {
     let entries: Vec<&Entry> = match &args.code {
         None => CATALOG.iter().collect(),
         Some(code) => {
@@ -37,7 +36,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<Exit> {
             vec![found]
         }
     };
-    context.out.emit(&Explained(entries))?;
+    out.emit(&Explained(entries))?;
     Ok(Exit::Done)
 }
 

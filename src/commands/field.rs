@@ -1,9 +1,11 @@
-//! `key=value` and `Name: value`, as `-F` and `-H` take them.
+//! `key=value` and `Name: value`, as `-F` and `-H` take them, and the body that fields make.
 
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
 use crate::api::{Call, with_fields};
+use crate::error::{Error, Result};
+use crate::model::document::plain;
 
 /// A field and its value.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,22 +49,16 @@ pub(crate) struct Extra {
 
 impl Extra {
     /// The fields as an object.
-    pub(crate) fn body(self) -> Map<String, Value> {
-        body_of(self.fields)
+    pub(crate) fn body(self) -> Result<Map<String, Value>> {
+        body(self.fields)
     }
 
     /// The call with the fields in its body.
-    pub(crate) fn add_to(self, mut call: Call) -> Call {
-        let fields = self.body();
+    pub(crate) fn add_to(self, mut call: Call) -> Result<Call> {
+        let fields = self.body()?;
         call.body = call.body.map(|body| with_fields(body, fields));
-        call
+        Ok(call)
     }
-}
-
-/// Fields as the object that they make.
-pub(crate) fn body_of(fields: Vec<Field>) -> Map<String, Value> {
-    let fields = fields.into_iter();
-    fields.map(|field| (field.key, field.value)).collect()
 }
 
 /// Reads `Name: value`, as a header can carry it.
@@ -81,10 +77,150 @@ pub(crate) fn header(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// The object that fields make. Brackets nest, as `gh api` has it: `customer[name]` is a field of an object, `tags[]`
+/// appends to an array, and `guests[][name]` belongs to the array's last object until that has a name.
+pub(crate) fn body(fields: impl IntoIterator<Item = Field>) -> Result<Map<String, Value>> {
+    let mut body = Map::new();
+    for Field { key, value } in fields {
+        let refuse = |why: &str| {
+            Error::usage(format!("the field {} {why}", key.escape_debug()))
+                .hint("brackets nest: 'customer[name]=Ada' is in an object, 'tags[]=x' in an array")
+        };
+        let steps = steps(&key).ok_or_else(|| refuse("has brackets that do not fit"))?;
+        put(&mut body, &steps, value)
+            .ok_or_else(|| refuse("is given twice, or is something else in another field"))?;
+    }
+    Ok(body)
+}
+
+/// The names that lead to a field's place; an empty one stands for the end of an array.
+fn steps(key: &str) -> Option<Vec<&str>> {
+    let (name, mut rest) = key.split_at(key.find('[').unwrap_or(key.len()));
+    let mut steps = vec![name];
+    while !rest.is_empty() {
+        let (step, after) = rest.strip_prefix('[')?.split_once(']')?;
+        steps.push(step);
+        rest = after;
+    }
+    let fits = !name.is_empty() && steps.iter().all(|step| !step.contains('['));
+    fits.then_some(steps)
+}
+
+/// Puts a value where the steps lead; `None` where something stands in the way.
+fn put(object: &mut Map<String, Value>, steps: &[&str], value: Value) -> Option<()> {
+    let (name, rest) = steps.split_first()?;
+    match object.get_mut(*name) {
+        Some(held) => *held = nested(Some(held.take()), rest, value)?,
+        None => drop(object.insert((*name).to_owned(), nested(None, rest, value)?)),
+    }
+    Some(())
+}
+
+/// What is held there, with the value at the end of the steps.
+fn nested(held: Option<Value>, steps: &[&str], value: Value) -> Option<Value> {
+    match (steps, held) {
+        ([], None) => Some(value),
+        (["", rest @ ..], held @ (None | Some(Value::Array(_)))) => {
+            let mut items = match held {
+                Some(Value::Array(items)) => items,
+                _ => Vec::new(),
+            };
+            let goes_on = |last: &mut Value| {
+                let last = last.as_object();
+                last.zip(rest.first())
+                    .is_some_and(|(last, name)| !last.contains_key(*name))
+            };
+            let last = items.pop_if(goes_on);
+            items.push(nested(last, rest, value)?);
+            Some(Value::Array(items))
+        }
+        ([name, ..], held @ (None | Some(Value::Object(_)))) if !name.is_empty() => {
+            let mut object = match held {
+                Some(Value::Object(object)) => object,
+                _ => Map::new(),
+            };
+            put(&mut object, steps, value)?;
+            Some(Value::Object(object))
+        }
+        _ => None,
+    }
+}
+
+/// The same as pairs of a query: what is nested keeps its brackets.
+pub(crate) fn pairs(body: &Map<String, Value>) -> Vec<(String, String)> {
+    fn flatten(key: String, value: &Value) -> Vec<(String, String)> {
+        match value {
+            Value::Object(fields) => fields
+                .iter()
+                .flat_map(|(name, value)| flatten(format!("{key}[{name}]"), value))
+                .collect(),
+            Value::Array(items) => items
+                .iter()
+                .flat_map(|item| flatten(format!("{key}[]"), item))
+                .collect(),
+            value => vec![(key, plain(value))],
+        }
+    }
+    let pairs = body.iter();
+    pairs
+        .flat_map(|(name, value)| flatten(name.clone(), value))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Field, field};
-    use serde_json::json;
+    use super::{Field, body, field, pairs};
+    use serde_json::{Value, json};
+
+    fn made(fields: &[&str]) -> Option<Value> {
+        let fields = fields.iter().map(|text| field(text).unwrap());
+        body(fields).ok().map(Value::Object)
+    }
+
+    #[test]
+    fn brackets_nest() {
+        for (fields, made_of_them) in [
+            (&["a=1", "b=x"][..], json!({"a": 1, "b": "x"})),
+            (
+                &["a[b]=1", "a[c][d]=2"],
+                json!({"a": {"b": 1, "c": {"d": 2}}}),
+            ),
+            (&["a[]=1", "a[]=x"], json!({"a": [1, "x"]})),
+            (&["a[b][]=1", "a[b][]=2"], json!({"a": {"b": [1, 2]}})),
+            (
+                &["a[][n]=1", "a[][m]=2", "a[][n]=3"],
+                json!({"a": [{"n": 1, "m": 2}, {"n": 3}]}),
+            ),
+            (&["a=null", "b]=1"], json!({"a": null, "b]": 1})),
+        ] {
+            assert_eq!(made(fields), Some(made_of_them), "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn what_contradicts_itself_or_has_broken_brackets_is_refused() {
+        for fields in [
+            &["a=1", "a[b]=2"][..],
+            &["a[b]=1", "a=2"],
+            &["a[]=1", "a[b]=2"],
+            &["a[b]=1", "a[]=2"],
+            &["a=null", "a=1"],
+            &["a[b=1"],
+            &["a[b]c=1"],
+            &["[a]=1"],
+            &["a[[b]]=1"],
+        ] {
+            assert_eq!(made(fields), None, "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn a_query_keeps_the_brackets() {
+        let body = json!({"a": {"b": [1, "x"]}, "c": true});
+        let pairs = pairs(body.as_object().unwrap());
+        let pairs: Vec<String> = pairs.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        assert_eq!(pairs, ["a[b][]=1", "a[b][]=x", "c=true"]);
+    }
 
     #[test]
     fn a_field_is_typed_where_its_value_is_a_json_scalar() {

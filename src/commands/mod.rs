@@ -107,6 +107,11 @@ impl Command {
         }
     }
 
+    /// Whether the command takes a sandbox of its own, so that a key in the environment is not for it.
+    pub(crate) fn needs_no_key(&self) -> bool {
+        matches!(self, Command::Sandbox(group) if group.command.needs_no_key())
+    }
+
     /// What needs no configuration, so that a broken one keeps nobody from reading.
     pub(crate) fn run_without_configuration(
         &self,
@@ -116,6 +121,7 @@ impl Command {
         match self {
             Command::Help(args) => Some(help::run(out, args, root())),
             Command::Completions(args) => Some(completions::run(out, args)),
+            Command::Explain(args) => Some(explain::run(out, args)),
             _ => None,
         }
     }
@@ -166,7 +172,6 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Webhook(group) => webhook::run(context, group.command).await,
         Command::Api(args) => api::run(context, *args).await,
         Command::Status(args) => status::run(context, args).await,
-        Command::Explain(args) => explain::run(context, &args),
         Command::Continue(args) => continue_::run(context, args).await,
         Command::Bookings(args) => bookings::run(context, args).await,
         Command::Attempts(args) => attempts::run(context, args).await,
@@ -174,6 +179,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         // Answered before there was a context.
         Command::Help(_)
         | Command::Completions(_)
+        | Command::Explain(_)
         | Command::Auth(_)
         | Command::Profile(_)
         | Command::Doctor(_) => Ok(Exit::Done),

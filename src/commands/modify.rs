@@ -10,10 +10,13 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::booking::{Booking, Status};
 use crate::model::document::plain;
+use crate::model::id::id;
 use crate::model::party;
 use crate::model::when::When;
 use crate::situation::show_command;
-use crate::walk::{Zoning, change, finish, locate_venue, offered, preview, read_booking, resolve};
+use crate::walk::{
+    Zoning, change, finish, locate_booking, locate_venue, offered, preview, read_booking, resolve,
+};
 
 /// Change a confirmed booking: its time, party size or seating
 ///
@@ -24,7 +27,8 @@ use crate::walk::{Zoning, change, finish, locate_venue, offered, preview, read_b
     bookctl modify bk_01 --at 'tomorrow 20:30' --seating terrace")]
 #[command(group(clap::ArgGroup::new("change").args(["at", "party", "seating", "fields"]).multiple(true).required(true)))]
 pub(crate) struct Args {
-    /// Booking id
+    /// Booking id, or @N for a row of the last `bookings`
+    #[arg(value_parser = id)]
     booking: String,
     /// The new time
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
@@ -48,7 +52,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if !args.dry_run {
         context.before_change()?;
     }
-    let id = &args.booking;
+    let id = &locate_booking(context, &args.booking)?;
     let datetime = match &args.at {
         Some(when) if args.dry_run => {
             let zone = Zoning::of(None, args.zone.tz.as_ref()).or_system();
@@ -62,13 +66,13 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         party_size: args.party,
         seating: args.seating,
     };
-    let fields = args.extra.body();
+    let fields = args.extra.body()?;
     let mut call = changes.call(id, &context.dialect());
     call.body = call.body.map(|body| with_fields(body, fields.clone()));
     if args.dry_run {
         return preview(context, call);
     }
-    let booking = change(context, id, call, "changing the booking", |booking| {
+    let booking = change(context, id, call, "change", |booking| {
         let has = |(name, value): (&String, &Value)| booking.value().get(name) == Some(value);
         shows(booking, &changes) && fields.iter().all(has)
     })

@@ -63,7 +63,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         datetime: moment.wire(),
         party_size: args.party,
         providers: args.provider,
-        fields: args.extra.body(),
+        fields: args.extra.body()?,
     };
     let (document, venues) = find_venues(context, &query, Shown::AsList).await?;
     context.out.emit(&VenueList {

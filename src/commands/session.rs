@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::document::{Document, plain};
+use crate::model::id::id;
 use crate::model::moment::human;
 use crate::model::shell;
 use crate::output::{Page, TableCell, Tone, View};
@@ -55,6 +56,7 @@ pub(crate) struct Connect {
     bookctl sandbox inbox --jq '.messages[0].code' | bookctl session verify ses_01 --code-stdin")]
 pub(crate) struct Verify {
     /// Session id
+    #[arg(value_parser = id)]
     session: String,
     /// The code
     #[arg(long, value_name = "C", conflicts_with = "code_stdin")]
@@ -91,6 +93,7 @@ pub(crate) struct List {
 #[command(after_help = "Examples:\n  bookctl session show ses_01")]
 pub(crate) struct One {
     /// Session id
+    #[arg(value_parser = id)]
     session: String,
 }
 
@@ -99,6 +102,7 @@ pub(crate) struct One {
 #[command(after_help = "Examples:\n  bookctl session disconnect ses_01 --yes")]
 pub(crate) struct Disconnect {
     /// Session id
+    #[arg(value_parser = id)]
     session: String,
     /// Do not ask
     #[arg(long, short)]
@@ -115,7 +119,7 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Verify(args) => {
             let code = code(context, &args).await?;
             let call = session::verify(&args.session, &code, &dialect);
-            let call = args.extra.add_to(call);
+            let call = args.extra.add_to(call)?;
             if args.dry_run {
                 return preview(context, call);
             }
@@ -151,7 +155,7 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     let dialect = context.dialect();
     let provider = args.provider.as_deref().unwrap_or(&dialect.provider_b);
     let call = session::connect(&args.end_user, provider, args.phone.as_deref(), &dialect);
-    let call = args.extra.add_to(call);
+    let call = args.extra.add_to(call)?;
     if args.dry_run {
         return preview(context, call);
     }
@@ -233,7 +237,7 @@ async fn code(context: &Context, args: &Verify) -> Result<String> {
 }
 
 async fn ask_code(context: &Context) -> Result<String> {
-    let question = Question::new("Code from the text message", "--code", "the code");
+    let question = Question::new("Code from the text message", "--code", "the code").fleeting();
     let check = |text: &str| match text.trim() {
         "" => Err("type the code".to_owned()),
         _ => Ok(()),

@@ -2,8 +2,9 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::booking::Booking;
+use crate::model::id::id;
 use crate::view::{BookingList, BookingView};
-use crate::walk::read_booking;
+use crate::walk::{locate_booking, read_booking};
 
 /// Show bookings: state, why, and what can be done
 #[derive(clap::Args, Debug)]
@@ -12,8 +13,8 @@ use crate::walk::read_booking;
     bookctl show bk_01 --json --jq .status\n  \
     bookctl show bk_01 --exit-status && echo confirmed")]
 pub(crate) struct Args {
-    /// Booking ids; several give a table, or a JSON array
-    #[arg(value_name = "BOOKING", required = true)]
+    /// Booking ids, or @N for rows of the last `bookings`; several give a table, or a JSON array
+    #[arg(value_name = "BOOKING", required = true, value_parser = id)]
     bookings: Vec<String>,
     /// Exit as `book` does: 0 confirmed, 8 processing, 10 waits for an action, 11 or 16 failed
     #[arg(long)]
@@ -21,7 +22,11 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    if let [id] = args.bookings.as_slice() {
+    let named = args.bookings.iter();
+    let ids: Vec<String> = named
+        .map(|named| locate_booking(context, named))
+        .collect::<Result<_>>()?;
+    if let [id] = ids.as_slice() {
         let booking = read_booking(context, id).await?;
         let dialect = context.dialect();
         context.out.emit(&BookingView {
@@ -36,7 +41,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     let mut bookings = Vec::new();
     let mut failed = None;
-    for id in &args.bookings {
+    for id in &ids {
         match read_booking(context, id).await {
             Ok(booking) => bookings.push(booking),
             // A person is shown the others all the same; a script is given all of them or none.

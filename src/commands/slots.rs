@@ -41,7 +41,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         &zoning,
         args.party,
         args.provider.as_deref(),
-        &args.extra.body(),
+        &args.extra.body()?,
     )
     .await?;
     offer.remember(context, Shown::AsList);

@@ -6,8 +6,11 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::model::booking::{Booking, Status};
+use crate::model::id::id;
+use crate::model::shell;
+use crate::situation::Situation;
 use crate::view::BookingView;
-use crate::walk::read_booking;
+use crate::walk::{locate_booking, read_booking};
 
 /// The pause between two looks: 300 reads fit into the service's five minutes.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -16,14 +19,16 @@ const LONGEST: Duration = Duration::from_secs(30 * 60);
 
 /// Watch a booking until it is settled, or waits for an action
 ///
-/// Every change is shown as it is seen; under --json one document a line. The exit code is the one of `book`, or 0
-/// where a status was named with --until and reached.
+/// Every change is shown as it is seen; under --json one document a line. The exit code is the one of `book`. With
+/// --until it is 0 where that status was reached, and a confirmed booking, which can still be cancelled, is watched
+/// on: 8 where it stayed so.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl watch bk_01\n  \
     bookctl watch bk_01 --until confirmed --until failed --timeout 5m --json")]
 pub(crate) struct Args {
-    /// Booking id
+    /// Booking id, or @N for a row of the last `bookings`
+    #[arg(value_parser = id)]
     booking: String,
     /// End at this status; may be given several times
     #[arg(long, value_name = "STATUS", value_parser = ["requires_action", "processing", "confirmed", "failed", "cancelled", "expired"])]
@@ -31,27 +36,34 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let id = locate_booking(context, &args.booking)?;
+    let situation = |status| Situation::Watching {
+        id: id.clone(),
+        status,
+        command: again(&id, &args.until),
+    };
+    context.situation.replace(situation(None));
     let deadline = Instant::now() + context.timeout().unwrap_or(LONGEST);
     let mut shown: Option<String> = None;
     let progress = context.out.progress("");
     loop {
-        let booking = read_booking(context, &args.booking).await?;
+        let booking = read_booking(context, &id).await?;
         // What changes is not the status alone: a new pause has the same one.
         if shown.as_deref() != Some(booking.document().text()) {
             show(context, &booking)?;
             shown = Some(booking.document().text().to_owned());
         }
         let status = booking.status();
+        context.situation.replace(situation(Some(status.clone())));
         if args.until.iter().any(|until| until == status.as_str()) {
             return Ok(Exit::Done);
         }
-        let settled = !matches!(status, Status::Processing | Status::Other(_));
-        // A status that was asked for may still come after a pause; after an end nothing comes.
-        let ended = settled && (args.until.is_empty() || status != Status::RequiresAction);
         let left = deadline.saturating_duration_since(Instant::now());
-        if ended || left.is_zero() {
+        if ends(&status, &args.until) || left.is_zero() {
             return Ok(match status {
                 Status::Other(_) => Exit::Processing,
+                // It is not what was waited for, and may still become it.
+                Status::Confirmed if !args.until.is_empty() => Exit::Processing,
                 _ => booking.exit(),
             });
         }
@@ -60,6 +72,23 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             left.as_secs()
         ));
         tokio::time::sleep(PAUSE.min(left)).await;
+    }
+}
+
+/// The command that goes on watching.
+fn again(id: &str, until: &[String]) -> String {
+    let until = until.iter().map(|status| format!(" --until {status}"));
+    let until: String = until.collect();
+    format!("bookctl watch {}{until}", shell::word(id))
+}
+
+/// Whether nothing more is to be waited for. A status that was asked for may still come after a pause, and after a
+/// confirmation that is changed or cancelled.
+fn ends(status: &Status, until: &[String]) -> bool {
+    match status {
+        Status::Processing | Status::Other(_) => false,
+        Status::RequiresAction | Status::Confirmed => until.is_empty(),
+        Status::Failed | Status::Cancelled | Status::Expired => true,
     }
 }
 

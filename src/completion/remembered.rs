@@ -47,6 +47,7 @@ impl Surroundings {
                 profile: profiles.last().map(str::to_owned),
                 no_sandbox: line.before().any(|word| word == "--no-sandbox"),
                 does_without: false,
+                any_key_will_do: false,
             },
             now: Timestamp::now(),
         }

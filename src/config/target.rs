@@ -22,6 +22,8 @@ pub(crate) struct Wishes {
     /// Whether the command can do its work where no service is configured: it is then given an embedded sandbox
     /// that it does not open.
     pub(crate) does_without: bool,
+    /// Whether the command is about a sandbox and no key, so that one that is for nobody is no reason to refuse it.
+    pub(crate) any_key_will_do: bool,
 }
 
 /// The service that a command talks to.
@@ -199,7 +201,9 @@ pub(crate) fn resolve(wishes: &Wishes, environment: &Environment, paths: &Paths)
         }
     });
 
-    if env_key.is_some() && env_url.is_none() && named.is_none() && !wishes.does_without {
+    // A default profile in the file is a service by choice: a person named it there.
+    let is_for_nobody = env_key.is_some() && env_url.is_none() && name.is_none();
+    if is_for_nobody && !wishes.does_without && !wishes.any_key_will_do {
         return Err(Error::config(
             "BOOKCTL_API_KEY is set, but neither BOOKCTL_BASE_URL nor a profile says which service it is for",
         )
@@ -306,9 +310,25 @@ mod tests {
     }
 
     #[test]
-    fn a_key_without_an_address_or_a_profile_is_refused() {
-        let error = resolve_with(None, &[("BOOKCTL_API_KEY", "k")], LIVE).unwrap_err();
-        assert_eq!(error.exit, crate::exit::Exit::Config);
+    fn a_key_without_an_address_or_a_profile_is_refused_and_a_default_profile_is_one() {
+        let key = [("BOOKCTL_API_KEY", "k")];
+        let unnamed = LIVE.replace("default_profile = 'live'", "");
+        for file in ["", &unnamed] {
+            let error = resolve_with(None, &key, file).unwrap_err();
+            assert_eq!(error.exit, crate::exit::Exit::Config);
+        }
+        let service = remote(resolve_with(None, &key, LIVE));
+        assert_eq!(service.profile.as_deref(), Some("live"));
+        assert!(service.key.is_some());
+        let sandbox = resolve_with(None, &key, "default_profile = 'sandbox'").unwrap();
+        assert!(matches!(
+            sandbox,
+            Target::Embedded {
+                key: Some(_),
+                by_default: false,
+                ..
+            }
+        ));
     }
 
     #[test]

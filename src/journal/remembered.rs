@@ -17,6 +17,7 @@ const KEEP_SLOTS_SECONDS: i64 = 30 * 24 * 3600;
 pub(crate) enum List {
     Venues,
     Slots,
+    Bookings,
 }
 
 impl List {
@@ -24,6 +25,7 @@ impl List {
         match self {
             List::Venues => "venues",
             List::Slots => "slots",
+            List::Bookings => "bookings",
         }
     }
 }
@@ -86,6 +88,15 @@ impl Journal {
                 Shown::No => Ok(()),
             }
         })
+    }
+
+    /// The bookings that were listed, for their rows; what is kept of them is kept elsewhere.
+    pub(crate) fn remember_booking_list<'a>(
+        &mut self,
+        ids: impl Iterator<Item = &'a str>,
+    ) -> Result<()> {
+        let origin = self.origin.clone();
+        self.write(|connection| replace_list(connection, &origin, List::Bookings, ids))
     }
 
     /// A venue that an earlier search returned.

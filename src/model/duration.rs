@@ -7,6 +7,8 @@ use super::typed::{ParseError, Problem, Token, normal, quotable, tokens};
 const EXAMPLE: &str = "e.g. `90s`, `2m` or `1h30m`";
 /// A wait that outlasts every deadline of the service many times over is a slip of the finger.
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// As far as a sandbox lets its clock be moved at once: ten years.
+const LONGEST_JUMP: Duration = Duration::from_secs(3660 * 24 * 60 * 60);
 const PERIOD_EXAMPLE: &str = "e.g. `90d` or `36h`";
 /// A hundred years: what is to be kept for ever.
 const LONGEST_PERIOD: Duration = Duration::from_secs(36_500 * 24 * 60 * 60);
@@ -50,13 +52,31 @@ impl Unit {
 /// A length of time as a person writes it: `500ms`, `30s`, `2m`, `1h30m`, `1 day 12 hours`; a
 /// bare number counts seconds. A day is 24 hours here. At most 30 days.
 pub(crate) fn duration(text: &str) -> Result<Duration, ParseError> {
-    let read = || match read(text, EXAMPLE, Some(Unit::Second))? {
-        length if length > LONGEST => {
-            Err(Problem::new("it is longer than 30 days", "`30d` or less"))
-        }
-        length => Ok(length),
+    let too_long = Problem::new("it is longer than 30 days", "`30d` or less");
+    at_most(LONGEST, too_long, text)
+}
+
+/// The same for what must last: within no time nothing happens.
+pub(crate) fn lasting(text: &str) -> Result<Duration, String> {
+    match duration(text) {
+        Ok(length) if length.is_zero() => Err("write more than nothing, such as 1s".to_owned()),
+        Ok(length) => Ok(length),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The same for a jump of the sandbox's clock: at most ten years, which is longer than anything there lasts.
+pub(crate) fn jump(text: &str) -> Result<Duration, ParseError> {
+    let too_long = Problem::new("it is longer than ten years", "`3660d` or less");
+    at_most(LONGEST_JUMP, too_long, text)
+}
+
+fn at_most(longest: Duration, too_long: Problem, text: &str) -> Result<Duration, ParseError> {
+    let length = match read(text, EXAMPLE, Some(Unit::Second)) {
+        Ok(length) if length > longest => Err(too_long),
+        length => length,
     };
-    read().map_err(|problem| problem.of(text, "a duration"))
+    length.map_err(|problem| problem.of(text, "a duration"))
 }
 
 /// For how long something is kept: `90d`, `36h`, `0`. A bare number is none, since days are as likely as

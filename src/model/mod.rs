@@ -3,6 +3,7 @@
 pub(crate) mod booking;
 pub(crate) mod document;
 pub(crate) mod duration;
+pub(crate) mod id;
 mod mended;
 pub(crate) mod moment;
 pub(crate) mod money;

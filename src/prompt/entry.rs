@@ -51,7 +51,7 @@ pub(super) fn shown(value: &str, echo: Echo) -> String {
     match echo {
         Echo::Shown => value.to_owned(),
         // Not even its length.
-        Echo::Hidden => "********".to_owned(),
+        Echo::Fleeting | Echo::Hidden => "********".to_owned(),
     }
 }
 
@@ -187,6 +187,18 @@ mod tests {
             );
             assert!(frame.cursor.unwrap().1 < columns);
         }
+    }
+
+    #[test]
+    fn a_fleeting_answer_is_seen_while_it_is_typed_and_no_longer() {
+        let question = Question::new("Code", "--otp", "the one-time code").fleeting();
+        let mut entry = Entry::new(&question, None, &six_digits);
+        press(&mut entry, "12345");
+        assert_eq!(draw(&entry, 80).lines, ["? Code (19:52 left) › 12345"]);
+        assert_eq!(
+            entry.answered(&"123456".into()),
+            ("Code", "********".into())
+        );
     }
 
     #[test]

@@ -9,6 +9,8 @@ use super::keys::Key;
 pub(crate) enum Echo {
     #[default]
     Shown,
+    /// Seen while it is typed, and masked once it is given: good for a moment, and for nobody else.
+    Fleeting,
     /// A `*` a character: a secret that outlives the moment.
     Hidden,
 }
@@ -99,7 +101,7 @@ impl Line {
         let cells = |text: &str| -> Vec<(char, usize)> {
             text.chars()
                 .map(|character| match self.echo {
-                    Echo::Shown => (character, character.width().unwrap_or(0)),
+                    Echo::Shown | Echo::Fleeting => (character, character.width().unwrap_or(0)),
                     Echo::Hidden => ('*', 1),
                 })
                 .collect()

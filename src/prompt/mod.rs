@@ -65,6 +65,14 @@ impl Question {
         }
     }
 
+    /// The same, for a secret of the moment: it is seen while it is typed, and does not stay on the screen.
+    pub(crate) fn fleeting(self) -> Self {
+        Self {
+            echo: Echo::Fleeting,
+            ..self
+        }
+    }
+
     /// The same, for a secret that outlives the moment: what is typed is not shown.
     pub(crate) fn hidden(self) -> Self {
         Self {

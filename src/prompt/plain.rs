@@ -99,7 +99,8 @@ async fn ask<T>(
 async fn read(echo: Echo, deadline: Option<&Deadline<'_>>) -> Asked<Option<String>> {
     let _unseen = match echo {
         Echo::Shown => None,
-        Echo::Hidden => Some(Modes::unseen()?),
+        // What a plain terminal shows it cannot take back.
+        Echo::Fleeting | Echo::Hidden => Some(Modes::unseen()?),
     };
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut line = std::pin::pin!(terminal::line());
@@ -117,7 +118,7 @@ async fn read(echo: Echo, deadline: Option<&Deadline<'_>>) -> Asked<Option<Strin
         // Where the terminal cannot do that, the next question begins with it.
         let _ = terminal::discard().await;
     }
-    if echo == Echo::Hidden || !matches!(ended, Ok(Until::Answered(_))) {
+    if echo != Echo::Shown || !matches!(ended, Ok(Until::Answered(_))) {
         write("\n")?;
     }
     ended

@@ -8,22 +8,23 @@ use crate::model::booking::Booking;
 use crate::situation::{Situation, show_command};
 
 /// Sends a modify or a cancel. Where no proper answer came, the booking is read: if it shows what was
-/// asked, as `done` judges, the change was made; else its outcome stays open (16).
+/// asked, as `done` judges, the change was made; else its outcome stays open (16). `what` is its noun.
 pub(crate) async fn change(
     context: &Context,
     id: &str,
     call: Call,
-    doing: &str,
+    what: &'static str,
     done: impl Fn(&Booking) -> bool,
 ) -> Result<Booking> {
     let client = context.client()?;
     let mut allowed = context.max_wait();
     let failure = loop {
         allowed = context.admit(&call, allowed).await?;
-        context
-            .situation
-            .replace(Situation::Answering { id: id.to_owned() });
-        let progress = context.out.progress(doing);
+        context.situation.replace(Situation::Changing {
+            id: id.to_owned(),
+            what,
+        });
+        let progress = context.out.progress(&format!("sending the {what}"));
         let sent = client.send(&call).await;
         context.observe_allowance(&call);
         context.note_allowance(&call);

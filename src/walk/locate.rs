@@ -2,7 +2,6 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::exit::Exit;
 use crate::journal::{List, RememberedSlot};
 use crate::model::venue::Venue;
 
@@ -51,6 +50,14 @@ pub(crate) fn locate_slot(
     Ok((id, slot))
 }
 
+/// The booking that an argument names.
+pub(crate) fn locate_booking(context: &Context, argument: &str) -> Result<String> {
+    match row_number(argument)? {
+        Some(row) => listed(context, List::Bookings, row),
+        None => Ok(argument.to_owned()),
+    }
+}
+
 fn row_number(argument: &str) -> Result<Option<u32>> {
     let Some(digits) = argument.strip_prefix('@') else {
         return Ok(None);
@@ -68,13 +75,15 @@ fn listed(context: &Context, list: List, row: u32) -> Result<String> {
     let (command, noun) = match list {
         List::Venues => ("bookctl search", "venues"),
         List::Slots => ("bookctl slots", "slots"),
+        List::Bookings => ("bookctl bookings", "bookings"),
     };
-    context.journal()?.listed(list, row)?.ok_or_else(|| {
-        Error::new(
-            "usage",
-            Exit::Usage,
-            format!("the last list of {noun} has no row @{row}"),
-        )
-        .hint(format!("list them with `{command}`"))
-    })
+    let journal = context.journal()?;
+    if let Some(id) = journal.listed(list, row)? {
+        return Ok(id);
+    }
+    let why = match journal.listed(list, 1)? {
+        Some(_) => format!("the last list of {noun} has no row @{row}"),
+        None => format!("@{row} is a row of the last list of {noun}, and none was shown yet"),
+    };
+    Err(Error::usage(why).hint(format!("list them with `{command}`")))
 }

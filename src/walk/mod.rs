@@ -32,7 +32,7 @@ pub(crate) use finish::finish;
 pub(crate) use forget::forget_secrets;
 pub(crate) use guided::{VERTICALS, choose_slot, guide};
 pub(crate) use input::{read_file, read_stdin};
-pub(crate) use locate::{locate_slot, locate_venue};
+pub(crate) use locate::{locate_booking, locate_slot, locate_venue};
 pub(crate) use offer::{Offer, Zoning, not_a_list, offered, resolve};
 pub(crate) use open_bookings::open_bookings;
 pub(crate) use pause::{payment_answer, walk_through};

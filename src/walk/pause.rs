@@ -98,7 +98,7 @@ async fn ask_code(
     context: &Context,
     deadline: Option<&Deadline<'_>>,
 ) -> Result<Option<Continuation>> {
-    let question = Question::new("One-time code", "--otp", "the one-time code");
+    let question = Question::new("One-time code", "--otp", "the one-time code").fleeting();
     let check = |code: &str| {
         if code.trim().is_empty() {
             Err("type the code".to_owned())

@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::booking::{Booking, Status};
+use crate::model::id::id as valid_id;
 use crate::situation::Situation;
 
 /// The first pause between two looks; each is longer than the one before, up to the last.
@@ -17,6 +18,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 /// Reads a booking.
 pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking> {
+    valid_id(id).map_err(|why| Error::usage(format!("the booking's id cannot be used: {why}")))?;
     let answer = context.read(show_call(id)).await.map_err(|mut error| {
         if error.exit == Exit::NotFound {
             error.message = format!("{}: {id}", error.message);

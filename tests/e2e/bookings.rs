@@ -105,7 +105,7 @@ fn a_booking_that_the_service_lost_is_said_and_stays_listed() {
 
 /// "body lists the organization's unfinished bookings of the last day in open_bookings" (spec, Errors: 404)
 #[test]
-fn the_organizations_open_bookings_are_listed_whoever_made_them_and_no_journal_is_opened() {
+fn the_organizations_open_bookings_are_listed_whoever_made_them_and_no_journal_is_needed() {
     let served = Served::start();
     let other = served.home();
     let open = other.booked("ven_otp", &[], 10);
@@ -121,13 +121,82 @@ fn the_organizations_open_bookings_are_listed_whoever_made_them_and_no_journal_i
             .starts_with(&format!("{open}\trequires_action\t")),
         "{table}"
     );
-    assert!(!home.path().join("journal.db").exists());
+    assert_eq!(home.booking("@1")["id"], open.as_str());
+    fs::write(home.path().join("journal.db"), "no journal at all").unwrap();
+    home.run(["bookings", "--open"])
+        .exits(0)
+        .says("warning: the rows are not remembered");
     home.run(["bookings", "--open", "--refresh"]).exits(2);
     // What answers without that list is not the service.
     let stranger = Scripted::start(|_| Reply::json(404, &json!({"error": "not found"})));
     let lost = Home::pointing_to(stranger.base_url(), "sk_live_x");
     lost.run(["bookings", "--open", "--json"])
         .refused(15, "network");
+}
+
+/// "`@1`, `@2` stand for the rows of the last list" (command line, Command tree)
+#[test]
+fn a_row_of_the_list_stands_for_its_booking_in_every_command_that_takes_one() {
+    let home = Home::new();
+    let confirmed = home.booked("ven_confirms", &[], 0);
+    let paused = home.booked("ven_otp", &[], 10);
+    let none_yet = home.run(["show", "@1", "--json"]).refused(2, "usage");
+    assert!(
+        text(&none_yet, "hint").contains("bookctl bookings"),
+        "{none_yet}"
+    );
+    assert!(text(&none_yet, "message").contains("none was shown yet"));
+    let rows = listed(&home, &[]);
+    // The newest first.
+    assert_eq!(text(&rows[0], "id"), paused);
+    assert_eq!(home.booking("@1")["id"], paused.as_str());
+    let both = home.run(["show", "@2", "@1", "--json"]).exits(0).json();
+    assert_eq!(both[0]["id"], confirmed.as_str());
+    let watched = home.run(["watch", "@1", "--json"]).exits(10).json();
+    assert_eq!(watched["id"], paused.as_str());
+    let answer = ["continue", "@1", "--otp", &home.code(), "--json"];
+    let answered = home.run(answer).exits(0).json();
+    assert_eq!(answered["id"], paused.as_str());
+    let modified = ["modify", "@2", "--party", "3", "--json"];
+    assert_eq!(home.run(modified).exits(0).json()["id"], confirmed.as_str());
+    let cancelled = ["cancel", "@2", "--yes", "--dry-run", "--json"];
+    assert_eq!(
+        home.run(cancelled).exits(0).json()["path"],
+        format!("/v1/bookings/{confirmed}/cancel")
+    );
+}
+
+#[test]
+fn a_row_that_the_list_does_not_have_and_an_id_that_is_none_are_refused_before_anything_is_sent() {
+    let server = Scripted::start(|_| Reply::json(200, &json!({})));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    assert!(listed(&home, &[]).is_empty());
+    for named in ["@1", "@0", "@x", "", " ", ".", ".."] {
+        for arguments in [
+            &["show", named][..],
+            &["show", "bk_1", named],
+            &["watch", named],
+            &["continue", named, "--otp", "123456"],
+            &["modify", named, "--party", "3"],
+            &["cancel", named, "--yes"],
+        ] {
+            home.run(arguments.iter().chain(&["--json"]))
+                .refused(2, "usage");
+        }
+    }
+    for named in ["", ".", ".."] {
+        for arguments in [
+            &["session", "show", named][..],
+            &["session", "verify", named, "--code", "1"],
+            &["session", "disconnect", named, "--yes"],
+            &["card", named],
+            &["bookings", "forget", named],
+        ] {
+            home.run(arguments.iter().chain(&["--json"]))
+                .refused(2, "usage");
+        }
+    }
+    assert!(server.requests().is_empty(), "{:?}", server.requests());
 }
 
 #[test]

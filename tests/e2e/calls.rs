@@ -85,6 +85,37 @@ fn the_fields_of_a_get_are_its_query() {
     assert!(requests.iter().all(|request| request.body.is_empty()));
 }
 
+/// "where this page is silent, do what a user of `gh` … would expect" (command line)
+#[test]
+fn brackets_in_a_fields_name_nest() {
+    let server = anything();
+    let home = home_of(&server);
+    let fields = ["-F", "customer[name]=Ada", "-F", "n=2", "-f", "tags[]=7"];
+    let call = ["api", "POST", "/v1/x"];
+    home.run(call.iter().chain(&fields)).exits(0);
+    home.run(["api", "GET", "/v1/x"].iter().chain(&fields))
+        .exits(0);
+    let answer = ["continue", "bk_1", "--dry-run", "--json"];
+    let answer = home.run(answer.iter().chain(&fields[..4])).exits(0).json();
+    let requests = server.requests();
+    let customer = json!({"name": "Ada"});
+    assert_eq!(
+        requests[0].json(),
+        json!({"customer": customer, "n": 2, "tags": ["7"]})
+    );
+    assert!(requests[1].is("GET", "/v1/x?customer%5Bname%5D=Ada&n=2&tags%5B%5D=7"));
+    assert_eq!(answer["body"], json!({"customer": customer, "n": 2}));
+    for wrong in [
+        ["-F", "customer=1", "-F", "customer[name]=Ada"],
+        ["-F", "customer[name]=Ada", "-f", "customer[]=x"],
+        ["-F", "customer[name=Ada", "-F", "n=1"],
+    ] {
+        home.run(call.iter().chain(&["--json"]).chain(&wrong))
+            .refused(2, "usage");
+    }
+    assert_eq!(server.requests().len(), 2);
+}
+
 #[test]
 fn a_body_comes_from_a_file_or_standard_input_as_it_stands() {
     let server = anything();
@@ -134,7 +165,7 @@ fn headers_travel_and_are_shown_where_they_are_asked_for() {
     let lines: Vec<&str> = output.stdout.lines().collect();
     assert!(lines[0].starts_with("HTTP 201"), "{output}");
     assert!(lines.contains(&"x-trace: abc"), "{output}");
-    assert_eq!(lines.last(), Some(&"{}"));
+    assert_eq!(lines[lines.len() - 2..], ["", "{}"], "{output}");
     let request = &server.requests()[0];
     assert_eq!(request.header("idempotency-key"), Some("table-7"));
     assert_eq!(request.header("x-a"), Some("b"));
@@ -246,8 +277,15 @@ fn what_is_no_success_ends_with_its_exit_code_and_body() {
         assert_eq!(error["http_status"], status);
         assert_eq!(error["body"], body);
         assert_eq!(error["request"], format!("{method} /v1/x"));
+        // A person is shown what came, as `gh api` does.
+        let human = home.run(["api", method, "/v1/x"]).exits(exit);
+        assert_eq!(human.stdout, format!("{body}\n"), "{human}");
+        assert!(human.stderr.contains("error: "), "{human}");
         let human = home.run(["api", method, "/v1/x", "-i"]).exits(exit);
-        assert!(human.stderr.contains(&format!("HTTP {status}")), "{human}");
+        let (head, rest) = human.stdout.split_once("\n\n").unwrap();
+        assert!(head.starts_with(&format!("HTTP {status}")), "{human}");
+        assert_eq!(rest, format!("{body}\n"), "{human}");
+        assert!(!human.stderr.contains("HTTP"), "{human}");
     }
 }
 

@@ -238,7 +238,11 @@ fn deliveries_are_listed_and_one_is_sent_again() {
     let again = document(&home, &["deliveries", "resend", &event]);
     assert_eq!(text(&again, "event_id"), event);
     let unknown = ["sandbox", "deliveries", "resend", "evt_nobody", "--json"];
-    home.run(unknown).refused(6, "http_404");
+    let error = home.run(unknown).refused(6, "http_404");
+    assert!(
+        text(&error, "hint").contains("`bookctl sandbox deliveries`"),
+        "{error}"
+    );
 }
 
 /// "`bookctl sandbox …` acts on the sandbox that the profile points to (3 where it is none)" (command line)

@@ -270,6 +270,33 @@ fn a_redirect_is_not_followed_and_the_key_does_not_travel() {
     }
 }
 
+/// Nothing but the host of where it leads is repeated: what stands around it may be a secret.
+#[test]
+fn a_redirect_is_said_to_be_one_and_where_it_leads() {
+    for (location, to) in [
+        (
+            "https://user:word@elsewhere.example/v1?token=x",
+            "https://elsewhere.example",
+        ),
+        ("/elsewhere?token=x", "another path"),
+        ("mailto:token", "another path"),
+    ] {
+        let server = Scripted::start(move |_| {
+            Reply::Bytes(format!(
+                "HTTP/1.1 307 Moved\r\nLocation: {location}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+            ))
+        });
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let error = home.run(["show", "bk_1", "--json"]).refused(15, "network");
+        let sentence =
+            format!("the answer (307) redirects to {to}, and bookctl follows no redirect");
+        assert_eq!(text(&error, "message"), sentence);
+        assert!(text(&error, "hint").contains("base URL"), "{error}");
+        assert_eq!(error["http_status"], 307);
+        assert_eq!(server.requests().len(), 1);
+    }
+}
+
 /// "Every wait has a deadline, says what it waits for" (design); `--timeout`
 #[test]
 fn a_service_that_never_answers_is_given_up_after_the_timeout() {

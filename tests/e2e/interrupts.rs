@@ -127,7 +127,7 @@ fn ctrl_c_at_each_question_of_a_payment_names_the_booking_and_the_command_that_g
 }
 
 #[test]
-fn ctrl_c_while_a_booking_is_processing_names_it_and_how_to_look_at_it() {
+fn ctrl_c_while_a_booking_is_processing_names_it_and_how_to_go_on_waiting() {
     let home = Home::new();
     let arguments: Vec<&str> = ["book", "ven_processing"]
         .into_iter()
@@ -140,7 +140,47 @@ fn ctrl_c_while_a_booking_is_processing_names_it_and_how_to_look_at_it() {
     let id = bookings[0]["id"].as_str().unwrap();
     ended
         .says(&format!("booking {id} is processing"))
-        .says(&format!("bookctl show {id}"));
+        .says(&format!("bookctl watch {id}"));
+}
+
+#[test]
+fn ctrl_c_in_a_watch_names_the_booking_its_state_and_the_watch() {
+    let home = Home::new();
+    let id = home.booked("ven_confirms", &[], 0);
+    let mut terminal = Terminal::start(&home, &["watch", &id, "--until", "cancelled"]);
+    terminal.see("watching for").press(Key::CtrlC);
+    terminal
+        .end()
+        .exits(130)
+        .says(&format!("booking {id} is confirmed"))
+        .says(&format!("bookctl watch {id} --until cancelled"));
+
+    let silent = Scripted::start(|_| Reply::Silence);
+    let running = Home::pointing_to(silent.base_url(), "sk_live_x").start(["watch", "bk_1"]);
+    silent.wait_for_request();
+    running.signal("-INT");
+    let output = running
+        .end()
+        .exits(130)
+        .says("before booking bk_1 was seen");
+    output.says("bookctl watch bk_1");
+}
+
+/// What is on its way is named for what it is.
+#[test]
+fn ctrl_c_while_a_change_is_on_its_way_names_the_change() {
+    for (arguments, what) in [
+        (&["cancel", "bk_1", "--yes"][..], "cancellation"),
+        (&["modify", "bk_1", "--party", "3"], "change"),
+    ] {
+        let server = Scripted::start(|_| Reply::Silence);
+        let running = Home::pointing_to(server.base_url(), "sk_live_x").start(arguments);
+        server.wait_for_request();
+        running.signal("-INT");
+        let sentence = format!("the {what} of booking bk_1 was on its way: its outcome is unknown");
+        let output = running.end().exits(130).says(&sentence);
+        output.says("bookctl show bk_1");
+    }
 }
 
 #[test]
@@ -156,7 +196,10 @@ fn ctrl_c_in_a_plain_terminal_restores_it_too() {
 fn ctrl_c_ends_a_served_sandbox_cleanly() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &["sandbox", "serve", "--port", "0", "--ephemeral"]);
-    terminal.see("http://127.0.0.1:").press(Key::CtrlC);
+    terminal
+        .see("http://127.0.0.1:")
+        .see("/openapi.json")
+        .press(Key::CtrlC);
     terminal.end().exits(0);
 }
 

@@ -169,6 +169,15 @@ fn a_field_without_a_flag_travels_with_every_call_and_a_dry_run_shows_it() {
         assert_eq!(request["body"]["note"], 7, "{line}: {request}");
         assert_eq!(request["method"], "POST");
     }
+    // A field of the guest does not replace the guest.
+    let book =
+        "book ven_confirms --at 2031-12-01T19:30:00Z --party 2 --name Ada --dry-run --json -F";
+    let body = home
+        .run(book.split(' ').chain(["customer[note]=x"]))
+        .exits(0)
+        .json()["body"]
+        .clone();
+    assert_eq!(body["customer"], json!({"name": "Ada", "note": "x"}));
     let served = Served::start();
     let home = served.home();
     for line in [

@@ -109,11 +109,12 @@ fn a_dumb_terminal_and_a_screen_reader_get_plain_numbered_questions() {
             .answer("Guest's email", "")
             .answer("Guest's phone", "");
         terminal.answer("Book it?", "yes");
-        terminal
-            .see("One-time code")
-            .type_in(&home.code())
-            .press(Key::Enter);
+        terminal.see("One-time code");
+        let code = home.code();
+        terminal.type_in(&code).press(Key::Enter);
         let ended = terminal.end().exits(0).says("confirmed");
+        // A plain terminal cannot take back what it showed.
+        assert!(!ended.raw.contains(&code), "{:?}", ended.raw);
         let moves = ended.raw.split("\u{1b}[").skip(1).any(|rest| {
             let end = rest.find(|c: char| c.is_ascii_alphabetic()).unwrap();
             &rest[end..=end] != "m"

@@ -1,6 +1,8 @@
 //! `watch`: what it prints, and where it ends.
 
-use serde_json::Value;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
 
 use crate::harness::{Home, Reply, Scripted, Served, text};
 
@@ -91,6 +93,41 @@ fn a_timeout_ends_it_with_the_state_that_the_booking_then_has() {
         "300ms",
     ];
     home.run(until).exits(10);
+}
+
+/// `watch <BOOKING> [--until STATUS]`: what is confirmed can still be cancelled, and that may be what is waited for.
+/// (command line, Command tree)
+#[test]
+fn a_confirmed_booking_is_watched_on_until_the_status_that_was_named() {
+    let looks = AtomicUsize::new(0);
+    let server = Scripted::start(move |_| {
+        let status = match looks.fetch_add(1, Ordering::SeqCst) {
+            0 => "confirmed",
+            _ => "cancelled",
+        };
+        Reply::json(200, &json!({"id": "bk_1", "status": status}))
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let until = ["watch", "bk_1", "--until", "cancelled", "--jq", ".status"];
+    let output = home.run(until).exits(0);
+    assert_eq!(output.stdout, "confirmed\ncancelled\n");
+    home.run(["watch", "bk_1", "--until", "confirmed"])
+        .exits(11);
+
+    let home = Home::new();
+    let stays = home.booked("ven_confirms", &[], 0);
+    let until = [
+        "watch",
+        &stays,
+        "--until",
+        "cancelled",
+        "--timeout",
+        "300ms",
+        "--json",
+    ];
+    let output = home.run(until).exits(8);
+    assert_eq!(output.json()["status"], "confirmed");
+    home.run(["watch", &stays]).exits(0);
 }
 
 /// "unknown fields and key order kept" (command line, Output 3)

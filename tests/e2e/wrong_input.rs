@@ -176,6 +176,8 @@ fn an_unknown_command_flag_or_value_is_a_usage_error() {
         ],
         &["book", "ven_confirms", "--payment", "cash"],
         &["sandbox", "clock", "--advance", "soon"],
+        &["show", "bk_1", "--timeout", "0"],
+        &["show", "bk_1", "--timeout", "0ms"],
         &["continue", "bk_1", "-F", "novalue"],
         &[],
     ] {
@@ -191,6 +193,23 @@ fn an_unknown_command_flag_or_value_is_a_usage_error() {
             let output = home.run(arguments).exits(2);
             assert_eq!(output.stdout, "", "{output}");
         }
+    }
+}
+
+/// "what/why/what next": the help that says more is the command's own.
+#[test]
+fn a_usage_error_names_the_command_whose_help_says_more() {
+    let home = Home::new();
+    for (arguments, help) in [
+        (&["cancel"][..], "see `bookctl cancel --help`"),
+        (
+            &["--profile", "show", "session", "verify", "--nonsense"],
+            "see `bookctl session verify --help`",
+        ),
+        (&["nonsense"], "see `bookctl --help`"),
+    ] {
+        let error = home.run(arguments.iter().chain(&["--json"]));
+        assert_eq!(text(&error.refused(2, "usage"), "hint"), help);
     }
 }
 

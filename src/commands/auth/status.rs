@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use crate::config::{ConfigFile, Environment, SANDBOX_PROFILE, Service, Target};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::document::Document;
 use crate::output::{Page, TableCell, Tone, View};
@@ -18,14 +18,20 @@ use crate::setup::Setup;
 pub(crate) struct Args {}
 
 pub(super) async fn run(setup: &Setup) -> Result<Exit> {
-    let target = setup.target()?;
     let vault = Vault::new(setup.paths.secrets.clone());
-    let mut rows = vec![Row::of_target(setup, &vault, &target).await];
+    let chosen = setup.target();
+    let current = match &chosen {
+        Ok(target) => Row::of_target(setup, &vault, target).await,
+        Err(refused) => Row::of_nobody(setup, refused)?,
+    };
+    let chosen = chosen.as_ref().ok().and_then(Target::profile);
+    let mut rows = vec![current];
     if setup.named_profile().is_none() {
         let file = ConfigFile::read(&setup.paths.config_file)?;
-        let others = file.profiles.iter().filter(|(name, _)| {
-            name.as_str() != SANDBOX_PROFILE && target.profile() != Some(name.as_str())
-        });
+        let others = file
+            .profiles
+            .iter()
+            .filter(|(name, _)| name.as_str() != SANDBOX_PROFILE && chosen != Some(name.as_str()));
         for (name, profile) in others {
             let account = Account::new(name, profile.address(name)?.origin());
             let noted = profile.key_origin.as_deref();
@@ -67,7 +73,7 @@ impl Origin {
 pub(super) struct Row {
     profile: Option<String>,
     current: bool,
-    origin: String,
+    origin: Option<String>,
     key: Origin,
     webhook_secret: Origin,
     /// Why a key is not used or not to be had.
@@ -80,19 +86,36 @@ impl Row {
             Target::Embedded { key, .. } => Row {
                 detail: Some("the embedded sandbox needs no key".to_owned()),
                 key: key.clone().map_or(Origin::NONE, Origin::environment),
-                ..Row::empty(Some(SANDBOX_PROFILE), &target.origin())
+                ..Row::empty(Some(SANDBOX_PROFILE), Some(target.origin()))
             },
             Target::Remote(service) => Row::of_service(vault, service).await,
         };
         row.current = true;
-        if let Some(secret) = Environment::text(setup.environment.webhook_secret.as_ref()) {
-            row.webhook_secret = Origin::environment(Secret::new(secret));
-        }
+        row.take_webhook_secret_of(setup);
         row
     }
 
+    /// What the environment holds where no service is chosen, which the configuration itself must be fine for.
+    fn of_nobody(setup: &Setup, refused: &Error) -> Result<Self> {
+        setup.target_or_none()?;
+        let key = Environment::text(setup.environment.api_key.as_ref()).map(Secret::new);
+        let mut row = Row {
+            detail: Some(refused.message.clone()),
+            key: key.map_or(Origin::NONE, Origin::environment),
+            ..Row::empty(None, None)
+        };
+        row.take_webhook_secret_of(setup);
+        Ok(row)
+    }
+
+    fn take_webhook_secret_of(&mut self, setup: &Setup) {
+        if let Some(secret) = Environment::text(setup.environment.webhook_secret.as_ref()) {
+            self.webhook_secret = Origin::environment(Secret::new(secret));
+        }
+    }
+
     async fn of_service(vault: &Vault, service: &Service) -> Self {
-        let empty = || Row::empty(service.profile.as_deref(), &service.base_url.origin());
+        let empty = || Row::empty(service.profile.as_deref(), Some(service.base_url.origin()));
         match (&service.key, service.account()) {
             // The keyring is left alone where the environment has the key.
             (Some(key), _) => Row {
@@ -117,15 +140,15 @@ impl Row {
             key,
             webhook_secret: Origin::stored(webhook_secret.ok().flatten()),
             detail,
-            ..Row::empty(Some(&account.profile), &account.origin)
+            ..Row::empty(Some(&account.profile), Some(account.origin.clone()))
         }
     }
 
-    fn empty(profile: Option<&str>, origin: &str) -> Self {
+    fn empty(profile: Option<&str>, origin: Option<String>) -> Self {
         Row {
             profile: profile.map(str::to_owned),
             current: false,
-            origin: origin.to_owned(),
+            origin,
             key: Origin::NONE,
             webhook_secret: Origin::NONE,
             detail: None,
@@ -178,7 +201,7 @@ impl View for Rows {
             };
             vec![
                 TableCell::from(row.profile.as_deref().unwrap_or("-")),
-                row.origin.as_str().into(),
+                row.origin.as_deref().unwrap_or("-").into(),
                 TableCell::toned(row.key.source, tone),
                 row.kind().unwrap_or_default().into(),
                 row.masked().unwrap_or_default().into(),

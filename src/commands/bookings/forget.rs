@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::journal::{Forgotten, Journal};
 use crate::model::document::Document;
+use crate::model::id::id;
 use crate::model::when::When;
 use crate::model::zone::system_zone;
 use crate::output::{Page, Tone, View, visible};
@@ -27,6 +28,7 @@ use crate::situation::{Situation, resume_command};
 #[command(group(clap::ArgGroup::new("which").args(["booking", "before"]).required(true)))]
 pub(crate) struct Args {
     /// Booking id
+    #[arg(value_parser = id)]
     booking: Option<String>,
     /// Everything that was booked before: a date, or a time such as `today 00:00`
     #[arg(long, value_name = "DATE|WHEN", value_parser = Before::parse)]

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::model::booking::Booking;
 use crate::view::{BookingList, Listed, MadeHere};
 use crate::walk::open_bookings;
 use refresh::refresh;
@@ -23,6 +24,7 @@ use refresh::refresh;
     bookctl bookings --status requires_action --refresh\n  \
     bookctl bookings --jq '.bookings[].id'\n  \
     bookctl bookings --open\n  \
+    bookctl show @1\n  \
     bookctl bookings forget bk_01\n  \
     bookctl bookings forget --before 2026-06-01 --yes")]
 pub(crate) struct Args {
@@ -61,6 +63,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let mut kept = context.journal()?.bookings(args.status.as_deref(), ask)?;
     let more = kept.len() > args.limit as usize;
     kept.truncate(args.limit as usize);
+    remember(context, kept.iter().map(|kept| kept.booking.id()));
     context.out.emit(&MadeHere {
         kept: &kept,
         now: Timestamp::now(),
@@ -77,12 +80,24 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// Remembers the rows, for `@1`.
+fn remember<'a>(context: &Context, ids: impl Iterator<Item = &'a str>) {
+    let journal = context.journal();
+    if let Err(error) = journal.and_then(|mut journal| journal.remember_booking_list(ids)) {
+        let why = &error.message;
+        context
+            .out
+            .warn(&format!("the rows are not remembered: {why}"));
+    }
+}
+
 async fn list_open(context: &Context, args: &Args) -> Result<Exit> {
     let mut bookings = open_bookings(context).await?;
     if let Some(status) = &args.status {
         bookings.retain(|booking| booking.status().as_str() == status);
     }
     bookings.truncate(args.limit as usize);
+    remember(context, bookings.iter().map(Booking::id));
     context.out.emit(&Listed(BookingList {
         bookings: &bookings,
     }))?;

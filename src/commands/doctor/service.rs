@@ -37,7 +37,13 @@ pub(super) async fn knock(context: &Context) -> Reached {
     };
     Reached(match ask(context, client, None).await {
         // A refusal is an answer; what an answer is worth is seen with the key.
-        Ok(_) | Err(Failure::Refused(_) | Failure::Unreadable { .. }) => Ok(begun.elapsed()),
+        Ok(_)
+        | Err(
+            Failure::Refused(_)
+            | Failure::Unusable(_)
+            | Failure::Redirected { .. }
+            | Failure::Unreadable { .. },
+        ) => Ok(begun.elapsed()),
         Err(failure) => Err(Unreached::Failed(failure)),
     })
 }

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::model::document::{Document, plain};
-use crate::model::duration::duration;
+use crate::model::duration::jump;
 use crate::model::moment::human;
 use crate::output::{Page, Tone, View};
 
@@ -17,8 +17,8 @@ use crate::output::{Page, Tone, View};
     bookctl sandbox clock\n  \
     bookctl sandbox clock --advance 21m")]
 pub(crate) struct Args {
-    /// How far to move it ahead, such as 21m or 1h30m
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    /// How far to move it ahead, such as 21m or 31d
+    #[arg(long, value_name = "DURATION", value_parser = jump)]
     advance: Option<Duration>,
 }
 

@@ -39,6 +39,11 @@ impl Command {
     pub(super) fn is_server(&self) -> bool {
         matches!(self, Command::Serve(_) | Command::Run(_))
     }
+
+    /// What is served anew, or is the same in every sandbox.
+    pub(super) fn needs_no_key(&self) -> bool {
+        matches!(self, Command::Serve(_) | Command::Run(_) | Command::Keys(_))
+    }
 }
 
 pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {

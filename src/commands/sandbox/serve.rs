@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use crate::context::{Context, Signals};
 use crate::error::{Error, Result, reason};
 use crate::exit::Exit;
-use crate::model::duration::duration;
+use crate::model::duration::lasting;
 use crate::output::{Output, Page, Tone, View};
 use crate::sandbox::{Database, OnRequest, Options, Sandbox};
 
@@ -39,7 +39,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS")]
     expose: Option<IpAddr>,
     /// How often the webhook worker looks for what is due; the service's own pace is 30s
-    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = interval)]
+    // A worker that never pauses would keep the processor to itself.
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = lasting)]
     delivery_interval: Duration,
 }
 
@@ -105,25 +106,22 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A worker that never pauses would keep the processor to itself.
-fn interval(text: &str) -> Result<Duration, String> {
-    match duration(text) {
-        Ok(interval) if interval.is_zero() => Err("write more than nothing, such as 1s".to_owned()),
-        Ok(interval) => Ok(interval),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
 struct Ready {
     base_url: String,
     database: Option<String>,
+}
+
+impl Ready {
+    fn openapi_url(&self) -> String {
+        format!("{}/openapi.json", self.base_url)
+    }
 }
 
 impl View for Ready {
     fn json(&self) -> crate::model::document::Document {
         json!({
             "base_url": self.base_url,
-            "openapi_url": format!("{}/openapi.json", self.base_url),
+            "openapi_url": self.openapi_url(),
             "database": self.database,
         })
         .into()
@@ -132,6 +130,7 @@ impl View for Ready {
     fn page(&self) -> Page {
         let mut page = Page::default();
         page.heading(Tone::Good, "sandbox", &self.base_url);
+        page.field("openapi", self.openapi_url());
         page.field("key", crate::sandbox::LIVE_KEY);
         page.field(
             "state",
