@@ -134,6 +134,43 @@ fn the_consumer_of_the_documentation_passes_and_one_that_trusts_the_order_of_eve
     );
 }
 
+#[test]
+fn of_a_made_up_booking_no_status_is_no_proof_and_the_newest_events_is_one() {
+    let Some(python) = python_or_skipped() else {
+        return;
+    };
+    let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET);
+    let by_time = [
+        (
+            "        self.ledger = ledger",
+            "        self.ledger = ledger\n        self.told = {}",
+        ),
+        (
+            "        try:\n            self.server",
+            "        told = self.server.told.setdefault(booking[\"id\"], [])\n        \
+             told.append((event[\"created_at\"], booking[\"status\"]))\n        \
+             try:\n            self.server",
+        ),
+        ("status_of(booking))\n", "max(told)[1])\n"),
+    ];
+    for (what, mistake, is_seen) in [("none", &[][..], false), ("by time", &by_time, true)] {
+        let consumer = Consumer::start(&python, &home.folder().join(what), mistake, None);
+        let (report, code) = consumer.drilled(&home, &[]);
+        assert_eq!((code, &report["passed"]), (0, &22.into()), "{report:#}");
+        let checks = report["checks"].as_array().unwrap();
+        let order = checks.last().unwrap();
+        assert_eq!(order["check"], "out_of_order");
+        assert_eq!(order["unseen"].is_null(), is_seen, "{order}");
+        if !is_seen {
+            let url = format!("{}/webhooks", consumer.base);
+            let state = format!("{}/state", consumer.base);
+            let output = home.run(["webhook", "drill", &url, "--state-url", &state]);
+            let output = output.exits(0);
+            assert!(output.stdout.contains("was not seen"), "{output}");
+        }
+    }
+}
+
 /// What is wrong, how it is put into the consumer, and the checks that find it.
 type Mistake = (
     &'static str,
@@ -279,6 +316,14 @@ const MISTAKES: &[Mistake] = &[
             ("SELECT 1 FROM events", "SELECT 1 FROM bookings"),
             ("knows(event[\"id\"])", "knows(booking[\"id\"])"),
         ],
+        &["out_of_order"],
+    ),
+    (
+        "the last event that comes is believed",
+        &[(
+            "booking[\"id\"], status_of(booking))",
+            "booking[\"id\"], booking[\"status\"])",
+        )],
         &["out_of_order"],
     ),
     (

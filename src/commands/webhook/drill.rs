@@ -69,6 +69,11 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             Ok(ledger) => {
                 state_checked = true;
                 blame(&mut findings, ledger.faults(&checks));
+                for (place, what) in ledger.silences(&checks) {
+                    if let Some(finding) = findings.get_mut(place) {
+                        finding.unseen = Some(what).filter(|_| finding.verdict() == "ok");
+                    }
+                }
             }
             // What was found by the answers is not lost for it.
             Err(error) => context.out.warn(&error.message),
@@ -131,6 +136,7 @@ async fn examine(
             check: check.clone(),
             faults: judge(check, &reactions, poster.deadline),
             reactions,
+            unseen: None,
             skipped,
         });
     }
@@ -221,6 +227,11 @@ impl View for Drilled {
                     finding.check.section
                 ),
             );
+        }
+        for finding in &self.0.findings {
+            if let Some(what) = &finding.unseen {
+                page.labelled(Tone::Warn, finding.check.name, format!("{what}."));
+            }
         }
         let summary = format!(
             "{} well, {} failed, {} skipped",

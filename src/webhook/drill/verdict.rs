@@ -14,6 +14,8 @@ pub(crate) struct Finding {
     pub(crate) reactions: Vec<Reaction>,
     /// What is wrong; empty where all is well.
     pub(crate) faults: Vec<String>,
+    /// What could not be seen, although it was looked for.
+    pub(crate) unseen: Option<String>,
     /// Why it was not made.
     pub(crate) skipped: Option<&'static str>,
 }
@@ -116,6 +118,9 @@ impl Finding {
         });
         if let Some(why) = self.skipped {
             row["skipped"] = json!(why);
+        }
+        if let Some(what) = &self.unseen {
+            row["unseen"] = json!(what);
         }
         row
     }
