@@ -279,6 +279,109 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
     }
 }
 
+/// What tools do to a body, several things at once among it, and bytes that are no text.
+#[test]
+fn several_changes_at_once_are_told_and_what_is_cut_short_may_be_just_that() {
+    const MARKUP: &str = r#"{"id":"evt_1","note":"<é> & “ö”"}"#;
+    let home = home();
+    let pretty = "{\n  \"id\": \"evt_1\",\n  \"note\": \"<é> & “ö”\"\n}\n";
+    let escaped = MARKUP
+        .replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+        .replace('&', "\\u0026");
+    let quoted = serde_json::to_string(MARKUP).unwrap();
+    let utf16: Vec<u8> = format!("\u{feff}{MARKUP}\r\n")
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let base64 = "eyJpZCI6ImV2dF8xIiwibm90ZSI6IjzDqT4gJiDigJzDtuKAnSJ9";
+    let latin1 = b"{\"id\":\"evt_1\",\"note\":\"<\xe9> & \x93\xf6\x94\"}".to_vec();
+    let changed = "changed_body";
+    for (signed, came, cause, words) in [
+        (
+            MARKUP,
+            format!("\u{feff}{MARKUP}\r\n").into_bytes(),
+            changed,
+            &["no byte order mark", "no line end"][..],
+        ),
+        (
+            MARKUP,
+            format!("\u{feff}{pretty}").into_bytes(),
+            changed,
+            &["no byte order mark", "without blanks"],
+        ),
+        (MARKUP, utf16, changed, &["UTF-16", "no line end"]),
+        (MARKUP, latin1.clone(), changed, &["it is Latin-1 here"]),
+        (
+            pretty,
+            latin1,
+            changed,
+            &["Latin-1", "indented by 2", "a line end"],
+        ),
+        (&escaped, MARKUP.into(), changed, &["\\u003c"]),
+        (
+            MARKUP,
+            escaped.clone().into_bytes(),
+            changed,
+            &["without blanks"],
+        ),
+        (
+            MARKUP,
+            quoted.clone().into_bytes(),
+            changed,
+            &["encoded twice"],
+        ),
+        (
+            MARKUP,
+            format!("{quoted}\n").into_bytes(),
+            changed,
+            &["encoded twice"],
+        ),
+        (
+            MARKUP,
+            format!("{base64}\n").into_bytes(),
+            changed,
+            &["base64"],
+        ),
+        (pretty, base64.into(), changed, &["base64", "indented by 2"]),
+        (
+            MARKUP,
+            MARKUP[..20].into(),
+            "mismatch",
+            &["cut short", "secret"],
+        ),
+        (
+            MARKUP,
+            b"id=evt_1".to_vec(),
+            "mismatch",
+            &["no JSON", "secret"],
+        ),
+        (
+            MARKUP,
+            b"{}".to_vec(),
+            "mismatch",
+            &["most likely the secret"],
+        ),
+    ] {
+        std::fs::write(home.folder().join("came"), &came).unwrap();
+        let header = signature(&home, signed);
+        let now = T.to_string();
+        let verify = ["webhook", "verify", "came", "--explain", "--json"];
+        let more = ["--signature", &header, "--now", &now];
+        let error = home
+            .run(verify.iter().chain(&more))
+            .refused(19, "signature");
+        assert_eq!(error["cause"], cause, "{error}");
+        let said = match cause {
+            "mismatch" => text(&error, "hint"),
+            _ => text(&error, "message"),
+        };
+        for word in words {
+            assert!(said.contains(word), "{word:?} is not in {error}");
+        }
+    }
+}
+
 /// Signed with a key that no secret can be.
 fn openssl_signed(home: &Home, key: &str) -> String {
     let file = home.folder().join("signed");

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::secrets::Secret;
 use crate::webhook::{
-    Header, Malformed, Suspicion, Unverified, owner_of_header, owner_of_value, suspect,
+    Header, Malformed, Suspicion, Unverified, owner_of_header, owner_of_value, suspect, torn,
 };
 
 /// Why it does not verify.
@@ -168,12 +168,19 @@ fn nothing_found(evidence: &Evidence, secrets: &[Secret]) -> Error {
         .hint(RAW_BYTES);
     }
     let error = error("mismatch", no_fit(secrets))
-        .detail("tried: line ends, byte order marks, encodings, JSON written again, blanks and quotes around the secret");
+        .detail("tried: line ends, byte order marks, encodings, base64, JSON written again or encoded twice, blanks and quotes \
+                 around the secret");
     let error = match std::str::from_utf8(body) {
         Ok(text) if text.contains('\u{fffd}') => error.detail(
             "the body holds U+FFFD: bytes that were no UTF-8 may have been replaced on the way",
         ),
         _ => error,
     };
-    error.hint("most likely the secret is another one: compare it with the dashboard's, and give both during a rotation")
+    const SECRET: &str = "the secret is another one: compare it with the dashboard's, and give both during a rotation";
+    error.hint(match torn(body) {
+        Some(how) => {
+            format!("the body {how}: compare it with what was sent, byte by byte; or {SECRET}")
+        }
+        None => format!("most likely {SECRET}"),
+    })
 }

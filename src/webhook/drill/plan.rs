@@ -198,6 +198,7 @@ fn unusual_bodies(subject: &Subject<'_>) -> Vec<Delivery> {
                 blanks,
                 ascii,
                 slashes,
+                markup: false,
             };
             let mut body = style.write(event.document())?;
             if blanks != Blanks::None {
