@@ -119,6 +119,12 @@ fn events_are_sent_again_signed_afresh_or_as_they_came() {
         "{attempts:?}"
     );
 
+    // Those of a booking, and those until then.
+    let of = |more: &[&str]| replay(more).json()["events"].as_array().unwrap().len();
+    assert_eq!(of(&["--booking", "bk_1"]), 2);
+    assert_eq!(of(&["--booking", "bk_1", "--until", "1h"]), 0);
+    assert_eq!(of(&["--until", "2099-01-01 00:00"]), 3);
+    replay(&["evt_1", "--booking", "bk_1"]).refused(2, "usage");
     replay(&["evt_1", "evt_x"]).refused(6, "unknown_event");
     replay(&[]).refused(2, "usage");
     let closed = format!("http://127.0.0.1:{}/", free_port());

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::harness::listening::{Listening, deliver, event, home_without_a_service};
 use crate::harness::{Home, Reply, Scripted, Served};
 
 const SECRET: &str = "whsec_of_the_test";
@@ -160,6 +161,38 @@ fn the_exit_code_says_what_the_consumer_made_of_it() {
         "--json",
     ])
     .refused(15, "network");
+}
+
+#[test]
+fn an_interrupt_while_a_consumer_hangs_says_that_the_event_may_have_been_taken() {
+    let (sender, replayer) = (home(), home_without_a_service());
+    let listening = Listening::start(&replayer, &[]);
+    let body = event("evt_1", "booking.created", "bk_1", "processing");
+    deliver(&listening.url, &[body]);
+    listening.end();
+    for (home, command, what) in [
+        (
+            &sender,
+            &["send", "booking.created", "--to"][..],
+            "event evt_",
+        ),
+        (&sender, &["drill"], "events were"),
+        (
+            &replayer,
+            &["events", "replay", "evt_1", "--to"],
+            "1 of 1 events were",
+        ),
+    ] {
+        let consumer = Scripted::start(|_| Reply::Silence);
+        let command = ["webhook"].iter().chain(command);
+        let running = home.start(command.chain(&[consumer.base_url(), "--json"]));
+        consumer.wait_for_request();
+        running.signal("-INT");
+        let error = running.end().refused(130, "interrupted");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(what), "{error}");
+        assert!(message.contains("may have taken"), "{error}");
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::document::Document;
 use crate::output::{Page, TableCell, Tone, View};
+use crate::situation::Situation;
 use crate::walk::{read_booking, webhook_secrets};
 use crate::webhook::drill::{Check, Finding, Ledger, Report, Subject, judge, plan, run as make};
 use crate::webhook::{DEADLINE, Endpoint, NoReply, Poster};
@@ -62,6 +63,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         ledger(&poster, url).await?;
     }
     let header = super::header_name(context);
+    context.situation.replace(Situation::Posted {
+        what: "events were".to_owned(),
+        to: poster.endpoint.as_str().to_owned(),
+    });
     let mut findings = examine(context, &checks, &poster, &header).await?;
     let mut state_checked = false;
     if let Some(url) = &args.state_url {

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::document::Document;
 use crate::output::{Page, Tone, View};
+use crate::situation::Situation;
 use crate::view::RequestView;
 use crate::walk::{read_booking, webhook_secrets};
 use crate::webhook::{
@@ -76,6 +77,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let poster = Poster::new(args.to, context.timeout().unwrap_or(DEADLINE))?;
+    context.situation.replace(Situation::Posted {
+        what: format!("event {} was", event.id().escape_debug()),
+        to: poster.endpoint.as_str().to_owned(),
+    });
     let reaction = poster.post(std::slice::from_ref(&header), body).await;
     if let Err(why) = &reaction.outcome {
         return Err(no_answer(why, &poster));
