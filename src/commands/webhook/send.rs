@@ -15,6 +15,10 @@ use crate::webhook::{
     DEADLINE, Endpoint, KINDS, NoReply, Poster, Reaction, Specimen, sign, status_of, summary_of,
 };
 
+/// How much of an answer's body a person is shown, in lines and in bytes: an error's page may be 64 KB.
+const SHOWN_LINES: usize = 10;
+const SHOWN: usize = 1024;
+
 /// Send an event to a consumer, signed as the service signs it
 ///
 /// The event is well-formed, of any of the seven kinds, about a booking of the service (--booking) or one that is made
@@ -201,7 +205,24 @@ impl View for Sent<'_> {
             "answer",
             format!("{} in {} ms", self.status(), self.elapsed_ms()),
         );
-        page.field_if("body", Some(self.answer()).filter(|it| !it.is_empty()));
+        let (beginning, rest) = beginning(self.answer());
+        page.field_if("body", Some(beginning).filter(|it| !it.is_empty()));
+        if rest > 0 {
+            page.field("", format!("… and {rest} more bytes: --json has them"));
+        }
         page
     }
+}
+
+/// A text's first lines, and how many bytes there are behind them.
+fn beginning(text: &str) -> (&str, usize) {
+    let lines: usize = text
+        .split_inclusive('\n')
+        .take(SHOWN_LINES)
+        .map(str::len)
+        .sum();
+    let longest = lines.min(SHOWN);
+    let is_end = |end: &usize| text.is_char_boundary(*end);
+    let end = (0..=longest).rev().find(is_end).unwrap_or_default();
+    (text[..end].trim_end(), text.len() - end)
 }
