@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{Home, Output, Served, text};
+use crate::harness::{Home, Output, Reply, Scripted, Served, text};
 
 const SECRET: &str = "whsec_of_the_test";
 const T: i64 = 1_795_262_400;
@@ -58,6 +58,22 @@ fn without_a_service_a_signature_is_made_and_verified_and_no_sandbox_lends_its_s
         let home = Home::new().with(name, value);
         verify(&home, BODY, &header, 12, &[]).refused(3, "no_secret");
         assert!(!home.path().join("sandbox.db").exists());
+    }
+}
+
+/// Another service on this machine has no secret to tell, whatever it answers.
+#[test]
+fn a_service_on_this_machine_that_is_no_sandbox_tells_no_secret_and_is_not_blamed() {
+    for reply in [
+        Reply::json(404, &serde_json::json!({"error": "not found"})),
+        Reply::json(200, &serde_json::json!({"name": "other"})),
+        Reply::html(),
+    ] {
+        let service = Scripted::start(move |_| reply.clone());
+        let home = Home::pointing_to(service.base_url(), "sk_live_x");
+        verify(&home, BODY, "t=1,v1=0", 0, &[]).refused(3, "no_secret");
+        home.run(["webhook", "listen", "--port", "0", "--json"])
+            .refused(3, "no_secret");
     }
 }
 
@@ -253,19 +269,19 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
         );
     }
 
-    // Milliseconds: it is signed right, and in the year 58,000.
-    let sign = [
-        "webhook",
-        "sign",
-        "--timestamp",
-        "1795262400000",
-        "--json",
-        "--jq",
-        ".value",
-    ];
-    let header = home.feed(sign, BODY).exits(0).stdout;
-    let output = verify(&home, BODY, header.trim(), 0, &[]);
-    assert_eq!(cause(output), "wrong_unit");
+    // Milliseconds: it is signed right, and in the year 58,000. What counts seconds does so whatever the time is now.
+    for (time, later, expected) in [
+        ("1795262400000", 0, "wrong_unit"),
+        ("1795262400000000", 0, "wrong_unit"),
+        ("1795262400000000000", -T, "wrong_unit"),
+        ("1795262400", -T, "future"),
+        ("4102444800", 0, "future"),
+    ] {
+        let sign = ["webhook", "sign", "--timestamp", time, "--jq", ".value"];
+        let header = home.feed(sign, BODY).exits(0).stdout;
+        let output = verify(&home, BODY, header.trim(), later, &[]);
+        assert_eq!(cause(output), expected, "{time}");
+    }
 
     // A secret that the sender read with its line end.
     for (key, word) in [
