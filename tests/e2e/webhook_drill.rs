@@ -432,6 +432,18 @@ fn a_consumer_that_answers_too_late_is_told_so_at_once_and_one_that_is_not_there
 }
 
 #[test]
+fn where_genuine_events_are_refused_like_all_others_the_secret_is_asked_for() {
+    let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET);
+    for (reply, is_asked) in [(401, true), (500, false)] {
+        let consumer = Scripted::start(move |_| Reply::json(reply, &Value::Null));
+        let output = home.run(["webhook", "drill", consumer.base_url(), "--json"]);
+        let output = output.exits(18);
+        let asks = output.stderr.contains("has the consumer the secret");
+        assert_eq!(asks, is_asked, "{output}");
+    }
+}
+
+#[test]
 fn a_drill_says_to_a_person_what_is_wrong_why_and_where_it_is_written() {
     let careless = Scripted::start(|_| Reply::json(200, &Value::Null));
     let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET);

@@ -91,7 +91,14 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     };
     let all_is_well =
         report.count("ok") == report.findings.len() && state_checked == args.state_url.is_some();
+    let all_is_refused = report.all_is_refused();
     context.out.emit(&Drilled(report))?;
+    if all_is_refused {
+        context.out.warn(
+            "every event was refused, the genuine ones too: has the consumer the secret that this drill signs with, \
+             and takes it deliveries at this address?",
+        );
+    }
     if args.state_url.is_none() {
         context
             .out

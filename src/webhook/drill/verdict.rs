@@ -149,6 +149,13 @@ impl Report {
         of.count()
     }
 
+    /// Whether everything was refused, what is genuine, too.
+    pub(crate) fn all_is_refused(&self) -> bool {
+        let mut answers = self.findings.iter().flat_map(|finding| &finding.reactions);
+        !self.findings.is_empty()
+            && answers.all(|it| it.status().is_some_and(|it| (400..500).contains(&it)))
+    }
+
     pub(crate) fn to_json(&self) -> Value {
         json!({
             "url": self.url,

@@ -26,7 +26,7 @@ use crate::webhook::{Answer, App, DEADLINE, Endpoint, Event, Query, Signing, Sto
     bookctl webhook events replay --since 1h --booking bk_01 --to http://127.0.0.1:3000/webhooks --json")]
 pub(crate) struct Args {
     /// Ids of events
-    #[arg(value_name = "EVENT", required_unless_present_any = ["since", "until", "booking"], conflicts_with_all = ["since", "until", "booking"])]
+    #[arg(value_name = "EVENT", conflicts_with_all = ["since", "until", "booking"])]
     events: Vec<String>,
     /// All that were received since: so long ago (`2h`), or a time as in search
     #[arg(long, value_name = "WHEN", value_parser = Since::parse)]
@@ -52,6 +52,11 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let narrows = args.since.is_some() || args.until.is_some() || args.booking.is_some();
+    if args.events.is_empty() && !narrows {
+        return Err(Error::usage("nothing says which events are sent again")
+            .hint("name them by their ids, or give --booking, --since or --until"));
+    }
     let webhooks = context.webhooks()?;
     let events = if args.events.is_empty() {
         let now = Timestamp::now();
