@@ -26,6 +26,8 @@ pub(crate) enum Situation {
     Changing { id: String, what: &'static str },
     /// A call that changes something, none of the above, is on its way.
     Sent { request: String },
+    /// A consumer was sent this: whether it took it only its answer would have told.
+    Posted { what: String, to: String },
     /// A person was texted the code of this session.
     Texted { session: String },
     /// Guests are forgotten; what remains of them in the journal's file is being overwritten.
@@ -115,6 +117,11 @@ impl Situation {
                 error.message =
                     format!("{word} while {request} was on its way: its outcome is unknown");
                 error.hint = Some("look before it is sent again".to_owned());
+            }
+            Situation::Posted { what, to } => {
+                error.message =
+                    format!("{word}; {what} posted to {to}, which may have taken what it was sent");
+                error.hint = Some("look at what it did before anything is sent again".to_owned());
             }
             Situation::Forgotten => {
                 error.message = format!(

@@ -4,8 +4,8 @@
     WEBHOOK_SECRET=whsec_… python3 consumer.py [--port 8080] [--database consumer.db]
 
 Deliveries are taken at /webhooks. /state tells what was done with them, as `bookctl webhook drill --state-url` reads
-it. With BOOKING_BASE_URL and BOOKING_API_KEY a booking's status is read from the service; without, it is the event's
-hint. During a rotation WEBHOOK_SECRET holds both secrets, with a blank between them.
+it. With BOOKING_BASE_URL and BOOKING_API_KEY a booking's status is read from the service; without, no status is held:
+events may come out of order, so theirs is a hint. During a rotation WEBHOOK_SECRET holds both secrets, with a blank between them.
 """
 
 import argparse
@@ -47,7 +47,7 @@ class Ledger:
         self.lock = threading.Lock()
         self.db = sqlite3.connect(file, check_same_thread=False)
         self.db.execute("CREATE TABLE IF NOT EXISTS events (id TEXT PRIMARY KEY, times INTEGER NOT NULL)")
-        self.db.execute("CREATE TABLE IF NOT EXISTS bookings (id TEXT PRIMARY KEY, status TEXT NOT NULL)")
+        self.db.execute("CREATE TABLE IF NOT EXISTS bookings (id TEXT PRIMARY KEY, status TEXT)")
 
     def knows(self, event_id):
         with self.lock:
@@ -66,15 +66,15 @@ class Ledger:
         with self.lock:
             return {
                 "events": dict(self.db.execute("SELECT id, times FROM events")),
-                "bookings": dict(self.db.execute("SELECT id, status FROM bookings")),
+                "bookings": dict(self.db.execute("SELECT id, status FROM bookings WHERE status IS NOT NULL")),
             }
 
 
 def status_of(booking):
-    """Where a booking stands: events may come out of order, so their status is a hint, and the service knows."""
+    """Where a booking stands, which the service alone knows: the last event that comes may be an old one."""
     base = os.environ.get("BOOKING_BASE_URL")
     if not base:
-        return booking["status"]
+        return None
     request = urllib.request.Request(f"{base}/v1/bookings/{booking['id']}")
     request.add_header("Authorization", f"Bearer {os.environ['BOOKING_API_KEY']}")
     try:
@@ -82,7 +82,7 @@ def status_of(booking):
             return json.load(answer)["status"]
     except urllib.error.HTTPError as error:
         if error.code == 404:
-            return booking["status"]
+            return None
         raise
 
 

@@ -62,6 +62,8 @@ pub(super) struct Style {
     pub(super) ascii: bool,
     /// `/` as `\/`, as PHP writes it.
     pub(super) slashes: bool,
+    /// `<`, `>` and `&` as `\u003c` and so on, as Go writes them.
+    pub(super) markup: bool,
 }
 
 impl Style {
@@ -75,15 +77,25 @@ impl Style {
             Blanks::Lines("    "),
             Blanks::Lines("\t"),
         ];
-        let escapes = [(false, false), (true, false), (true, true), (false, true)];
+        let escapes = [
+            (false, false, false),
+            (true, false, false),
+            (true, true, false),
+            (false, true, false),
+            (false, false, true),
+            (true, false, true),
+        ];
         keys.into_iter().flat_map(move |keys| {
             blanks.into_iter().flat_map(move |blanks| {
-                escapes.into_iter().map(move |(ascii, slashes)| Style {
-                    keys,
-                    blanks,
-                    ascii,
-                    slashes,
-                })
+                escapes
+                    .into_iter()
+                    .map(move |(ascii, slashes, markup)| Style {
+                        keys,
+                        blanks,
+                        ascii,
+                        slashes,
+                        markup,
+                    })
             })
         })
     }
@@ -126,7 +138,11 @@ impl Style {
             true => ", slashes escaped",
             false => "",
         };
-        format!("{blanks}{keys}{ascii}{slashes}")
+        let markup = match self.markup {
+            true => ", <, > and & as \\u003c, \\u003e and \\u0026",
+            false => "",
+        };
+        format!("{blanks}{keys}{ascii}{slashes}{markup}")
     }
 }
 
@@ -264,7 +280,9 @@ impl Formatter for Writer {
         for c in fragment.chars() {
             if c == '/' && self.style.slashes {
                 writer.write_all(b"\\/")?;
-            } else if !c.is_ascii() && self.style.ascii {
+            } else if (!c.is_ascii() && self.style.ascii)
+                || (self.style.markup && matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}'))
+            {
                 for unit in c.encode_utf16(&mut [0; 2]) {
                     write!(writer, "\\u{unit:04x}")?;
                 }
@@ -287,6 +305,7 @@ mod tests {
             blanks,
             ascii,
             slashes,
+            markup: false,
         };
         String::from_utf8(style.write(it).unwrap()).unwrap()
     }
@@ -312,6 +331,17 @@ mod tests {
         assert_eq!(
             written(Keys::AsInEvents, Blanks::None, false, false, &document),
             r#"{"id":null,"b":[1,{},[]],"a":"é/🌿\n"}"#
+        );
+    }
+
+    // Go: json.Marshal(document).
+    #[test]
+    fn markup_is_escaped_as_go_escapes_it() {
+        let go = Style::all().find(|style| style.markup).unwrap();
+        let written = go.write(&json!({"a": "<é>&\u{2028}"})).unwrap();
+        assert_eq!(
+            String::from_utf8(written).unwrap(),
+            r#"{"a":"\u003cé\u003e\u0026\u2028"}"#
         );
     }
 }

@@ -7,6 +7,7 @@ mod event;
 mod foreign;
 mod forwarder;
 mod json_style;
+mod layers;
 mod line;
 mod listener;
 mod notice;
@@ -38,4 +39,4 @@ pub(crate) use store::{
     Answer, AttemptRow, EventRow, HeaderLine, Query, Registration, State, Store, StoreError,
     Webhooks,
 };
-pub(crate) use suspicion::{Suspicion, suspect};
+pub(crate) use suspicion::{Suspicion, suspect, torn};

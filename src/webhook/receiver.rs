@@ -20,8 +20,8 @@ use super::store::{Delivery, HeaderLine, Intent, Receipt, Store};
 use super::{DEFAULT_TOLERANCE, Malformed, Unverified, verify};
 use crate::secrets::Secret;
 
-/// The largest body: the service's own limit, and a margin.
-const LARGEST_BODY: usize = 1024 * 1024 + 64 * 1024;
+/// The largest body: the service's own limit ("Limits", 3).
+const LARGEST_BODY: usize = 1024 * 1024;
 
 pub(super) struct Receiver {
     pub(super) secrets: Vec<Secret>,

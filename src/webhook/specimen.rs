@@ -29,12 +29,31 @@ const SUMMARY: [&str; 8] = [
     "last_modification",
 ];
 
+/// What `next_action` may hold beside its kind, whatever that is.
+const ACTION: [&str; 8] = [
+    "message",
+    "channel",
+    "sent_to",
+    "amount",
+    "currency",
+    "psp_request",
+    "fields",
+    "expires_at",
+];
+
+/// What its `psp_request` holds where the sandbox asks for a payment.
+const REQUEST: [&str; 4] = ["approval_id", "merchant", "amount", "currency"];
+
+/// What a modification may change, and `last_modification` tells.
+const CHANGES: [&str; 3] = ["datetime", "party_size", "seating_preference"];
+
 /// An event as it is posted.
 #[derive(Clone, Debug)]
 pub(crate) struct Specimen {
     document: Value,
     id_field: String,
     type_field: String,
+    action_field: String,
 }
 
 impl Specimen {
@@ -50,6 +69,7 @@ impl Specimen {
             document: event.into(),
             id_field: dialect.event_id_field.clone(),
             type_field: dialect.event_type_field.clone(),
+            action_field: dialect.next_action_type_field.clone(),
         }
     }
 
@@ -98,11 +118,23 @@ impl Specimen {
             "created_at".to_owned(),
         ];
         paths.extend(SUMMARY.map(|field| format!("data.object.{field}")));
-        let mut inner = Vec::new();
-        for field in ["next_action", "last_modification"] {
-            let path = format!("data.object.{field}");
-            collect(&self.document["data"]["object"][field], &path, &mut inner);
+        let action = "data.object.next_action";
+        paths.push(format!("{action}.{}", self.action_field));
+        paths.extend(ACTION.map(|field| format!("{action}.{field}")));
+        paths.extend(REQUEST.map(|field| format!("{action}.psp_request.{field}")));
+        let modification = "data.object.last_modification";
+        paths.extend(["at", "changes"].map(|field| format!("{modification}.{field}")));
+        for field in CHANGES {
+            let path = format!("{modification}.changes.{field}");
+            paths.extend(["", ".from", ".to"].map(|end| format!("{path}{end}")));
         }
+        // What is there may be changed, too: a real booking's action has more.
+        let mut inner = Vec::new();
+        for path in [action, modification] {
+            let field = path.rsplit('.').next().unwrap_or_default();
+            collect(&self.document["data"]["object"][field], path, &mut inner);
+        }
+        inner.retain(|path| !paths.contains(path));
         paths.extend(inner);
         paths
     }
@@ -205,6 +237,9 @@ mod tests {
             "data.object.status",
             "data.object.error_code",
             "data.object.next_action.sent_to",
+            "data.object.next_action.psp_request.approval_id",
+            "data.object.last_modification.at",
+            "data.object.last_modification.changes.party_size.to",
         ] {
             event.set(path, json!("x")).unwrap();
             let pointer = format!("/{}", path.replace('.', "/"));
@@ -217,6 +252,9 @@ mod tests {
             "data.object",
             "data.object.staus",
             "data.object.next_action.x.y",
+            "data.object.next_action.sms",
+            "data.object.last_modification.changes.customer",
+            "data.object.last_modification.changes.party_size.by",
         ] {
             let known = event.set(path, json!(1)).unwrap_err();
             assert!(known.contains("data.object.status"), "{known}");

@@ -1,13 +1,17 @@
 //! What a delivery that does not verify may have gone through: the usual changes of body and secret, tried out.
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::json_style::Style;
+use super::layers::{Reading, readings};
 use super::signature::Header;
 use crate::secrets::Secret;
 
 /// Larger bodies are not parsed and written again: there are dozens of ways to.
 const LARGEST_REWRITTEN: usize = 4 * 1024 * 1024;
+/// So are more documents than come from one body in any usual way.
+const MOST_REWRITTEN: usize = 4;
 
 /// Why no `v1` fits, as far as trying tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,9 +35,16 @@ pub(crate) fn suspect(secrets: &[Secret], header: &Header, body: &[u8]) -> Optio
             }
         }
     }
-    for (original, what) in edits(body) {
-        if fits(&original) {
-            return Some(Suspicion::Body(format!("the signed body {what}")));
+    let readings = readings(body);
+    for Reading { body, words } in &readings {
+        if !words.is_empty() && fits(body) {
+            return Some(Suspicion::Body(the_signed_body(words)));
+        }
+        for (original, what) in edits(body) {
+            if fits(&original) {
+                let words = [&words[..], &[what]].concat();
+                return Some(Suspicion::Body(the_signed_body(&words)));
+            }
         }
     }
     if keys().any(|key| header.is_signed_without_time(key, body)) {
@@ -41,7 +52,26 @@ pub(crate) fn suspect(secrets: &[Secret], header: &Header, body: &[u8]) -> Optio
             "the sender signed the body alone, without `<t>.` before it".to_owned(),
         ));
     }
-    rewritten(body, fits).map(Suspicion::Body)
+    rewritten(readings, fits).map(Suspicion::Body)
+}
+
+fn the_signed_body(words: &[&str]) -> String {
+    format!("the signed body {}", words.join(" and "))
+}
+
+/// How a body is no whole document, as the end of "the body …".
+pub(crate) fn torn(body: &[u8]) -> Option<&'static str> {
+    let mut word = Some("is no JSON, so it may have been changed");
+    for reading in readings(body) {
+        match serde_json::from_slice::<IgnoredAny>(&reading.body) {
+            Ok(_) => return None,
+            Err(error) if error.is_eof() => {
+                word = Some("is JSON that does not end, so it may have been cut short");
+            }
+            Err(_) => {}
+        }
+    }
+    word
 }
 
 /// A secret as careless hands pass it on.
@@ -90,25 +120,17 @@ fn edits(body: &[u8]) -> Vec<(Vec<u8>, &'static str)> {
     let mut edits = vec![
         (
             [body, b"\n"].concat(),
-            "ended with a line end, which is missing here",
+            "ended with a line end (it is missing here)",
         ),
         (
             [body, b"\r\n"].concat(),
-            "ended with a line end (CRLF), which is missing here",
+            "ended with a line end, CRLF (it is missing here)",
         ),
         (
             [BOM, body].concat(),
-            "began with a byte order mark, which is missing here",
+            "began with a byte order mark (it is missing here)",
         ),
     ];
-    if let Some(rest) = body.strip_suffix(b"\n") {
-        let rest = rest.strip_suffix(b"\r").unwrap_or(rest);
-        edits.push((rest.into(), "had no line end at its end; one was added"));
-    }
-    let trimmed = body.trim_ascii();
-    if trimmed != body {
-        edits.push((trimmed.into(), "had no blanks around it; some were added"));
-    }
     if body.contains(&b'\n') {
         let mut lines = Vec::with_capacity(body.len());
         for (place, byte) in body.iter().enumerate() {
@@ -121,72 +143,75 @@ fn edits(body: &[u8]) -> Vec<(Vec<u8>, &'static str)> {
             .split(|byte| *byte == b'\n')
             .collect::<Vec<_>>()
             .join(&b"\r\n"[..]);
-        edits.push((lines, "had LF line ends; they are CRLF here"));
-        edits.push((crlf, "had CRLF line ends; they are LF here"));
+        edits.push((lines, "had LF line ends (they are CRLF here)"));
+        edits.push((crlf, "had CRLF line ends (they are LF here)"));
     }
-    if let Some(rest) = body.strip_prefix(BOM) {
-        edits.push((rest.into(), "had no byte order mark; one was added"));
-    }
-    if let Some(text) = from_utf16(body) {
-        edits.push((text.trim_end().into(), "was UTF-8; it is UTF-16 here"));
-        edits.push((text.into_bytes(), "was UTF-8; it is UTF-16 here"));
-    }
-    if let Some(bytes) = once_decoded(body) {
+    if let Some(whole) = closed(body) {
         edits.push((
-            bytes,
-            "was UTF-8; it was read as Latin-1 and written as UTF-8 again",
+            whole,
+            "went on (it is cut short here, by its last brackets)",
         ));
     }
     edits
 }
 
-/// The text of a body that begins with UTF-16's byte order mark, as PowerShell writes files.
-fn from_utf16(body: &[u8]) -> Option<String> {
-    let (rest, unit): (_, fn([u8; 2]) -> u16) = match body {
-        [0xff, 0xfe, rest @ ..] => (rest, u16::from_le_bytes),
-        [0xfe, 0xff, rest @ ..] => (rest, u16::from_be_bytes),
-        _ => return None,
-    };
-    let units: Vec<u16> = rest
-        .chunks_exact(2)
-        .map(|pair| unit([pair[0], pair[1]]))
-        .collect();
-    String::from_utf16(&units).ok()
-}
-
-/// The bytes of a text whose every character stands for one.
-fn once_decoded(body: &[u8]) -> Option<Vec<u8>> {
-    if body.is_ascii() {
-        return None;
+/// The document with the brackets closed that are open at its end: a length that counts characters instead of bytes
+/// cuts off just these.
+fn closed(body: &[u8]) -> Option<Vec<u8>> {
+    let mut open = Vec::new();
+    let (mut in_text, mut escaped) = (false, false);
+    for byte in body {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            _ if in_text => {}
+            b'{' => open.push(b'}'),
+            b'[' => open.push(b']'),
+            b'}' | b']' if open.pop() != Some(*byte) => return None,
+            _ => {}
+        }
     }
-    let text = std::str::from_utf8(body).ok()?;
-    text.chars()
-        .map(|c| u8::try_from(u32::from(c)).ok())
-        .collect()
+    open.reverse();
+    (!in_text && !open.is_empty()).then(|| [body, &open].concat())
 }
 
 /// Whether the signed body was the same JSON, written otherwise.
-fn rewritten(body: &[u8], fits: impl Fn(&[u8]) -> bool) -> Option<String> {
-    if body.len() > LARGEST_REWRITTEN {
-        return None;
+fn rewritten(readings: Vec<Reading>, fits: impl Fn(&[u8]) -> bool) -> Option<String> {
+    let mut documents: Vec<Value> = Vec::new();
+    for Reading { body, words } in readings {
+        if body.len() > LARGEST_REWRITTEN || documents.len() == MOST_REWRITTEN {
+            continue;
+        }
+        let Ok(document) = serde_json::from_slice(&body) else {
+            continue;
+        };
+        if documents.contains(&document) {
+            continue;
+        }
+        if let Some(how) = style_that(&document, &fits) {
+            let again =
+                format!("it was parsed and written again; what was signed is the same JSON {how}");
+            return Some(match words.is_empty() {
+                true => again,
+                false => format!("{}, and {again}", the_signed_body(&words)),
+            });
+        }
+        documents.push(document);
     }
-    let document: Value = serde_json::from_slice(body).ok()?;
+    None
+}
+
+/// The style in which the document fits, in words.
+fn style_that(document: &Value, fits: impl Fn(&[u8]) -> bool) -> Option<String> {
     for style in Style::all() {
-        let mut text = style.write(&document)?;
-        for line_end in [false, true] {
-            if line_end {
+        let mut text = style.write(document)?;
+        for end in ["", ", a line end at its end"] {
+            if !end.is_empty() {
                 text.push(b'\n');
             }
             if fits(&text) {
-                let end = if line_end {
-                    ", a line end at its end"
-                } else {
-                    ""
-                };
-                return Some(format!(
-                    "it was parsed and written again; what was signed is the same JSON {}{end}",
-                    style.words()
-                ));
+                return Some(format!("{}{end}", style.words()));
             }
         }
     }
@@ -248,6 +273,7 @@ mod tests {
             ),
             (BODY.to_owned(), utf16, "UTF-16"),
             (BODY.to_owned(), twice.into_bytes(), "Latin-1"),
+            (BODY.to_owned(), BODY[..BODY.len() - 2].into(), "cut short"),
         ] {
             match suspected(signed.as_bytes(), &came) {
                 Some(Suspicion::Body(what)) => assert!(what.contains(word), "{what}: {word}"),

@@ -134,6 +134,43 @@ fn the_consumer_of_the_documentation_passes_and_one_that_trusts_the_order_of_eve
     );
 }
 
+#[test]
+fn of_a_made_up_booking_no_status_is_no_proof_and_the_newest_events_is_one() {
+    let Some(python) = python_or_skipped() else {
+        return;
+    };
+    let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET);
+    let by_time = [
+        (
+            "        self.ledger = ledger",
+            "        self.ledger = ledger\n        self.told = {}",
+        ),
+        (
+            "        try:\n            self.server",
+            "        told = self.server.told.setdefault(booking[\"id\"], [])\n        \
+             told.append((event[\"created_at\"], booking[\"status\"]))\n        \
+             try:\n            self.server",
+        ),
+        ("status_of(booking))\n", "max(told)[1])\n"),
+    ];
+    for (what, mistake, is_seen) in [("none", &[][..], false), ("by time", &by_time, true)] {
+        let consumer = Consumer::start(&python, &home.folder().join(what), mistake, None);
+        let (report, code) = consumer.drilled(&home, &[]);
+        assert_eq!((code, &report["passed"]), (0, &22.into()), "{report:#}");
+        let checks = report["checks"].as_array().unwrap();
+        let order = checks.last().unwrap();
+        assert_eq!(order["check"], "out_of_order");
+        assert_eq!(order["unseen"].is_null(), is_seen, "{order}");
+        if !is_seen {
+            let url = format!("{}/webhooks", consumer.base);
+            let state = format!("{}/state", consumer.base);
+            let output = home.run(["webhook", "drill", &url, "--state-url", &state]);
+            let output = output.exits(0);
+            assert!(output.stdout.contains("was not seen"), "{output}");
+        }
+    }
+}
+
 /// What is wrong, how it is put into the consumer, and the checks that find it.
 type Mistake = (
     &'static str,
@@ -282,6 +319,14 @@ const MISTAKES: &[Mistake] = &[
         &["out_of_order"],
     ),
     (
+        "the last event that comes is believed",
+        &[(
+            "booking[\"id\"], status_of(booking))",
+            "booking[\"id\"], booking[\"status\"])",
+        )],
+        &["out_of_order"],
+    ),
+    (
         "a kind that is not known is a failure",
         &[(
             "not in KINDS:\n            return self.answer(204)",
@@ -384,6 +429,18 @@ fn a_consumer_that_answers_too_late_is_told_so_at_once_and_one_that_is_not_there
     drop(slow);
     home.run(["webhook", "drill", &gone, "--json"])
         .refused(15, "network");
+}
+
+#[test]
+fn where_genuine_events_are_refused_like_all_others_the_secret_is_asked_for() {
+    let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET);
+    for (reply, is_asked) in [(401, true), (500, false)] {
+        let consumer = Scripted::start(move |_| Reply::json(reply, &Value::Null));
+        let output = home.run(["webhook", "drill", consumer.base_url(), "--json"]);
+        let output = output.exits(18);
+        let asks = output.stderr.contains("has the consumer the secret");
+        assert_eq!(asks, is_asked, "{output}");
+    }
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::harness::Home;
 use crate::harness::listening::{
     App, Listening, deliver, event, free_port, home_without_a_service, signature,
 };
+use crate::harness::{Home, text};
 
 /// A home in which three events of two bookings were received.
 fn received() -> Home {
@@ -119,8 +119,15 @@ fn events_are_sent_again_signed_afresh_or_as_they_came() {
         "{attempts:?}"
     );
 
+    // Those of a booking, and those until then.
+    let of = |more: &[&str]| replay(more).json()["events"].as_array().unwrap().len();
+    assert_eq!(of(&["--booking", "bk_1"]), 2);
+    assert_eq!(of(&["--booking", "bk_1", "--until", "1h"]), 0);
+    assert_eq!(of(&["--until", "2099-01-01 00:00"]), 3);
+    replay(&["evt_1", "--booking", "bk_1"]).refused(2, "usage");
     replay(&["evt_1", "evt_x"]).refused(6, "unknown_event");
-    replay(&[]).refused(2, "usage");
+    let error = replay(&[]).refused(2, "usage");
+    assert!(text(&error, "hint").contains("--booking"), "{error}");
     let closed = format!("http://127.0.0.1:{}/", free_port());
     let closed = home.run([
         "webhook", "events", "replay", "evt_1", "--to", &closed, "--json",

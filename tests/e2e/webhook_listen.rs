@@ -15,6 +15,11 @@ fn confirmed(number: u32, booking: &str) -> String {
     event(&id, "booking.confirmed", booking, "confirmed")
 }
 
+/// A body with so many blanks behind it that it has this size.
+fn of_size(body: &str, size: usize) -> String {
+    body.to_owned() + &" ".repeat(size - body.len())
+}
+
 /// The organization's webhook URL in the sandbox that a home talks to.
 fn webhook_url(home: &Home) -> Option<String> {
     let settings = home.run(["sandbox", "organization", "--json"]).exits(0);
@@ -110,9 +115,10 @@ fn what_is_not_the_services_is_refused_and_neither_kept_nor_forwarded() {
     ] {
         assert_eq!(courier.post(body, &headers), Some(status), "{headers}");
     }
-    let large = "x".repeat(1_200_000);
+    // A byte too large, however well it is signed.
+    let large = of_size(&body, 1024 * 1024 + 1);
     let mut courier = Courier::to(&listening.url).unwrap();
-    let answer = courier.post(&large, "");
+    let answer = courier.deliver(&large);
     // It may have closed before all of it was sent.
     assert!(matches!(answer, Some(413) | None), "{answer:?}");
     let mut get = TcpStream::connect(&listening.url[7..listening.url.len() - 1]).unwrap();
@@ -134,6 +140,16 @@ fn what_is_not_the_services_is_refused_and_neither_kept_nor_forwarded() {
     assert_eq!(app.count(), 0);
     let list = home.run(["webhook", "events", "list", "--json"]).exits(0);
     assert_eq!(list.stdout, "{\"events\":[]}\n");
+}
+
+#[test]
+fn a_body_as_large_as_the_services_limit_is_taken() {
+    let home = home_without_a_service();
+    let listening = Listening::start(&home, &[]);
+    let large = of_size(&confirmed(1, "bk_1"), 1024 * 1024);
+    deliver(&listening.url, &[large]);
+    let (_, summary) = lines(&listening.end());
+    assert_eq!(summary["received"], 1);
 }
 
 #[test]
@@ -366,6 +382,78 @@ fn a_sandbox_that_is_reset_is_told_the_address_again() {
     });
     listening.end();
     assert_eq!(webhook_url(&home), None);
+}
+
+#[test]
+fn a_listener_whose_url_another_takes_says_so_once_and_again_when_it_is_its_own_again() {
+    let served = Served::start();
+    let (first, second) = (served.home(), served.home());
+    let arguments = ["webhook", "listen", "--port", "0"];
+    let mut terminal = Terminal::of_width(&first, 160, &arguments);
+    terminal.see("Ctrl-C");
+    let other = Listening::start(&second, &[]);
+    terminal.see(&format!("the sandbox delivers to {} now", other.url));
+    other.end();
+    terminal.see("the sandbox delivers to this listener again");
+    let somebody = "http://127.0.0.1:9/somebody";
+    let setting = format!("webhook_url={somebody}");
+    second
+        .run(["sandbox", "organization", "-F", &setting])
+        .exits(0);
+    terminal.see(&format!("the sandbox delivers to {somebody} now"));
+    terminal.press(Key::CtrlC);
+    let ended = terminal.end().exits(0);
+    for (part, times) in [("not to this listener", 2), ("listener again", 1)] {
+        assert_eq!(ended.raw.matches(part).count(), times, "{}", ended.raw);
+    }
+    assert_eq!(webhook_url(&first).as_deref(), Some(somebody));
+}
+
+#[test]
+fn what_waits_is_said_to_be_forwarded_when_it_is_due() {
+    let home = home_without_a_service();
+    let url = format!("http://127.0.0.1:{}/hooks", free_port());
+    let listening = Listening::start(&home, &["--forward-to", &url, "--retries", "1h"]);
+    deliver(
+        &listening.url,
+        &[confirmed(1, "bk_1"), confirmed(2, "bk_1")],
+    );
+    until("the failure is noted", || {
+        let shown = home.run(["webhook", "events", "show", "evt_1", "--json"]);
+        shown.json()["attempts"][0]["error"].is_string()
+    });
+    listening.end();
+    let output = Listening::start(&home, &["--forward-to", &url]).end();
+    let said = output.says("2 received before, forwarded when due, the first in 3");
+    assert!(!said.stderr.contains("now"), "{said}");
+    let output = Listening::start(&home, &[]).end();
+    output.says("2 received before, still to be forwarded");
+}
+
+/// What a killed listener left would pass for the next one's word, also where that one does not come to listen.
+#[test]
+fn a_stale_ready_file_goes_before_anything_else() {
+    let home = home_without_a_service().with("BOOKCTL_WEBHOOK_SECRET", "no\u{e9}secret");
+    let file = home.folder().join("ready");
+    std::fs::write(&file, "http://127.0.0.1:9/").unwrap();
+    let listen = ["webhook", "listen", "--json", "--ready-file", "ready"];
+    home.run(listen).refused(3, "config");
+    assert!(!file.exists());
+}
+
+#[test]
+fn an_exposed_listener_says_where_and_what_it_risks() {
+    let home = home_without_a_service();
+    let listening = Listening::start(&home, &["--expose", "0.0.0.0"]);
+    assert!(listening.url.starts_with("http://127.0.0.1:"));
+    let port = listening.url.trim_end_matches('/').rsplit(':').next();
+    let shown = format!("http://0.0.0.0:{}/", port.unwrap());
+    listening
+        .end()
+        .says(&shown)
+        .says("exposed on 0.0.0.0: whoever reaches it");
+    let near = Listening::start(&home, &["--expose", "127.0.0.1"]).end();
+    assert!(!near.stderr.contains("exposed"), "{near}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::harness::listening::{Listening, deliver, event, home_without_a_service};
 use crate::harness::{Home, Reply, Scripted, Served};
 
 const SECRET: &str = "whsec_of_the_test";
@@ -75,6 +76,25 @@ fn fields_are_set_by_path_and_typed_and_a_path_that_is_none_is_refused_with_thos
         "data.object.provider=4",
     ];
     home.run(send.iter().chain(&fields)).exits(0);
+    let inner = [
+        "-F",
+        "data.object.next_action.type=otp",
+        "-F",
+        "data.object.last_modification.changes.party_size={\"from\":2,\"to\":3}",
+        "-F",
+        "data.object.last_modification.changes.datetime.from=2026-11-21T19:30:00Z",
+        "--dry-run",
+    ];
+    let shown = home.run(send.iter().chain(&inner)).exits(0).json();
+    let object = &shown["body"]["data"]["object"];
+    assert_eq!(object["next_action"], json!({"type": "otp"}));
+    assert_eq!(
+        object["last_modification"],
+        json!({"changes": {
+            "party_size": {"from": 2, "to": 3},
+            "datetime": {"from": "2026-11-21T19:30:00Z"},
+        }})
+    );
     let event = consumer.requests()[0].json();
     assert_eq!(event["id"], "evt_1");
     assert_eq!(
@@ -91,6 +111,8 @@ fn fields_are_set_by_path_and_typed_and_a_path_that_is_none_is_refused_with_thos
         "data.object.staus=x",
         "data=x",
         "data.object.id.x=1",
+        "data.object.next_action.kind=otp",
+        "data.object.last_modification.changes.customer=x",
     ] {
         let error = home
             .run(send.iter().chain(&["-F", path]))
@@ -160,6 +182,70 @@ fn the_exit_code_says_what_the_consumer_made_of_it() {
         "--json",
     ])
     .refused(15, "network");
+}
+
+#[test]
+fn an_interrupt_while_a_consumer_hangs_says_that_the_event_may_have_been_taken() {
+    let (sender, replayer) = (home(), home_without_a_service());
+    let listening = Listening::start(&replayer, &[]);
+    let body = event("evt_1", "booking.created", "bk_1", "processing");
+    deliver(&listening.url, &[body]);
+    listening.end();
+    for (home, command, what) in [
+        (
+            &sender,
+            &["send", "booking.created", "--to"][..],
+            "event evt_",
+        ),
+        (&sender, &["drill"], "events were"),
+        (
+            &replayer,
+            &["events", "replay", "evt_1", "--to"],
+            "1 of 1 events were",
+        ),
+    ] {
+        let consumer = Scripted::start(|_| Reply::Silence);
+        let command = ["webhook"].iter().chain(command);
+        let running = home.start(command.chain(&[consumer.base_url(), "--json"]));
+        consumer.wait_for_request();
+        running.signal("-INT");
+        let error = running.end().refused(130, "interrupted");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(what), "{error}");
+        assert!(message.contains("may have taken"), "{error}");
+    }
+}
+
+/// A page of an error is its beginning to a person, and whole to a script.
+#[test]
+fn of_a_long_answer_a_person_sees_the_beginning_and_how_much_there_is() {
+    let home = home();
+    let page = "<p>no\n".repeat(5000);
+    let (wide, whole) = ("é".repeat(2000), page.clone());
+    let consumer = Scripted::start(move |request| {
+        let page = if request.is("POST", "/wide") {
+            &wide
+        } else {
+            &page
+        };
+        Reply::Whole(500, "text/html", page.clone())
+    });
+    for (path, begins, more) in [
+        ("", "<p>no", "29940 more bytes"),
+        ("wide", "éé", "2976 more bytes"),
+    ] {
+        let to = format!("{}/{path}", consumer.base_url());
+        let send = ["webhook", "send", "booking.created", "--to", &to];
+        let output = home.run(send).exits(7);
+        assert!(
+            output.stdout.contains(begins) && output.stdout.contains(more),
+            "{output}"
+        );
+        assert!(output.stdout.len() < 2000, "{output}");
+    }
+    let to = format!("{}/", consumer.base_url());
+    let send = ["webhook", "send", "booking.created", "--to", &to, "--json"];
+    assert_eq!(home.run(send).exits(7).json()["body"], whole);
 }
 
 #[test]

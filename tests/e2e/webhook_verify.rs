@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{Home, Output, Served, text};
+use crate::harness::{Home, Output, Reply, Scripted, Served, text};
 
 const SECRET: &str = "whsec_of_the_test";
 const T: i64 = 1_795_262_400;
@@ -58,6 +58,22 @@ fn without_a_service_a_signature_is_made_and_verified_and_no_sandbox_lends_its_s
         let home = Home::new().with(name, value);
         verify(&home, BODY, &header, 12, &[]).refused(3, "no_secret");
         assert!(!home.path().join("sandbox.db").exists());
+    }
+}
+
+/// Another service on this machine has no secret to tell, whatever it answers.
+#[test]
+fn a_service_on_this_machine_that_is_no_sandbox_tells_no_secret_and_is_not_blamed() {
+    for reply in [
+        Reply::json(404, &serde_json::json!({"error": "not found"})),
+        Reply::json(200, &serde_json::json!({"name": "other"})),
+        Reply::html(),
+    ] {
+        let service = Scripted::start(move |_| reply.clone());
+        let home = Home::pointing_to(service.base_url(), "sk_live_x");
+        verify(&home, BODY, "t=1,v1=0", 0, &[]).refused(3, "no_secret");
+        home.run(["webhook", "listen", "--port", "0", "--json"])
+            .refused(3, "no_secret");
     }
 }
 
@@ -253,19 +269,19 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
         );
     }
 
-    // Milliseconds: it is signed right, and in the year 58,000.
-    let sign = [
-        "webhook",
-        "sign",
-        "--timestamp",
-        "1795262400000",
-        "--json",
-        "--jq",
-        ".value",
-    ];
-    let header = home.feed(sign, BODY).exits(0).stdout;
-    let output = verify(&home, BODY, header.trim(), 0, &[]);
-    assert_eq!(cause(output), "wrong_unit");
+    // Milliseconds: it is signed right, and in the year 58,000. What counts seconds does so whatever the time is now.
+    for (time, later, expected) in [
+        ("1795262400000", 0, "wrong_unit"),
+        ("1795262400000000", 0, "wrong_unit"),
+        ("1795262400000000000", -T, "wrong_unit"),
+        ("1795262400", -T, "future"),
+        ("4102444800", 0, "future"),
+    ] {
+        let sign = ["webhook", "sign", "--timestamp", time, "--jq", ".value"];
+        let header = home.feed(sign, BODY).exits(0).stdout;
+        let output = verify(&home, BODY, header.trim(), later, &[]);
+        assert_eq!(cause(output), expected, "{time}");
+    }
 
     // A secret that the sender read with its line end.
     for (key, word) in [
@@ -276,6 +292,109 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
         let error = verify(&home, BODY, &output, 0, &["--explain"]).refused(19, "signature");
         assert_eq!(error["cause"], "wrong_secret", "{error}");
         assert!(text(&error, "message").contains(word), "{error}");
+    }
+}
+
+/// What tools do to a body, several things at once among it, and bytes that are no text.
+#[test]
+fn several_changes_at_once_are_told_and_what_is_cut_short_may_be_just_that() {
+    const MARKUP: &str = r#"{"id":"evt_1","note":"<é> & “ö”"}"#;
+    let home = home();
+    let pretty = "{\n  \"id\": \"evt_1\",\n  \"note\": \"<é> & “ö”\"\n}\n";
+    let escaped = MARKUP
+        .replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+        .replace('&', "\\u0026");
+    let quoted = serde_json::to_string(MARKUP).unwrap();
+    let utf16: Vec<u8> = format!("\u{feff}{MARKUP}\r\n")
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let base64 = "eyJpZCI6ImV2dF8xIiwibm90ZSI6IjzDqT4gJiDigJzDtuKAnSJ9";
+    let latin1 = b"{\"id\":\"evt_1\",\"note\":\"<\xe9> & \x93\xf6\x94\"}".to_vec();
+    let changed = "changed_body";
+    for (signed, came, cause, words) in [
+        (
+            MARKUP,
+            format!("\u{feff}{MARKUP}\r\n").into_bytes(),
+            changed,
+            &["no byte order mark", "no line end"][..],
+        ),
+        (
+            MARKUP,
+            format!("\u{feff}{pretty}").into_bytes(),
+            changed,
+            &["no byte order mark", "without blanks"],
+        ),
+        (MARKUP, utf16, changed, &["UTF-16", "no line end"]),
+        (MARKUP, latin1.clone(), changed, &["it is Latin-1 here"]),
+        (
+            pretty,
+            latin1,
+            changed,
+            &["Latin-1", "indented by 2", "a line end"],
+        ),
+        (&escaped, MARKUP.into(), changed, &["\\u003c"]),
+        (
+            MARKUP,
+            escaped.clone().into_bytes(),
+            changed,
+            &["without blanks"],
+        ),
+        (
+            MARKUP,
+            quoted.clone().into_bytes(),
+            changed,
+            &["encoded twice"],
+        ),
+        (
+            MARKUP,
+            format!("{quoted}\n").into_bytes(),
+            changed,
+            &["encoded twice"],
+        ),
+        (
+            MARKUP,
+            format!("{base64}\n").into_bytes(),
+            changed,
+            &["base64"],
+        ),
+        (pretty, base64.into(), changed, &["base64", "indented by 2"]),
+        (
+            MARKUP,
+            MARKUP[..20].into(),
+            "mismatch",
+            &["cut short", "secret"],
+        ),
+        (
+            MARKUP,
+            b"id=evt_1".to_vec(),
+            "mismatch",
+            &["no JSON", "secret"],
+        ),
+        (
+            MARKUP,
+            b"{}".to_vec(),
+            "mismatch",
+            &["most likely the secret"],
+        ),
+    ] {
+        std::fs::write(home.folder().join("came"), &came).unwrap();
+        let header = signature(&home, signed);
+        let now = T.to_string();
+        let verify = ["webhook", "verify", "came", "--explain", "--json"];
+        let more = ["--signature", &header, "--now", &now];
+        let error = home
+            .run(verify.iter().chain(&more))
+            .refused(19, "signature");
+        assert_eq!(error["cause"], cause, "{error}");
+        let said = match cause {
+            "mismatch" => text(&error, "hint"),
+            _ => text(&error, "message"),
+        };
+        for word in words {
+            assert!(said.contains(word), "{word:?} is not in {error}");
+        }
     }
 }
 

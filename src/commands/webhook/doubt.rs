@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::secrets::Secret;
 use crate::webhook::{
-    Header, Malformed, Suspicion, Unverified, owner_of_header, owner_of_value, suspect,
+    Header, Malformed, Suspicion, Unverified, owner_of_header, owner_of_value, suspect, torn,
 };
 
 /// Why it does not verify.
@@ -23,7 +23,6 @@ pub(super) fn explained(
     doubt: Doubt,
     evidence: &Evidence,
     secrets: &[Secret],
-    now: i64,
     tries: bool,
 ) -> Error {
     match doubt {
@@ -34,7 +33,7 @@ pub(super) fn explained(
                 .hint("a delivery is signed afresh at each attempt, so this one was held back or is a replay; \
                        compare the clocks, or look at an old one with --tolerance 0")
         }
-        Doubt::Unverified(Unverified::Future(ahead)) => from_the_future(ahead, evidence, now),
+        Doubt::Unverified(Unverified::Future(ahead)) => from_the_future(ahead, evidence),
         Doubt::Unverified(Unverified::Mismatch) if evidence.missing > 0 => error(
             "changed_body",
             format!(
@@ -102,23 +101,21 @@ fn malformed(why: Malformed, evidence: &Evidence) -> Error {
     }
 }
 
-fn from_the_future(ahead: u64, evidence: &Evidence, now: i64) -> Error {
+fn from_the_future(ahead: u64, evidence: &Evidence) -> Error {
     let time = evidence
         .signature
         .as_deref()
         .and_then(|it| Header::parse(it).ok());
     let time = time.map_or(0, |header| header.time());
-    let units = [
-        (1_000, "milliseconds"),
-        (1_000_000, "microseconds"),
-        (1_000_000_000, "nanoseconds"),
-    ];
-    // Within ten years of now: nothing else is meant.
-    let unit = units
-        .into_iter()
-        .find(|(factor, _)| (time / factor).abs_diff(now) < 10 * 366 * 86_400);
+    // As seconds these are beyond the year 5000, as what they are they begin in 1973: nothing else is meant.
+    let unit = match time {
+        100_000_000_000..100_000_000_000_000 => Some("milliseconds"),
+        100_000_000_000_000..100_000_000_000_000_000 => Some("microseconds"),
+        100_000_000_000_000_000..9_000_000_000_000_000_000 => Some("nanoseconds"),
+        _ => None,
+    };
     match unit {
-        Some((_, unit)) => error(
+        Some(unit) => error(
             "wrong_unit",
             format!("the signature's time is in {unit}: t= counts seconds"),
         )
@@ -168,12 +165,19 @@ fn nothing_found(evidence: &Evidence, secrets: &[Secret]) -> Error {
         .hint(RAW_BYTES);
     }
     let error = error("mismatch", no_fit(secrets))
-        .detail("tried: line ends, byte order marks, encodings, JSON written again, blanks and quotes around the secret");
+        .detail("tried: line ends, byte order marks, encodings, base64, JSON written again or encoded twice, blanks and quotes \
+                 around the secret");
     let error = match std::str::from_utf8(body) {
         Ok(text) if text.contains('\u{fffd}') => error.detail(
             "the body holds U+FFFD: bytes that were no UTF-8 may have been replaced on the way",
         ),
         _ => error,
     };
-    error.hint("most likely the secret is another one: compare it with the dashboard's, and give both during a rotation")
+    const SECRET: &str = "the secret is another one: compare it with the dashboard's, and give both during a rotation";
+    error.hint(match torn(body) {
+        Some(how) => {
+            format!("the body {how}: compare it with what was sent, byte by byte; or {SECRET}")
+        }
+        None => format!("most likely {SECRET}"),
+    })
 }

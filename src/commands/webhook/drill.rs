@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::document::Document;
 use crate::output::{Page, TableCell, Tone, View};
+use crate::situation::Situation;
 use crate::walk::{read_booking, webhook_secrets};
 use crate::webhook::drill::{Check, Finding, Ledger, Report, Subject, judge, plan, run as make};
 use crate::webhook::{DEADLINE, Endpoint, NoReply, Poster};
@@ -62,6 +63,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         ledger(&poster, url).await?;
     }
     let header = super::header_name(context);
+    context.situation.replace(Situation::Posted {
+        what: "events were".to_owned(),
+        to: poster.endpoint.as_str().to_owned(),
+    });
     let mut findings = examine(context, &checks, &poster, &header).await?;
     let mut state_checked = false;
     if let Some(url) = &args.state_url {
@@ -69,6 +74,11 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             Ok(ledger) => {
                 state_checked = true;
                 blame(&mut findings, ledger.faults(&checks));
+                for (place, what) in ledger.silences(&checks) {
+                    if let Some(finding) = findings.get_mut(place) {
+                        finding.unseen = Some(what).filter(|_| finding.verdict() == "ok");
+                    }
+                }
             }
             // What was found by the answers is not lost for it.
             Err(error) => context.out.warn(&error.message),
@@ -81,7 +91,14 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     };
     let all_is_well =
         report.count("ok") == report.findings.len() && state_checked == args.state_url.is_some();
+    let all_is_refused = report.all_is_refused();
     context.out.emit(&Drilled(report))?;
+    if all_is_refused {
+        context.out.warn(
+            "every event was refused, the genuine ones too: has the consumer the secret that this drill signs with, \
+             and takes it deliveries at this address?",
+        );
+    }
     if args.state_url.is_none() {
         context
             .out
@@ -131,6 +148,7 @@ async fn examine(
             check: check.clone(),
             faults: judge(check, &reactions, poster.deadline),
             reactions,
+            unseen: None,
             skipped,
         });
     }
@@ -221,6 +239,11 @@ impl View for Drilled {
                     finding.check.section
                 ),
             );
+        }
+        for finding in &self.0.findings {
+            if let Some(what) = &finding.unseen {
+                page.labelled(Tone::Warn, finding.check.name, format!("{what}."));
+            }
         }
         let summary = format!(
             "{} well, {} failed, {} skipped",

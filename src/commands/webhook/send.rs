@@ -8,11 +8,16 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::document::Document;
 use crate::output::{Page, Tone, View};
+use crate::situation::Situation;
 use crate::view::RequestView;
 use crate::walk::{read_booking, webhook_secrets};
 use crate::webhook::{
     DEADLINE, Endpoint, KINDS, NoReply, Poster, Reaction, Specimen, sign, status_of, summary_of,
 };
+
+/// How much of an answer's body a person is shown, in lines and in bytes: an error's page may be 64 KB.
+const SHOWN_LINES: usize = 10;
+const SHOWN: usize = 1024;
 
 /// Send an event to a consumer, signed as the service signs it
 ///
@@ -76,6 +81,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let poster = Poster::new(args.to, context.timeout().unwrap_or(DEADLINE))?;
+    context.situation.replace(Situation::Posted {
+        what: format!("event {} was", event.id().escape_debug()),
+        to: poster.endpoint.as_str().to_owned(),
+    });
     let reaction = poster.post(std::slice::from_ref(&header), body).await;
     if let Err(why) = &reaction.outcome {
         return Err(no_answer(why, &poster));
@@ -196,7 +205,24 @@ impl View for Sent<'_> {
             "answer",
             format!("{} in {} ms", self.status(), self.elapsed_ms()),
         );
-        page.field_if("body", Some(self.answer()).filter(|it| !it.is_empty()));
+        let (beginning, rest) = beginning(self.answer());
+        page.field_if("body", Some(beginning).filter(|it| !it.is_empty()));
+        if rest > 0 {
+            page.field("", format!("… and {rest} more bytes: --json has them"));
+        }
         page
     }
+}
+
+/// A text's first lines, and how many bytes there are behind them.
+fn beginning(text: &str) -> (&str, usize) {
+    let lines: usize = text
+        .split_inclusive('\n')
+        .take(SHOWN_LINES)
+        .map(str::len)
+        .sum();
+    let longest = lines.min(SHOWN);
+    let is_end = |end: &usize| text.is_char_boundary(*end);
+    let end = (0..=longest).rev().find(is_end).unwrap_or_default();
+    (text[..end].trim_end(), text.len() - end)
 }

@@ -96,13 +96,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             })?;
             Ok(Exit::Done)
         }
-        Err(doubt) => Err(explained(
-            doubt,
-            &read.evidence,
-            &secrets,
-            now,
-            args.explain,
-        )),
+        Err(doubt) => Err(explained(doubt, &read.evidence, &secrets, args.explain)),
     }
 }
 

@@ -21,8 +21,21 @@ pub(crate) struct Check {
     pub(crate) deliveries: Vec<Delivery>,
     /// Whether they are sent beside each other, instead of one after the other.
     pub(crate) at_once: bool,
-    /// The status that this booking has to have in the end, where the service knows it.
-    pub(crate) booking: Option<(String, String)>,
+    /// A booking, and where it has to stand in the end.
+    pub(crate) booking: Option<(String, Standing)>,
+}
+
+/// Where a booking stands once its events have come out of order.
+#[derive(Clone, Debug)]
+pub(crate) enum Standing {
+    /// The service says so.
+    Known(String),
+    /// The service knows of no such booking, so its events alone tell: the newest one's status, and those of older
+    /// ones, which came later.
+    Told {
+        newest: String,
+        outdated: Vec<String>,
+    },
 }
 
 /// One request to the consumer.

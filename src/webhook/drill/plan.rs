@@ -1,9 +1,9 @@
 //! The checks of a drill, in the order in which they are made: a pure plan.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 
-use super::{Check, Delivery, Expect};
+use super::{Check, Delivery, Expect, Standing};
 use crate::api::Dialect;
 use crate::secrets::Secret;
 use crate::webhook::json_style::{Blanks, Keys, Style};
@@ -198,6 +198,7 @@ fn unusual_bodies(subject: &Subject<'_>) -> Vec<Delivery> {
                 blanks,
                 ascii,
                 slashes,
+                markup: false,
             };
             let mut body = style.write(event.document())?;
             if blanks != Blanks::None {
@@ -350,22 +351,39 @@ fn out_of_order(subject: &Subject<'_>) -> Check {
         Some((_, status)) if status == "failed" => "booking.failed",
         _ => "booking.confirmed",
     };
-    let mut events = [newest, "booking.processing", "booking.created"].map(|it| subject.event(it));
-    let id = match &fact {
-        Some((id, _)) => id.clone(),
-        None => new_id("bk"),
+    let kinds = ["booking.created", "booking.processing", newest];
+    let (id, standing) = match fact {
+        Some((id, status)) => (id, Standing::Known(status)),
+        None => {
+            let told = Standing::Told {
+                newest: status_of(newest).to_owned(),
+                outdated: kinds[..2]
+                    .iter()
+                    .map(|it| status_of(it).to_owned())
+                    .collect(),
+            };
+            (new_id("bk"), told)
+        }
     };
-    for event in &mut events {
-        // A path of an event, so that it is set.
+    // As they happened, a second apart: ids and times tell the order to whoever goes by those.
+    let mut events = kinds.map(|it| subject.event(it));
+    for (event, ago) in events.iter_mut().zip([2, 1, 0]) {
+        let at = subject.now.saturating_sub(ago.seconds());
+        // Paths of an event, so that they are set.
         let _ = event.set("data.object.id", json!(id));
+        let _ = event.set("created_at", json!(at.unwrap_or(subject.now).to_string()));
     }
     Check {
-        booking: fact,
+        booking: Some((id, standing)),
         ..several(
             "out_of_order",
             "Events 7",
             "deliveries may come out of order: the status in an event is a hint, and the booking is read",
-            events.iter().map(|event| subject.valid(event)).collect(),
+            events
+                .iter()
+                .rev()
+                .map(|event| subject.valid(event))
+                .collect(),
         )
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Check, Expect};
+use super::{Check, Expect, Standing};
 
 /// The document at a consumer's `--state-url`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
@@ -46,18 +46,41 @@ impl Ledger {
             }
         }
         for (place, check) in checks.iter().enumerate() {
-            let Some((id, status)) = &check.booking else {
+            let Some((id, standing)) = &check.booking else {
                 continue;
             };
             let held = self.bookings.get(id).map_or("unknown", String::as_str);
-            if held != status {
-                faults.push((
-                    place,
-                    format!("{id} is {status}, and the consumer holds it for {held}"),
-                ));
-            }
+            let fault = match standing {
+                Standing::Known(status) if held != status => {
+                    format!("{id} is {status}, and the consumer holds it for {held}")
+                }
+                Standing::Told { newest, outdated } if outdated.iter().any(|it| it == held) => {
+                    format!(
+                        "the newest event of {id} says {newest}, and the consumer holds it for {held}: \
+                         it believed the one that came last"
+                    )
+                }
+                _ => continue,
+            };
+            faults.push((place, fault));
         }
         faults
+    }
+
+    /// What it does not tell: the check's place, and a sentence.
+    pub(crate) fn silences(&self, checks: &[Check]) -> Vec<(usize, String)> {
+        let silent = checks.iter().enumerate().filter_map(|(place, check)| {
+            let (id, Standing::Told { newest, outdated }) = check.booking.as_ref()? else {
+                return None;
+            };
+            let held = self.bookings.get(id);
+            let tells = held.is_some_and(|held| held == newest || outdated.contains(held));
+            (!tells).then(|| (place, format!(
+                "whether the order misled it was not seen: its state holds no status of {id}, which is made up; \
+                 --booking names one of the service"
+            )))
+        });
+        silent.collect()
     }
 }
 
@@ -102,7 +125,7 @@ mod tests {
     use super::*;
     use crate::webhook::drill::Delivery;
 
-    fn check(deliveries: &[(&str, Expect)], booking: Option<(&str, &str)>) -> Check {
+    fn check(deliveries: &[(&str, Expect)], booking: Option<(&str, Standing)>) -> Check {
         let deliveries = deliveries.iter().map(|(id, expect)| Delivery {
             event_id: (*id).to_owned(),
             signature: None,
@@ -117,7 +140,7 @@ mod tests {
             why: "x",
             deliveries: deliveries.collect(),
             at_once: false,
-            booking: booking.map(|(id, status)| (id.to_owned(), status.to_owned())),
+            booking: booking.map(|(id, standing)| (id.to_owned(), standing)),
         }
     }
 
@@ -130,7 +153,7 @@ mod tests {
             check(&[("forged", Refused), ("poisoned", Refused)], None),
             check(
                 &[("poisoned", Taken), ("twice", Refused)],
-                Some(("bk", "confirmed")),
+                Some(("bk", Standing::Known("confirmed".into()))),
             ),
         ];
         let ledger = Ledger::parse(
@@ -145,5 +168,25 @@ mod tests {
         assert_eq!(places, [0, 3, 2, 3, 3]);
         assert!(!ledger.has_settled(&checks));
         assert_eq!(Ledger::parse("[]"), None);
+    }
+
+    #[test]
+    fn of_a_made_up_booking_an_outdated_status_is_a_fault_and_none_is_not_taken_for_a_good_one() {
+        let standing = Standing::Told {
+            newest: "confirmed".to_owned(),
+            outdated: vec!["processing".to_owned()],
+        };
+        let checks = [check(&[], Some(("bk", standing)))];
+        for (bookings, faults, silences) in [
+            (r#"{"bk": "confirmed"}"#, 0, 0),
+            (r#"{"bk": "processing"}"#, 1, 0),
+            (r#"{"bk": "seated"}"#, 0, 1),
+            ("{}", 0, 1),
+        ] {
+            let ledger = format!(r#"{{"events": {{}}, "bookings": {bookings}}}"#);
+            let ledger = Ledger::parse(&ledger).unwrap();
+            let found = (ledger.faults(&checks).len(), ledger.silences(&checks).len());
+            assert_eq!(found, (faults, silences), "{bookings}");
+        }
     }
 }

@@ -14,6 +14,8 @@ pub(crate) struct Finding {
     pub(crate) reactions: Vec<Reaction>,
     /// What is wrong; empty where all is well.
     pub(crate) faults: Vec<String>,
+    /// What could not be seen, although it was looked for.
+    pub(crate) unseen: Option<String>,
     /// Why it was not made.
     pub(crate) skipped: Option<&'static str>,
 }
@@ -117,6 +119,9 @@ impl Finding {
         if let Some(why) = self.skipped {
             row["skipped"] = json!(why);
         }
+        if let Some(what) = &self.unseen {
+            row["unseen"] = json!(what);
+        }
         row
     }
 }
@@ -142,6 +147,13 @@ impl Report {
     pub(crate) fn count(&self, verdict: &str) -> usize {
         let of = self.findings.iter().filter(|it| it.verdict() == verdict);
         of.count()
+    }
+
+    /// Whether everything was refused, what is genuine, too.
+    pub(crate) fn all_is_refused(&self) -> bool {
+        let mut answers = self.findings.iter().flat_map(|finding| &finding.reactions);
+        !self.findings.is_empty()
+            && answers.all(|it| it.status().is_some_and(|it| (400..500).contains(&it)))
     }
 
     pub(crate) fn to_json(&self) -> Value {

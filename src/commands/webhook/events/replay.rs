@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::document::Document;
 use crate::output::{Page, TableCell, Tone, View};
+use crate::situation::Situation;
 use crate::walk::webhook_secrets;
 use crate::webhook::{Answer, App, DEADLINE, Endpoint, Event, Query, Signing, Store};
 
@@ -21,18 +22,19 @@ use crate::webhook::{Answer, App, DEADLINE, Endpoint, Event, Query, Signing, Sto
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook events replay evt_01 --to http://127.0.0.1:3000/webhooks\n  \
+    bookctl webhook events replay --booking bk_01 --to http://127.0.0.1:3000/webhooks\n  \
     bookctl webhook events replay --since 1h --booking bk_01 --to http://127.0.0.1:3000/webhooks --json")]
 pub(crate) struct Args {
     /// Ids of events
-    #[arg(value_name = "EVENT", required_unless_present = "since", conflicts_with_all = ["since", "until", "booking"])]
+    #[arg(value_name = "EVENT", conflicts_with_all = ["since", "until", "booking"])]
     events: Vec<String>,
     /// All that were received since: so long ago (`2h`), or a time as in search
     #[arg(long, value_name = "WHEN", value_parser = Since::parse)]
     since: Option<Since>,
-    /// And until then
+    /// All that were received until then
     #[arg(long, value_name = "WHEN", value_parser = Since::parse)]
     until: Option<Since>,
-    /// Of this booking alone
+    /// All of this booking; with --since or --until those of that time
     #[arg(long, value_name = "BOOKING")]
     booking: Option<String>,
     /// Where to
@@ -50,6 +52,11 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let narrows = args.since.is_some() || args.until.is_some() || args.booking.is_some();
+    if args.events.is_empty() && !narrows {
+        return Err(Error::usage("nothing says which events are sent again")
+            .hint("name them by their ids, or give --booking, --since or --until"));
+    }
     let webhooks = context.webhooks()?;
     let events = if args.events.is_empty() {
         let now = Timestamp::now();
@@ -87,6 +94,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let begun = store.begin_replay(row.number, app.url().to_owned()).await;
         let parcel = begun.map_err(unwritten)?;
         let (event, attempt) = (parcel.event.clone(), parcel.attempt);
+        context.situation.replace(Situation::Posted {
+            what: format!("{} of {} events were", place + 1, events.len()),
+            to: app.url().to_owned(),
+        });
         let answer = app.take(parcel, signing, |_| ()).await;
         let noted = store.note_replay(row.number, attempt, answer.clone());
         noted.await.map_err(unwritten)?;

@@ -78,8 +78,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             "no kind of event is known as {kind}; known are {known}"
         ));
     }
-    let secrets = webhook_secrets(context, args.secret_stdin).await?;
+    // First of all: what a killed listener left there would pass for this one.
     let ready_file = args.ready_file.map(ReadyFile::new).transpose()?;
+    let secrets = webhook_secrets(context, args.secret_stdin).await?;
     let (socket, address) = bind(args.expose, args.port)?;
     let forwards_to = args.forward_to.as_ref().map(|it| it.as_str().to_owned());
     let app = match args.forward_to {
@@ -115,6 +116,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let store = Store::new(webhooks)?;
     let due = store.take_over(slate.left()).await.map_err(unwritten)?;
     let left = store.waiting().await.map_err(unwritten)?;
+    let due_in = due.first().map_or(0.0, |(_, at)| {
+        at.duration_since(now).as_secs_f64().ceil().max(0.0)
+    });
     // Before anybody is told that it is ready: a signal then ends it cleanly at once.
     let mut signals = Signals::listen()?;
     let shown_secret = args
@@ -127,6 +131,13 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         kinds: args.events,
         app,
     };
+    let exposed = (!address.ip().is_loopback()).then(|| format!("http://{address}/"));
+    if exposed.is_some() {
+        context.out.warn(&format!(
+            "exposed on {}: whoever reaches it may send deliveries; what the secret did not sign is refused",
+            address.ip()
+        ));
+    }
     let (listener, mut notices) = Listener::start(listening, socket, store.clone(), slate, due)?;
     let url = format!("http://{}/", reached_at(address));
     let mut stand = None;
@@ -145,7 +156,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 url: &url,
                 forwards_to: forwards_to.as_deref(),
                 registered: stand.is_some(),
+                exposed,
                 left,
+                due_in,
             });
             let stand = &stand;
             let held = async {

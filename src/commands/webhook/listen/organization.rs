@@ -38,17 +38,34 @@ impl Stand {
     }
 
     /// Looks after the URL without end: a sandbox that was reset, or started anew, knows none, and would deliver
-    /// nothing. What somebody else sets stays.
+    /// nothing. What somebody else sets stays, and is said once.
     pub(super) async fn hold(&self, context: &Context) -> Infallible {
+        let ours = &self.0.ours;
+        let mut known = ours.clone();
         loop {
             sleep(LOOK).await;
             // A sandbox that is not there now may come back.
-            if matches!(present(context).await, Ok(None))
-                && set(context, Some(&self.0.ours)).await.is_ok()
-            {
-                context
-                    .out
-                    .note("the sandbox was reset: it delivers to this listener again");
+            let Ok(url) = present(context).await else {
+                continue;
+            };
+            match url {
+                None if set(context, Some(ours)).await.is_ok() => {
+                    context
+                        .out
+                        .note("the sandbox was reset: it delivers to this listener again");
+                    known.clone_from(ours);
+                }
+                Some(url) if url != known => {
+                    context.out.note(&match url == *ours {
+                        true => "the sandbox delivers to this listener again".to_owned(),
+                        false => format!(
+                            "the sandbox delivers to {url} now, and not to this listener: another one, or \
+                             somebody, has set it"
+                        ),
+                    });
+                    known = url;
+                }
+                _ => {}
             }
         }
     }

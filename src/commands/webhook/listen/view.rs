@@ -20,8 +20,12 @@ pub(super) struct Ready<'a> {
     pub(super) forwards_to: Option<&'a str>,
     /// Whether the organization's webhook URL is this listener's now.
     pub(super) registered: bool,
+    /// Where it can be reached, too, where it listens beyond this machine.
+    pub(super) exposed: Option<String>,
     /// Events that an earlier listener did not get forwarded.
     pub(super) left: u64,
+    /// Seconds until the first of them is due.
+    pub(super) due_in: f64,
 }
 
 impl View for Ready<'_> {
@@ -32,13 +36,17 @@ impl View for Ready<'_> {
     fn page(&self) -> Page {
         let mut page = Page::default();
         page.heading(Tone::Good, "listening", self.url);
+        page.field_if("exposed", self.exposed.as_deref());
         page.field_if("forward to", self.forwards_to);
         if self.left > 0 {
             let what = match self.forwards_to {
-                Some(_) => "received before, forwarded now",
-                None => "received before, still to be forwarded: give --forward-to",
+                Some(_) if self.due_in > 0.0 => {
+                    format!("forwarded when due, the first in {} s", self.due_in)
+                }
+                Some(_) => "forwarded when due, the first now".to_owned(),
+                None => "still to be forwarded: give --forward-to".to_owned(),
             };
-            page.field("waiting", format!("{} {what}", self.left));
+            page.field("waiting", format!("{} received before, {what}", self.left));
         }
         page.field(
             "service",
