@@ -83,7 +83,7 @@ fn listed(context: &Context, list: List, row: u32) -> Result<String> {
     }
     let why = match journal.listed(list, 1)? {
         Some(_) => format!("the last list of {noun} has no row @{row}"),
-        None => format!("@{row} is a row of the last list of {noun}, and none was shown yet"),
+        None => format!("there is no @{row}: no list of {noun} was shown yet, or it was empty"),
     };
     Err(Error::usage(why).hint(format!("list them with `{command}`")))
 }

@@ -145,7 +145,7 @@ fn a_row_of_the_list_stands_for_its_booking_in_every_command_that_takes_one() {
         text(&none_yet, "hint").contains("bookctl bookings"),
         "{none_yet}"
     );
-    assert!(text(&none_yet, "message").contains("none was shown yet"));
+    assert!(text(&none_yet, "message").contains("no list of bookings was shown yet"));
     let rows = listed(&home, &[]);
     // The newest first.
     assert_eq!(text(&rows[0], "id"), paused);
