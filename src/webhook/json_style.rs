@@ -83,7 +83,6 @@ impl Style {
             (true, true, false),
             (false, true, false),
             (false, false, true),
-            (true, false, true),
         ];
         keys.into_iter().flat_map(move |keys| {
             blanks.into_iter().flat_map(move |blanks| {
@@ -277,11 +276,20 @@ impl Formatter for Writer {
         writer: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
+        let Style {
+            ascii,
+            slashes,
+            markup,
+            ..
+        } = self.style;
+        if !(ascii || slashes || markup) {
+            return writer.write_all(fragment.as_bytes());
+        }
         for c in fragment.chars() {
-            if c == '/' && self.style.slashes {
+            if c == '/' && slashes {
                 writer.write_all(b"\\/")?;
-            } else if (!c.is_ascii() && self.style.ascii)
-                || (self.style.markup && matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}'))
+            } else if (!c.is_ascii() && ascii)
+                || (markup && matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}'))
             {
                 for unit in c.encode_utf16(&mut [0; 2]) {
                     write!(writer, "\\u{unit:04x}")?;
