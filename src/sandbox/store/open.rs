@@ -194,7 +194,8 @@ impl Found {
 
 /// Creates the schema in an empty database, once, whoever else is about to; says what is there.
 fn create_schema(connection: &mut Connection) -> rusqlite::Result<Found> {
-    let found = Found::read(connection)?;
+    // Both in one snapshot: between two readings another process may finish its schema.
+    let found = Found::read(&*connection.transaction()?)?;
     if !found.is_unclaimed() {
         return Ok(found);
     }
