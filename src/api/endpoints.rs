@@ -7,6 +7,7 @@ use super::client::{Answer, Call, Client};
 use super::dialect::Dialect;
 use super::failure::Failure;
 use super::retry::{self, Next};
+use crate::error::{Error, Result};
 
 /// Where venues are looked for.
 #[derive(Clone, Debug)]
@@ -28,7 +29,7 @@ pub(crate) struct VenueQuery {
 }
 
 impl VenueQuery {
-    pub(crate) fn call(&self, dialect: &Dialect) -> Call {
+    pub(crate) fn call(&self, dialect: &Dialect) -> Result<Call> {
         let mut body = Map::new();
         body.insert("vertical".into(), json!(self.vertical));
         body.insert("datetime".into(), json!(self.datetime));
@@ -48,8 +49,8 @@ impl VenueQuery {
         if !self.providers.is_empty() {
             body.insert(dialect.providers_field.clone(), json!(self.providers));
         }
-        body.extend(self.fields.clone());
-        Call::post("/v1/venues/search", Value::Object(body))
+        let body = with_fields(Value::Object(body), &self.fields)?;
+        Ok(Call::post("/v1/venues/search", body))
     }
 }
 
@@ -65,7 +66,7 @@ pub(crate) struct SlotQuery {
 }
 
 impl SlotQuery {
-    pub(crate) fn call(&self, dialect: &Dialect) -> Call {
+    pub(crate) fn call(&self, dialect: &Dialect) -> Result<Call> {
         let mut body = Map::new();
         body.insert(dialect.slots_venue_field.clone(), json!(self.venue_id));
         body.insert(dialect.slots_datetime_field.clone(), json!(self.datetime));
@@ -74,8 +75,8 @@ impl SlotQuery {
             json!(self.party_size),
         );
         insert_some(&mut body, "provider", self.provider.as_deref());
-        body.extend(self.fields.clone());
-        Call::post("/v1/availability/search", Value::Object(body))
+        let body = with_fields(Value::Object(body), &self.fields)?;
+        Ok(Call::post("/v1/availability/search", body))
     }
 }
 
@@ -124,23 +125,29 @@ impl NewBooking {
     }
 }
 
-/// A request's body with fields that have no name here: objects are joined, anything else replaces what was there.
-pub(crate) fn with_fields(body: Value, fields: Map<String, Value>) -> Value {
-    match body {
-        Value::Object(mut body) => {
-            for (name, field) in fields {
-                let joined = match (body.get_mut(&name).map(Value::take), field) {
-                    (Some(held @ Value::Object(_)), Value::Object(fields)) => {
-                        with_fields(held, fields)
-                    }
-                    (_, field) => field,
-                };
-                body.insert(name, joined);
+/// A request's body with fields that have no name here; objects are joined.
+///
+/// # Errors
+/// `usage` (2) where the request has the field already: what was asked, looked up and shown would not be what is sent.
+pub(crate) fn with_fields(body: Value, fields: &Map<String, Value>) -> Result<Value> {
+    let Value::Object(mut body) = body else {
+        return Ok(body);
+    };
+    for (name, field) in fields {
+        let joined = match (body.get_mut(name).map(Value::take), field) {
+            (Some(held @ Value::Object(_)), Value::Object(fields)) => with_fields(held, fields)?,
+            (Some(_), _) => {
+                return Err(Error::usage(format!(
+                    "-F sets {}, which the request has already",
+                    name.escape_debug()
+                ))
+                .hint("say it with its flag, or its argument"));
             }
-            Value::Object(body)
-        }
-        other => other,
+            (None, field) => field.clone(),
+        };
+        body.insert(name.clone(), joined);
     }
+    Ok(Value::Object(body))
 }
 
 /// POST /v1/bookings with its idempotency key.

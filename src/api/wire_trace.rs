@@ -80,17 +80,20 @@ fn without_webhook_secret(body: &[u8]) -> String {
     }
 }
 
-/// The body as it may be shown: one-time codes and payment answers are masked.
+/// The body as it may be shown: one-time codes and payment answers are masked, however deep they stand.
 pub(crate) fn redacted(body: &Value, dialect: &Dialect) -> Value {
-    let mut body = body.clone();
-    if let Some(object) = body.as_object_mut() {
-        for (key, value) in object.iter_mut() {
-            if is_secret(key, dialect) {
-                *value = Value::from("***");
-            }
-        }
+    let mask = |(key, value): (&String, &Value)| {
+        let shown = match is_secret(key, dialect) {
+            true => Value::from("***"),
+            false => redacted(value, dialect),
+        };
+        (key.clone(), shown)
+    };
+    match body {
+        Value::Object(object) => Value::Object(object.iter().map(mask).collect()),
+        Value::Array(items) => items.iter().map(|item| redacted(item, dialect)).collect(),
+        other => other.clone(),
     }
-    body
 }
 
 #[cfg(test)]
@@ -109,5 +112,7 @@ mod tests {
             redacted(&body, &dialect),
             json!({"pin": "***", "code": "***", "psp_response": "***", "note": "x"})
         );
+        let nested = json!({"x": [{"pin": 123456}]});
+        assert_eq!(redacted(&nested, &dialect), json!({"x": [{"pin": "***"}]}));
     }
 }

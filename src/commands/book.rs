@@ -243,6 +243,7 @@ fn draft(context: &Context, args: Args) -> Result<Draft> {
         goes_ahead: args.yes,
         ..Draft::default()
     };
+    draft.check_fields()?;
     if let Some(venue) = &args.venue {
         draft.venue = Some(locate_venue(context, venue)?);
     }

@@ -1,11 +1,14 @@
 //! `key=value` and `Name: value`, as `-F` and `-H` take them, and the body that fields make.
 
 use reqwest::header::{HeaderName, HeaderValue};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use crate::api::{Call, with_fields};
 use crate::error::{Error, Result};
 use crate::model::document::plain;
+
+/// How deep a field's brackets may nest: deeper ones no service reads.
+const DEEPEST: usize = 32;
 
 /// A field and its value.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,9 +25,17 @@ pub(crate) fn field(text: &str) -> Result<Field, String> {
         .as_str()
         .and_then(|text| serde_json::from_str::<Value>(text).ok());
     Ok(match typed {
+        // An id of many digits, or with a zero in front, is none that a number can hold.
+        Some(Value::Number(number)) if !is_kept(&number, &field.value) => field,
         Some(value @ (Value::Null | Value::Bool(_) | Value::Number(_))) => Field { value, ..field },
         _ => field,
     })
+}
+
+/// Whether a number is written as it was given; of one with a fraction or an exponent the value is what counts.
+fn is_kept(number: &Number, given: &Value) -> bool {
+    let given = given.as_str().unwrap_or_default();
+    given.contains(['.', 'e', 'E']) || number.to_string() == given
 }
 
 /// Reads `key=value`; the value is text as it stands.
@@ -56,7 +67,10 @@ impl Extra {
     /// The call with the fields in its body.
     pub(crate) fn add_to(self, mut call: Call) -> Result<Call> {
         let fields = self.body()?;
-        call.body = call.body.map(|body| with_fields(body, fields));
+        call.body = match call.body {
+            Some(body) => Some(with_fields(body, &fields)?),
+            None => None,
+        };
         Ok(call)
     }
 }
@@ -102,7 +116,8 @@ fn steps(key: &str) -> Option<Vec<&str>> {
         steps.push(step);
         rest = after;
     }
-    let fits = !name.is_empty() && steps.iter().all(|step| !step.contains('['));
+    let fits =
+        steps.len() <= DEEPEST && !name.is_empty() && steps.iter().all(|step| !step.contains('['));
     fits.then_some(steps)
 }
 
@@ -232,6 +247,13 @@ mod tests {
             ("a=", "a", json!("")),
             ("a=x=y", "a", json!("x=y")),
             ("a=[1]", "a", json!("[1]")),
+            ("a=1.50", "a", json!(1.5)),
+            (
+                "a=12345678901234567890123",
+                "a",
+                json!("12345678901234567890123"),
+            ),
+            ("a=-0", "a", json!("-0")),
         ] {
             let key = key.to_owned();
             assert_eq!(field(text).unwrap(), Field { key, value });

@@ -68,7 +68,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     };
     let fields = args.extra.body()?;
     let mut call = changes.call(id, &context.dialect());
-    call.body = call.body.map(|body| with_fields(body, fields.clone()));
+    call.body = match call.body {
+        Some(body) => Some(with_fields(body, &fields)?),
+        None => None,
+    };
     if args.dry_run {
         return preview(context, call);
     }

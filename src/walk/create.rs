@@ -113,6 +113,9 @@ pub(super) async fn make(context: &Context, key: &str, body: Value) -> Result<Ma
             error.message
         ));
     }
+    if begun == Begun::Settled {
+        warn_of_two(context, key, &booking);
+    }
     // What was made now is what was asked for, in whatever words the service repeats it.
     let asked = call.body.as_ref().filter(|_| status != 201);
     let difference = asked.and_then(|asked| difference(asked, &booking));
@@ -169,6 +172,19 @@ fn same_text(name: &str, one: &str, other: &str) -> bool {
             words(one) == words(other) || other.contains(['*', '•', '…'])
         }
         _ => one == other,
+    }
+}
+
+/// A key that made one booking and now brings another: the service forgot it, as a sandbox does that was reset, or the
+/// API key is another organization's after all.
+fn warn_of_two(context: &Context, key: &str, booking: &Booking) {
+    let known = context.journal().and_then(|journal| journal.attempt(key));
+    let known = known.ok().flatten().and_then(|attempt| attempt.booking_id);
+    if let Some(known) = known.filter(|known| known != booking.id()) {
+        context.out.warn(&format!(
+            "this idempotency key made booking {known} before, and {} now: both may stand",
+            booking.id()
+        ));
     }
 }
 

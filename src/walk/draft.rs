@@ -34,6 +34,22 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
+    /// Refuses fields that the request has anyway, before anything is asked or looked up by them.
+    pub(crate) fn check_fields(&self) -> Result<()> {
+        let any = || Some(String::new());
+        let whole = NewBooking {
+            provider: any(),
+            availability_id: any(),
+            email: any(),
+            phone: any(),
+            end_user: any(),
+            webhook_url: any(),
+            vendor_payment: true,
+            ..NewBooking::default()
+        };
+        with_fields(whole.body(), &self.fields).map(drop)
+    }
+
     /// The request, once a venue, a time, a party and a guest are known.
     pub(crate) fn body(&self, datetime: String) -> Result<Value> {
         let missing = |what: &str| Error::usage(format!("no {what} is named"));
@@ -52,7 +68,7 @@ impl Draft {
             webhook_url: self.webhook_url.clone(),
             vendor_payment: self.vendor_payment,
         };
-        Ok(with_fields(booking.body(), self.fields.clone()))
+        with_fields(booking.body(), &self.fields)
     }
 
     /// The command that books what was walked to, for whoever has to come back to it.

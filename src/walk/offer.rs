@@ -175,7 +175,7 @@ async fn ask(
         .out
         .progress(&format!("looking up slots at {}", venue.name()));
     let answer = context
-        .read(query.call(&dialect))
+        .read(query.call(&dialect)?)
         .await
         .map_err(|error| match error.exit {
             Exit::NotFound => {

@@ -18,7 +18,7 @@ pub(crate) async fn find_venues(
 ) -> Result<(Document, Vec<Venue>)> {
     let dialect = context.dialect();
     let progress = context.out.progress("searching");
-    let answer = context.read(query.call(&dialect)).await?;
+    let answer = context.read(query.call(&dialect)?).await?;
     drop(progress);
     let venues: Vec<Venue> = list(answer.document.value(), &dialect.venues_field)
         .ok_or_else(|| not_a_list("venues", &dialect.venues_field))?

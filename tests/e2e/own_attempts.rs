@@ -54,6 +54,24 @@ fn an_attempt_is_not_settled_with_another_organizations_key() {
     of_another(&home, &["attempts", "resume", "k", "--same-organization"]).exits(6);
 }
 
+/// Where two keys were said to be of one organization and are not, both bookings are named.
+#[test]
+fn a_key_that_brings_another_booking_than_it_made_is_no_quiet_success() {
+    let served = Served::start();
+    let home = served.home();
+    home.run(booking("k", "Ada Lovelace")).exits(0);
+    let first = text(&served.bookings()[0], "id");
+    let mut again = booking("k", "Ada Lovelace");
+    again.push("--same-organization");
+    let output = of_another(&home, &again).exits(0);
+    assert!(
+        output
+            .stderr
+            .contains(&format!("made booking {first} before")),
+        "{output}"
+    );
+}
+
 #[test]
 fn a_batch_takes_no_row_from_another_organizations_attempts() {
     let served = Served::start();
@@ -169,6 +187,38 @@ fn a_field_without_a_flag_travels_with_every_call_and_a_dry_run_shows_it() {
         assert_eq!(request["body"]["note"], 7, "{line}: {request}");
         assert_eq!(request["method"], "POST");
     }
+    // What has a flag is said with it: what was looked up, shown and asked would not be what is sent.
+    for (line, field) in [
+        (
+            "book ven_confirms --at 2031-12-01T19:30:00Z --party 2 --name Ada",
+            "party_size=5",
+        ),
+        (
+            "book ven_confirms --at 2031-12-01T19:30:00Z --party 2",
+            "customer[name]=Bob",
+        ),
+        ("modify bk_1 --party 3", "party_size=5"),
+        (
+            "search dining --near London --at 2031-12-01T19:30:00Z",
+            "location=Paris",
+        ),
+        (
+            "slots ven_confirms --at 2031-12-01T19:30:00Z",
+            "venue_id=ven_otp",
+        ),
+    ] {
+        let error = home
+            .run(line.split(' ').chain(["-F", field, "--json"]))
+            .refused(2, "usage");
+        assert!(
+            text(&error, "message").contains("already"),
+            "{line}: {error}"
+        );
+    }
+    // Deeper than any service reads, and than the stack is.
+    let deep = format!("a{}=1", "[x]".repeat(20_000));
+    home.run(["api", "POST", "/v1/x", "--dry-run", "--json", "-F", &deep])
+        .refused(2, "usage");
     // A field of the guest does not replace the guest.
     let book =
         "book ven_confirms --at 2031-12-01T19:30:00Z --party 2 --name Ada --dry-run --json -F";

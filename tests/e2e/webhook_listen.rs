@@ -456,6 +456,24 @@ fn an_exposed_listener_says_where_and_what_it_risks() {
     assert!(!near.stderr.contains("exposed"), "{near}");
 }
 
+/// "`--delivery-interval 30s` gives the service's own pace … on the sandbox's clock" (wire contract)
+#[test]
+fn at_the_services_own_pace_deliveries_come_with_the_clock_each_time_that_it_is_moved() {
+    let home = Home::new();
+    let served = Served::with(&home, &["--ephemeral", "--delivery-interval", "30s"]);
+    let home = served.home();
+    let listening = Listening::start(&home, &[]);
+    for came in [2, 4] {
+        home.booked("ven_confirms", &[], 0);
+        home.advance("35s");
+        until("the events came", || {
+            let list = home.run(["webhook", "events", "list", "--json"]);
+            list.json()["events"].as_array().unwrap().len() == came
+        });
+    }
+    listening.end();
+}
+
 #[test]
 fn a_listener_that_sleeps_loses_nothing() {
     let served = Served::start();

@@ -55,6 +55,10 @@ fn without_a_service_a_signature_is_made_and_verified_and_no_sandbox_lends_its_s
         home.run(["attempts", "--json"]).exits(0);
         home.run(["webhook", "events", "list", "--json"])
             .refused(3, "config");
+        for about in ["send booking.confirmed --to", "drill"] {
+            let line = format!("webhook {about} http://127.0.0.1:9/ --booking bk_1 --json");
+            home.run(line.split(' ')).refused(3, "config");
+        }
         let home = Home::new().with(name, value);
         verify(&home, BODY, &header, 12, &[]).refused(3, "no_secret");
         assert!(!home.path().join("sandbox.db").exists());

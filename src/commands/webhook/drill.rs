@@ -36,7 +36,7 @@ pub(crate) struct Args {
     state_url: Option<Endpoint>,
     /// A booking of the service that the events are about, for a consumer that reads what it is told of
     #[arg(long, value_name = "BOOKING")]
-    booking: Option<String>,
+    pub(super) booking: Option<String>,
     /// Read the secret from standard input
     #[arg(long)]
     secret_stdin: bool,
@@ -48,7 +48,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .first()
         .ok_or_else(|| Error::config("there is no webhook secret"))?;
     let booking = match &args.booking {
-        Some(id) => Some(read_booking(context, id).await?),
+        Some(id) => {
+            context.refuse_sandbox().await?;
+            Some(read_booking(context, id).await?)
+        }
         None => None,
     };
     let dialect = context.dialect();

@@ -37,7 +37,9 @@ impl Command {
     /// Whether a secret and an address are all that it needs.
     pub(super) fn does_without_service(&self) -> bool {
         match self {
-            Command::Verify(_) | Command::Sign(_) | Command::Send(_) | Command::Drill(_) => true,
+            Command::Verify(_) | Command::Sign(_) => true,
+            Command::Send(args) => args.booking.is_none(),
+            Command::Drill(args) => args.booking.is_none(),
             Command::Listen(_) | Command::Events(_) => false,
         }
     }

@@ -42,7 +42,7 @@ impl Served {
         Self::with(home, &[])
     }
 
-    fn with(home: &Home, more: &[&str]) -> Self {
+    pub(crate) fn with(home: &Home, more: &[&str]) -> Self {
         let arguments = ["sandbox", "serve", "--port", "0", "--json"];
         let mut command = home.command(arguments.iter().chain(more));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -74,8 +74,16 @@ impl Stand {
     pub(super) async fn put_back(self, context: &Context, store: &Store) {
         let Registration { ours, previous } = &self.0;
         let put_back = async {
-            if present(context).await?.as_ref() == Some(ours) {
-                set(context, previous.as_deref()).await?;
+            match present(context).await? {
+                Some(url) if url == *ours => set(context, previous.as_deref()).await?,
+                Some(url) => {
+                    if let Some(previous) = previous.as_ref().filter(|it| **it != url) {
+                        context.out.note(&format!(
+                            "the organization's webhook URL is {url} now; before this listener it was {previous}"
+                        ));
+                    }
+                }
+                None => {}
             }
             store.forget_registration().await.map_err(unwritten)
         };
