@@ -142,7 +142,9 @@ async fn examine(
         };
         if findings.is_empty() {
             match reactions.first().map(|reaction| &reaction.outcome) {
-                Some(Err(why @ NoReply::NotReached(_))) => return Err(no_answer(why, poster)),
+                Some(Err(why @ NoReply::NotReached(_))) => {
+                    return Err(no_answer(why, &poster.endpoint, poster.deadline));
+                }
                 Some(Err(_)) => gives_up = Some("not even a valid event is answered"),
                 _ => {}
             }
@@ -177,7 +179,7 @@ async fn ledger(poster: &Poster, url: &Endpoint) -> Result<Ledger> {
             let status = reply.status;
             return Err(no_ledger(url, &format!("answered {status}")));
         }
-        Err(why) => return Err(no_answer(why, poster)),
+        Err(why) => return Err(no_answer(why, url, poster.deadline)),
     };
     Ledger::parse(text).ok_or_else(|| no_ledger(url, "is no such document"))
 }

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -87,7 +89,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     });
     let reaction = poster.post(std::slice::from_ref(&header), body).await;
     if let Err(why) = &reaction.outcome {
-        return Err(no_answer(why, &poster));
+        return Err(no_answer(why, &poster.endpoint, poster.deadline));
     }
     let sent = Sent {
         url: poster.endpoint.as_str(),
@@ -140,17 +142,14 @@ fn structured(value: Value) -> Value {
 }
 
 /// The consumer did not answer (15).
-pub(super) fn no_answer(why: &NoReply, poster: &Poster) -> Error {
-    let url = poster.endpoint.as_str();
+pub(super) fn no_answer(why: &NoReply, url: &Endpoint, deadline: Duration) -> Error {
+    let url = url.as_str();
     let (code, message) = match why {
         NoReply::NotReached(why) => ("network", format!("{url} is not reached: {why}")),
         NoReply::Broken(why) => ("network", format!("{url} gave no answer: {why}")),
         NoReply::TooLate => (
             "timeout",
-            format!(
-                "{url} did not answer within {} s",
-                poster.deadline.as_secs_f32()
-            ),
+            format!("{url} did not answer within {} s", deadline.as_secs_f32()),
         ),
     };
     Error::new(code, Exit::Network, message)
