@@ -71,10 +71,9 @@ impl Context {
 
     /// The same for a command that can do without a service: one that is refused is not opened.
     pub(crate) fn without_need(mut setup: Setup) -> Result<Self> {
-        let is_chosen = setup.target().is_ok();
-        setup.wishes.does_without = true;
-        setup.wishes.no_sandbox |= !is_chosen;
-        Context::new(setup)
+        setup.wishes.no_sandbox |= setup.target().is_err();
+        let target = setup.target_or_none()?;
+        Ok(Context::with_target(setup, target))
     }
 
     pub(crate) fn with_target(setup: Setup, target: Target) -> Self {
@@ -279,10 +278,12 @@ impl Context {
         let client = self.client()?;
         let mut allowed = self.admit(&call, self.max_wait()).await?;
         loop {
-            let sent = client.read(&call).await;
-            self.observe_allowance(&call);
-            match sent {
-                Ok(answer) => return Ok(answer),
+            match client.read(&call).await {
+                // Written with whatever the journal writes next: a read that went well waits for no disk.
+                Ok(answer) => {
+                    self.observe_allowance(&call);
+                    return Ok(answer);
+                }
                 Err(failure) => {
                     self.note_allowance(&call);
                     allowed = self.pause_for_limit(failure, &call, allowed).await?;

@@ -47,8 +47,7 @@ impl Setup {
             wishes: Wishes {
                 profile: flags.profile.clone(),
                 no_sandbox: flags.no_sandbox || Environment::on(environment.no_sandbox.as_ref()),
-                does_without: false,
-                any_key_will_do: false,
+                ..Wishes::default()
             },
             environment,
             stdin_is_terminal: terminals.stdin,

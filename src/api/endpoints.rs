@@ -49,8 +49,7 @@ impl VenueQuery {
         if !self.providers.is_empty() {
             body.insert(dialect.providers_field.clone(), json!(self.providers));
         }
-        let body = with_fields(Value::Object(body), &self.fields)?;
-        Ok(Call::post("/v1/venues/search", body))
+        Call::post("/v1/venues/search", Value::Object(body)).with_fields(&self.fields)
     }
 }
 
@@ -75,8 +74,7 @@ impl SlotQuery {
             json!(self.party_size),
         );
         insert_some(&mut body, "provider", self.provider.as_deref());
-        let body = with_fields(Value::Object(body), &self.fields)?;
-        Ok(Call::post("/v1/availability/search", body))
+        Call::post("/v1/availability/search", Value::Object(body)).with_fields(&self.fields)
     }
 }
 
@@ -148,6 +146,17 @@ pub(crate) fn with_fields(body: Value, fields: &Map<String, Value>) -> Result<Va
         body.insert(name.clone(), joined);
     }
     Ok(Value::Object(body))
+}
+
+impl Call {
+    /// The call with these fields in its body, as [`with_fields`] has it.
+    pub(crate) fn with_fields(mut self, fields: &Map<String, Value>) -> Result<Self> {
+        self.body = match self.body {
+            Some(body) => Some(with_fields(body, fields)?),
+            None => None,
+        };
+        Ok(self)
+    }
 }
 
 /// POST /v1/bookings with its idempotency key.

@@ -142,7 +142,6 @@ async fn send(context: &Context, call: &Call) -> Result<(Head, Result<Document>)
             });
         }
         let raw = client.send_raw(call).await;
-        context.observe_allowance(call);
         context.note_allowance(call);
         let raw = raw.map_err(|failure| failure.into_error(call))?;
         let failure = match raw.answer {

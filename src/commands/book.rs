@@ -128,7 +128,7 @@ const ONE_BOOKING: &[&str] = &[
 ];
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    if args.same_organization {
+    if args.same_organization && !args.dry_run {
         context.journal()?.take_any_account();
     }
     if let Some(from) = args.from {

@@ -3,7 +3,7 @@
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Number, Value};
 
-use crate::api::{Call, with_fields};
+use crate::api::Call;
 use crate::error::{Error, Result};
 use crate::model::document::plain;
 
@@ -65,13 +65,8 @@ impl Extra {
     }
 
     /// The call with the fields in its body.
-    pub(crate) fn add_to(self, mut call: Call) -> Result<Call> {
-        let fields = self.body()?;
-        call.body = match call.body {
-            Some(body) => Some(with_fields(body, &fields)?),
-            None => None,
-        };
-        Ok(call)
+    pub(crate) fn add_to(self, call: Call) -> Result<Call> {
+        call.with_fields(&self.body()?)
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::field::Extra;
 use super::timing::Zone;
-use crate::api::{Changes, with_fields};
+use crate::api::Changes;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -67,11 +67,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         seating: args.seating,
     };
     let fields = args.extra.body()?;
-    let mut call = changes.call(id, &context.dialect());
-    call.body = match call.body {
-        Some(body) => Some(with_fields(body, &fields)?),
-        None => None,
-    };
+    let call = changes.call(id, &context.dialect()).with_fields(&fields)?;
     if args.dry_run {
         return preview(context, call);
     }

@@ -205,7 +205,6 @@ async fn send_once(context: &Context, call: Call) -> Result<Document> {
         });
         let progress = context.out.progress("asking the service");
         let sent = context.client()?.send(&call).await;
-        context.observe_allowance(&call);
         context.note_allowance(&call);
         drop(progress);
         context.situation.replace(Situation::Nothing);

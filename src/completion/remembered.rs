@@ -46,8 +46,7 @@ impl Surroundings {
             wishes: Wishes {
                 profile: profiles.last().map(str::to_owned),
                 no_sandbox: line.before().any(|word| word == "--no-sandbox"),
-                does_without: false,
-                any_key_will_do: false,
+                ..Wishes::default()
             },
             now: Timestamp::now(),
         }

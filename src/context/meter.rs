@@ -103,11 +103,12 @@ impl Context {
         }
     }
 
-    /// Writes what was observed, where nothing else was written since; a journal that cannot take it loses it.
+    /// The same, and writes it; a journal that cannot take it loses it.
     pub(crate) fn note_allowance(&self, call: &Call) {
         if shared_budget(call).is_none() {
             return;
         }
+        self.observe_allowance(call);
         if let Ok(mut journal) = self.journal() {
             let _ = journal.note_observed();
         }

@@ -32,7 +32,6 @@ pub(crate) async fn send_answer(
         .replace(Situation::Answering { id: id.to_owned() });
     let progress = context.out.progress("answering");
     let sent = client.send(&call).await;
-    context.observe_allowance(&call);
     context.note_allowance(&call);
     drop(progress);
     let failure = match sent {

@@ -26,7 +26,6 @@ pub(crate) async fn change(
         });
         let progress = context.out.progress(&format!("sending the {what}"));
         let sent = client.send(&call).await;
-        context.observe_allowance(&call);
         context.note_allowance(&call);
         drop(progress);
         let failure = match sent {
