@@ -32,9 +32,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
 /// Makes the file where it is not there, for its owner alone: 0600, its folder 0700. One that is there, and that
 /// others may read, is closed to them.
 pub(crate) fn make(path: &Path) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        make_folder(folder)?;
-    }
+    make_folder_of(path)?;
     if path.exists() {
         close_to_others(path, 0o077, 0o600);
     } else {
@@ -50,7 +48,7 @@ pub(crate) fn make(path: &Path) -> io::Result<()> {
 /// Syncs the folders around a new file, as far as its file system goes: one that was just made would, in a power cut,
 /// be lost with all that was synced in it.
 #[cfg(unix)]
-fn keep_names(path: &Path) -> io::Result<()> {
+pub(crate) fn keep_names(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
     let path = path.canonicalize()?;
     let device = path.metadata()?.dev();
@@ -72,7 +70,7 @@ fn keep_names(path: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn keep_names(_: &Path) -> io::Result<()> {
+pub(crate) fn keep_names(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
@@ -120,6 +118,11 @@ pub(crate) fn update<E: From<io::Error>>(
         replace(path, &text)?;
     }
     Ok(())
+}
+
+/// Makes the folder of a file if it is not there: 0700.
+pub(crate) fn make_folder_of(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), make_folder)
 }
 
 fn make_folder(folder: &Path) -> io::Result<()> {
