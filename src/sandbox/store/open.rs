@@ -155,7 +155,7 @@ mod tests {
     }
 
     fn failure(path: &Path) -> Failure {
-        open(path).err().expect("it is refused").failure
+        open(path).unwrap_err().failure
     }
 
     #[test]
