@@ -19,6 +19,7 @@ use super::wire_trace::WireTrace;
 use crate::error::{Error, Result, reason};
 use crate::exit::Exit;
 use crate::model::document::Document;
+use crate::regular_file;
 use crate::secrets::{KeySource, Secret};
 
 /// How long a connection may take to come about: an unreachable address is said within 3 s.
@@ -515,6 +516,9 @@ fn root_cause(error: &reqwest::Error) -> String {
     }
 }
 
+/// The authorities of a whole system take a quarter of a megabyte.
+const LARGEST_BUNDLE: u64 = 16 * 1024 * 1024;
+
 fn authorities(file: &std::path::Path) -> Result<Vec<Certificate>> {
     let unusable = |why: String| {
         Error::config(format!(
@@ -523,7 +527,7 @@ fn authorities(file: &std::path::Path) -> Result<Vec<Certificate>> {
         ))
         .hint("it must be a PEM file with certificates")
     };
-    let pem = std::fs::read(file).map_err(|error| unusable(reason(&error)))?;
+    let pem = regular_file::read(file, LARGEST_BUNDLE).map_err(|error| unusable(reason(&error)))?;
     let certificates =
         Certificate::from_pem_bundle(&pem).map_err(|error| unusable(root_cause(&error)))?;
     if certificates.is_empty() {

@@ -9,7 +9,7 @@ use super::limits::{self, Window};
 use crate::error::{Error, Result, reason};
 use crate::model::retention::Retention;
 use crate::patience::{Patience, Wait};
-use crate::private_file;
+use crate::{ownership, private_file};
 
 /// The schema that this program writes: each step brings a journal of the version before to the next, and
 /// a new one goes through them all.
@@ -121,6 +121,7 @@ pub(crate) struct Journal {
 impl Journal {
     /// Opens the journal, and makes it where there is none: 0600 in a 0700 folder.
     pub(crate) fn open(path: &Path, origin: String, profile: Option<String>) -> Result<Self> {
+        ownership::refuse_others(path)?;
         Journal::try_open(path, origin, profile).map_err(|why| why.into_error(path))
     }
 

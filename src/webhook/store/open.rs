@@ -1,6 +1,7 @@
 //! The file.
 
 use std::fs::{OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,8 +9,8 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::{Error, Result, reason};
-use crate::private_file;
 use crate::webhook::slate::Slate;
+use crate::{ownership, private_file, regular_file};
 
 /// How long another process may hold the file before we give up.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -68,6 +69,7 @@ pub(crate) struct Webhooks {
 impl Webhooks {
     /// Opens the file, and makes it where there is none: 0600 in a 0700 folder.
     pub(crate) fn open(path: &Path, origin: String) -> Result<Self> {
+        ownership::refuse_others(path)?;
         private_file::make(path).map_err(|error| {
             let why = reason(&error);
             Error::journal(format!(
@@ -175,9 +177,8 @@ impl Webhooks {
         let failed = |error| Error::io(format!("{} cannot be locked", path.display()), &error);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&path).map_err(failed)?;
+        ownership::refuse_others(&path)?;
+        let file = regular_file::open_with(options.mode(0o600), &path).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => Ok(Slate::new(file)),
             Err(TryLockError::Error(error)) => Err(failed(error)),
