@@ -51,6 +51,7 @@ mod promise;
 mod readme;
 mod refusals;
 mod rooms;
+mod sandbox_run;
 mod search;
 mod sessions;
 mod shared_limits;
