@@ -21,6 +21,7 @@ mod output;
 mod ownership;
 mod patience;
 mod private_file;
+mod process;
 mod prompt;
 mod regular_file;
 mod sandbox;
@@ -50,6 +51,7 @@ pub fn command() -> clap::Command {
 
 /// Runs one command line and says how it ended. `variable` reads the environment.
 pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>) -> Exit {
+    process::prepare();
     if arguments
         .get(1)
         .is_some_and(|first| first == output::FILTER_ENTRY)

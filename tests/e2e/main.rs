@@ -46,6 +46,7 @@ mod pauses;
 mod peers;
 mod pipes;
 mod power_cut;
+mod process;
 mod profile;
 mod promise;
 mod readme;

@@ -10,6 +10,7 @@ const ORDER: &[&str] = &[
     "exit",
     "interrupt",
     "patience",
+    "process",
     "regular_file",
     "catalog",
     "model",

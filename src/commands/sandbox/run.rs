@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 use crate::context::{Context, Signals};
 use crate::error::{Error, Result, reason};
 use crate::exit::Exit;
+use crate::process::with_core_dumps;
 use crate::sandbox::seed::Scenario;
 use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox, live_webhook_secret};
 
@@ -71,7 +72,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         command.env("BOOKCTL_SANDBOX_VENUE", format!("ven_{scenario}"));
     }
     let mut signals = Signals::listen()?;
-    let mut child = command.spawn().map_err(|error| {
+    let mut child = with_core_dumps(|| command.spawn()).map_err(|error| {
         Error::new(
             "usage",
             Exit::OfProgram(127),
