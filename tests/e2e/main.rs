@@ -37,6 +37,7 @@ mod held;
 mod hostile;
 mod interrupts;
 mod journal;
+mod limits_met;
 mod manual;
 mod matrix;
 mod output;
