@@ -18,6 +18,7 @@ mod bookings;
 mod calls;
 mod canary;
 mod changes;
+mod codes;
 mod command_tree;
 mod completion;
 mod config;
