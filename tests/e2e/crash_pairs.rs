@@ -57,17 +57,42 @@ fn is_kept(service: &Misbehaving, home: &Home, ended: &[&Output], case: &str) ->
     let list = home.run(["attempts", "--json"]).exits(0).json();
     let open = list["attempts"].as_array().unwrap();
     let made = service.ledger();
-    let told = || ended.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-    assert!(made.len() <= 1, "booked twice: {case}: {made:?}\n{}", told());
+    let told = || {
+        ended
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    assert!(
+        made.len() <= 1,
+        "booked twice: {case}: {made:?}\n{}",
+        told()
+    );
     let known = || -> Vec<(String, Option<String>)> {
-        let list = home.run(["attempts", "list", "--all", "--json"]).exits(0).json();
+        let list = home
+            .run(["attempts", "list", "--all", "--json"])
+            .exits(0)
+            .json();
         let all = list["attempts"].as_array().unwrap().iter();
-        all.map(|it| (text(it, "state"), it["booking_id"].as_str().map(str::to_owned)))
-            .collect()
+        all.map(|it| {
+            (
+                text(it, "state"),
+                it["booking_id"].as_str().map(str::to_owned),
+            )
+        })
+        .collect()
     };
     if let [booking] = &made[..] {
-        let is_noted = known().iter().any(|(_, id)| id.as_ref() == Some(&booking.id));
-        assert!(is_noted || open.len() == 1, "forgotten: {case}: {:?}\n{}", known(), told());
+        let is_noted = known()
+            .iter()
+            .any(|(_, id)| id.as_ref() == Some(&booking.id));
+        assert!(
+            is_noted || open.len() == 1,
+            "forgotten: {case}: {:?}\n{}",
+            known(),
+            told()
+        );
     }
     for output in ended {
         assert!(!output.stderr.contains("panicked"), "{case}: {output}");
@@ -80,8 +105,14 @@ fn is_kept(service: &Misbehaving, home: &Home, ended: &[&Output], case: &str) ->
     }
     service.behave();
     for attempt in open {
-        assert_eq!(attempt["request"]["customer"]["name"], "Ada Lovelace", "{case}");
-        let settled = home.run(["attempts", "resume", KEY, "--json"]).exits(0).json();
+        assert_eq!(
+            attempt["request"]["customer"]["name"], "Ada Lovelace",
+            "{case}"
+        );
+        let settled = home
+            .run(["attempts", "resume", KEY, "--json"])
+            .exits(0)
+            .json();
         assert_eq!(settled["id"], service.ledger()[0].id.as_str(), "{case}");
     }
     let ledger = service.ledger();
@@ -133,7 +164,11 @@ fn a_create_that_is_killed_at_any_system_call_while_another_of_its_key_is_held_l
         |(), number, call| {
             let told = TOLD[number % TOLD.len()];
             let (service, home, first, gate) = held_first(told, number % 8 > 3);
-            let killed = run_injected(&home, booking(KEY, &IMPATIENT), &[call.inject("signal=KILL")]);
+            let killed = run_injected(
+                &home,
+                booking(KEY, &IMPATIENT),
+                &[call.inject("signal=KILL")],
+            );
             gate.open();
             let first = first.end();
             let case = format!("{} and then {told:?}", call.line);
@@ -221,7 +256,10 @@ fn stopped_meanwhile(way: usize, call: &SystemCall) -> Kept {
             (first, second)
         }
     };
-    let case = format!("{} first {first_told:?}, second {second_told:?}, {then:?}", call.line);
+    let case = format!(
+        "{} first {first_told:?}, second {second_told:?}, {then:?}",
+        call.line
+    );
     is_kept(&service, &home, &[&first, &second], &case)
 }
 
@@ -250,7 +288,9 @@ fn of_many_creates_of_one_key_that_are_killed_at_random_one_booking_is_left() {
                         scope.spawn(move || {
                             let running = home.start(booking(KEY, &IMPATIENT));
                             let moment = crate::harness::random(round * 8 + number);
-                            std::thread::sleep(std::time::Duration::from_millis(250).mul_f64(moment));
+                            std::thread::sleep(
+                                std::time::Duration::from_millis(250).mul_f64(moment),
+                            );
                             running.kill()
                         })
                     })

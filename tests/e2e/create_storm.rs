@@ -3,6 +3,8 @@
 //!
 //! `BOOKCTL_STORM_SEED` repeats the choices of a storm; how its processes meet is up to the machine.
 
+mod wrongs;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +12,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Committed, Draw, Home, Misbehaving, Output, Running, by_chance, text};
+use self::wrongs::{Task, Wrong, guest_of, wrongs};
+use crate::harness::{Draw, Home, Misbehaving, Running, by_chance, text};
 use crate::promise::{all_cases, tell};
 
 /// How long a process waits for an answer.
@@ -32,18 +35,10 @@ struct Storm {
     forgets: bool,
 }
 
-/// What a process is to do.
-enum Task {
-    /// One create: its guest, and its key where it is given one.
-    Create(String, Option<String>),
-    /// Several, each with its key.
-    Batch(Vec<String>),
-    Resume(String),
-}
-
 /// What was seen in a storm.
 #[derive(Default)]
 struct Seen {
+    creates: usize,
     processes: usize,
     kills: usize,
     interrupts: usize,
@@ -55,18 +50,6 @@ struct Seen {
     /// Attempts that were open when the storm was over.
     open: usize,
     wrong: Vec<(Wrong, String)>,
-}
-
-/// What must never be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Wrong {
-    Duplicate,
-    UnknownBooking,
-    FalseSuccess,
-    FalseRefusal,
-    Hang,
-    LeftOpen,
-    WrongEnd,
 }
 
 #[test]
@@ -86,8 +69,8 @@ fn a_storm_of_creates_against_a_service_that_misbehaves_books_nothing_twice_and_
     }
     let count = |wrong: Wrong| seen.wrong.iter().filter(|(it, _)| *it == wrong).count();
     tell(
-        &format!("a storm of {at_once} processes at once (seed {seed})"),
-        creates,
+        &format!("creates in a storm of {at_once} processes at once (seed {seed})"),
+        seen.creates,
         &format!(
             "{} duplicates, {} unknown bookings, {} false successes, {} false refusals, {} hangs, {} left open, \
              {} wrong ends; {} kills, {} interrupts, {} processes, {} requests, {} bookings, {} open when it was \
@@ -98,7 +81,7 @@ fn a_storm_of_creates_against_a_service_that_misbehaves_books_nothing_twice_and_
             count(Wrong::FalseRefusal),
             count(Wrong::Hang),
             count(Wrong::LeftOpen),
-            count(Wrong::WrongEnd),
+            count(Wrong::End),
             seen.kills,
             seen.interrupts,
             seen.processes,
@@ -135,6 +118,7 @@ fn seed() -> u64 {
 
 impl Seen {
     fn add(&mut self, other: Seen) {
+        self.creates += other.creates;
         self.processes += other.processes;
         self.kills += other.kills;
         self.interrupts += other.interrupts;
@@ -156,11 +140,13 @@ impl Storm {
         let home = Home::pointing_to(service.base_url(), "sk_live_sandbox")
             .configured(&format!("retention = \"{retention}\"\n"));
         let seen = Mutex::new(Seen::default());
-        let next = AtomicUsize::new(0);
+        let (next, created) = (AtomicUsize::new(0), AtomicUsize::new(0));
         at_once(self.at_once, || {
             let number = next.fetch_add(1, Ordering::SeqCst);
-            // A batch stands for as many creates as it has rows.
-            let task = (number < self.processes()).then(|| self.task(number))?;
+            let task = self.task(number);
+            if created.fetch_add(task.creates(), Ordering::SeqCst) >= self.creates {
+                return None;
+            }
             self.process(&service, &home, number, &task, &seen);
             Some(())
         });
@@ -180,18 +166,15 @@ impl Storm {
     }
 
     /// Of eight processes one is a batch, and one resumes.
-    fn processes(&self) -> usize {
-        self.creates * 8 / (6 + ROWS)
-    }
-
     fn task(&self, number: usize) -> Task {
         let mut draw = Draw::of(self.seed, "task", number);
         // Neighbours start at the same time: two or three of them want the same.
         let shared = |near: usize| format!("key-{}", (number + near) * 2 / 5);
         match number % 8 {
             3 => {
-                let mut keys: Vec<String> =
-                    (0..ROWS - 2).map(|row| format!("row-{number}-{row}")).collect();
+                let mut keys: Vec<String> = (0..ROWS - 2)
+                    .map(|row| format!("row-{number}-{row}"))
+                    .collect();
                 keys.extend([shared(1), shared(4)]);
                 keys.retain(|key| !self.searches(key));
                 Task::Batch(keys)
@@ -256,7 +239,11 @@ impl Storm {
         if interrupted {
             running.signal("-INT");
         }
-        let bound = if let Task::Batch(_) = task { A_BATCH } else { A_CREATE };
+        let bound = if let Task::Batch(_) = task {
+            A_BATCH
+        } else {
+            A_CREATE
+        };
         let hangs = !killed && !ends_within(&mut running, bound);
         let took = began.elapsed();
         let ended = running.kill();
@@ -267,22 +254,18 @@ impl Storm {
             wrong.extend(wrongs(&service.ledger(), task, &ended, killed));
         }
         let mut seen = seen.lock().unwrap();
+        seen.creates += task.creates();
         seen.processes += 1;
-        seen.kills += usize::from(killed);
-        seen.interrupts += usize::from(interrupted);
+        // Some have come to their end before.
+        seen.kills += usize::from(ended.code.is_none());
+        seen.interrupts += usize::from(ended.code == Some(130));
         seen.longest = seen.longest.max(took);
         *seen.codes.entry(ended.code.unwrap_or(-1)).or_default() += 1;
         seen.wrong.extend(wrong);
     }
 
     /// Resumes these, several at once; they are not killed.
-    fn resume_all(
-        &self,
-        service: &Misbehaving,
-        home: &Home,
-        keys: &[String],
-        seen: Seen,
-    ) -> Seen {
+    fn resume_all(&self, service: &Misbehaving, home: &Home, keys: &[String], seen: Seen) -> Seen {
         let (next, seen) = (AtomicUsize::new(0), Mutex::new(seen));
         at_once(self.at_once, || {
             let key = keys.get(next.fetch_add(1, Ordering::SeqCst))?;
@@ -316,17 +299,28 @@ impl Storm {
         for post in &posted {
             let guest = text(&post.request["customer"], "name");
             keys.entry(guest).or_default().insert(&post.key);
-            requests.entry(&post.key).or_default().insert(canonical(&post.request));
+            requests
+                .entry(&post.key)
+                .or_default()
+                .insert(canonical(&post.request));
         }
         for (guest, keys) in keys.into_iter().filter(|(_, keys)| keys.len() > 1) {
-            seen.wrong.push((Wrong::Duplicate, format!("{guest} under two keys: {keys:?}")));
+            seen.wrong.push((
+                Wrong::Duplicate,
+                format!("{guest} under two keys: {keys:?}"),
+            ));
         }
         for (key, requests) in requests.into_iter().filter(|(_, them)| them.len() > 1) {
-            seen.wrong.push((Wrong::Duplicate, format!("{key} for two requests: {requests:?}")));
+            seen.wrong.push((
+                Wrong::Duplicate,
+                format!("{key} for two requests: {requests:?}"),
+            ));
         }
         let known = all_attempts(home);
         for made in &ledger {
-            let attempt = known.iter().find(|it| it["idempotency_key"] == made.key.as_str());
+            let attempt = known
+                .iter()
+                .find(|it| it["idempotency_key"] == made.key.as_str());
             let is_known = attempt.is_some_and(|it| it["booking_id"] == made.id.as_str());
             if !is_known {
                 let what = format!("{} of {}: {attempt:?}", made.id, made.key);
@@ -339,7 +333,8 @@ impl Storm {
                     && attempt["booking_id"] == made.id.as_str()
             });
             if !is_so {
-                seen.wrong.push((Wrong::FalseSuccess, format!("settled: {attempt}")));
+                seen.wrong
+                    .push((Wrong::FalseSuccess, format!("settled: {attempt}")));
             }
         }
     }
@@ -352,10 +347,6 @@ fn at_once(threads: usize, work: impl Fn() -> Option<()> + Sync) {
             scope.spawn(|| while work().is_some() {});
         }
     });
-}
-
-fn guest_of(key: &str) -> String {
-    format!("Ada {key}")
 }
 
 /// The row that asks for what a create of this key asks for.
@@ -396,70 +387,9 @@ fn open_keys(home: &Home) -> Vec<String> {
 }
 
 fn all_attempts(home: &Home) -> Vec<Value> {
-    let list = home.run(["attempts", "list", "--all", "--json"]).exits(0).json();
+    let list = home
+        .run(["attempts", "list", "--all", "--json"])
+        .exits(0)
+        .json();
     list["attempts"].as_array().unwrap().clone()
-}
-
-/// What is wrong with how a process ended and with what it said, by the ledger at that time: an answer that is
-/// believed names a booking that was made before it.
-fn wrongs(
-    ledger: &[Committed],
-    task: &Task,
-    ended: &Output,
-    killed: bool,
-) -> Vec<(Wrong, String)> {
-    /// 2 is for other command lines than these, and what no table names is for nobody.
-    const ENDS: [i32; 12] = [0, 3, 5, 6, 7, 9, 12, 14, 15, 16, 18, 130];
-    /// "Nothing was sent", "refused": nothing was made.
-    const REFUSALS: [i32; 8] = [3, 4, 5, 7, 12, 13, 14, 15];
-    let mut wrong = Vec::new();
-    let known_end = ended.code.map_or(killed, |code| ENDS.contains(&code));
-    if !known_end || ended.stderr.contains("panicked") {
-        wrong.push((Wrong::WrongEnd, ended.to_string()));
-    }
-    let is_made = |booking: &Value, guest: &str| {
-        let made = ledger.iter().find(|made| booking["id"] == made.id.as_str());
-        made.is_some_and(|made| made.guest() == guest)
-    };
-    let mut told = |is_true: bool, what: &str| {
-        if !is_true {
-            wrong.push((Wrong::FalseSuccess, format!("{what}\n{ended}")));
-        }
-    };
-    match task {
-        Task::Batch(keys) => {
-            for line in ended.stdout.lines() {
-                // The last line of one that was killed may be cut.
-                let Ok(line) = serde_json::from_str::<Value>(line) else {
-                    told(killed, line);
-                    continue;
-                };
-                let key = text(&line, "idempotency_key");
-                let is_ours = keys.contains(&key);
-                let is_success = line["exit_code"] == 0 || line.get("booking").is_some();
-                told(
-                    is_ours && (!is_success || is_made(&line["booking"], &guest_of(&key))),
-                    &line.to_string(),
-                );
-            }
-        }
-        Task::Create(guest, _) if ended.code == Some(0) => {
-            told(is_made(&ended.json(), guest), "another booking");
-        }
-        Task::Resume(key) if ended.code == Some(0) => {
-            // The guest may stand in no list any more; that of the ledger is the one that was sent.
-            let made = ledger.iter().find(|made| made.key == *key);
-            let guest = made.map(Committed::guest).unwrap_or_default();
-            told(is_made(&ended.json(), &guest), "another booking");
-        }
-        _ => {}
-    }
-    // A key that nobody else has: what this process says of it is all there is to say.
-    if let Task::Create(guest, None) = task
-        && ended.code.is_some_and(|code| REFUSALS.contains(&code))
-        && ledger.iter().any(|made| made.guest() == *guest)
-    {
-        wrong.push((Wrong::FalseRefusal, ended.to_string()));
-    }
-    wrong
 }

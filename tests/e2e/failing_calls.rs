@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
 
 use serde_json::Value;
 
@@ -47,7 +49,8 @@ impl Before {
             }
             Before::Forgets => {
                 // Nobody says that this one is to be forgotten before the next create does.
-                home.run(booking("earlier", &["--retention", "90d"])).exits(0);
+                home.run(booking("earlier", &["--retention", "90d"]))
+                    .exits(0);
             }
             Before::Open => {
                 service.plan(|_| Act::lost());
@@ -60,7 +63,9 @@ impl Before {
 
     fn arguments(self) -> Vec<String> {
         match self {
-            Before::Open => ["attempts", "resume", "order-1", "--json"].map(str::to_owned).to_vec(),
+            Before::Open => ["attempts", "resume", "order-1", "--json"]
+                .map(str::to_owned)
+                .to_vec(),
             _ => booking("order-1", &[]),
         }
     }
@@ -70,6 +75,12 @@ struct Failing {
     before: Before,
     injection: String,
     line: String,
+}
+
+impl Failing {
+    fn name(&self) -> String {
+        format!("{:?}: {} at {}", self.before, self.injection, self.line)
+    }
 }
 
 fn failures() -> Vec<Failing> {
@@ -94,7 +105,9 @@ fn failures() -> Vec<Failing> {
 fn errors_of(call: &SystemCall) -> impl Iterator<Item = &'static str> {
     // A look for a file that is not there is no failure of the disk's.
     let fails = !call.line.contains("= -1 ");
-    let family = FAMILIES.iter().filter(move |(names, _)| fails && names.contains(&call.name.as_str()));
+    let family = FAMILIES
+        .iter()
+        .filter(move |(names, _)| fails && names.contains(&call.name.as_str()));
     family.flat_map(|(_, errors)| errors.iter().copied())
 }
 
@@ -105,17 +118,33 @@ fn where_any_call_on_its_files_fails_nothing_is_sent_without_an_intent_that_surv
     }
     let codes = documented_codes();
     let cases = sample(failures(), 11);
+    let broken = Mutex::new(Vec::new());
     try_each_with(
         "calls on the home's files that fail",
         4,
         &cases,
         || (),
-        |(), _, case| fails(case, &codes),
+        |(), _, case| {
+            // Each case that breaks the promise is named, not the first alone.
+            let kept = catch_unwind(AssertUnwindSafe(|| fails(case, &codes)));
+            kept.unwrap_or_else(|_| {
+                broken.lock().unwrap().push(case.name());
+                Kept::Nothing
+            })
+        },
+    );
+    let broken = broken.into_inner().unwrap();
+    assert!(
+        broken.is_empty(),
+        "{} of {}\n{}",
+        broken.len(),
+        cases.len(),
+        broken.join("\n")
     );
 }
 
 fn fails(case: &Failing, codes: &BTreeSet<i32>) -> Kept {
-    let what = format!("{:?}: {} at {}", case.before, case.injection, case.line);
+    let what = case.name();
     let service = Misbehaving::start(|_| Act::proper());
     let home = case.before.prepare(&service);
     let earlier = service.posted().len();
@@ -130,19 +159,30 @@ fn fails(case: &Failing, codes: &BTreeSet<i32>) -> Kept {
         let done = &steps[..=first.unwrap()];
         survives_a_power_cut(&service, &disk, done, &ended, &what);
     }
-    let made = service.ledger().into_iter().find(|made| made.key == "order-1");
+    let made = service
+        .ledger()
+        .into_iter()
+        .find(|made| made.key == "order-1");
     if ended.code == Some(0) {
         let id = made.as_ref().map(|made| made.id.clone());
-        assert_eq!(ended.json()["id"].as_str().map(str::to_owned), id, "{what}: {ended}");
+        assert_eq!(
+            ended.json()["id"].as_str().map(str::to_owned),
+            id,
+            "{what}: {ended}"
+        );
     }
     // The disk is well again: what was sent is known, and is settled.
     let known = attempt(&home);
     assert!(!sent || known.is_some(), "forgotten: {what}: {ended}");
     let open = known.as_ref().is_some_and(|it| it["state"] == "unsettled");
     if open {
-        home.run(["attempts", "resume", "order-1", "--json"]).exits(0);
+        home.run(["attempts", "resume", "order-1", "--json"])
+            .exits(0);
     }
-    let made_now = service.ledger().into_iter().find(|made| made.key == "order-1");
+    let made_now = service
+        .ledger()
+        .into_iter()
+        .find(|made| made.key == "order-1");
     let noted = attempt(&home).and_then(|it| it["booking_id"].as_str().map(str::to_owned));
     assert_eq!(noted, made_now.map(|made| made.id), "{what}: {ended}");
     match (made.is_some(), open) {
@@ -155,9 +195,14 @@ fn fails(case: &Failing, codes: &BTreeSet<i32>) -> Kept {
 
 /// The attempt of this file, as the journal has it.
 fn attempt(home: &Home) -> Option<Value> {
-    let list = home.run(["attempts", "list", "--all", "--json"]).exits(0).json();
+    let list = home
+        .run(["attempts", "list", "--all", "--json"])
+        .exits(0)
+        .json();
     let all = list["attempts"].as_array().unwrap();
-    all.iter().find(|it| it["idempotency_key"] == "order-1").cloned()
+    all.iter()
+        .find(|it| it["idempotency_key"] == "order-1")
+        .cloned()
 }
 
 /// The power fails as soon as the request has left: the journal that is left knows it.
@@ -175,7 +220,10 @@ fn survives_a_power_cut(
         disk.cut_power(chance, home.folder());
         let known = attempt(&home);
         let is_open = known.as_ref().is_some_and(|it| it["state"] == "unsettled");
-        assert!(is_open, "sent without an intent, cut {chance}: {what}: {known:?}\n{ended}");
+        assert!(
+            is_open,
+            "sent without an intent, cut {chance}: {what}: {known:?}\n{ended}"
+        );
     }
 }
 
@@ -186,7 +234,10 @@ fn ends_as_documented(ended: &Output, codes: &BTreeSet<i32>, what: &str) {
     assert!(codes.contains(&code), "{what}: {ended}");
     if code != 0 {
         let message = text(&ended.error(), "message");
-        assert!(!message.is_empty() && !message.contains('\n'), "{what}: {ended}");
+        assert!(
+            !message.is_empty() && !message.contains('\n'),
+            "{what}: {ended}"
+        );
     }
 }
 

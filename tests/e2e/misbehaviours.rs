@@ -38,7 +38,11 @@ fn proving_nothing() -> Vec<Answer> {
     ];
     answers.extend(different.map(|different| Answer::Another(201, different)));
     for status in [404, 407, 408, 417, 421, 425, 499, 502] {
-        answers.extend([Answer::Page(status), Answer::Bare(status), Answer::ForeignJson(status)]);
+        answers.extend([
+            Answer::Page(status),
+            Answer::Bare(status),
+            Answer::ForeignJson(status),
+        ]);
     }
     answers
 }
@@ -55,7 +59,11 @@ fn create(answer: Answer, commit: Commit) -> (Misbehaving, Home, Output) {
 #[test]
 fn an_answer_that_proves_nothing_leaves_the_attempt_open_whether_or_not_it_was_booked() {
     let answers = proving_nothing().into_iter();
-    let commits = [Commit::BeforeTheAnswer, Commit::Never, Commit::After(TIMEOUT)];
+    let commits = [
+        Commit::BeforeTheAnswer,
+        Commit::Never,
+        Commit::After(TIMEOUT),
+    ];
     let cases: Vec<(Answer, Commit)> = answers
         .enumerate()
         .flat_map(|(number, answer)| {
@@ -76,7 +84,10 @@ fn an_answer_that_proves_nothing_leaves_the_attempt_open_whether_or_not_it_was_b
             assert_eq!(open(&home), ["order-1"], "{case}: {ended}");
             let made = !service.ledger().is_empty();
             service.behave();
-            let settled = home.run(["attempts", "resume", "order-1", "--json"]).exits(0).json();
+            let settled = home
+                .run(["attempts", "resume", "order-1", "--json"])
+                .exits(0)
+                .json();
             let ledger = service.ledger();
             assert_eq!(ledger.len(), 1, "{case}");
             assert_eq!(settled["id"], ledger[0].id.as_str(), "{case}");
@@ -87,7 +98,11 @@ fn an_answer_that_proves_nothing_leaves_the_attempt_open_whether_or_not_it_was_b
 
 #[test]
 fn an_answer_that_is_odd_and_true_is_a_success() {
-    let answers = [Answer::PromisesBefore, Answer::SurplusAfter, Answer::Drip(TIMEOUT / 3)];
+    let answers = [
+        Answer::PromisesBefore,
+        Answer::SurplusAfter,
+        Answer::Drip(TIMEOUT / 3),
+    ];
     for answer in answers {
         let (service, _home, ended) = create(answer, Commit::BeforeTheAnswer);
         let made = ended.exits(0).json();
@@ -123,7 +138,29 @@ fn what_a_later_try_is_told_proves_nothing_of_a_lost_one() {
         assert_eq!(ended.code, Some(16), "{:?}: {ended}", act.answer);
         assert_eq!(open(&home), ["order-1"], "{:?}: {ended}", act.answer);
         service.behave();
-        let settled = home.run(["attempts", "resume", "order-1", "--json"]).exits(0).json();
+        let settled = home
+            .run(["attempts", "resume", "order-1", "--json"])
+            .exits(0)
+            .json();
         assert_eq!(text(&settled, "id"), service.ledger()[0].id);
+    }
+}
+
+/// Reads are sent on connections that stay open: an answer that is one behind is somebody else's booking.
+#[test]
+fn a_read_that_is_answered_with_another_booking_is_no_success() {
+    let service = Misbehaving::start(|arrived| match arrived.is_create {
+        true => Act::proper(),
+        false => Act::new(Commit::Never, Answer::Another(200, Different::Guest)),
+    });
+    let home = home(&service, false);
+    let id = text(&home.run(booking("order-1", &[])).exits(0).json(), "id");
+    for arguments in [
+        ["attempts", "resume", "order-1"],
+        ["show", &id, "--exit-status"],
+    ] {
+        let ended = home.run(arguments.iter().chain(&["--json"]));
+        assert_ne!(ended.code, Some(0), "{ended}");
+        assert!(!ended.stdout.contains("Eve Other"), "{ended}");
     }
 }

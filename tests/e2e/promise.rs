@@ -48,10 +48,16 @@ pub(crate) fn try_each<T: Sync>(
     cases: &[T],
     check: impl Fn(&Served, usize, &T) -> Kept + Sync,
 ) -> BTreeMap<Kept, usize> {
-    try_each_with(what, workers, cases, Served::unlimited, |served, number, case| {
-        served.reset();
-        check(served, number, case)
-    })
+    try_each_with(
+        what,
+        workers,
+        cases,
+        Served::unlimited,
+        |served, number, case| {
+            served.reset();
+            check(served, number, case)
+        },
+    )
 }
 
 /// The same with something else than a sandbox for each worker.

@@ -3,7 +3,7 @@
 //!
 //! Nothing here is raced: the service holds what is to wait, or a process is stopped at a system call.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -17,8 +17,19 @@ const AT: &str = "2031-12-01T19:30:00Z";
 /// The create of this file, which asks nothing of the service first.
 pub(crate) fn booking(key: &str, more: &[&str]) -> Vec<String> {
     let book = [
-        "book", "ven_1", "--slot", "slot_1", "--at", AT, "--party", "2", "--name", "Ada Lovelace",
-        "--json", "--idempotency-key", key,
+        "book",
+        "ven_1",
+        "--slot",
+        "slot_1",
+        "--at",
+        AT,
+        "--party",
+        "2",
+        "--name",
+        "Ada Lovelace",
+        "--json",
+        "--idempotency-key",
+        key,
     ];
     book.iter().chain(more).map(ToString::to_string).collect()
 }
@@ -34,7 +45,8 @@ pub(crate) fn home(service: &Misbehaving, forgets: bool) -> Home {
 pub(crate) fn open(home: &Home) -> Vec<String> {
     let list = home.run(["attempts", "--json"]).exits(0).json();
     let open = list["attempts"].as_array().unwrap().iter();
-    open.map(|attempt| text(attempt, "idempotency_key")).collect()
+    open.map(|attempt| text(attempt, "idempotency_key"))
+        .collect()
 }
 
 /// Asserts that the attempt is open with its guest, and that the very command that a lost answer names finds the one
@@ -42,11 +54,17 @@ pub(crate) fn open(home: &Home) -> Vec<String> {
 #[track_caller]
 fn is_open_and_found(service: &Misbehaving, home: &Home, key: &str) {
     let list = home.run(["attempts", "--json"]).exits(0).json();
-    assert_eq!(list["attempts"][0]["idempotency_key"], key, "forgotten: {list}");
+    assert_eq!(
+        list["attempts"][0]["idempotency_key"], key,
+        "forgotten: {list}"
+    );
     let guest = &list["attempts"][0]["request"]["customer"]["name"];
     assert_eq!(guest, "Ada Lovelace", "the guest is forgotten: {list}");
     service.behave();
-    let settled = home.run(["attempts", "resume", key, "--json"]).exits(0).json();
+    let settled = home
+        .run(["attempts", "resume", key, "--json"])
+        .exits(0)
+        .json();
     let ledger = service.ledger();
     assert_eq!(ledger.len(), 1, "{ledger:?}");
     assert_eq!(settled["id"], ledger[0].id.as_str());
@@ -138,9 +156,34 @@ fn a_second_run_that_is_refused_leaves_open_what_the_first_may_have_booked() {
         let second = home.run(booking(KEY, &[]));
         assert!(matches!(second.code, Some(12 | 16)), "{second}");
         assert_eq!(open(&home), [KEY]);
+        // Not even where a person has all guests forgotten.
+        let forget = ["bookings", "forget", "--before", "2100-01-01", "--yes"];
+        home.run(forget).exits(0);
         gate.open();
         first.end().exits(16);
         is_open_and_found(&service, &home, KEY);
+    }
+}
+
+/// Whoever gives an attempt up is told that a booking may exist all the same: it is known once its answer comes.
+#[test]
+fn a_booking_whose_attempt_is_given_up_while_it_is_under_way_is_known() {
+    for forgets in [false, true] {
+        let answer = Gate::default();
+        let held = answer.clone();
+        let service = Misbehaving::start(move |_| Act::proper().answer_held(&held));
+        let home = home(&service, forgets);
+        let under_way = home.start(booking(KEY, &[]));
+        answer.wait_for(1);
+        home.run(["attempts", "abandon", KEY]).exits(0);
+        answer.open();
+        let made = under_way.end().exits(0).json();
+        assert_eq!(made["id"], service.ledger()[0].id.as_str());
+        let list = ["attempts", "list", "--all", "--json"];
+        let list = home.run(list).exits(0).json();
+        let attempt = &list["attempts"][0];
+        assert_eq!(attempt["state"], "settled", "{attempt}");
+        assert_eq!(attempt["booking_id"], made["id"], "{attempt}");
     }
 }
 
@@ -192,7 +235,7 @@ fn row(key: &str, guest: &str) -> Value {
     })
 }
 
-fn batch(home: &Home, file: &PathBuf) -> Running {
+fn batch(home: &Home, file: &Path) -> Running {
     home.start(["book", "--from", file.to_str().unwrap(), "--json"])
 }
 
@@ -230,14 +273,15 @@ fn a_batch_that_waits_out_a_limit_leaves_open_what_a_second_start_of_it_may_have
 /// The lines of a batch, each with the guest that its row asked for.
 fn told(output: &Output) -> Vec<Value> {
     let lines = output.stdout.lines();
-    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// An answer too many on a connection that stays open is the next request's, for whoever sends one on it.
 #[test]
 fn a_row_of_a_batch_never_takes_the_answer_of_another() {
-    let service =
-        Misbehaving::start(|_| Act::new(Commit::BeforeTheAnswer, Answer::SurplusAfter));
+    let service = Misbehaving::start(|_| Act::new(Commit::BeforeTheAnswer, Answer::SurplusAfter));
     let home = home(&service, false);
     let file = home.folder().join("rows.jsonl");
     let rows = (0..8).map(|it| format!("{}\n", row(&format!("row-{it}"), &format!("Ada {it}"))));
@@ -249,7 +293,10 @@ fn a_row_of_a_batch_never_takes_the_answer_of_another() {
         assert_eq!(line["idempotency_key"], made.key.as_str(), "{line}");
         assert_eq!(line["booking"]["id"], made.id.as_str(), "{line}");
     }
-    let known = home.run(["bookings", "--json", "--limit", "100"]).exits(0).json();
+    let known = home
+        .run(["bookings", "--json", "--limit", "100"])
+        .exits(0)
+        .json();
     let known = known["bookings"].as_array().unwrap();
     assert_eq!(known.len(), 8, "{known:?}");
 }
@@ -263,7 +310,15 @@ fn a_create_never_takes_an_answer_that_followed_the_one_to_its_search() {
     });
     let home = home(&service, false);
     let book = [
-        "book", "ven_1", "--at", AT, "--party", "2", "--name", "Ada Lovelace", "--json",
+        "book",
+        "ven_1",
+        "--at",
+        AT,
+        "--party",
+        "2",
+        "--name",
+        "Ada Lovelace",
+        "--json",
     ];
     for _ in 0..5 {
         let made = home.run(book).exits(0).json();

@@ -254,7 +254,9 @@ struct Request {
 
 impl Shared {
     fn serve(&self, mut client: TcpStream) {
-        let prepared = client.set_nodelay(true).and(client.set_read_timeout(Some(IDLE)));
+        let prepared = client
+            .set_nodelay(true)
+            .and(client.set_read_timeout(Some(IDLE)));
         // What never ends is given up, too.
         let prepared = prepared.and(client.set_write_timeout(Some(IDLE)));
         while prepared.is_ok()
@@ -351,7 +353,10 @@ impl Shared {
         if request.path == "/v1/availability/search" {
             return (200, slots(&request.body));
         }
-        let id = request.path.strip_prefix("/v1/bookings/").unwrap_or_default();
+        let id = request
+            .path
+            .strip_prefix("/v1/bookings/")
+            .unwrap_or_default();
         let ledger = lock(&self.ledger);
         match ledger.iter().find(|made| made.id == id) {
             Some(made) => (200, booking(&made.id, &made.request)),
@@ -406,7 +411,9 @@ fn read(client: &mut TcpStream) -> Option<Request> {
     let header = |name: &str| -> Option<String> {
         head.split("\r\n").find_map(|line| {
             let (known, value) = line.split_once(':')?;
-            known.eq_ignore_ascii_case(name).then(|| value.trim().to_owned())
+            known
+                .eq_ignore_ascii_case(name)
+                .then(|| value.trim().to_owned())
         })
     };
     let length: usize = header("content-length").map_or(Some(0), |length| length.parse().ok())?;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::gzip::{gzip_of, gzip_of_blanks};
 use super::misbehaving::{Act, Arrived, Commit, booking, written};
 use super::random;
 
@@ -71,12 +72,7 @@ pub(crate) enum Answer {
 }
 
 /// Sends it; whether the connection goes on.
-pub(super) fn answer(
-    client: &mut TcpStream,
-    how: &Answer,
-    status: u16,
-    document: &Value,
-) -> bool {
+pub(super) fn answer(client: &mut TcpStream, how: &Answer, status: u16, document: &Value) -> bool {
     let proper = whole(status, "application/json", "", &document.to_string());
     match *how {
         Answer::Proper => written(client, &proper),
@@ -93,10 +89,16 @@ pub(super) fn answer(
             let sent = written(client, &proper);
             // In a segment of its own: one that comes along with the answer is noticed.
             std::thread::sleep(Duration::from_micros(500));
-            sent && written(client, &somebody_elses(201, Different::Everything, document))
+            sent && written(
+                client,
+                &somebody_elses(201, Different::Everything, document),
+            )
         }
         Answer::SurplusBefore => {
-            let sent = written(client, &somebody_elses(201, Different::Everything, document));
+            let sent = written(
+                client,
+                &somebody_elses(201, Different::Everything, document),
+            );
             std::thread::sleep(Duration::from_micros(500));
             sent && written(client, &proper)
         }
@@ -134,11 +136,15 @@ pub(super) fn answer(
                 408 | 425 | 499 => json!({"error": "upstream request timeout"}),
                 _ => json!({"message": "no Route matched with those values"}),
             };
-            written(client, &whole(status, "application/json", "", &body.to_string()))
+            written(
+                client,
+                &whole(status, "application/json", "", &body.to_string()),
+            )
         }
-        Answer::Redirect(status) => {
-            written(client, &whole(status, "text/html", "Location: /elsewhere\r\n", ""))
-        }
+        Answer::Redirect(status) => written(
+            client,
+            &whole(status, "text/html", "Location: /elsewhere\r\n", ""),
+        ),
         Answer::Refused(status) => written(client, &refusal(status)),
         _ => {
             let _ = written(client, &broken(how, document));
@@ -230,12 +236,27 @@ fn somebody_elses(status: u16, different: Different, document: &Value) -> Vec<u8
 /// The service's documents for what it refuses (spec, Errors); none of them makes a booking.
 fn refusal(status: u16) -> Vec<u8> {
     let (body, more) = match status {
-        400 => (json!({"error": "validation failed", "fields": {"party_size": "too many"}}), ""),
-        402 => (json!({"error": "billing_required", "message": "set up billing"}), ""),
-        409 => (json!({"error": "reconnect", "error_code": "reconnect_required"}), ""),
-        422 => (json!({"error": "refused by the venue", "error_code": "venue_refused"}), ""),
+        400 => (
+            json!({"error": "validation failed", "fields": {"party_size": "too many"}}),
+            "",
+        ),
+        402 => (
+            json!({"error": "billing_required", "message": "set up billing"}),
+            "",
+        ),
+        409 => (
+            json!({"error": "reconnect", "error_code": "reconnect_required"}),
+            "",
+        ),
+        422 => (
+            json!({"error": "refused by the venue", "error_code": "venue_refused"}),
+            "",
+        ),
         429 => (json!({"error": "rate_limited"}), "Retry-After: 1\r\n"),
-        503 => (json!({"error": "retry shortly", "error_code": "billing_check_unavailable"}), ""),
+        503 => (
+            json!({"error": "retry shortly", "error_code": "billing_check_unavailable"}),
+            "",
+        ),
         _ => (json!({"error": "refused"}), ""),
     };
     whole(status, "application/json", more, &body.to_string())
@@ -254,58 +275,6 @@ fn again_and_again(client: &mut TcpStream, bytes: &[u8], pause: Duration) -> boo
         std::thread::sleep(pause);
     }
     false
-}
-
-/// A gzip member with these bytes in one stored block (RFC 1951, RFC 1952).
-fn gzip_of(bytes: &[u8]) -> Vec<u8> {
-    let length = u16::try_from(bytes.len()).unwrap();
-    let mut packed = gzip_head();
-    packed.push(1);
-    packed.extend(length.to_le_bytes());
-    packed.extend((!length).to_le_bytes());
-    packed.extend(bytes);
-    packed.extend(crc32(bytes).to_le_bytes());
-    packed.extend(u32::from(length).to_le_bytes());
-    packed
-}
-
-/// About so many blanks, as one literal that is repeated: 258 of them take 13 bits.
-fn gzip_of_blanks(count: usize) -> Vec<u8> {
-    // A block with the fixed codes, the last one; the literal is the blank's code, most significant bit first.
-    let mut bits: Vec<bool> = vec![true, true, false];
-    let mut code = |value: u32, length: u32| {
-        bits.extend((0..length).rev().map(|bit| value >> bit & 1 == 1));
-    };
-    code(0x30 + u32::from(b' '), 8);
-    for _ in 0..count / 258 {
-        // Length 258 is code 285, and distance 1 is code 0.
-        code(0b1100_0101, 8);
-        code(0, 5);
-    }
-    code(0, 7);
-    let mut packed = gzip_head();
-    packed.extend(bits.chunks(8).map(|byte| {
-        let bits = byte.iter().enumerate();
-        bits.fold(0, |sum, (place, bit)| sum | u8::from(*bit) << place)
-    }));
-    // What follows is not looked at before all of it was unpacked.
-    packed.extend([0; 8]);
-    packed
-}
-
-fn gzip_head() -> Vec<u8> {
-    vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]
-}
-
-fn crc32(bytes: &[u8]) -> u32 {
-    let step = |crc: u32| match crc & 1 {
-        1 => crc >> 1 ^ 0xedb8_8320,
-        _ => crc >> 1,
-    };
-    let whole = bytes.iter().fold(u32::MAX, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| step(crc))
-    });
-    !whole
 }
 
 /// A plan that misbehaves by chance, the same for the same seed, key and try; `timeout` is how long its clients wait.
@@ -362,7 +331,10 @@ fn create_by_chance(draw: &mut Draw, timeout: Duration) -> Act {
     }
     if chosen < 0.4 {
         // The service knows the key for another booking: nothing is made under it.
-        return Act::new(Commit::Never, Answer::Another(200, draw.of_these(&DIFFERENT)));
+        return Act::new(
+            Commit::Never,
+            Answer::Another(200, draw.of_these(&DIFFERENT)),
+        );
     }
     let commit = match draw.part() {
         part if part < 0.5 => Commit::BeforeTheAnswer,
@@ -414,6 +386,7 @@ fn read_by_chance(draw: &mut Draw, timeout: Duration) -> Answer {
         Answer::Page(502),
         Answer::Page(404),
         Answer::Garbage,
+        Answer::Another(200, Different::Guest),
     ];
     match draw.part() < 0.6 {
         true => Answer::Proper,

@@ -2,6 +2,7 @@
 
 mod disk;
 pub(crate) mod document;
+mod gzip;
 mod home;
 pub(crate) mod http;
 pub(crate) mod listening;
