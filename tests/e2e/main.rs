@@ -43,6 +43,7 @@ mod journal;
 mod manual;
 mod matrix;
 mod misbehaviours;
+mod open_attempts;
 mod output;
 mod own_attempts;
 mod pauses;
