@@ -16,8 +16,6 @@ use self::wrongs::{Task, Wrong, guest_of, wrongs};
 use crate::harness::{Draw, Home, Misbehaving, Running, by_chance, text};
 use crate::promise::{all_cases, tell};
 
-/// How long a process waits for an answer.
-const TIMEOUT: Duration = Duration::from_millis(500);
 /// Three tries, the pauses between them, a rate limit and a journal that others hold take less than five seconds; the
 /// rest is for a machine that is busy.
 const A_CREATE: Duration = Duration::from_secs(30);
@@ -31,6 +29,8 @@ struct Storm {
     seed: u64,
     creates: usize,
     at_once: usize,
+    /// How long a process waits for an answer, and for a journal that others hold.
+    timeout: Duration,
     /// Guests are forgotten as soon as their attempts are concluded.
     forgets: bool,
 }
@@ -63,6 +63,7 @@ fn a_storm_of_creates_against_a_service_that_misbehaves_books_nothing_twice_and_
             seed: seed.wrapping_add(home as u64),
             creates: creates / homes,
             at_once,
+            timeout: Duration::from_millis(if all_cases() { 1000 } else { 500 }),
             forgets: home % 2 == 1,
         };
         seen.add(storm.run());
@@ -135,7 +136,7 @@ impl Seen {
 
 impl Storm {
     fn run(&self) -> Seen {
-        let service = Misbehaving::start(by_chance(self.seed, TIMEOUT));
+        let service = Misbehaving::start(by_chance(self.seed, self.timeout));
         let retention = if self.forgets { "0" } else { "90d" };
         let home = Home::pointing_to(service.base_url(), "sk_live_sandbox")
             .configured(&format!("retention = \"{retention}\"\n"));
@@ -155,8 +156,8 @@ impl Storm {
         let open = open_keys(&home);
         seen.open = open.len();
         // Settled while the service still misbehaves, as far as that goes.
-        service.plan(by_chance(!self.seed, TIMEOUT));
-        seen = self.resume_all(&service, &home, &open, TIMEOUT, seen);
+        service.plan(by_chance(!self.seed, self.timeout));
+        seen = self.resume_all(&service, &home, &open, self.timeout, seen);
         service.wait_until_idle();
         service.behave();
         let open = open_keys(&home);
@@ -229,8 +230,8 @@ impl Storm {
         seen: &Mutex<Seen>,
     ) {
         let mut draw = Draw::of(self.seed, "end", number);
-        let (chance, moment) = (draw.part(), Duration::from_millis(900).mul_f64(draw.part()));
-        let mut running = home.start(self.arguments(home, number, task, TIMEOUT));
+        let (chance, moment) = (draw.part(), (2 * self.timeout).mul_f64(draw.part()));
+        let mut running = home.start(self.arguments(home, number, task, self.timeout));
         let began = Instant::now();
         let killed = chance < 0.2;
         let interrupted = !killed && chance < 0.28;
