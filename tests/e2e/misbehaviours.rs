@@ -1,9 +1,11 @@
 //! Each way in which a service misbehaves, alone: what a create then ends with, and what is known afterwards. All of
 //! them together, by chance, are in `create_storm`.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::harness::{Act, Answer, Commit, Different, Home, Misbehaving, Output, text};
+use rusqlite::Connection;
+
+use crate::harness::{Act, Answer, Commit, Different, HANG, Home, Misbehaving, Output, text};
 use crate::promise::{Kept, all_cases, try_each_with};
 use crate::two_runs::{booking, home, open};
 
@@ -114,8 +116,22 @@ fn an_answer_that_is_odd_and_true_is_a_success() {
 /// 200: "a key that the service knows for another booking … nothing new was booked" (command line, Exit codes)
 #[test]
 fn a_key_that_the_service_knows_for_another_booking_is_no_success() {
-    let (_service, _home, ended) = create(Answer::Another(200, Different::Guest), Commit::Never);
-    ended.refused(7, "another_booking");
+    // Where the answer was crossed on its way, the service has booked all the same: the attempt is open.
+    for commit in [
+        Commit::Never,
+        Commit::BeforeTheAnswer,
+        Commit::After(TIMEOUT),
+    ] {
+        let (service, home, ended) = create(Answer::Another(200, Different::Guest), commit);
+        ended.refused(7, "another_booking");
+        assert_eq!(open(&home), ["order-1"], "{commit:?}");
+        service.behave();
+        let settled = home
+            .run(["attempts", "resume", "order-1", "--json"])
+            .exits(0)
+            .json();
+        assert_eq!(settled["id"], service.ledger()[0].id.as_str(), "{commit:?}");
+    }
 }
 
 /// A try that was lost may have booked: what a later one of the same run is told says nothing of it.
@@ -144,6 +160,36 @@ fn what_a_later_try_is_told_proves_nothing_of_a_lost_one() {
             .json();
         assert_eq!(text(&settled, "id"), service.ledger()[0].id);
     }
+}
+
+/// Exit 3 says that nothing was sent: a run that waited out a limit after a lost try is not to say it.
+#[test]
+fn a_create_whose_journal_is_held_after_it_has_sent_says_that_the_outcome_is_unknown() {
+    let service = Misbehaving::start(|arrived| match arrived.earlier {
+        0 => Act::lost(),
+        _ => Act::new(Commit::Never, Answer::Limited(3)),
+    });
+    let home = home(&service, true);
+    let waits = home.start(booking(
+        "order-1",
+        &["--timeout", "600ms", "--max-wait", "20s"],
+    ));
+    let ended_a_run = || {
+        let list = home.run(["attempts", "--json"]).exits(0).json();
+        list["attempts"][0]["runs"][0]["ended_at"].is_string()
+    };
+    let deadline = Instant::now() + HANG;
+    while !ended_a_run() {
+        assert!(Instant::now() < deadline, "no run ends");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let journal = Connection::open(home.path().join("journal.db")).unwrap();
+    journal.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let ended = waits.end();
+    drop(journal);
+    assert_eq!(service.posted().len(), 2, "it did not wait: {ended}");
+    assert_eq!(ended.code, Some(16), "{ended}");
+    assert!(ended.stderr.contains("attempts resume order-1"), "{ended}");
 }
 
 /// Reads are sent on connections that stay open: an answer that is one behind is somebody else's booking.

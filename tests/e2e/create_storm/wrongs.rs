@@ -93,9 +93,12 @@ pub(super) fn wrongs(
         }
         _ => {}
     }
+    // "Another booking" is what the service said, and leaves the attempt open.
+    let is_refused = ended.code.is_some_and(|code| REFUSALS.contains(&code))
+        && !ended.stderr.contains("\"another_booking\"");
     // A key that nobody else has: what this process says of it is all there is to say.
     if let Task::Create(guest, None) = task
-        && ended.code.is_some_and(|code| REFUSALS.contains(&code))
+        && is_refused
         && ledger.iter().any(|made| made.guest() == *guest)
     {
         wrong.push((Wrong::FalseRefusal, ended.to_string()));

@@ -59,6 +59,8 @@ pub(crate) enum Answer {
     Redirect(u16),
     /// One of the service's documents, with its status.
     Refused(u16),
+    /// 429, with so many seconds to wait.
+    Limited(u64),
     Garbage,
     /// Headers without an end, as far as they are read.
     EndlessHead,
@@ -146,6 +148,11 @@ pub(super) fn answer(client: &mut TcpStream, how: &Answer, status: u16, document
             &whole(status, "text/html", "Location: /elsewhere\r\n", ""),
         ),
         Answer::Refused(status) => written(client, &refusal(status)),
+        Answer::Limited(seconds) => {
+            let body = json!({"error": "rate_limited"}).to_string();
+            let wait = format!("Retry-After: {seconds}\r\n");
+            written(client, &whole(429, "application/json", &wait, &body))
+        }
         _ => {
             let _ = written(client, &broken(how, document));
             false
@@ -329,13 +336,6 @@ fn create_by_chance(draw: &mut Draw, timeout: Duration) -> Act {
     if chosen < 0.35 {
         return Act::refused(draw.of_these(&REFUSALS));
     }
-    if chosen < 0.4 {
-        // The service knows the key for another booking: nothing is made under it.
-        return Act::new(
-            Commit::Never,
-            Answer::Another(200, draw.of_these(&DIFFERENT)),
-        );
-    }
     let commit = match draw.part() {
         part if part < 0.5 => Commit::BeforeTheAnswer,
         part if part < 0.75 => Commit::After(timeout.mul_f64(2.0 * draw.part())),
@@ -346,7 +346,9 @@ fn create_by_chance(draw: &mut Draw, timeout: Duration) -> Act {
         1 => Answer::Close,
         2 => Answer::HalfClose,
         3 => Answer::SurplusBefore,
-        4 | 5 => Answer::Another(201, draw.of_these(&DIFFERENT)),
+        // Crossed on its way, or the service knows the key for another booking: who is answered cannot tell.
+        4 => Answer::Another(200, draw.of_these(&DIFFERENT)),
+        5 => Answer::Another(201, draw.of_these(&DIFFERENT)),
         6 => Answer::BrokenChunks,
         7 => Answer::Truncated,
         8 => Answer::PromisesForEver,
