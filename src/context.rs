@@ -418,17 +418,7 @@ impl Context {
 }
 
 fn sandbox_error(error: &sandbox::OpenError) -> Error {
-    let hint = match error {
-        sandbox::OpenError::Held { .. } => "see what other bookctl is running, then try again",
-        sandbox::OpenError::Unreachable { .. } => {
-            "make it writable, or set BOOKCTL_HOME to a folder that is"
-        }
-        sandbox::OpenError::Database { .. } => {
-            "see whether the disk has room, or set BOOKCTL_HOME to another folder"
-        }
-        _ => "move its file aside, or set BOOKCTL_HOME to another folder",
-    };
-    Error::config(format!("the sandbox cannot be used: {error}")).hint(hint)
+    Error::config(format!("the sandbox cannot be used: {error}")).hint(error.hint())
 }
 
 /// Ctrl-C and SIGTERM, from the moment this is made.

@@ -19,6 +19,7 @@ mod journal;
 mod model;
 mod output;
 mod patience;
+mod platform;
 mod private_file;
 mod prompt;
 mod sandbox;
@@ -112,7 +113,9 @@ async fn run_until_interrupted(mut setup: Setup, command: cli::Command) -> Resul
         false => Context::new(setup)?,
     };
     let outcome = if command.ends_by_signal() {
-        commands::run(&context, command).await
+        commands::run(&context, command)
+            .await
+            .map_err(interrupted_instead)
     } else {
         unless_interrupted(commands::run(&context, command)).await
     };
@@ -127,10 +130,14 @@ async fn unless_interrupted(running: impl Future<Output = Result<Exit>>) -> Resu
     tokio::select! {
         biased;
         exit = signals.next() => Err(Error::interrupted(exit)),
-        // What a signal ended while this thread was blocked failed for that reason alone.
-        outcome = running => outcome.map_err(|error| match interrupt::caught() {
-            Some(exit) if error.code != "interrupted" => Error::interrupted(exit),
-            _ => error,
-        }),
+        outcome = running => outcome.map_err(interrupted_instead),
+    }
+}
+
+/// What a signal ended while this thread was blocked failed for that reason alone.
+fn interrupted_instead(error: Error) -> Error {
+    match interrupt::caught() {
+        Some(exit) if error.code != "interrupted" => Error::interrupted(exit),
+        _ => error,
     }
 }

@@ -32,9 +32,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
 /// Makes the file where it is not there, for its owner alone: 0600, its folder 0700. One that is there, and that
 /// others may read, is closed to them.
 pub(crate) fn make(path: &Path) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        make_folder(folder)?;
-    }
+    make_folder_of(path)?;
     if path.exists() {
         close_to_others(path, 0o077, 0o600);
     } else {
@@ -122,7 +120,7 @@ pub(crate) fn update<E: From<io::Error>>(
     Ok(())
 }
 
-/// Makes the folder of a file where it is not there: 0700.
+/// Makes the folder of a file if it is not there: 0700.
 pub(crate) fn make_folder_of(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), make_folder)
 }

@@ -60,8 +60,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         ..Options::new(database)
     })
     .map_err(|error| {
-        Error::config(error.to_string())
-            .hint("name another file with --database, or use --ephemeral")
+        Error::config(error.to_string()).hint(format!(
+            "{}; or name another file with --database, or use --ephemeral",
+            error.hint()
+        ))
     })?;
     let address = args.expose.unwrap_or(Ipv4Addr::LOCALHOST.into());
     if !address.is_loopback() {
