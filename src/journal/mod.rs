@@ -10,8 +10,12 @@ mod guests;
 mod limits;
 #[cfg(test)]
 mod plans;
+#[cfg(test)]
+mod protocol_model;
 mod recover;
 mod remembered;
+#[cfg(test)]
+mod runs;
 mod store;
 
 pub(crate) use attempts::{Attempt, Begun, State, another_account};
