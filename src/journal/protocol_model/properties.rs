@@ -137,18 +137,19 @@ pub(super) fn a_late_request_books() -> Property<Protocol> {
     )
 }
 
-/// A run ends in doubt after a person gave it up.
+/// A run ends in doubt after a person gave it up; no other run was begun.
 pub(super) fn doubt_opens_an_abandoned_attempt() -> Property<Protocol> {
     Property::sometimes(
         "an abandoned attempt is open again",
         |model, world: &World| {
             let was_abandoned = world.left.abandons < model.left.abandons;
+            let others = world.processes.get(1..).unwrap_or_default();
             was_abandoned
-                && world.attempt(0, 0).is_some_and(|it| {
-                    it.runs.len() == 1
-                        && it.runs[0].outcome == Outcome::InDoubt
-                        && it.state(&model.rule) == State::Unsettled
-                })
+                && others.iter().all(|it| it.phase == Phase::NotStarted)
+                && world.processes[0].phase == Phase::Done(Report::Unknown)
+                && world
+                    .attempt(0, 0)
+                    .is_some_and(|it| it.state(&model.rule) == State::Unsettled)
         },
     )
 }
