@@ -1,10 +1,9 @@
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
+use crate::app::Context;
+use crate::flows::{locate_booking, read_booking};
 use crate::model::booking::Booking;
 use crate::model::id::id;
-use crate::view::{BookingList, BookingView};
-use crate::walk::{locate_booking, read_booking};
+use crate::outcome::{Error, Exit, Result};
+use crate::terminal::view::{BookingList, BookingView};
 
 /// Show bookings: state, why, and what can be done
 #[derive(clap::Args, Debug)]

@@ -6,13 +6,12 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use crate::context::{Context, Signals};
-use crate::error::{Error, Result, reason};
-use crate::exit::Exit;
+use crate::app::{Context, Signals};
 use crate::model::duration::lasting;
-use crate::output::{Output, Page, Tone, View};
-use crate::ownership;
+use crate::outcome::{Error, Exit, Result, reason};
+use crate::platform::ownership;
 use crate::sandbox::{Database, OnRequest, Options, Sandbox};
+use crate::terminal::output::{Output, Page, Tone, View};
 
 /// Serve the sandbox on this machine until Ctrl-C or SIGTERM
 ///
@@ -139,7 +138,7 @@ impl Ready {
 }
 
 impl View for Ready {
-    fn json(&self) -> crate::model::document::Document {
+    fn json(&self) -> crate::json::Document {
         json!({
             "base_url": self.base_url,
             "openapi_url": self.openapi_url(),
