@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::journal::Journal;
 use crate::output::Output;
+use crate::ownership;
 use crate::prompt::Prompter;
 use crate::sandbox::{self, Database, Sandbox};
 use crate::secrets::{Item, KeySource, Secret, Vault};
@@ -224,6 +225,7 @@ impl Context {
                 "the profile does not point to the embedded sandbox",
             ));
         };
+        ownership::refuse_others(database)?;
         let options = sandbox::Options {
             delivery_interval: EMBEDDED_DELIVERIES,
             ..sandbox::Options::new(Database::File(database.clone()))

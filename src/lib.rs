@@ -18,10 +18,13 @@ mod interrupt;
 mod journal;
 mod model;
 mod output;
+mod ownership;
 mod patience;
 mod platform;
 mod private_file;
+mod process;
 mod prompt;
+mod regular_file;
 mod sandbox;
 mod secrets;
 mod setup;
@@ -49,6 +52,7 @@ pub fn command() -> clap::Command {
 
 /// Runs one command line and says how it ended. `variable` reads the environment.
 pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>) -> Exit {
+    process::prepare();
     if arguments
         .get(1)
         .is_some_and(|first| first == output::FILTER_ENTRY)

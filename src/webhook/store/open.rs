@@ -1,6 +1,7 @@
 //! The file.
 
 use std::fs::{OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
@@ -10,6 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Result};
 use crate::platform::sqlite::{self, Failure, Kind};
 use crate::webhook::slate::Slate;
+use crate::{ownership, regular_file};
 
 /// The schema of the first release. `origin` keeps services apart. Times are milliseconds since 1970. `next_at` is set for the first waiting event of
 /// each lane alone: that is the one whose turn it is. An attempt with neither status nor error is under way, or was
@@ -78,6 +80,7 @@ fn tune(connection: &Connection) -> rusqlite::Result<()> {
 impl Webhooks {
     /// Opens the file, and makes it if there is none: 0600 in a 0700 folder.
     pub(crate) fn open(path: &Path, origin: String) -> Result<Self> {
+        ownership::refuse_others(path)?;
         let connection = sqlite::open(path, &KIND).map_err(|failure| into_error(path, &failure))?;
         Ok(Webhooks {
             connection,
@@ -153,9 +156,8 @@ impl Webhooks {
         let failed = |error| Error::io(format!("{} cannot be locked", path.display()), &error);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&path).map_err(failed)?;
+        ownership::refuse_others(&path)?;
+        let file = regular_file::open_with(options.mode(0o600), &path).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => Ok(Slate::new(file)),
             Err(TryLockError::Error(error)) => Err(failed(error)),
