@@ -56,8 +56,13 @@ pub(super) async fn make(context: &Context, key: &str, body: Value) -> Result<Ma
         call: create_call(body, key),
     };
     let mut allowed = context.max_wait();
+    let mut may_have_booked = false;
     loop {
-        let (run, earlier, left) = attempt.begin(allowed).await?;
+        let begun = attempt.begin(allowed).await;
+        let (run, earlier, left) = begun.map_err(|error| match may_have_booked {
+            true => attempt.may_have_booked(error),
+            false => error,
+        })?;
         context.situation.replace(Situation::Creating {
             key: key.to_owned(),
         });
@@ -69,18 +74,16 @@ pub(super) async fn make(context: &Context, key: &str, body: Value) -> Result<Ma
             Ok(answer) => return attempt.take(&run, earlier, in_doubt, answer),
             Err(failure) => failure,
         };
-        let may_have_booked = attempt.end(&run, &failure, in_doubt);
+        may_have_booked = attempt.end(&run, &failure, in_doubt);
         // The run is over: a limit is waited out between two runs, so that an interrupt then leaves nothing open.
         let waited = match failure.is_rate_limit() {
             true => context.pause_for_limit(failure, &attempt.call, left).await,
             false => Err(failure.into_error(&attempt.call)),
         };
-        allowed = waited.map_err(
-            |error| match may_have_booked && error.code != "interrupted" {
-                true => attempt.may_have_booked(error),
-                false => error,
-            },
-        )?;
+        allowed = waited.map_err(|error| match may_have_booked {
+            true => attempt.may_have_booked(error),
+            false => error,
+        })?;
     }
 }
 
@@ -234,6 +237,10 @@ impl Sending<'_> {
     /// The error of a run that leaves the attempt open: it says so, whatever the last try was told, and names what
     /// settles it.
     fn may_have_booked(&self, mut error: Error) -> Error {
+        // An interrupt says by itself what is on its way.
+        if error.code == "interrupted" {
+            return error;
+        }
         if error.exit != Exit::RateLimited && error.exit != Exit::OutcomeUnknown {
             error.message = format!("the outcome is unknown: {}", error.message);
             error.code = "outcome_unknown".to_owned();

@@ -1,5 +1,6 @@
+use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::json;
@@ -45,7 +46,17 @@ pub(crate) struct Args {
     delivery_interval: Duration,
 }
 
+/// Whether a file that a person names is one that `mktemp` has made: empty, and without a log beside it. The sandbox's
+/// own file is never empty, so that one of these has lost what was in it.
+fn is_blank(file: &Path) -> bool {
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    let is_empty = |file: &Path| fs::metadata(file).is_ok_and(|it| it.is_file() && it.len() == 0);
+    is_empty(file) && !Path::new(&log).exists()
+}
+
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let named = args.database.clone();
     let database = match (args.ephemeral, args.database) {
         (true, _) => Database::Memory,
         (false, Some(file)) => Database::File(file),
@@ -57,6 +68,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     };
     if let Database::File(file) = &database {
         ownership::refuse_others(file)?;
+    }
+    if let Some(file) = named.filter(|file| is_blank(file)) {
+        fs::remove_file(&file)
+            .map_err(|error| Error::io(format!("{} cannot be replaced", file.display()), &error))?;
     }
     let sandbox = Sandbox::open(Options {
         limits: !args.no_limits,
