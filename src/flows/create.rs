@@ -188,7 +188,14 @@ impl Sending<'_> {
             }
             let error = match is_older {
                 true => another_booking(&booking, &difference, self.key),
-                false => self.may_have_booked(misdirected(&booking, &difference)),
+                false => {
+                    let error = self.may_have_booked(misdirected(&booking, &difference));
+                    let hint = error.hint.clone().unwrap_or_default();
+                    let abandon = abandon_command(self.key);
+                    error.hint(format!(
+                        "{hint}; if the service always answers with that booking, give this attempt up with: {abandon}"
+                    ))
+                }
             };
             return Err(self.described(error, status));
         }

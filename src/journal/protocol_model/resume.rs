@@ -109,16 +109,17 @@ impl Way<'_> {
                 .map(|it| state(rule, it))
         };
         let (before, after) = (state(self.before), state(world));
+        // The key made another booking, on another machine: that stands, and this attempt can only be abandoned.
+        let is_anothers = || {
+            let there = world.service[program.account.organization()][key];
+            let asked = self.before.attempt(program.machine, key);
+            there.map(|it| it.request) != asked.map(|it| it.request)
+        };
         let is_true = !world.lies.success && !world.lies.nothing_booked;
         is_true
             && match report {
                 Report::Success => after == Some(State::Settled),
-                // The key made another booking, on another machine: that stands, and this attempt can only be abandoned.
-                Report::Another => {
-                    let there = world.service[program.account.organization()][key];
-                    let asked = self.before.attempt(program.machine, key);
-                    there.map(|it| it.request) != asked.map(|it| it.request)
-                }
+                Report::Another => is_anothers(),
                 // A resume that sends nothing leaves the attempt as it was; what is open and its own is never refused.
                 Report::NotAllowed => {
                     let known = self.before.attempt(program.machine, key);
@@ -127,8 +128,8 @@ impl Way<'_> {
                     before == after && (before != Some(State::Unsettled) || !is_own)
                 }
                 Report::NothingBooked => matches!(after, None | Some(State::Refused)),
-                // A refusal says nothing of an earlier run.
-                Report::Unknown => !accepts,
+                // Neither a refusal nor another booking says anything of an earlier run.
+                Report::Unknown => !accepts || is_anothers(),
             }
     }
 }

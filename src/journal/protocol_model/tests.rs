@@ -121,10 +121,7 @@ fn two_organizations_and_recover(rule: Rule) -> Protocol {
             reached::another_organization_books(),
             reached::a_recovered_attempt_is_settled(),
         ],
-        ..Protocol::new(bound(
-            vec![BOOK, RESUME, of_two(BOOK)],
-            vec![BOOK, RESUME, of_two(RESUME), of_two(BOOK)],
-        ))
+        ..Protocol::new(vec![BOOK, RESUME, of_two(BOOK)])
     }
 }
 
@@ -140,8 +137,8 @@ fn two_creates_with_one_key_and_a_resume_keep_every_promise() {
 fn many_processes_with_one_key_keep_every_promise() {
     let model = Protocol {
         left: Left {
-            kills: 1,
-            abandons: bound(1, 0),
+            kills: bound(1, 2),
+            abandons: 1,
             forgets: 0,
             recovers: 0,
         },
@@ -194,10 +191,7 @@ fn two_machines_with_one_key_keep_every_promise() {
         },
         tries: bound(2, 3),
         reaches: vec![reached::two_machines_get_one_booking()],
-        ..Protocol::new(bound(
-            vec![BOOK, RESUME, elsewhere(BOOK)],
-            vec![BOOK, RESUME, elsewhere(RESUME), elsewhere(BOOK)],
-        ))
+        ..Protocol::new(vec![BOOK, RESUME, elsewhere(BOOK)])
     };
     holds("two machines", model);
 }
