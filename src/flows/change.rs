@@ -1,11 +1,21 @@
 //! Changing a booking, once: a change whose answer got lost is looked for, never repeated.
 
-use super::wait::read_booking;
+use super::wait::{look_up, read_booking};
 use crate::app::Context;
 use crate::app::in_flight::{Situation, show_command};
 use crate::client::{Call, Failure};
 use crate::model::booking::Booking;
 use crate::outcome::Result;
+
+/// Whether an answer is about the booking that was to be changed. A service may know it by another id as well; then it
+/// shows that id under this one, too. The answer to another request proves nothing.
+async fn is_of(context: &Context, id: &str, answered: &Booking) -> bool {
+    if answered.id() == id {
+        return true;
+    }
+    let shown = look_up(context, id).await;
+    shown.is_ok_and(|shown| shown.id() == answered.id())
+}
 
 /// Sends a modify or a cancel. Where no proper answer came, the booking is read: if it shows what was
 /// asked, as `done` judges, the change was made; else its outcome stays open (16). `what` is its noun.
@@ -30,8 +40,7 @@ pub(crate) async fn change(
         drop(progress);
         let failure = match sent {
             Ok(answer) => match Booking::from_document(answer.document) {
-                // The answer to another request proves nothing.
-                Some(booking) if booking.id() == id => {
+                Some(booking) if is_of(context, id, &booking).await => {
                     context.situation.replace(Situation::known(&booking));
                     return Ok(booking);
                 }

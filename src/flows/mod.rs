@@ -39,5 +39,5 @@ pub(crate) use open_bookings::open_bookings;
 pub(crate) use pause::{payment_answer, walk_through};
 pub(crate) use preview::preview;
 pub(crate) use venues::find_venues;
-pub(crate) use wait::{read_booking, wait_while_processing};
+pub(crate) use wait::{find_booking, read_booking, wait_while_processing};
 pub(crate) use webhook_secrets::webhook_secrets;

@@ -15,11 +15,32 @@ const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LOOKS: u32 = 3;
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// Reads a booking.
+/// Reads a booking whose id came from the service.
 ///
 /// # Errors
 /// `unexpected_answer` (15) where the answer is no booking, or another one than was asked for.
 pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking> {
+    let booking = look_up(context, id).await?;
+    if booking.id() == id {
+        return Ok(booking);
+    }
+    let mut error = unexpected(is_another(&booking, id));
+    error.body = Some(booking.document().clone());
+    Err(error)
+}
+
+/// Reads a booking by the id that a person gives. A service may know one booking by several ids, so another id in the
+/// answer is a warning.
+pub(crate) async fn find_booking(context: &Context, id: &str) -> Result<Booking> {
+    let booking = look_up(context, id).await?;
+    if booking.id() != id {
+        context.out.warn(&is_another(&booking, id));
+    }
+    Ok(booking)
+}
+
+/// Reads what the service shows under an id.
+pub(super) async fn look_up(context: &Context, id: &str) -> Result<Booking> {
     valid_id(id).map_err(|why| Error::usage(format!("the booking's id cannot be used: {why}")))?;
     let answer = context.read(show_call(id)).await.map_err(|mut error| {
         if error.exit == Exit::NotFound {
@@ -27,22 +48,21 @@ pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking>
         }
         error
     })?;
-    let unexpected = |why: String| {
-        Error::new("unexpected_answer", Exit::Network, why)
-            .hint("check the base URL: perhaps something else answered than the booking service")
-    };
-    let booking = Booking::from_document(answer.document).ok_or_else(|| {
+    Booking::from_document(answer.document).ok_or_else(|| {
         unexpected("the answer is no booking: it lacks an id or a status".to_owned())
-    })?;
-    if booking.id() != id {
-        let other = booking.id();
-        let mut error = unexpected(format!(
-            "the answer shows booking {other}, and {id} was asked for"
-        ));
-        error.body = Some(booking.document().clone());
-        return Err(error);
-    }
-    Ok(booking)
+    })
+}
+
+fn is_another(booking: &Booking, id: &str) -> String {
+    format!(
+        "the answer shows booking {}, and {id} was asked for",
+        booking.id()
+    )
+}
+
+fn unexpected(why: String) -> Error {
+    Error::new("unexpected_answer", Exit::Network, why)
+        .hint("check the base URL: perhaps something else answered than the booking service")
 }
 
 /// Looks again until the booking is no longer processing, or `longest` is over; returns it as it then is.
