@@ -28,6 +28,7 @@ use clap::CommandFactory;
 
 use app::{Context, Setup, Signals};
 use cli::{Cli, completion};
+use commands::{Plan, ServiceNeed};
 use config::Environment;
 pub use outcome::Exit;
 use outcome::{Code, Error, Result};
@@ -69,22 +70,22 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
             return error.exit;
         }
     };
-    if let Some(outcome) = cli
-        .command
-        .run_without_configuration(&out, cli::with_first_page)
-    {
-        return outcome.unwrap_or_else(|error| {
-            plain.report(&error);
-            error.exit
-        });
-    }
+    let plan = match cli.command.plan() {
+        Plan::Program(run) => {
+            return run(&out, &cli::with_first_page).unwrap_or_else(|error| {
+                plain.report(&error);
+                error.exit
+            });
+        }
+        plan => plan,
+    };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Error::io("the runtime cannot be started", &error));
     let outcome = runtime.and_then(|runtime| {
         let setup = Setup::new(&cli.flags, environment, out)?;
-        let outcome = runtime.block_on(run_until_interrupted(setup, cli.command));
+        let outcome = runtime.block_on(run_until_interrupted(setup, plan));
         // A prompt or a keyring that nobody waits for any more may still be at it on its own thread.
         runtime.shutdown_background();
         outcome
@@ -96,21 +97,29 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
 }
 
 /// The command, unless Ctrl-C or SIGTERM comes first.
-async fn run_until_interrupted(mut setup: Setup, command: cli::Command) -> Result<Exit> {
-    if command.needs_no_service() {
-        return unless_interrupted(commands::run_with_setup(setup, command)).await;
-    }
-    setup.wishes.any_key_will_do = command.needs_no_key();
-    let context = match command.does_without_service() {
-        true => Context::without_need(setup)?,
-        false => Context::new(setup)?,
+async fn run_until_interrupted(mut setup: Setup, plan: Plan) -> Result<Exit> {
+    let (needs, run) = match plan {
+        // Answered before there was a runtime.
+        Plan::Program(run) => return run(&setup.out, &cli::with_first_page),
+        Plan::Configuration(run) => return unless_interrupted(run(setup)).await,
+        Plan::Context(needs, run) => (needs, run),
     };
-    let outcome = if command.ends_by_signal() {
-        commands::run(&context, command)
-            .await
-            .map_err(interrupted_instead)
-    } else {
-        unless_interrupted(commands::run(&context, command)).await
+    setup.wishes.any_key_will_do = needs.service == ServiceNeed::OwnSandbox;
+    let context = match needs.service {
+        ServiceNeed::None => Context::without_need(setup)?,
+        ServiceNeed::Profile | ServiceNeed::ProfileUnchecked | ServiceNeed::OwnSandbox => {
+            Context::new(setup)?
+        }
+    };
+    let checked = async {
+        if needs.service == ServiceNeed::Profile {
+            context.refuse_sandbox().await?;
+        }
+        run(&context).await
+    };
+    let outcome = match needs.is_server {
+        true => checked.await.map_err(interrupted_instead),
+        false => unless_interrupted(checked).await,
     };
     outcome.map_err(|error| match &*context.course.borrow() {
         Some(course) => course.explain(error, &context.situation.borrow()),

@@ -2,6 +2,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::{Needs, ServiceNeed};
 use crate::app::Context;
 use crate::flows::{create, finish, read_booking};
 use crate::journal::{Attempt, Recovery, Run, State, another_account, recover};
@@ -27,12 +28,12 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Whether the journal is all that it needs.
-    pub(super) fn does_without_service(&self) -> bool {
-        matches!(
-            self.action,
-            None | Some(Action::List { .. } | Action::Recover)
-        )
+    /// To list and to recover, the journal is enough.
+    pub(super) fn needs(&self) -> Needs {
+        Needs::of(match self.action {
+            None | Some(Action::List { .. } | Action::Recover) => ServiceNeed::None,
+            Some(Action::Resume { .. } | Action::Abandon { .. }) => ServiceNeed::Profile,
+        })
     }
 }
 

@@ -27,6 +27,8 @@ mod timing;
 mod watch;
 mod webhook;
 
+use std::pin::Pin;
+
 use clap::Subcommand;
 
 pub(crate) use completions::Shell;
@@ -84,104 +86,113 @@ pub(crate) struct Group<T: Subcommand> {
     command: T,
 }
 
-impl Command {
-    /// Whether the command is one for which `--no-sandbox` has to look at the service first.
-    fn talks_to_the_service(&self) -> bool {
-        !matches!(
-            self,
-            Command::Sandbox(_)
-                | Command::Help(_)
-                | Command::Completions(_)
-                | Command::Explain(_)
-                | Command::Webhook(_)
-        ) && !self.does_without_service()
-    }
+/// What a command needs before it runs, and how it runs once it has that.
+pub(crate) enum Plan {
+    /// The program alone, so that a broken configuration keeps nobody from reading.
+    Program(Box<dyn FnOnce(&Output, &dyn Fn() -> clap::Command) -> Result<Exit>>),
+    /// The configuration, which it may repair: no service has to be found in it.
+    Configuration(Box<dyn FnOnce(Setup) -> Running<'static>>),
+    /// A context, with a service in it as `Needs` says.
+    Context(Needs, Box<dyn for<'a> FnOnce(&'a Context) -> Running<'a>>),
+}
 
-    /// Whether all that the command needs is on this machine, so that one that is refused a service works on.
-    pub(crate) fn does_without_service(&self) -> bool {
-        match self {
-            Command::Webhook(group) => group.command.does_without_service(),
-            Command::Attempts(args) => args.does_without_service(),
-            _ => false,
-        }
-    }
+/// A command on its way.
+pub(crate) type Running<'a> = Pin<Box<dyn Future<Output = Result<Exit>> + 'a>>;
 
-    /// Whether the command takes a sandbox of its own, so that a key in the environment is not for it.
-    pub(crate) fn needs_no_key(&self) -> bool {
-        matches!(self, Command::Sandbox(group) if group.command.needs_no_key())
-    }
-
-    /// What needs no configuration, so that a broken one keeps nobody from reading.
-    pub(crate) fn run_without_configuration(
-        &self,
-        out: &Output,
-        root: impl FnOnce() -> clap::Command,
-    ) -> Option<Result<Exit>> {
-        match self {
-            Command::Help(args) => Some(help::run(out, args, root())),
-            Command::Completions(args) => Some(completions::run(out, args)),
-            Command::Explain(args) => Some(explain::run(out, args)),
-            _ => None,
-        }
-    }
-
-    /// Whether the command mends the configuration, and so works without a service that can be resolved.
-    pub(crate) fn needs_no_service(&self) -> bool {
-        matches!(
-            self,
-            Command::Auth(_) | Command::Profile(_) | Command::Doctor(_)
-        )
-    }
-
+/// What a command needs of the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Needs {
+    pub(crate) service: ServiceNeed,
     /// Whether a signal is how the command is meant to end.
-    pub(crate) fn ends_by_signal(&self) -> bool {
-        match self {
-            Command::Sandbox(group) => group.command.is_server(),
-            Command::Webhook(group) => group.command.is_server(),
-            _ => false,
+    pub(crate) is_server: bool,
+}
+
+/// Which service a command talks to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ServiceNeed {
+    /// The one of the profile. `--no-sandbox` has to look at it first.
+    Profile,
+    /// The one of the profile, and it refuses a sandbox in its own way where that matters.
+    ProfileUnchecked,
+    /// A sandbox of its own, so that a key in the environment is not for it.
+    OwnSandbox,
+    /// None: all that it needs is on this machine, and it works where the service is refused.
+    None,
+}
+
+impl Needs {
+    pub(crate) const fn of(service: ServiceNeed) -> Self {
+        Needs {
+            service,
+            is_server: false,
         }
     }
 }
 
-/// Runs a verb that needs no service.
-pub(crate) async fn run_with_setup(setup: Setup, command: Command) -> Result<Exit> {
-    match command {
-        Command::Auth(group) => auth::run(setup, group.command).await,
-        Command::Doctor(_) => doctor::run(setup).await,
-        Command::Profile(group) => profile::run(&setup, group.command).await,
-        other => run(&Context::new(setup)?, other).await,
+impl Plan {
+    fn program(
+        run: impl FnOnce(&Output, &dyn Fn() -> clap::Command) -> Result<Exit> + 'static,
+    ) -> Self {
+        Plan::Program(Box::new(run))
+    }
+
+    fn configuration(run: impl AsyncFnOnce(Setup) -> Result<Exit> + 'static) -> Self {
+        Plan::Configuration(Box::new(move |setup| Box::pin(run(setup))))
+    }
+
+    /// A command that talks to the service of the profile.
+    fn service(run: impl AsyncFnOnce(&Context) -> Result<Exit> + 'static) -> Self {
+        Plan::context(Needs::of(ServiceNeed::Profile), run)
+    }
+
+    fn context(needs: Needs, run: impl AsyncFnOnce(&Context) -> Result<Exit> + 'static) -> Self {
+        Plan::Context(needs, Box::new(move |context| Box::pin(run(context))))
     }
 }
 
-/// Runs a verb and says how it ended.
-pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
-    if command.talks_to_the_service() {
-        context.refuse_sandbox().await?;
-    }
-    match command {
-        Command::Search(args) => search::run(context, args).await,
-        Command::Slots(args) => slots::run(context, args).await,
-        Command::Book(MadeAtOnce::Book(args)) => book::run(context, *args).await,
-        Command::Show(args) => show::run(context, args).await,
-        Command::Watch(args) => watch::run(context, args).await,
-        Command::Modify(args) => modify::run(context, args).await,
-        Command::Cancel(args) => cancel::run(context, args).await,
-        Command::Session(group) => session::run(context, group.command).await,
-        Command::Card(args) => card::run(context, args).await,
-        Command::Webhook(group) => webhook::run(context, group.command).await,
-        Command::Api(args) => api::run(context, *args).await,
-        Command::Status(args) => status::run(context, args).await,
-        Command::Continue(args) => continue_::run(context, args).await,
-        Command::Bookings(args) => bookings::run(context, args).await,
-        Command::Attempts(args) => attempts::run(context, args).await,
-        Command::Limits(args) => limits::run(context, args).await,
-        // Answered before there was a context.
-        Command::Help(_)
-        | Command::Completions(_)
-        | Command::Explain(_)
-        | Command::Auth(_)
-        | Command::Profile(_)
-        | Command::Doctor(_) => Ok(Exit::Done),
-        Command::Sandbox(group) => sandbox::run(context, group.command).await,
+impl Command {
+    /// What the command needs and how it runs: a new command is an arm here, or nothing compiles.
+    pub(crate) fn plan(self) -> Plan {
+        match self {
+            Command::Help(args) => Plan::program(move |out, root| help::run(out, &args, root())),
+            Command::Completions(args) => Plan::program(move |out, _| completions::run(out, &args)),
+            Command::Explain(args) => Plan::program(move |out, _| explain::run(out, &args)),
+            Command::Auth(group) => {
+                Plan::configuration(async move |setup| auth::run(setup, group.command).await)
+            }
+            Command::Doctor(_) => Plan::configuration(doctor::run),
+            Command::Profile(group) => {
+                Plan::configuration(async move |setup| profile::run(&setup, group.command).await)
+            }
+            Command::Search(args) => Plan::service(async move |it| search::run(it, args).await),
+            Command::Slots(args) => Plan::service(async move |it| slots::run(it, args).await),
+            Command::Book(MadeAtOnce::Book(args)) => {
+                Plan::service(async move |it| book::run(it, *args).await)
+            }
+            Command::Show(args) => Plan::service(async move |it| show::run(it, args).await),
+            Command::Watch(args) => Plan::service(async move |it| watch::run(it, args).await),
+            Command::Continue(args) => {
+                Plan::service(async move |it| continue_::run(it, args).await)
+            }
+            Command::Modify(args) => Plan::service(async move |it| modify::run(it, args).await),
+            Command::Cancel(args) => Plan::service(async move |it| cancel::run(it, args).await),
+            Command::Bookings(args) => Plan::service(async move |it| bookings::run(it, args).await),
+            Command::Limits(args) => Plan::service(async move |it| limits::run(it, args).await),
+            Command::Session(group) => {
+                Plan::service(async move |it| session::run(it, group.command).await)
+            }
+            Command::Card(args) => Plan::service(async move |it| card::run(it, args).await),
+            Command::Api(args) => Plan::service(async move |it| api::run(it, *args).await),
+            Command::Status(args) => Plan::service(async move |it| status::run(it, args).await),
+            Command::Attempts(args) => {
+                Plan::context(args.needs(), async move |it| attempts::run(it, args).await)
+            }
+            Command::Sandbox(group) => Plan::context(group.command.needs(), async move |it| {
+                sandbox::run(it, group.command).await
+            }),
+            Command::Webhook(group) => Plan::context(group.command.needs(), async move |it| {
+                webhook::run(it, group.command).await
+            }),
+        }
     }
 }

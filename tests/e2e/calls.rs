@@ -1,7 +1,7 @@
 //! `api`: any call of the service, and nothing but the service.
 
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Instant;
 
 use serde_json::json;
 
@@ -437,9 +437,10 @@ fn a_body_that_never_comes_is_no_trap() {
         &["continue", "bk_1", "--psp-response", "@fifo"],
     ] {
         let mut command = home.command(arguments);
-        command.stdin(Stdio::piped());
+        // Held open until the command has ended, so that only the signal can end it.
+        let (reader, _writer) = std::io::pipe().unwrap();
+        command.stdin(reader);
         let running = Running::start(command);
-        std::thread::sleep(Duration::from_millis(200));
         let begun = Instant::now();
         running.signal("-INT");
         running.end().exits(130);

@@ -8,20 +8,18 @@ use crate::harness::{GUEST, Home, text};
 #[test]
 fn a_filter_without_end_ends_with_a_word_and_leaves_the_command_alive() {
     let home = Home::new();
-    for (filter, code, why) in [
-        ("def f: f+1; f", "usage", "recurses without end"),
-        ("def f: [f]; f", "usage", "recurses without end"),
-        ("reduce range(60) as $i (\"x\"; . + .)", "usage", "memory"),
-        ("repeat(\"x\" * 1000000)", "usage", "64 MB"),
-        ("last(repeat(1))", "timeout", "did not end within 5 s"),
+    for (filter, why) in [
+        ("def f: f+1; f", "recurses without end"),
+        ("def f: [f]; f", "recurses without end"),
+        ("reduce range(60) as $i (\"x\"; . + .)", "memory"),
+        ("repeat(\"x\" * 1000000)", "64 MB"),
+        ("last(repeat(1))", "did not end within 5 s"),
     ] {
-        let output = home.run(["status", "--jq", filter]).exits(1);
-        let error = output.error();
+        let error = home.run(["status", "--jq", filter]).refused(1, "filter");
+        let message = text(&error, "message");
         // On a busy machine its time may be over before its room is.
-        if error["code"] != "timeout" {
-            assert_eq!(error["code"], code, "{filter}: {error}");
-            assert!(text(&error, "message").contains(why), "{filter}: {error}");
-        }
+        let is_said = message.contains(why) || message.contains("did not end within 5 s");
+        assert!(is_said, "{filter}: {error}");
     }
 }
 
@@ -31,7 +29,9 @@ fn a_filter_that_fails_after_a_create_gives_the_booking_all_the_same() {
     let home = Home::new();
     for filter in [".id.nope", "def f: f+1; f"] {
         let arguments = ["book", "ven_confirms", "--jq", filter];
-        let error = home.run(arguments.iter().chain(&GUEST)).refused(1, "usage");
+        let error = home
+            .run(arguments.iter().chain(&GUEST))
+            .refused(1, "filter");
         let id = text(&error["body"], "id");
         assert!(text(&error, "message").contains(&id), "{error}");
         assert!(

@@ -14,6 +14,7 @@ mod serve;
 
 use clap::Subcommand;
 
+use super::{Needs, ServiceNeed};
 use crate::app::Context;
 use crate::outcome::{Exit, Result};
 
@@ -35,13 +36,22 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    pub(super) fn is_server(&self) -> bool {
-        matches!(self, Command::Serve(_) | Command::Run(_))
-    }
-
-    /// What is served anew, or is the same in every sandbox.
-    pub(super) fn needs_no_key(&self) -> bool {
-        matches!(self, Command::Serve(_) | Command::Run(_) | Command::Keys(_))
+    /// What is served anew, or is the same in every sandbox, needs none of its own.
+    pub(super) fn needs(&self) -> Needs {
+        match self {
+            Command::Serve(_) | Command::Run(_) => Needs {
+                service: ServiceNeed::OwnSandbox,
+                is_server: true,
+            },
+            Command::Keys(_) => Needs::of(ServiceNeed::OwnSandbox),
+            Command::Bookings(_)
+            | Command::Organization(_)
+            | Command::Faults(_)
+            | Command::Deliveries(_)
+            | Command::Inbox(_)
+            | Command::Clock(_)
+            | Command::Reset(_) => Needs::of(ServiceNeed::ProfileUnchecked),
+        }
     }
 }
 

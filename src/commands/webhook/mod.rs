@@ -11,6 +11,7 @@ mod verify;
 
 use clap::Subcommand;
 
+use super::{Needs, ServiceNeed};
 use crate::app::Context;
 use crate::outcome::{Exit, Result};
 use crate::webhook::Names;
@@ -28,18 +29,21 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether it runs until a signal ends it.
-    pub(super) fn is_server(&self) -> bool {
-        matches!(self, Command::Listen(_))
-    }
-
-    /// Whether a secret and an address are all that it needs.
-    pub(super) fn does_without_service(&self) -> bool {
+    /// What is signed, verified or posted needs a secret and an address alone, unless it names a booking.
+    pub(super) fn needs(&self) -> Needs {
+        let of_booking = |booking: &Option<String>| match booking {
+            Some(_) => ServiceNeed::ProfileUnchecked,
+            None => ServiceNeed::None,
+        };
         match self {
-            Command::Verify(_) | Command::Sign(_) => true,
-            Command::Send(args) => args.booking.is_none(),
-            Command::Drill(args) => args.booking.is_none(),
-            Command::Listen(_) | Command::Events(_) => false,
+            Command::Verify(_) | Command::Sign(_) => Needs::of(ServiceNeed::None),
+            Command::Send(args) => Needs::of(of_booking(&args.booking)),
+            Command::Drill(args) => Needs::of(of_booking(&args.booking)),
+            Command::Events(_) => Needs::of(ServiceNeed::ProfileUnchecked),
+            Command::Listen(_) => Needs {
+                service: ServiceNeed::ProfileUnchecked,
+                is_server: true,
+            },
         }
     }
 }
