@@ -50,7 +50,7 @@ pub(crate) fn make(path: &Path) -> io::Result<()> {
 /// Syncs the folders around a new file, as far as its file system goes: one that was just made would, in a power cut,
 /// be lost with all that was synced in it.
 #[cfg(unix)]
-fn keep_names(path: &Path) -> io::Result<()> {
+pub(crate) fn keep_names(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
     let path = path.canonicalize()?;
     let device = path.metadata()?.dev();
@@ -72,7 +72,7 @@ fn keep_names(path: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn keep_names(_: &Path) -> io::Result<()> {
+pub(crate) fn keep_names(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
@@ -122,6 +122,11 @@ pub(crate) fn update<E: From<io::Error>>(
     Ok(())
 }
 
+/// Makes the folder of a file where it is not there: 0700.
+pub(crate) fn make_folder_of(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), make_folder)
+}
+
 fn make_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -168,7 +173,8 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     fs::rename(&new, path)
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+/// The path of a file next to this one, of the same name with `suffix` at its end.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(suffix);
     path.with_file_name(name)

@@ -144,6 +144,11 @@ pub(crate) fn resume_command(key: &str) -> String {
     format!("bookctl attempts resume {}", shell::word(key))
 }
 
+/// The command that gives an open attempt up.
+pub(crate) fn abandon_command(key: &str) -> String {
+    format!("bookctl attempts abandon {}", shell::word(key))
+}
+
 /// The command that shows a booking.
 pub(crate) fn show_command(id: &str) -> String {
     format!("bookctl show {}", shell::word(id))

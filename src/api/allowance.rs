@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Method, StatusCode};
 
-use super::client::Call;
+use super::call::Call;
 
 /// How long the service's window is: no wait that it asks for is believed to be longer.
 pub(crate) const WINDOW: Duration = Duration::from_secs(300);

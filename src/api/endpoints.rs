@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::client::{Answer, Call, Client};
+use super::answer::Answer;
+use super::call::Call;
+use super::client::Client;
 use super::dialect::Dialect;
 use super::failure::Failure;
 use super::retry::{self, Next};
@@ -324,26 +326,23 @@ impl Client {
         }
     }
 
-    /// Creates a booking: at most three tries, all with the call's one key.
+    /// Sends a booking request: at most three tries, all with the call's one key.
     ///
-    /// A refusal after a try whose outcome is open proves nothing about that try, so the outcome stays open.
-    pub(crate) async fn create(
-        &self,
-        call: &Call,
-        may_exist: bool,
-    ) -> Result<Answer, (Failure, bool)> {
-        let mut open = may_exist;
+    /// Returns what the last try was told, and whether any try that failed leaves open whether a booking was made: what
+    /// a later try is told proves nothing about an earlier one.
+    pub(crate) async fn create(&self, call: &Call) -> (Result<Answer, Failure>, bool) {
+        let mut in_doubt = false;
         let mut tried = 0;
         loop {
             tried += 1;
             let failure = match self.send(call).await {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => return (Ok(answer), in_doubt),
                 Err(failure) => failure,
             };
-            open |= failure.leaves_a_write_open();
+            in_doubt |= failure.leaves_a_write_open();
             match retry::after_create(&failure, tried) {
                 Next::Again(pause) => tokio::time::sleep(pause).await,
-                Next::GiveUp => return Err((failure, open)),
+                Next::GiveUp => return (Err(failure), in_doubt),
             }
         }
     }

@@ -3,20 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
-use reqwest::header::HeaderMap;
-use serde_json::Value;
-
-use super::allowance::{WINDOW, retry_after};
-use super::client::Call;
+use super::call::Call;
+use super::refusal::{OPEN_SHOWN, Refusal};
 use crate::catalog::{self, exit_for_refusal};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::document::{Document, plain};
 use crate::model::shell;
-use crate::secrets::without_secrets;
-
-/// How many of the organization's unfinished bookings a person is shown.
-const OPEN_SHOWN: usize = 10;
 
 /// What to do where there is no key.
 const NO_KEY_HINT: &str = "set BOOKCTL_API_KEY, or store a key with `bookctl auth login`";
@@ -82,156 +74,6 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A refusal as the service worded it.
-#[derive(Debug)]
-pub(crate) struct Refusal {
-    pub(crate) status: u16,
-    /// `error_code`, else a code that stands in `error` itself.
-    pub(crate) code: Option<String>,
-    pub(crate) retry_after: Option<Duration>,
-    /// `null` where no document came.
-    pub(crate) body: Document,
-    /// The content type of what came instead of a document.
-    instead: Option<String>,
-}
-
-impl Refusal {
-    pub(super) fn new(status: u16, headers: &HeaderMap, body: Document) -> Self {
-        // Older refusals put the code in `error` itself (spec, Errors).
-        let code = body.str("error_code").or_else(|| {
-            body.str("error")
-                .filter(|error| catalog::entry(error).is_some())
-        });
-        let code = code.map(str::to_owned);
-        let seconds = retry_after(headers).or_else(|| {
-            body.value()
-                .get("retry_after_seconds")
-                .and_then(Value::as_u64)
-        });
-        let retry_after = seconds.map(|seconds| Duration::from_secs(seconds).min(WINDOW));
-        Refusal {
-            status,
-            code,
-            retry_after,
-            body,
-            instead: None,
-        }
-    }
-
-    /// A 4xx whose body is a page or nothing: the status alone says that nothing was done, and why.
-    pub(super) fn bare(status: u16, headers: &HeaderMap, kind: String) -> Self {
-        Refusal {
-            instead: Some(kind),
-            ..Refusal::new(status, headers, Value::Null.into())
-        }
-    }
-
-    /// What a status says by itself.
-    fn of_status(&self) -> String {
-        let status = self.status;
-        let meaning = catalog::entry(&format!("http_{status}")).map(|entry| entry.meaning);
-        let meaning = meaning.map_or_else(String::new, |meaning| format!(": {meaning}"));
-        match self.instead.as_deref() {
-            Some("") => format!("{status}{meaning}; the answer has no body"),
-            Some(kind) => format!(
-                "{status}{meaning}; the answer ({kind}) is not one of the service's documents"
-            ),
-            None => format!("the service refused with {status}"),
-        }
-    }
-
-    /// What and why, in one sentence: the service's own words, and what else its body says.
-    pub(crate) fn sentence(&self) -> String {
-        let known = self.code.as_deref().and_then(catalog::entry);
-        let own = self.body.str("message").or_else(|| {
-            self.body
-                .str("error")
-                .filter(|error| Some(*error) != self.code.as_deref())
-        });
-        let mut sentence = match (own, known) {
-            (Some(own), _) => own.trim_end_matches('.').to_owned(),
-            (None, Some(known)) => known.meaning.to_owned(),
-            (None, None) => match &self.code {
-                Some(code) => format!("the service refused with {}: {code}", self.status),
-                None => self.of_status(),
-            },
-        };
-        for (label, value) in self.particulars() {
-            sentence.push_str(&format!("; {label}: {value}"));
-        }
-        // A service may repeat what it was sent.
-        without_secrets(&sentence).into_owned()
-    }
-
-    /// The documented fields of the body that say more (spec, Errors, Body shapes).
-    fn particulars(&self) -> Vec<(&str, String)> {
-        let body = self.body.value();
-        let mut particulars = Vec::new();
-        for (field, label) in [
-            ("missing", "missing"),
-            ("field", "field"),
-            ("detail", "detail"),
-            ("required_scope", "scope needed"),
-            ("reason", "reason"),
-            ("provider", "provider"),
-            ("providers_failed", "failed"),
-            ("attempts_left", "tries left"),
-        ] {
-            match body.get(field) {
-                None | Some(Value::Null) => {}
-                Some(Value::Array(names)) => {
-                    particulars.push((
-                        label,
-                        names.iter().map(plain).collect::<Vec<_>>().join(", "),
-                    ));
-                }
-                Some(value) => particulars.push((label, plain(value))),
-            }
-        }
-        if let Some(fields) = body.get("fields").and_then(Value::as_object) {
-            particulars.extend(fields.iter().map(|(name, why)| (name.as_str(), plain(why))));
-        }
-        particulars
-    }
-}
-
-impl Refusal {
-    /// The unfinished bookings that come with a booking that was not found (spec, Errors: 404).
-    fn open_bookings(&self) -> &[Value] {
-        let open = self.body.value().get("open_bookings");
-        open.and_then(Value::as_array).map_or(&[], Vec::as_slice)
-    }
-
-    /// An unfinished booking in a line: its id, its status, and what it waits for.
-    fn open_booking(booking: &Value) -> String {
-        let text = |field: &str| booking.get(field).map(plain).unwrap_or_default();
-        let asked = booking
-            .get("next_action")
-            .and_then(|action| action.get("message"));
-        let parts = [
-            text("id"),
-            text("status"),
-            asked.map(plain).unwrap_or_default(),
-        ];
-        let parts: Vec<&str> = parts
-            .iter()
-            .map(String::as_str)
-            .filter(|part| !part.is_empty())
-            .collect();
-        format!("unfinished: {}", parts.join("  "))
-    }
-
-    /// The command that looks at the unfinished bookings.
-    fn look_at_open_ones(&self) -> Option<String> {
-        let ids = self
-            .open_bookings()
-            .iter()
-            .filter_map(|booking| booking.get("id")?.as_str());
-        let words: Vec<String> = ids.take(OPEN_SHOWN).map(shell::word).collect();
-        (!words.is_empty()).then(|| format!("bookctl show {}", words.join(" ")))
-    }
-}
-
 /// What to do next after a refusal: where its status is all that is known, the path says what was asked for.
 fn next_step(code: &str, path: &str) -> Option<String> {
     let path = path.split('?').next().unwrap_or_default();
@@ -265,15 +107,24 @@ impl Failure {
             | Failure::Unusable(_)
             | Failure::Redirected { .. }
             | Failure::Unreadable { .. } => true,
-            // A 5xx with a documented code says that nothing was done; without one it says nothing.
-            Failure::Refused(refusal) => {
-                refusal.status >= 500
-                    && !refusal
-                        .code
-                        .as_deref()
-                        .is_some_and(catalog::says_nothing_was_done)
-            }
+            Failure::Refused(refusal) => !refusal.is_certain(),
         }
+    }
+
+    /// The status of the answer, where one came.
+    pub(crate) fn status(&self) -> Option<u16> {
+        match self {
+            Failure::Refused(refusal) => Some(refusal.status),
+            Failure::Redirected { status, .. } | Failure::Unreadable { status, .. } => {
+                Some(*status)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the service refused for its rate limit, and so carried nothing out.
+    pub(crate) fn is_rate_limit(&self) -> bool {
+        matches!(self, Failure::Refused(refusal) if refusal.status == 429 && refusal.is_certain())
     }
 
     /// The error for a person, for the call that failed.
@@ -295,26 +146,34 @@ impl Failure {
                 Error::new("network", Exit::Network, format!("the service cannot be reached: {self}"))
                     .hint("check the base URL and the network; nothing was changed")
             }
-            Failure::Unusable(_) => Error::new("network", Exit::Network, self.to_string())
+            Failure::Unusable(_) => Error::new("unexpected_answer", Exit::Network, self.to_string())
                 .hint("ask for less, or check the base URL; nothing was changed"),
-            Failure::Redirected { .. } => Error::new("network", Exit::Network, self.to_string())
+            Failure::Redirected { .. } => Error::new("unexpected_answer", Exit::Network, self.to_string())
                 .hint("set the base URL to the address that answers by itself; a key is never taken to another one"),
-            Failure::Unreadable { status: 500.., .. } => Error::new("network", Exit::Service, self.to_string())
+            Failure::Unreadable { status: status @ 500.., .. } => Error::new(&format!("http_{status}"), Exit::Service, self.to_string())
                 .hint("the service or something before it failed; try again"),
-            Failure::Unreadable { .. } => Error::new("network", Exit::Network, self.to_string())
+            Failure::Unreadable { .. } => Error::new("unexpected_answer", Exit::Network, self.to_string())
                 .hint("something answers at that base URL, but not the booking service: check the address"),
             Failure::Refused(ref refusal) => {
                 let mut exit = exit_for_refusal(refusal.code.as_deref(), refusal.status);
-                if refusal.instead.is_some() && exit == Exit::Unclassified {
+                let code = refusal.code.clone().unwrap_or_else(|| format!("http_{}", refusal.status));
+                let is_documented = catalog::entry(&code).is_some();
+                if refusal.instead.is_some() && !matches!(refusal.status, 400..=404 | 409 | 413 | 422 | 429) {
                     // No document, and a status that the service has no use for: it was not the service.
                     exit = Exit::Network;
                 }
-                let code = refusal.code.clone().unwrap_or_else(|| format!("http_{}", refusal.status));
                 let mut error = Error::new(&code, exit, refusal.sentence());
                 error.hint = match &refusal.instead {
                     Some(_) => Some("check the base URL: perhaps something else answered than the booking service".to_owned()),
                     None => next_step(&code, &call.path),
                 };
+                if refusal.code.is_none() && !is_documented {
+                    let status = refusal.status;
+                    error.message = format!("the service refused with {status}: {}", error.message);
+                    error.hint.get_or_insert_with(|| {
+                        format!("nothing was done; the specification does not describe {status}: ask the service's support")
+                    });
+                }
                 if let Some(after) = refusal.retry_after {
                     let seconds = after.as_secs();
                     error.message.push_str(&format!("; the window resets in {seconds} s"));
@@ -349,11 +208,13 @@ impl Failure {
 
 #[cfg(test)]
 mod tests {
+    use super::super::allowance::WINDOW;
+    use super::super::refusal::GIVEN_UP_ON_THE_WAY;
     use super::*;
     use crate::arbitrary;
     use proptest::prelude::*;
-    use reqwest::header::HeaderValue;
-    use serde_json::json;
+    use reqwest::header::{HeaderMap, HeaderValue};
+    use serde_json::{Value, json};
 
     fn refused(status: u16, body: Value) -> Failure {
         Failure::Refused(Box::new(Refusal::new(
@@ -383,6 +244,41 @@ mod tests {
             (known.exit, known.code.as_str()),
             (Exit::Service, "vendor_disabled")
         );
+    }
+
+    #[test]
+    fn a_4xx_on_a_write_is_certain_only_where_it_carries_one_of_the_services_documents() {
+        let certain = |failure: Failure| !failure.leaves_a_write_open();
+        for status in [400, 401, 402, 403, 404, 409, 413, 422, 429, 405, 451] {
+            assert!(certain(refused(status, json!({"error": "no"}))), "{status}");
+            assert!(
+                !certain(refused(status, json!({"message": "no"}))),
+                "{status}"
+            );
+            assert!(!certain(refused(status, json!(["error"]))), "{status}");
+            let page = Refusal::bare(status, &HeaderMap::new(), "text/html".into());
+            assert!(!certain(Failure::Refused(Box::new(page))), "{status}");
+        }
+        for status in GIVEN_UP_ON_THE_WAY {
+            assert!(
+                !certain(refused(status, json!({"error": "no"}))),
+                "{status}"
+            );
+        }
+        assert!(refused(429, json!({"error": "rate_limited"})).is_rate_limit());
+        assert!(!refused(429, json!({})).is_rate_limit());
+    }
+
+    #[test]
+    fn a_refusal_that_the_specification_does_not_describe_names_its_status_and_is_an_invalid_request()
+     {
+        for status in [405, 410, 451] {
+            let error = refused(status, json!({"error": "no"})).into_error(&Call::get("/v1/"));
+            assert_eq!(error.exit, Exit::Invalid, "{status}");
+            assert!(error.hint.is_some());
+        }
+        let error = refused(410, json!({"error": "gone"})).into_error(&Call::get("/v1/"));
+        assert_eq!(error.message, "the service refused with 410: gone");
     }
 
     #[test]

@@ -1,15 +1,20 @@
 //! The thin HTTP layer: it knows the wire, and nothing of terminals, files or people.
 
 mod allowance;
+mod answer;
+mod call;
 mod client;
 mod dialect;
 mod endpoints;
 mod failure;
+mod refusal;
 mod retry;
 mod wire_trace;
 
 pub(crate) use allowance::WINDOW;
-pub(crate) use client::{Answer, Call, Client, Connection, Head, Trace, shown_headers};
+pub(crate) use answer::{Answer, Head};
+pub(crate) use call::Call;
+pub(crate) use client::{Client, Connection, Trace, shown_headers};
 pub(crate) use dialect::{Dialect, Pause, list};
 pub(crate) use endpoints::{
     Changes, Continuation, NewBooking, SlotQuery, VenueQuery, Where, cancel_call, create_call,

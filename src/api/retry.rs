@@ -27,7 +27,8 @@ pub(super) fn after_create(failure: &Failure, tried: u32) -> Next {
         Failure::NoAnswer(_) | Failure::TimedOut(_) | Failure::Unusable(_) => true,
         Failure::Redirected { .. } => false,
         Failure::Unreadable { status, .. } => *status >= 500 || (200..300).contains(status),
-        Failure::Refused(_) => failure.leaves_a_write_open(),
+        // A 4xx that proves nothing comes from something in between, which will hardly say anything else.
+        Failure::Refused(refusal) => refusal.status >= 500 && !refusal.is_certain(),
     };
     next(passing, tried, 1.0)
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::client::Call;
+use super::call::Call;
 use super::dialect::Dialect;
 use super::failure::Failure;
 use crate::secrets::{conceal, conceal_document};

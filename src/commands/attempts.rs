@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::journal::{Attempt, Recovery, State, another_account, recover};
+use crate::journal::{Attempt, Recovery, Run, State, another_account, recover};
 use crate::model::document::{Document, plain};
 use crate::model::moment::human;
 use crate::output::{Page, TableCell, Tone, View};
@@ -132,8 +132,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                     ),
                 ));
             }
-            context.journal()?.abandon(&key)?;
-            attempt.state = State::Abandoned;
+            attempt.state = context.journal()?.abandon(&key)?;
             context.out.emit(&AttemptList(&[attempt]))?;
             Ok(Exit::Done)
         }
@@ -228,6 +227,23 @@ impl View for RecoveryView<'_> {
     }
 }
 
+/// A run as `attempts --json` shows it; what is not known is left out.
+fn run_document(run: &Run) -> Value {
+    let mut document = json!({
+        "number": run.number,
+        "outcome": run.outcome.as_str(),
+        "process": run.process,
+        "started_at": run.started_at,
+        "ended_at": run.ended_at,
+        "http_status": run.http_status,
+        "booking_id": run.booking_id,
+    });
+    if let Some(object) = document.as_object_mut() {
+        object.retain(|_, value| !value.is_null());
+    }
+    document
+}
+
 struct AttemptList<'a>(&'a [Attempt]);
 
 impl View for AttemptList<'_> {
@@ -246,6 +262,10 @@ impl View for AttemptList<'_> {
             }
             if let (Some(object), Some(at)) = (object.as_object_mut(), &attempt.forgotten_at) {
                 object.insert("forgotten_at".to_owned(), json!(at));
+            }
+            if let Some(object) = object.as_object_mut() {
+                let runs = attempt.runs.iter().map(run_document);
+                object.insert("runs".to_owned(), runs.collect());
             }
             object
         });

@@ -163,8 +163,8 @@ mod tests {
     }
 
     fn made(journal: &mut Journal, key: &str, booking: &Booking) {
-        journal.begin(key, &json!({}), None).unwrap();
-        journal.settle(key, booking, 201).unwrap();
+        let run = journal.run(key, &json!({}));
+        journal.book(&run, booking, 201).unwrap();
     }
 
     #[test]

@@ -157,7 +157,7 @@ impl Journal {
 mod tests {
     use super::*;
     use crate::journal::plans::plan;
-    use crate::journal::{Begun, State};
+    use crate::journal::{Begun, Earlier, State};
     use crate::model::booking::Booking;
     use serde_json::{Value, json};
     use std::path::PathBuf;
@@ -209,8 +209,8 @@ mod tests {
     }
 
     fn make(journal: &mut Journal, key: &str, id: &str) {
-        journal.begin(key, &request(GUEST), None).unwrap();
-        journal.settle(key, &booking(id, GUEST), 201).unwrap();
+        let run = journal.run(key, &request(GUEST));
+        journal.book(&run, &booking(id, GUEST), 201).unwrap();
     }
 
     #[test]
@@ -224,10 +224,12 @@ mod tests {
         assert!(!place.holds(GUEST));
         assert_eq!(journal.forget_booking("bk_1").unwrap().count, 0);
         assert!(journal.made("bk_1").unwrap() && !journal.made("bk_2").unwrap());
-        assert_eq!(
-            journal.begin("k", &request(GUEST), None).unwrap(),
-            Begun::Settled
-        );
+        let again = journal.begin("k", &request(GUEST), None).unwrap();
+        let earlier = match again {
+            Begun::Run { earlier, .. } => earlier,
+            Begun::Shut(window) => panic!("{window:?}"),
+        };
+        assert_eq!(earlier, Earlier::Booked);
         assert!(journal.begin("k", &request("Another Guest"), None).is_err());
         let left = journal.attempt("k").unwrap().unwrap();
         assert_eq!(left.request, json!({"venue_id": "ven_1", "party_size": 2}));
@@ -241,9 +243,9 @@ mod tests {
         let guest = |number: usize| format!("{GUEST} {}", "x".repeat(number * 37 % 3000));
         for number in 0..150 {
             let (key, id) = (format!("k{number}"), format!("bk_{:03}", number * 61 % 150));
-            journal.begin(&key, &request(&guest(number)), None).unwrap();
+            let run = journal.run(&key, &request(&guest(number)));
             journal
-                .settle(&key, &booking(&id, &guest(number)), 201)
+                .book(&run, &booking(&id, &guest(number)), 201)
                 .unwrap();
             // What is seen later is longer or shorter than what it replaces.
             journal.see(&booking(&id, &guest(number * 7))).unwrap();
@@ -261,14 +263,10 @@ mod tests {
         let place = Place::new();
         let mut journal = place.journal();
         journal.keep_for(Retention::parse("0").unwrap());
-        journal.begin("open", &request(GUEST), None).unwrap();
-        journal
-            .begin("closed", &request("Another Guest"), None)
-            .unwrap();
-        journal.refuse("closed", 400).unwrap();
-        journal
-            .begin("other", &request("Third Guest"), None)
-            .unwrap();
+        journal.run("open", &request(GUEST));
+        let closed = journal.run("closed", &request("Another Guest"));
+        journal.refuse(&closed, 400).unwrap();
+        journal.run("other", &request("Third Guest"));
         journal.abandon("other").unwrap();
         let forgotten = journal.forget_until(Timestamp::now()).unwrap();
         Journal::rewrite_file(&place.path()).unwrap();
@@ -311,14 +309,14 @@ mod tests {
             })
             .unwrap();
         let mut other = Journal::open(&place.path(), "https://b.example".into(), None).unwrap();
-        other.begin("b", &request("Neighbour"), None).unwrap();
+        let run = other.run("b", &request("Neighbour"));
         other
-            .settle("b", &booking("bk_b", "Neighbour"), 201)
+            .book(&run, &booking("bk_b", "Neighbour"), 201)
             .unwrap();
         assert!(place.holds(GUEST));
-        journal.begin("new", &request("Newcomer"), None).unwrap();
+        let run = journal.run("new", &request("Newcomer"));
         journal
-            .settle("new", &booking("bk_2", "Newcomer"), 201)
+            .book(&run, &booking("bk_2", "Newcomer"), 201)
             .unwrap();
         assert!(!place.holds(GUEST) && place.holds("Newcomer"));
         assert_eq!(journal.bookings(None, 9).unwrap().len(), 2);
@@ -328,8 +326,8 @@ mod tests {
     fn a_request_that_somebody_damaged_keeps_no_create_from_being_settled() {
         let place = Place::new();
         let mut journal = place.journal();
-        journal.begin("old", &request(GUEST), None).unwrap();
-        journal.refuse("old", 400).unwrap();
+        let old = journal.run("old", &request(GUEST));
+        journal.refuse(&old, 400).unwrap();
         let damage = "UPDATE attempts SET request = request || ' {'";
         journal
             .write(|connection| connection.execute_batch(damage))
@@ -349,16 +347,16 @@ mod tests {
         let place = Place::new();
         let mut journal = place.journal();
         journal.keep_for(Retention::parse("0").unwrap());
-        journal.begin("k", &request(GUEST), None).unwrap();
-        journal.refuse("k", 429).unwrap();
+        let refused = journal.run("k", &request(GUEST));
+        journal.refuse(&refused, 429).unwrap();
         assert!(!place.holds(GUEST));
-        journal.begin("k", &request(GUEST), None).unwrap();
+        let again = journal.run("k", &request(GUEST));
         let open = &journal.unsettled().unwrap()[0];
         assert_eq!(
             (&open.request, &open.forgotten_at),
             (&request(GUEST), &None)
         );
-        journal.settle("k", &booking("bk_1", GUEST), 201).unwrap();
+        journal.book(&again, &booking("bk_1", GUEST), 201).unwrap();
         assert!(!place.holds(GUEST));
     }
 

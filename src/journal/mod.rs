@@ -1,6 +1,6 @@
 //! What was attempted and what came of it, what was booked, and the venues and slots that were last seen.
 //!
-//! Before the first byte of a create leaves, the journal holds its idempotency key, its request and where it
+//! Before the first byte of a booking request leaves, the journal holds its idempotency key, the request and where it
 //! goes, synced to the disk. Without a journal nothing is sent.
 
 mod attempts;
@@ -12,13 +12,18 @@ mod limits;
 mod plans;
 mod recover;
 mod remembered;
+mod run_log;
+mod runs;
+mod schema;
 mod store;
 
-pub(crate) use attempts::{Attempt, Begun, State, another_account};
+pub(crate) use attempts::{Attempt, Run, another_account};
 pub(crate) use bookings::KeptBooking;
 pub(crate) use completing::{Made, Memory};
 pub(crate) use guests::Forgotten;
 pub(crate) use limits::Window;
 pub(crate) use recover::{Recovery, recover};
 pub(crate) use remembered::{List, RememberedSlot, Shown};
+pub(crate) use run_log::{Begun, RunId};
+pub(crate) use runs::{Earlier, State};
 pub(crate) use store::Journal;

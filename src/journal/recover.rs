@@ -10,7 +10,8 @@ use rusqlite::{Connection, OpenFlags, params_from_iter};
 use super::Journal;
 use super::store::Unusable;
 use crate::error::{Error, Result, reason};
-use crate::private_file;
+use crate::patience::Wait;
+use crate::private_file::{self, beside};
 
 /// What became of a journal.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,19 +24,9 @@ pub(crate) enum Recovery {
     SetAside { kept: PathBuf, attempts: usize },
 }
 
-/// What is taken over: the tables and their columns. The journal of a newer program may know more: that stays in
-/// what is kept.
-const TAKEN_OVER: [(&str, &str); 2] = [
-    (
-        "attempts",
-        "idempotency_key, origin, profile, state, request, request_hash, booking_id, http_status, doubted, \
-         created_at, updated_at, forgotten_at",
-    ),
-    (
-        "bookings",
-        "origin, id, profile, idempotency_key, status, document, created_at, seen_at, forgotten_at",
-    ),
-];
+/// The tables that are taken over. Of each, every column that both files have is: the journal of another version may
+/// have more or fewer.
+const TAKEN_OVER: [&str; 3] = ["attempts", "runs", "bookings"];
 
 /// Sets the journal at `path` aside if it is damaged or of a newer program, and starts a new one. One that is only
 /// held by another process, or that may not be read, is left alone: its error says so.
@@ -61,22 +52,48 @@ pub(crate) fn recover(path: &Path) -> Result<Recovery> {
     if is_sound(path)? {
         return Ok(Recovery::Sound);
     }
-    let new = with_suffix(path, ".new");
-    for left_over in [new.clone(), with_suffix(&new, "-journal")] {
-        let _ = fs::remove_file(left_over);
-    }
-    let attempts = take_over(path, &new)?;
+    let new = beside(path, ".new");
+    // Nobody may write to the old journal from the first read until the new one stands in its place: an attempt that
+    // began in between would be forgotten.
+    let old = hold(path)?;
+    let attempts = take_over(old.as_ref(), &new)?;
     let kept = set_aside(path).map_err(cannot)?;
     fs::rename(&new, path).map_err(cannot)?;
     Ok(Recovery::SetAside { kept, attempts })
 }
 
+/// Opens the old journal for reading and keeps others from writing to it until the connection is dropped; `None` where
+/// it is so damaged that nobody can write to it.
+fn hold(path: &Path) -> Result<Option<Connection>> {
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let open = || -> rusqlite::Result<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let mut connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_handler(Some(Wait::handler(format!(
+            "the journal {}",
+            path.display()
+        ))))?;
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        Ok(connection)
+    };
+    match open().map_err(Unusable::Database) {
+        Ok(connection) => Ok(Some(connection)),
+        Err(why) if why.is_for_good() => Ok(None),
+        Err(why) => Err(why.into_error(path)),
+    }
+}
+
 /// Makes a journal at `new` of what can be read in the old one, and counts its attempts.
-fn take_over(old: &Path, new: &Path) -> Result<usize> {
-    let mut journal = Journal::open(new, String::new(), None)?;
+fn take_over(old: Option<&Connection>, new: &Path) -> Result<usize> {
+    let mut journal = Journal::make(new).map_err(|why| why.into_error(new))?;
     let mut attempts = 0;
-    for (table, columns) in TAKEN_OVER {
-        let (columns, rows) = readable(old, table, columns);
+    for table in TAKEN_OVER {
+        let columns = journal.read(|connection| columns_of(connection, table))?;
+        let (columns, rows) = old
+            .map(|old| readable(old, table, &columns))
+            .unwrap_or_default();
         if table == "attempts" {
             attempts = rows.len();
         }
@@ -95,6 +112,7 @@ fn take_over(old: &Path, new: &Path) -> Result<usize> {
             Ok(())
         })?;
     }
+    journal.prove_again()?;
     Ok(attempts)
 }
 
@@ -105,9 +123,9 @@ fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
         fs::rename(path, &kept)?;
     }
     // Beside a new journal the rollback file would be played back into that one.
-    let rollback = with_suffix(path, "-journal");
+    let rollback = beside(path, "-journal");
     if rollback.exists() {
-        fs::rename(&rollback, with_suffix(&kept, "-journal"))?;
+        fs::rename(&rollback, beside(&kept, "-journal"))?;
     }
     Ok(kept)
 }
@@ -120,9 +138,15 @@ fn is_sound(path: &Path) -> Result<bool> {
     }
     let check = || -> Result<bool, Unusable> {
         let journal = Journal::try_open(path, String::new(), None)?;
-        for (table, columns) in TAKEN_OVER {
-            let query = format!("SELECT {columns} FROM {table}");
-            journal.connection.prepare(&query)?;
+        let blank = Journal::in_memory()?;
+        for table in TAKEN_OVER {
+            let (ours, there) = (
+                columns_of(&blank, table)?,
+                columns_of(&journal.connection, table)?,
+            );
+            if ours.iter().any(|column| !there.contains(column)) {
+                return Ok(false);
+            }
         }
         let whole = "PRAGMA integrity_check";
         let verdict: String = journal.connection.query_row(whole, [], |row| row.get(0))?;
@@ -134,47 +158,48 @@ fn is_sound(path: &Path) -> Result<bool> {
     }
 }
 
-/// The rows of a table that can still be read, up to the first damage, and which of `columns` it has: a journal of
-/// another version may lack some.
-fn readable(path: &Path, table: &str, columns: &str) -> (Vec<String>, Vec<Vec<Value>>) {
+fn columns_of(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    connection
+        .prepare("SELECT name FROM pragma_table_info(?1)")?
+        .query_map([table], |row| row.get(0))?
+        .collect()
+}
+
+/// The rows of a table that can still be read, up to the first damage, and which of `columns` it has.
+fn readable(
+    connection: &Connection,
+    table: &str,
+    columns: &[String],
+) -> (Vec<String>, Vec<Vec<Value>>) {
     let read = || -> rusqlite::Result<_> {
-        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        let there: Vec<String> = connection
-            .prepare("SELECT name FROM pragma_table_info(?1)")?
-            .query_map([table], |row| row.get(0))?
-            .collect::<rusqlite::Result<_>>()?;
-        let columns = columns.split(", ").map(str::to_owned);
-        let columns: Vec<String> = columns.filter(|column| there.contains(column)).collect();
+        let there = columns_of(connection, table)?;
+        let mut columns = columns.to_vec();
+        columns.retain(|column| there.contains(column));
         let mut query =
             connection.prepare(&format!("SELECT {} FROM {table}", columns.join(", ")))?;
         let count = columns.len();
         let rows = query.query_map([], |row| (0..count).map(|column| row.get(column)).collect())?;
         Ok((columns, rows.map_while(|row| row.ok()).collect()))
     };
-    // What cannot be read at all is kept all the same.
+    // What cannot be read stays in the file that is kept.
     read().unwrap_or_default()
 }
 
 /// A name beside the journal that nothing has yet.
 fn free_name(path: &Path) -> PathBuf {
     let now = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
-    let first = with_suffix(path, &format!(".broken-{now}"));
-    let further = (2..).map(|number| with_suffix(&first, &format!("-{number}")));
+    let first = beside(path, &format!(".broken-{now}"));
+    let further = (2..).map(|number| beside(&first, &format!("-{number}")));
     std::iter::once(first.clone())
         .chain(further)
         .find(|name| !name.exists())
         .unwrap_or(first)
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::State;
     use serde_json::json;
 
     #[test]
@@ -184,7 +209,74 @@ mod tests {
         assert_eq!(recover(&path).unwrap(), Recovery::Missing);
         Journal::open(&path, "o".into(), None).unwrap();
         assert_eq!(recover(&path).unwrap(), Recovery::Sound);
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let mut names: Vec<_> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|file| file.unwrap().file_name())
+            .collect();
+        names.sort();
+        assert_eq!(
+            names,
+            ["journal.db", "journal.db-journal", "journal.db.lock"]
+        );
+    }
+
+    #[test]
+    fn an_empty_journal_is_never_taken_for_a_new_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        Journal::open(&path, "o".into(), None).unwrap();
+        fs::File::create(&path).unwrap();
+        let error = Journal::open(&path, "o".into(), None).err().unwrap();
+        assert!(error.message.contains("is empty"), "{error:?}");
+        assert_eq!(fs::metadata(&path).unwrap().len(), 0);
+        assert!(matches!(
+            recover(&path).unwrap(),
+            Recovery::SetAside { attempts: 0, .. }
+        ));
+        Journal::open(&path, "o".into(), None).unwrap();
+    }
+
+    #[test]
+    fn a_recovered_attempt_still_belongs_to_the_account_and_the_runs_it_had() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        let open = |account: &str| {
+            Journal::open(&path, "o".into(), None)
+                .unwrap()
+                .of_account(account.into())
+        };
+        let mut journal = open("one");
+        let open_run = journal.run("open", &json!({}));
+        journal.doubt(&open_run, &json!({}), None).unwrap();
+        journal.run("abandoned", &json!({}));
+        journal.abandon("abandoned").unwrap();
+        let refused = journal.run("refused", &json!({}));
+        journal.refuse(&refused, 400).unwrap();
+        for lost in ["", "DELETE FROM runs"] {
+            let mut journal = open("one");
+            journal
+                .write(|connection| connection.execute_batch(lost))
+                .unwrap();
+            journal
+                .write(|connection| connection.pragma_update(None, "user_version", 99))
+                .unwrap();
+            drop(journal);
+            recover(&path).unwrap();
+            let journal = open("two");
+            let state = |key: &str| journal.attempt(key).unwrap().unwrap().state;
+            let owns = |key: &str| journal.owns(&journal.attempt(key).unwrap().unwrap());
+            assert_eq!(state("open"), State::Unsettled, "{lost}");
+            assert_eq!(state("abandoned"), State::Abandoned);
+            assert_eq!(state("refused"), State::Refused);
+            assert!(!owns("open") && !owns("abandoned") && owns("refused"));
+            assert!(
+                journal
+                    .attempts()
+                    .unwrap()
+                    .iter()
+                    .all(|it| it.runs.len() == 1)
+            );
+        }
     }
 
     #[test]
@@ -226,7 +318,7 @@ mod tests {
         let path = folder.path().join("journal.db");
         let mut journal = Journal::open(&path, "o".into(), None).unwrap();
         for key in 0..200 {
-            journal.begin(&key.to_string(), &json!({}), None).unwrap();
+            journal.run(&key.to_string(), &json!({}));
         }
         journal
             .write(|connection| connection.pragma_update(None, "user_version", 99))
@@ -250,7 +342,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         let mut journal = Journal::open(&path, "o".into(), None).unwrap();
-        journal.begin("k", &json!({"party_size": 2}), None).unwrap();
+        journal.run("k", &json!({"party_size": 2}));
         journal
             .write(|connection| connection.pragma_update(None, "user_version", 99))
             .unwrap();

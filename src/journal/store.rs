@@ -6,101 +6,11 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::limits::{self, Window};
+use super::schema::STEPS;
 use crate::error::{Error, Result, reason};
 use crate::model::retention::Retention;
 use crate::patience::{Patience, Wait};
 use crate::private_file;
-
-/// The schema that this program writes: each step brings a journal of the version before to the next, and
-/// a new one goes through them all.
-const STEPS: &[&str] = &[FIRST, BOOKINGS_AND_LIMITS, GUESTS, ACCOUNTS];
-/// What was there from the beginning: attempts, and what searches showed.
-const FIRST: &str = "
-CREATE TABLE attempts (
-    idempotency_key TEXT PRIMARY KEY,
-    origin          TEXT NOT NULL,
-    profile         TEXT,
-    state           TEXT NOT NULL,
-    request         TEXT NOT NULL,
-    request_hash    TEXT NOT NULL,
-    booking_id      TEXT,
-    http_status     INTEGER,
-    doubted         INTEGER NOT NULL DEFAULT 0,
-    created_at      TEXT NOT NULL,
-    updated_at      TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX attempts_unsettled ON attempts (created_at) WHERE state = 'unsettled';
-CREATE TABLE venues (
-    origin   TEXT NOT NULL,
-    id       TEXT NOT NULL,
-    document TEXT NOT NULL,
-    seen_at  INTEGER NOT NULL,
-    PRIMARY KEY (origin, id)
-) WITHOUT ROWID;
-CREATE TABLE slots (
-    origin   TEXT NOT NULL,
-    id       TEXT NOT NULL,
-    venue_id TEXT NOT NULL,
-    provider TEXT,
-    party_size INTEGER NOT NULL,
-    document TEXT NOT NULL,
-    seen_at  INTEGER NOT NULL,
-    PRIMARY KEY (origin, id)
-) WITHOUT ROWID;
-CREATE INDEX slots_seen ON slots (seen_at);
-CREATE TABLE lists (
-    origin   TEXT NOT NULL,
-    kind     TEXT NOT NULL,
-    position INTEGER NOT NULL,
-    id       TEXT NOT NULL,
-    PRIMARY KEY (origin, kind, position)
-) WITHOUT ROWID;
-";
-/// What this machine booked, and what is left of the service's rate limits.
-///
-/// `document` is the booking as it was last seen. `resets_at` is in milliseconds of the service's clock, which is
-/// `ahead` of ours; `account` tells keys of one origin apart without being one.
-const BOOKINGS_AND_LIMITS: &str = "
-CREATE TABLE bookings (
-    origin          TEXT NOT NULL,
-    id              TEXT NOT NULL,
-    profile         TEXT,
-    idempotency_key TEXT,
-    status          TEXT NOT NULL,
-    document        TEXT NOT NULL,
-    created_at      TEXT NOT NULL,
-    seen_at         TEXT NOT NULL,
-    PRIMARY KEY (origin, id)
-) WITHOUT ROWID;
-CREATE INDEX bookings_created ON bookings (origin, created_at);
-CREATE TABLE limits (
-    origin    TEXT NOT NULL,
-    account   TEXT NOT NULL,
-    bucket    TEXT NOT NULL,
-    allowed   INTEGER NOT NULL,
-    remaining INTEGER NOT NULL,
-    resets_at INTEGER NOT NULL,
-    ahead     INTEGER NOT NULL,
-    seen_at   INTEGER NOT NULL,
-    PRIMARY KEY (origin, account, bucket)
-) WITHOUT ROWID;
-";
-
-/// When guests were forgotten, and the ways to find those who are to be, and the bookings of a status.
-const GUESTS: &str = "
-ALTER TABLE attempts ADD COLUMN forgotten_at TEXT;
-ALTER TABLE bookings ADD COLUMN forgotten_at TEXT;
-CREATE INDEX attempts_with_guest ON attempts (origin, created_at) WHERE state IN ('settled', 'refused', 'abandoned') AND forgotten_at IS NULL;
-CREATE INDEX attempts_of_booking ON attempts (origin, booking_id) WHERE booking_id IS NOT NULL;
-CREATE INDEX bookings_with_guest ON bookings (origin, created_at) WHERE forgotten_at IS NULL;
-CREATE INDEX bookings_of_status ON bookings (origin, status, created_at);
-CREATE INDEX bookings_unfinished ON bookings (origin, created_at)
-    WHERE status NOT IN ('confirmed', 'failed', 'cancelled', 'expired');
-";
-
-/// Whose key an attempt was made with, as `limits` tells keys apart: another organization has bookings of its own under
-/// the same idempotency key.
-const ACCOUNTS: &str = "ALTER TABLE attempts ADD COLUMN account TEXT;";
 
 /// The journal of one installation, seen from one service: `origin` keeps apart what belongs to others.
 pub(crate) struct Journal {
@@ -124,19 +34,80 @@ impl Journal {
         Journal::try_open(path, origin, profile).map_err(|why| why.into_error(path))
     }
 
-    /// The same; why not, where it cannot be.
+    /// Like `open`, but returns the reason why the journal cannot be used.
     pub(super) fn try_open(
         path: &Path,
         origin: String,
         profile: Option<String>,
     ) -> Result<Self, Unusable> {
+        if !path.exists() {
+            Journal::start(path)?;
+        }
         private_file::make(path).map_err(Unusable::File)?;
         private_file::close_folder_of(path);
+        // A journal gets its name when it is whole: one that is empty has lost what it knew.
+        if fs::metadata(path).map_err(Unusable::File)?.len() == 0 {
+            return Err(Unusable::Empty);
+        }
+        let rollback = private_file::beside(path, "-journal");
+        if !rollback.exists() {
+            private_file::make(&rollback).map_err(Unusable::File)?;
+        }
+        let mut journal = Journal::connect(path)?;
+        // A transaction ends when its rollback file is cut to nothing, which is synced through a file that is open
+        // already. To delete the rollback file, SQLite would have to open the folder for the sync, and it goes on where
+        // it cannot: a power cut would then bring the rollback file back, and take the transaction away.
+        journal
+            .connection
+            .pragma_update(None, "journal_mode", "TRUNCATE")?;
+        match version(&journal.connection)? {
+            0 => return Err(Unusable::Empty),
+            version if version > STEPS.len() => return Err(Unusable::Newer(version)),
+            version if version < STEPS.len() => journal.step()?,
+            _ => {}
+        }
+        Ok(Journal {
+            origin,
+            profile,
+            ..journal
+        })
+    }
+
+    /// Makes a journal under another name, and gives it its own when it is whole. Of several processes one does it.
+    fn start(path: &Path) -> Result<(), Unusable> {
+        private_file::make_folder_of(path).map_err(Unusable::File)?;
+        let _alone = private_file::lock(path).map_err(Unusable::File)?;
+        if path.exists() {
+            return Ok(());
+        }
+        let new = private_file::beside(path, ".new");
+        drop(Journal::make(&new)?);
+        fs::rename(&new, path).map_err(Unusable::File)?;
+        private_file::keep_names(path).map_err(Unusable::File)
+    }
+
+    /// Makes a journal at `path`, in place of what a process that died has left there.
+    pub(super) fn make(path: &Path) -> Result<Self, Unusable> {
+        for left_over in [path.to_owned(), private_file::beside(path, "-journal")] {
+            match fs::remove_file(left_over) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Unusable::File(error));
+                }
+                _ => {}
+            }
+        }
+        private_file::make(path).map_err(Unusable::File)?;
+        let mut journal = Journal::connect(path)?;
+        journal.step()?;
+        Ok(journal)
+    }
+
+    fn connect(path: &Path) -> Result<Self, Unusable> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut journal = Journal {
             connection: Connection::open_with_flags(path, flags)?,
-            origin,
-            profile,
+            origin: String::new(),
+            profile: None,
             retention: Retention::default(),
             account: String::new(),
             takes_any_account: false,
@@ -144,10 +115,16 @@ impl Journal {
             path: path.to_owned(),
         };
         journal.prepare()?;
-        match version(&journal.connection)? {
-            version if version > STEPS.len() => Err(Unusable::Newer(version)),
-            _ => Ok(journal),
+        Ok(journal)
+    }
+
+    /// The schema alone, in a database that is in no file.
+    pub(super) fn in_memory() -> rusqlite::Result<Connection> {
+        let connection = Connection::open_in_memory()?;
+        for step in STEPS {
+            connection.execute_batch(step)?;
         }
+        Ok(connection)
     }
 
     /// The same, for the attempts and rate limits of one account at the service.
@@ -163,19 +140,20 @@ impl Journal {
             .pragma_update(None, "synchronous", "EXTRA")?;
         // What is deleted or replaced is overwritten: a guest who is forgotten is not left in a free page. Copies that
         // a page split leaves behind are another matter: see `rewrite`.
-        self.connection.pragma_update(None, "secure_delete", true)?;
-        if version(&self.connection)? < STEPS.len() {
-            let transaction = self
-                .connection
-                .transaction_with_behavior(TransactionBehavior::Immediate)?;
-            // Another process may have been faster.
-            for step in STEPS.iter().skip(version(&transaction)?) {
-                transaction.execute_batch(step)?;
-            }
-            transaction.pragma_update(None, "user_version", STEPS.len() as i64)?;
-            transaction.commit()?;
+        self.connection.pragma_update(None, "secure_delete", true)
+    }
+
+    /// Brings the schema to the present version.
+    fn step(&mut self) -> rusqlite::Result<()> {
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // Another process may have been faster.
+        for step in STEPS.iter().skip(version(&transaction)?) {
+            transaction.execute_batch(step)?;
         }
-        Ok(())
+        transaction.pragma_update(None, "user_version", STEPS.len() as i64)?;
+        transaction.commit()
     }
 
     /// Runs `work` in one transaction that is on the disk when this returns.
@@ -230,6 +208,8 @@ pub(super) enum Unusable {
     /// There is no file to be had.
     File(std::io::Error),
     Database(rusqlite::Error),
+    /// Nothing is in it.
+    Empty,
     /// It is of this version, which we do not know.
     Newer(usize),
 }
@@ -245,7 +225,7 @@ impl Unusable {
     pub(super) fn is_for_good(&self) -> bool {
         match self {
             Unusable::File(_) => false,
-            Unusable::Newer(_) => true,
+            Unusable::Newer(_) | Unusable::Empty => true,
             Unusable::Database(error) => matches!(
                 error.sqlite_error_code(),
                 // Unknown is what is said of tables that are not ours.
@@ -262,6 +242,11 @@ impl Unusable {
                     .hint("nothing is booked without one: make the folder writable, or set BOOKCTL_HOME to one that is")
             }
             Unusable::Database(error) => failure(path, &error),
+            Unusable::Empty => Error::journal(format!("the journal {shown} is empty: what it knew is lost"))
+                .hint(
+                    "look at the service for bookings that it may have known; `bookctl attempts recover` keeps the \
+                     file and starts a new journal",
+                ),
             Unusable::Newer(version) => Error::journal(format!(
                 "the journal {shown} was written by a newer bookctl (version {version}, this one knows {})",
                 STEPS.len()
@@ -283,6 +268,10 @@ fn failure(path: &Path, error: &rusqlite::Error) -> Error {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => (
             "is damaged".to_owned(),
             "`bookctl attempts recover` keeps it aside and starts a new one; until then nothing is booked",
+        ),
+        Some(ErrorCode::ReadOnly) if is_moved(error) => (
+            "was moved or replaced while this command used it".to_owned(),
+            "start the command again: what was sent is in the file that was moved, and in the one that took its place",
         ),
         Some(ErrorCode::DiskFull) => (
             "cannot be written: the disk is full".to_owned(),
@@ -307,9 +296,18 @@ fn failure(path: &Path, error: &rusqlite::Error) -> Error {
     Error::journal(format!("the journal {} {why}", path.display())).hint(hint)
 }
 
+/// Whether the file has another name since it was opened, as after `attempts recover`.
+fn is_moved(error: &rusqlite::Error) -> bool {
+    error
+        .sqlite_error()
+        .is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_READONLY_DBMOVED)
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::attempts::derived;
     use super::*;
+    use rusqlite::params;
 
     #[test]
     fn a_damaged_journal_stops_and_is_left_as_it_is() {
@@ -349,18 +347,47 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_of_the_first_version_is_brought_to_the_present_one_and_keeps_what_it_knows() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.db");
-        let old = Connection::open(&path).unwrap();
-        old.execute_batch(FIRST).unwrap();
-        old.pragma_update(None, "user_version", 1).unwrap();
-        let row = "INSERT INTO attempts VALUES ('k', 'o', NULL, 'unsettled', '{}', 'h', NULL, NULL, 0, 'then', 'then')";
-        old.execute(row, []).unwrap();
-        drop(old);
-        let journal = Journal::open(&path, "o".into(), None).unwrap();
-        assert_eq!(version(&journal.connection).unwrap(), STEPS.len());
-        assert_eq!(journal.unsettled().unwrap().len(), 1);
+    fn a_journal_of_an_older_version_is_brought_to_the_present_one_and_what_was_closed_stays_closed()
+     {
+        for version_before in 1..STEPS.len() {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("journal.db");
+            let old = Connection::open(&path).unwrap();
+            for step in &STEPS[..version_before] {
+                old.execute_batch(step).unwrap();
+            }
+            old.pragma_update(None, "user_version", version_before as i64)
+                .unwrap();
+            for (key, state, booking, status, doubted) in [
+                ("open", "unsettled", None, None, false),
+                ("doubted", "unsettled", None, None, true),
+                ("settled", "settled", Some("bk_1"), Some(201), true),
+                ("refused", "refused", None, Some(400), false),
+                ("abandoned", "abandoned", None, None, true),
+            ] {
+                let row = "INSERT INTO attempts (idempotency_key, origin, state, request, request_hash, booking_id,
+                           http_status, doubted, created_at, updated_at)
+                           VALUES (?1, 'o', ?2, '{}', 'h', ?3, ?4, ?5, 'then', 'then')";
+                old.execute(row, params![key, state, booking, status, doubted])
+                    .unwrap();
+            }
+            drop(old);
+            let journal = Journal::open(&path, "o".into(), None).unwrap();
+            assert_eq!(version(&journal.connection).unwrap(), STEPS.len());
+            for attempt in journal.attempts().unwrap() {
+                assert_eq!(derived(&attempt.runs), attempt.state, "{attempt:?}");
+                assert_eq!(attempt.runs[0].booking_id, attempt.booking_id);
+            }
+            let open: Vec<String> = journal
+                .unsettled()
+                .unwrap()
+                .into_iter()
+                .map(|attempt| attempt.idempotency_key)
+                .collect();
+            assert_eq!(open, ["doubted", "open"]);
+            let doubtful = journal.doubtful().unwrap();
+            assert_eq!(doubtful[0].idempotency_key, "doubted");
+        }
     }
 
     #[cfg(unix)]

@@ -30,11 +30,12 @@ pub(crate) async fn change(
         drop(progress);
         let failure = match sent {
             Ok(answer) => match Booking::from_document(answer.document) {
-                Some(booking) => {
+                // The answer to another request proves nothing.
+                Some(booking) if booking.id() == id => {
                     context.situation.replace(Situation::known(&booking));
                     return Ok(booking);
                 }
-                None => {
+                _ => {
                     break Failure::Unreadable {
                         status: answer.status,
                         kind: "no booking".to_owned(),
@@ -43,7 +44,7 @@ pub(crate) async fn change(
             },
             Err(failure) => failure,
         };
-        if !matches!(&failure, Failure::Refused(refusal) if refusal.status == 429) {
+        if !failure.is_rate_limit() {
             break failure;
         }
         // A refusal is certain while it is waited out: an interrupt then leaves nothing open.

@@ -3,6 +3,7 @@
 mod answer;
 mod batch;
 mod change;
+mod comparison;
 mod create;
 mod doubt;
 mod draft;

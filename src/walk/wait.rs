@@ -17,6 +17,9 @@ const LOOKS: u32 = 3;
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 /// Reads a booking.
+///
+/// # Errors
+/// `unexpected_answer` (15) where the answer is no booking, or another one than was asked for.
 pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking> {
     valid_id(id).map_err(|why| Error::usage(format!("the booking's id cannot be used: {why}")))?;
     let answer = context.read(show_call(id)).await.map_err(|mut error| {
@@ -25,14 +28,22 @@ pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking>
         }
         error
     })?;
-    Booking::from_document(answer.document).ok_or_else(|| {
-        Error::new(
-            "network",
-            Exit::Network,
-            "the answer is no booking: it lacks an id or a status",
-        )
-        .hint("check the base URL")
-    })
+    let unexpected = |why: String| {
+        Error::new("unexpected_answer", Exit::Network, why)
+            .hint("check the base URL: perhaps something else answered than the booking service")
+    };
+    let booking = Booking::from_document(answer.document).ok_or_else(|| {
+        unexpected("the answer is no booking: it lacks an id or a status".to_owned())
+    })?;
+    if booking.id() != id {
+        let other = booking.id();
+        let mut error = unexpected(format!(
+            "the answer shows booking {other}, and {id} was asked for"
+        ));
+        error.body = Some(booking.document().clone());
+        return Err(error);
+    }
+    Ok(booking)
 }
 
 /// Looks again until the booking is no longer processing, or `longest` is over; returns it as it then is.

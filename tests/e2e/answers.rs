@@ -68,19 +68,59 @@ fn a_429_without_a_document_is_waited_out_all_the_same() {
     home.run(["show", "bk_1", "--max-wait", "5s"]).exits(0);
 }
 
-/// "a 4xx on the first try is final" (design)
+/// "a 4xx is a refusal only where it carries one of the service's documents (JSON with `error`) …; a page, an empty
+/// body, 408, 425, 499 or anything from something in between proves nothing (16)" (design, Policies)
 #[test]
-fn a_create_that_a_page_refuses_is_refused_and_not_open() {
-    for (status, exit) in [(401, 4), (403, 5), (404, 6), (413, 12), (405, 15)] {
-        let server = creating(move |_| Reply::Whole(status, "text/html", PAGE.to_owned()));
+fn a_4xx_without_one_of_the_services_documents_leaves_a_booking_request_open() {
+    let document = json!({"error": "no"}).to_string();
+    let of_something_else = json!({"message": "no route"}).to_string();
+    for (status, kind, body, is_open) in [
+        (400, "text/html", PAGE, true),
+        (401, "text/html", PAGE, true),
+        (404, "text/html", PAGE, true),
+        (404, "text/plain", "", true),
+        (407, "text/html", PAGE, true),
+        (413, "text/html", PAGE, true),
+        (417, "text/plain", "", true),
+        (421, "text/plain", "", true),
+        (429, "text/html", PAGE, true),
+        (404, "application/json", &of_something_else, true),
+        (408, "application/json", &document, true),
+        (425, "application/json", &document, true),
+        (499, "application/json", &document, true),
+        (404, "application/json", &document, false),
+        (405, "application/json", &document, false),
+    ] {
+        let reply = Reply::Whole(status, kind, body.to_owned());
+        let server = creating(move |_| reply.clone());
         let home = Home::pointing_to(server.base_url(), "sk_live_x");
         let arguments = ["book", "ven_1", "--at", SLOT_TIME, "--json"];
         let output = home.run(arguments.iter().chain(&GUEST[2..]));
-        output.refused(exit, &format!("http_{status}"));
+        match is_open {
+            true => {
+                let error = output.refused(16, "outcome_unknown");
+                assert_eq!(error["http_status"], status, "{error}");
+                assert!(text(&error, "hint").contains("attempts resume"), "{error}");
+            }
+            false => drop(output.exits(if status == 404 { 6 } else { 12 })),
+        }
         assert_eq!(server.creates().len(), 1);
         let open = home.run(["attempts", "--json"]).exits(0).json();
-        assert_eq!(open["attempts"], json!([]), "{status}");
+        let open = open["attempts"].as_array().unwrap();
+        assert_eq!(open.len(), usize::from(is_open), "{status} {kind}");
     }
+}
+
+/// "code … else `http_<status>`" (command line, Output 4): a refusal that nothing describes still says what it was.
+#[test]
+fn a_refusal_that_the_specification_does_not_describe_is_an_invalid_request_with_a_hint() {
+    for status in [405, 410, 418, 451] {
+        let error = show(Reply::json(status, &json!({"error": "no"})))
+            .refused(12, &format!("http_{status}"));
+        assert!(error.get("hint").is_some(), "{error}");
+    }
+    let error = show(Reply::json(451, &json!({"error": "no"}))).refused(12, "http_451");
+    assert!(text(&error, "message").contains("451"), "{error}");
 }
 
 /// One odd value does not cost the rest of a document, and is passed on as it came.
@@ -111,7 +151,7 @@ fn a_document_that_is_too_deep_is_refused_at_once() {
         let deep = format!("{}1{}", open.repeat(depth), close.repeat(depth));
         for body in [deep, open.repeat(depth)] {
             let begun = Instant::now();
-            show(Reply::Whole(200, "application/json", body)).refused(15, "network");
+            show(Reply::Whole(200, "application/json", body)).refused(15, "unexpected_answer");
             assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
         }
     }
@@ -131,7 +171,8 @@ fn an_answer_that_is_compressed_is_no_answer() {
     bytes.extend(body);
     let server = Scripted::start(move |_| Reply::Raw(bytes.clone()));
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    home.run(["show", "bk_1", "--json"]).refused(15, "network");
+    home.run(["show", "bk_1", "--json"])
+        .refused(15, "unexpected_answer");
     for request in server.requests() {
         assert_eq!(request.header("accept-encoding"), None);
     }
@@ -176,7 +217,7 @@ fn an_answer_without_end_is_cut_off() {
     shell
         .arg(env!("CARGO_BIN_EXE_bookctl"))
         .args(["show", "bk_1", "--json"]);
-    let error = Running::start(shell).end().refused(15, "network");
+    let error = Running::start(shell).end().refused(15, "unexpected_answer");
     // It was reached: what it says is the trouble.
     assert_eq!(
         text(&error, "message"),
@@ -294,7 +335,7 @@ fn an_answer_of_too_many_values_is_refused_before_it_is_read() {
         "--json",
     ]);
     shell.stdin(Stdio::null());
-    let error = Running::start(shell).end().refused(15, "network");
+    let error = Running::start(shell).end().refused(15, "unexpected_answer");
     assert!(text(&error, "message").contains("values"), "{error}");
     // Strings may hold what separates values elsewhere.
     let long =

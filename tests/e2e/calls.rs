@@ -242,7 +242,13 @@ fn what_is_no_success_ends_with_its_exit_code_and_body() {
             "billing_required",
         ),
         ("GET", 404, json!({"error": "unknown path"}), 6, "http_404"),
-        ("POST", 405, json!({"error": "wrong method"}), 1, "http_405"),
+        (
+            "POST",
+            405,
+            json!({"error": "wrong method"}),
+            12,
+            "http_405",
+        ),
         ("POST", 409, json!({"error": "no"}), 7, "http_409"),
         (
             "POST",
@@ -330,7 +336,8 @@ fn an_answer_without_a_body_is_no_failure() {
         json!({"id": "ses_1", "object": "session", "deleted": true})
     );
     // What is no booking is none.
-    home.run(["show", "bk_1", "--json"]).refused(15, "network");
+    home.run(["show", "bk_1", "--json"])
+        .refused(15, "unexpected_answer");
     home.run(["cancel", "bk_1", "--yes", "--json"])
         .refused(16, "outcome_unknown");
 }

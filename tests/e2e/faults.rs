@@ -202,14 +202,17 @@ fn an_open_attempt_is_settled_with_the_same_key_and_the_same_request() {
 /// Exit 15: "network: the service was not reached, or a read got no answer" (command line, Exit codes)
 #[test]
 fn whatever_is_no_answer_to_a_read_exits_15() {
-    for reply in [
-        Reply::html(),
-        Reply::Close,
-        Reply::Bytes("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{".to_owned()),
+    for (reply, code) in [
+        (Reply::html(), "unexpected_answer"),
+        (Reply::Close, "network"),
+        (
+            Reply::Bytes("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{".to_owned()),
+            "network",
+        ),
     ] {
         let server = Scripted::start(move |_| reply.clone());
         let home = Home::pointing_to(server.base_url(), "sk_live_x");
-        home.run(["show", "bk_1", "--json"]).refused(15, "network");
+        home.run(["show", "bk_1", "--json"]).refused(15, code);
         home.run([
             "search",
             "dining",
@@ -219,7 +222,7 @@ fn whatever_is_no_answer_to_a_read_exits_15() {
             "tomorrow 19:30",
             "--json",
         ])
-        .refused(15, "network");
+        .refused(15, code);
     }
 }
 
@@ -287,7 +290,9 @@ fn a_redirect_is_said_to_be_one_and_where_it_leads() {
             ))
         });
         let home = Home::pointing_to(server.base_url(), "sk_live_x");
-        let error = home.run(["show", "bk_1", "--json"]).refused(15, "network");
+        let error = home
+            .run(["show", "bk_1", "--json"])
+            .refused(15, "unexpected_answer");
         let sentence =
             format!("the answer (307) redirects to {to}, and bookctl follows no redirect");
         assert_eq!(text(&error, "message"), sentence);

@@ -39,6 +39,7 @@ mod interrupts;
 mod journal;
 mod manual;
 mod matrix;
+mod open_attempts;
 mod output;
 mod own_attempts;
 mod pauses;

@@ -95,10 +95,14 @@ fn an_older_booking_is_said_to_be_one_at_home_too_and_another_guests_is_not_ours
         .exits(0)
         .says("was made before under this idempotency key");
     let elsewhere = served.home();
+    let mut other = booking("k", "Eve Other");
     elsewhere
-        .run(booking("k", "Eve Other"))
-        .exits(0)
+        .run(other.clone())
+        .exits(7)
         .says("customer.name is Ada Lovelace, not Eve Other");
+    other.push("--json");
+    let error = elsewhere.run(other).refused(7, "another_booking");
+    assert_eq!(error["body"]["customer"]["name"], "Ada Lovelace");
     assert_eq!(served.bookings().len(), 1);
 }
 
@@ -113,17 +117,13 @@ fn a_row_whose_key_brings_back_another_booking_is_not_booked_and_says_so_again()
     });
     let file = home.folder().join("one.jsonl");
     std::fs::write(&file, format!("{row}\n")).unwrap();
-    // The second time it comes from the journal.
     for _ in 0..2 {
         let output = home
             .run(["book", "--from", file.to_str().unwrap(), "--json"])
             .exits(18);
         let line: Value = serde_json::from_str(&output.stdout).unwrap();
-        assert_eq!(line["exit_code"], 2, "{line}");
-        assert!(
-            text(&line["error"], "message").contains("older booking"),
-            "{line}"
-        );
+        assert_eq!(line["exit_code"], 7, "{line}");
+        assert_eq!(line["error"]["code"], "another_booking", "{line}");
         assert_eq!(line["error"]["body"]["customer"]["name"], "Ada Lovelace");
     }
     assert_eq!(served.bookings().len(), 1);

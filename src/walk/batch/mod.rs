@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::create::{Made, make, something_else};
+use super::comparison::difference;
+use super::create::{Made, another_booking, make};
 use super::wait::{read_booking, wait_while_processing};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -206,14 +207,8 @@ async fn settle(
         };
         let (outcome, sent) = match known {
             Ok((made, sent)) => {
-                // That a batch was started before is nothing to be told of each row; that a row is not booked is.
-                let (booking, old) = match made.difference {
-                    Some(difference) => {
-                        return (not_the_row(keyed, key, &difference, &made.booking), sent);
-                    }
-                    None => (made.booking, made.earlier),
-                };
-                let earlier_run = old && !sent_now.contains(&key);
+                let booking = made.booking;
+                let earlier_run = made.earlier && !sent_now.contains(&key);
                 if earlier_run && manner.retry_failed && booking.status() == Status::Failed {
                     retry += 1;
                     continue;
@@ -232,18 +227,6 @@ async fn settle(
             outcome,
         };
         return (result, sent);
-    }
-}
-
-/// The row's key brought back a booking that is not the row's: what the row wants is not booked.
-fn not_the_row(keyed: &Keyed, key: String, difference: &str, booking: &Booking) -> RowResult {
-    let mut error = Error::usage(something_else(difference))
-        .hint("give the row another idempotency_key, or none, or the batch another name");
-    error.body = Some(booking.document().clone());
-    RowResult {
-        row: keyed.row.number,
-        idempotency_key: key,
-        outcome: Err(error),
     }
 }
 
@@ -281,11 +264,15 @@ async fn known(context: &Context, keyed: &Keyed, retry: u32) -> Result<Known> {
         Some(booking) => booking,
         None => read_booking(context, &id).await?,
     };
-    Ok(Known::Made(Made::before(
-        &keyed.row.body,
-        booking,
-        is_older,
-    )))
+    // A journal of an older version may have taken a booking for something else for the row's own.
+    let difference = is_older.then(|| difference(&keyed.row.body, &booking));
+    match difference.flatten() {
+        Some(difference) => Err(another_booking(&booking, &difference, &keyed.key(retry))),
+        None => Ok(Known::Made(Made {
+            booking,
+            earlier: true,
+        })),
+    }
 }
 
 /// How fast it goes, for an end time that can be believed.

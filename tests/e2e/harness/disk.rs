@@ -19,6 +19,7 @@ pub(crate) enum Step {
     Write(PathBuf, usize, Vec<u8>),
     Resize(PathBuf, usize),
     Remove(PathBuf),
+    Rename(PathBuf, PathBuf),
     Sync(PathBuf),
     /// The first byte of a create left.
     Sent,
@@ -87,6 +88,12 @@ fn step(folder: &Path, disk: &Disk, call: &SystemCall) -> Option<Step> {
         "pwrite64" => Some(Step::Write(under(descriptor())?, number()?, text()?)),
         "ftruncate" => Some(Step::Resize(under(descriptor())?, number()?)),
         "unlink" | "unlinkat" => Some(Step::Remove(under(text())?)),
+        "rename" => {
+            // The first text ends where the second begins.
+            let (from, to) = given.split_once(", ")?;
+            let named = |given: &str| decoded(given.split_once('"')?.1, '"');
+            Some(Step::Rename(under(named(from))?, under(named(to))?))
+        }
         "fsync" | "fdatasync" => Some(Step::Sync(under(descriptor())?)),
         "write" if given.starts_with("write(1<") => Some(Step::Told),
         "write" | "writev" | "sendto" | "sendmsg" if under(descriptor()).is_none() => {
@@ -113,9 +120,12 @@ pub(crate) struct Disk {
     names: BTreeMap<PathBuf, Option<usize>>,
     /// The names that are synced.
     kept: BTreeMap<PathBuf, Option<usize>>,
-    /// Changes of names that are not synced: a name, and what it then stands for.
-    changes: Vec<(PathBuf, Option<Option<usize>>)>,
+    /// Changes of names that are not synced: each is kept whole or not at all.
+    changes: Vec<Vec<Name>>,
 }
+
+/// A name, and what it then stands for.
+type Name = (PathBuf, Option<Option<usize>>);
 
 #[derive(Clone, Default)]
 struct File {
@@ -163,12 +173,16 @@ impl Disk {
 
     fn take(&mut self, step: &Step) {
         match step {
-            Step::MakeFolder(path) => self.name(path, Some(None)),
+            Step::MakeFolder(path) => self.name(vec![(path.clone(), Some(None))]),
             Step::Make(path) => {
                 self.files.push(File::default());
-                self.name(path, Some(Some(self.files.len() - 1)));
+                self.name(vec![(path.clone(), Some(Some(self.files.len() - 1)))]);
             }
-            Step::Remove(path) => self.name(path, None),
+            Step::Remove(path) => self.name(vec![(path.clone(), None)]),
+            Step::Rename(from, to) => {
+                let moved = self.names[from];
+                self.name(vec![(from.clone(), None), (to.clone(), Some(moved))]);
+            }
             Step::Write(path, offset, bytes) => {
                 self.file(path)
                     .changes
@@ -186,7 +200,7 @@ impl Disk {
                 _ => {
                     let (synced, rest) = std::mem::take(&mut self.changes)
                         .into_iter()
-                        .partition(|(name, _)| name.parent() == Some(path));
+                        .partition(|change| change[0].0.parent() == Some(path));
                     self.changes = rest;
                     rename(&mut self.kept, &synced);
                 }
@@ -195,8 +209,7 @@ impl Disk {
         }
     }
 
-    fn name(&mut self, path: &Path, stands_for: Option<Option<usize>>) {
-        let change = (path.to_owned(), stands_for);
+    fn name(&mut self, change: Vec<Name>) {
         rename(&mut self.names, std::slice::from_ref(&change));
         self.changes.push(change);
     }
@@ -244,11 +257,8 @@ impl Disk {
     }
 }
 
-fn rename(
-    names: &mut BTreeMap<PathBuf, Option<usize>>,
-    changes: &[(PathBuf, Option<Option<usize>>)],
-) {
-    for (path, stands_for) in changes {
+fn rename(names: &mut BTreeMap<PathBuf, Option<usize>>, changes: &[Vec<Name>]) {
+    for (path, stands_for) in changes.iter().flatten() {
         match stands_for {
             Some(file) => names.insert(path.clone(), *file),
             None => names.remove(path),

@@ -1,0 +1,285 @@
+//! What the runs of an attempt prove: pure functions, which the model checker calls as well (`protocol_model`).
+//!
+//! An attempt is an idempotency key and a request. Each time it is sent is a run, written down before its first byte
+//! leaves. Several processes may run one attempt at the same time, so a run ends by itself: what one run was told says
+//! nothing about another.
+
+/// What is known of one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Outcome {
+    /// The run has not ended, or its process died: the request may have been sent.
+    UnderWay,
+    /// The run ended without a proof of what the service did.
+    InDoubt,
+    /// The service answered with a booking for something else, and said that it made it before. It may have been the
+    /// answer to another request, so the attempt is open all the same.
+    AnotherBooking,
+    /// No byte of the request left this machine.
+    NotSent,
+    /// The service refused the request: this run created nothing.
+    Refused,
+    /// The service answered with the booking that was asked for.
+    Booked,
+}
+
+impl Outcome {
+    const ALL: [Outcome; 6] = [
+        Outcome::UnderWay,
+        Outcome::InDoubt,
+        Outcome::AnotherBooking,
+        Outcome::NotSent,
+        Outcome::Refused,
+        Outcome::Booked,
+    ];
+
+    /// The word that the journal and `attempts --json` use.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Outcome::UnderWay => "under_way",
+            Outcome::InDoubt => "in_doubt",
+            Outcome::AnotherBooking => "another_booking",
+            Outcome::NotSent => "not_sent",
+            Outcome::Refused => "refused",
+            Outcome::Booked => "booked",
+        }
+    }
+
+    /// Reads the journal's word; a word that this program never writes proves nothing.
+    pub(crate) fn parse(word: &str) -> Self {
+        let known = Outcome::ALL.into_iter().find(|it| it.as_str() == word);
+        known.unwrap_or(Outcome::InDoubt)
+    }
+
+    /// Whether the run may have created a booking.
+    fn may_have_booked(self) -> bool {
+        !matches!(self, Outcome::NotSent | Outcome::Refused)
+    }
+}
+
+/// What the decisions below need to know of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Evidence<'a> {
+    pub(crate) outcome: Outcome,
+    /// Whether a person has abandoned the attempt since the run began.
+    pub(crate) abandoned: bool,
+    /// Whose API key the run used; `None` in journals that did not note it.
+    pub(crate) account: Option<&'a str>,
+}
+
+/// What is known of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum State {
+    /// A run may have created a booking that nobody knows: the attempt is open.
+    Unsettled,
+    /// A booking answered a run.
+    Settled,
+    /// Every run was refused or not sent: nothing was created.
+    Refused,
+    /// A person gave up the runs that may have created a booking.
+    Abandoned,
+}
+
+impl State {
+    const ALL: [State; 4] = [
+        State::Unsettled,
+        State::Settled,
+        State::Refused,
+        State::Abandoned,
+    ];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            State::Unsettled => "unsettled",
+            State::Settled => "settled",
+            State::Refused => "refused",
+            State::Abandoned => "abandoned",
+        }
+    }
+
+    /// Reads the journal's word; a word that this program never writes proves nothing.
+    pub(crate) fn parse(word: &str) -> Self {
+        let known = State::ALL.into_iter().find(|it| it.as_str() == word);
+        known.unwrap_or(State::Unsettled)
+    }
+}
+
+/// Derives the state of an attempt from its runs.
+///
+/// A booking settles every run, because the service keeps one booking for a key (spec, Limits 7). Without one, a
+/// single run that may have created a booking keeps the attempt open. An attempt without any run is open too: its
+/// runs were lost, and what is not proven is open.
+pub(crate) fn state_of<'a>(runs: impl IntoIterator<Item = Evidence<'a>>) -> State {
+    let (mut any, mut open, mut abandoned) = (false, false, false);
+    for run in runs {
+        any = true;
+        match run.outcome {
+            Outcome::Booked => return State::Settled,
+            Outcome::Refused | Outcome::NotSent => {}
+            Outcome::UnderWay | Outcome::InDoubt | Outcome::AnotherBooking => match run.abandoned {
+                true => abandoned = true,
+                false => open = true,
+            },
+        }
+    }
+    match (any, open, abandoned) {
+        (false, ..) | (_, true, _) => State::Unsettled,
+        (_, _, true) => State::Abandoned,
+        _ => State::Refused,
+    }
+}
+
+/// Whether `account` may send the attempt.
+///
+/// Idempotency keys belong to an organization. Where a run with another organization's API key may have booked, the
+/// same key would book a second time. A run of which no account is known may be anybody's, as in the journals of
+/// older versions.
+pub(crate) fn may_be_sent_by<'a>(
+    account: &str,
+    runs: impl IntoIterator<Item = Evidence<'a>>,
+) -> bool {
+    runs.into_iter()
+        .filter(|run| run.outcome.may_have_booked())
+        .all(|run| run.account.is_none_or(|known| known == account))
+}
+
+/// What the earlier runs of an attempt leave possible for a run that begins now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Earlier {
+    /// No earlier run can have created a booking, as far as the service's answers can be believed.
+    Nothing,
+    /// An earlier run may have created a booking.
+    MayHaveBooked,
+    /// An earlier run was answered with a booking.
+    Booked,
+}
+
+/// Derives what the earlier runs leave possible; abandoned runs may have booked all the same.
+pub(crate) fn earlier<'a>(runs: impl IntoIterator<Item = Evidence<'a>>) -> Earlier {
+    runs.into_iter()
+        .map(|run| match run.outcome {
+            Outcome::Booked => Earlier::Booked,
+            Outcome::UnderWay | Outcome::InDoubt => Earlier::MayHaveBooked,
+            Outcome::AnotherBooking | Outcome::NotSent | Outcome::Refused => Earlier::Nothing,
+        })
+        .max_by_key(|it| match it {
+            Earlier::Nothing => 0,
+            Earlier::MayHaveBooked => 1,
+            Earlier::Booked => 2,
+        })
+        .unwrap_or(Earlier::Nothing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(outcome: Outcome) -> Evidence<'static> {
+        Evidence {
+            outcome,
+            abandoned: false,
+            account: Some("one"),
+        }
+    }
+
+    fn abandoned(outcome: Outcome) -> Evidence<'static> {
+        Evidence {
+            abandoned: true,
+            ..run(outcome)
+        }
+    }
+
+    #[test]
+    fn a_refusal_or_a_run_that_was_not_sent_says_nothing_about_another_run() {
+        for open in [Outcome::UnderWay, Outcome::InDoubt, Outcome::AnotherBooking] {
+            for ended in [Outcome::Refused, Outcome::NotSent] {
+                assert_eq!(state_of([run(open), run(ended)]), State::Unsettled);
+                assert_eq!(state_of([run(ended), run(open)]), State::Unsettled);
+            }
+        }
+    }
+
+    #[test]
+    fn a_booking_settles_every_run_of_its_key() {
+        for other in Outcome::ALL {
+            assert_eq!(state_of([run(other), run(Outcome::Booked)]), State::Settled);
+            assert_eq!(state_of([run(Outcome::Booked), run(other)]), State::Settled);
+        }
+    }
+
+    #[test]
+    fn an_attempt_is_refused_where_every_run_was_refused_or_not_sent() {
+        assert_eq!(state_of([run(Outcome::Refused)]), State::Refused);
+        assert_eq!(
+            state_of([run(Outcome::NotSent), run(Outcome::Refused)]),
+            State::Refused
+        );
+    }
+
+    #[test]
+    fn an_abandoned_attempt_is_open_again_as_soon_as_a_further_run_begins() {
+        let given_up = abandoned(Outcome::InDoubt);
+        assert_eq!(state_of([given_up]), State::Abandoned);
+        assert_eq!(
+            state_of([given_up, run(Outcome::Refused)]),
+            State::Abandoned
+        );
+        assert_eq!(
+            state_of([given_up, run(Outcome::UnderWay)]),
+            State::Unsettled
+        );
+        assert_eq!(state_of([abandoned(Outcome::Booked)]), State::Settled);
+    }
+
+    #[test]
+    fn what_is_not_proven_is_open() {
+        assert_eq!(state_of([]), State::Unsettled);
+        assert_eq!(Outcome::parse("a later version's word"), Outcome::InDoubt);
+        assert_eq!(State::parse("a later version's word"), State::Unsettled);
+    }
+
+    #[test]
+    fn another_account_may_send_only_what_cannot_have_booked() {
+        for (outcome, may) in [
+            (Outcome::UnderWay, false),
+            (Outcome::InDoubt, false),
+            (Outcome::AnotherBooking, false),
+            (Outcome::Booked, false),
+            (Outcome::Refused, true),
+            (Outcome::NotSent, true),
+        ] {
+            assert_eq!(may_be_sent_by("two", [run(outcome)]), may, "{outcome:?}");
+            assert!(may_be_sent_by("one", [run(outcome)]));
+        }
+        assert!(!may_be_sent_by("two", [abandoned(Outcome::InDoubt)]));
+        let unknown = Evidence {
+            account: None,
+            ..run(Outcome::InDoubt)
+        };
+        assert!(may_be_sent_by("two", [unknown]));
+    }
+
+    #[test]
+    fn a_run_that_begins_knows_whether_an_earlier_one_may_have_booked() {
+        assert_eq!(earlier([]), Earlier::Nothing);
+        assert_eq!(earlier([run(Outcome::Refused)]), Earlier::Nothing);
+        assert_eq!(earlier([run(Outcome::AnotherBooking)]), Earlier::Nothing);
+        assert_eq!(
+            earlier([abandoned(Outcome::InDoubt), run(Outcome::Refused)]),
+            Earlier::MayHaveBooked
+        );
+        assert_eq!(
+            earlier([run(Outcome::Booked), run(Outcome::UnderWay)]),
+            Earlier::Booked
+        );
+    }
+
+    #[test]
+    fn every_word_is_read_back() {
+        for outcome in Outcome::ALL {
+            assert_eq!(Outcome::parse(outcome.as_str()), outcome);
+        }
+        for state in State::ALL {
+            assert_eq!(State::parse(state.as_str()), state);
+        }
+    }
+}

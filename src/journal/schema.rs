@@ -1,0 +1,123 @@
+//! The schema of the journal, as steps from each version to the next.
+
+/// The schema that this program writes: each step brings a journal of the version before to the next, and
+/// a new one goes through them all.
+pub(super) const STEPS: &[&str] = &[FIRST, BOOKINGS_AND_LIMITS, GUESTS, ACCOUNTS, RUNS];
+/// What was there from the beginning: attempts, and what searches showed.
+const FIRST: &str = "
+CREATE TABLE attempts (
+    idempotency_key TEXT PRIMARY KEY,
+    origin          TEXT NOT NULL,
+    profile         TEXT,
+    state           TEXT NOT NULL,
+    request         TEXT NOT NULL,
+    request_hash    TEXT NOT NULL,
+    booking_id      TEXT,
+    http_status     INTEGER,
+    doubted         INTEGER NOT NULL DEFAULT 0,
+    created_at      TEXT NOT NULL,
+    updated_at      TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX attempts_unsettled ON attempts (created_at) WHERE state = 'unsettled';
+CREATE TABLE venues (
+    origin   TEXT NOT NULL,
+    id       TEXT NOT NULL,
+    document TEXT NOT NULL,
+    seen_at  INTEGER NOT NULL,
+    PRIMARY KEY (origin, id)
+) WITHOUT ROWID;
+CREATE TABLE slots (
+    origin   TEXT NOT NULL,
+    id       TEXT NOT NULL,
+    venue_id TEXT NOT NULL,
+    provider TEXT,
+    party_size INTEGER NOT NULL,
+    document TEXT NOT NULL,
+    seen_at  INTEGER NOT NULL,
+    PRIMARY KEY (origin, id)
+) WITHOUT ROWID;
+CREATE INDEX slots_seen ON slots (seen_at);
+CREATE TABLE lists (
+    origin   TEXT NOT NULL,
+    kind     TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    id       TEXT NOT NULL,
+    PRIMARY KEY (origin, kind, position)
+) WITHOUT ROWID;
+";
+/// What this machine booked, and what is left of the service's rate limits.
+///
+/// `document` is the booking as it was last seen. `resets_at` is in milliseconds of the service's clock, which is
+/// `ahead` of ours; `account` tells keys of one origin apart without being one.
+const BOOKINGS_AND_LIMITS: &str = "
+CREATE TABLE bookings (
+    origin          TEXT NOT NULL,
+    id              TEXT NOT NULL,
+    profile         TEXT,
+    idempotency_key TEXT,
+    status          TEXT NOT NULL,
+    document        TEXT NOT NULL,
+    created_at      TEXT NOT NULL,
+    seen_at         TEXT NOT NULL,
+    PRIMARY KEY (origin, id)
+) WITHOUT ROWID;
+CREATE INDEX bookings_created ON bookings (origin, created_at);
+CREATE TABLE limits (
+    origin    TEXT NOT NULL,
+    account   TEXT NOT NULL,
+    bucket    TEXT NOT NULL,
+    allowed   INTEGER NOT NULL,
+    remaining INTEGER NOT NULL,
+    resets_at INTEGER NOT NULL,
+    ahead     INTEGER NOT NULL,
+    seen_at   INTEGER NOT NULL,
+    PRIMARY KEY (origin, account, bucket)
+) WITHOUT ROWID;
+";
+
+/// When guests were forgotten, and the ways to find those who are to be, and the bookings of a status.
+const GUESTS: &str = "
+ALTER TABLE attempts ADD COLUMN forgotten_at TEXT;
+ALTER TABLE bookings ADD COLUMN forgotten_at TEXT;
+CREATE INDEX attempts_with_guest ON attempts (origin, created_at) WHERE state IN ('settled', 'refused', 'abandoned') AND forgotten_at IS NULL;
+CREATE INDEX attempts_of_booking ON attempts (origin, booking_id) WHERE booking_id IS NOT NULL;
+CREATE INDEX bookings_with_guest ON bookings (origin, created_at) WHERE forgotten_at IS NULL;
+CREATE INDEX bookings_of_status ON bookings (origin, status, created_at);
+CREATE INDEX bookings_unfinished ON bookings (origin, created_at)
+    WHERE status NOT IN ('confirmed', 'failed', 'cancelled', 'expired');
+";
+
+/// Whose key an attempt was made with, as `limits` tells keys apart: another organization has bookings of its own under
+/// the same idempotency key.
+const ACCOUNTS: &str = "ALTER TABLE attempts ADD COLUMN account TEXT;";
+
+/// The runs of each attempt (see `runs`). An attempt of an older version becomes one run that proves just as much: what
+/// was closed stays closed.
+///
+/// `process` is the id of the process that ran it. In `attempts`, `state`, `booking_id`, `http_status` and `account` are
+/// derived from the runs, in the transaction that changes them: they are there for the indexes, and for `recover`.
+const RUNS: &str = "
+CREATE TABLE runs (
+    idempotency_key TEXT NOT NULL,
+    number          INTEGER NOT NULL,
+    account         TEXT,
+    process         INTEGER,
+    outcome         TEXT NOT NULL,
+    abandoned       INTEGER NOT NULL DEFAULT 0,
+    http_status     INTEGER,
+    booking_id      TEXT,
+    started_at      TEXT NOT NULL,
+    ended_at        TEXT,
+    PRIMARY KEY (idempotency_key, number)
+) WITHOUT ROWID;
+INSERT INTO runs (idempotency_key, number, account, outcome, abandoned, http_status, booking_id, started_at, ended_at)
+SELECT idempotency_key, 1, account,
+       CASE WHEN state = 'settled' THEN 'booked'
+            WHEN state = 'refused' THEN 'refused'
+            WHEN state = 'unsettled' AND doubted = 0 THEN 'under_way'
+            ELSE 'in_doubt' END,
+       state = 'abandoned', http_status, booking_id, created_at,
+       iif(state = 'unsettled' AND doubted = 0, NULL, updated_at)
+FROM attempts;
+ALTER TABLE attempts DROP COLUMN doubted;
+";

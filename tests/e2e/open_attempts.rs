@@ -1,0 +1,211 @@
+//! What leaves an attempt open and what closes it, whoever answers, and whose it is after a recovery.
+
+use serde_json::{Value, json};
+
+use crate::faults::{SLOT_TIME, creating};
+use crate::harness::{GUEST, Home, Reply, Scripted, Served, text};
+
+/// The booking of this file's request, as a service that echoes it has it.
+fn asked(id: &str) -> Value {
+    json!({
+        "id": id, "object": "booking", "status": "confirmed", "provider": "provider_a",
+        "venue_id": "ven_1", "datetime": SLOT_TIME, "party_size": 2, "customer": {"name": "Ada Lovelace"},
+    })
+}
+
+/// Somebody else's booking.
+fn somebody_elses() -> Value {
+    json!({
+        "id": "bk_eve", "object": "booking", "status": "confirmed", "provider": "provider_a",
+        "venue_id": "ven_other", "datetime": "2030-01-01T10:00:00Z", "party_size": 9,
+        "customer": {"name": "Eve Other"},
+    })
+}
+
+fn book<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    let mut arguments = vec!["book", "ven_1", "--at", SLOT_TIME, "--idempotency-key", "k"];
+    arguments.extend(&GUEST[2..]);
+    arguments.push("--json");
+    arguments.extend(more);
+    arguments
+}
+
+fn home(server: &Scripted) -> Home {
+    Home::pointing_to(server.base_url(), "sk_live_x")
+}
+
+fn attempts(home: &Home) -> Vec<Value> {
+    let list = home.run(["attempts", "list", "--all", "--json"]).exits(0);
+    list.json()["attempts"].as_array().unwrap().clone()
+}
+
+/// 16: "a create is answered 201 with another booking than was asked for" (command line, Exit codes)
+#[test]
+fn a_201_with_somebody_elses_booking_is_no_success_and_the_attempt_stays_open() {
+    let server = creating(|before| match before {
+        0 => Reply::json(201, &somebody_elses()),
+        _ => Reply::json(200, &asked("bk_ada")),
+    });
+    let home = home(&server);
+    let error = home.run(book(&[])).refused(16, "outcome_unknown");
+    assert_eq!(error["body"]["id"], "bk_eve", "{error}");
+    assert!(text(&error, "message").contains("venue_id is ven_other"));
+    assert_eq!(server.creates().len(), 1, "it is not sent again by itself");
+    assert_eq!(attempts(&home)[0]["state"], "unsettled");
+    let resumed = home.run(["attempts", "resume", "k", "--json"]).exits(0);
+    assert_eq!(resumed.json()["id"], "bk_ada");
+    let attempt = &attempts(&home)[0];
+    assert_eq!(attempt["state"], "settled");
+    assert_eq!(attempt["booking_id"], "bk_ada");
+    let outcomes: Vec<String> = attempt["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| text(run, "outcome"))
+        .collect();
+    assert_eq!(outcomes, ["in_doubt", "booked"]);
+}
+
+/// 7: "a key that the service knows for another booking (200, `another_booking`: nothing new was booked)"
+#[test]
+fn a_200_with_another_booking_says_that_nothing_new_was_booked() {
+    let server = creating(|_| Reply::json(200, &somebody_elses()));
+    let home = home(&server);
+    let output = home.run(book(&[]));
+    assert_eq!(output.stdout, "");
+    let error = output.refused(7, "another_booking");
+    assert_eq!(error["body"]["id"], "bk_eve", "{error}");
+    assert_eq!(error["idempotency_key"], "k");
+    assert!(text(&error, "message").contains("nothing new was booked"));
+    assert!(text(&error, "hint").contains("bookctl show bk_eve"));
+}
+
+/// "compare the request with the answer for 200 and 201", in whatever words the service repeats it.
+#[test]
+fn what_the_service_writes_its_own_way_is_still_the_booking_that_was_asked_for() {
+    for status in [200, 201] {
+        for (field, value) in [
+            ("party_size", json!("2")),
+            ("customer", json!({"name": "LOVELACE, Ada", "email": null})),
+            ("venue_id", json!(null)),
+            ("customer", json!({"name": "A*** L*******"})),
+        ] {
+            let mut shown = asked("bk_1");
+            shown[field] = value;
+            let server = creating(move |_| Reply::json(status, &shown));
+            home(&server).run(book(&[])).exits(0);
+        }
+    }
+}
+
+/// "429 waits for `Retry-After` (… only as long as `--max-wait` … allow)" (design), in an attempt that is open, too.
+#[test]
+fn an_open_attempt_that_meets_its_rate_limit_waits_it_out_and_is_settled() {
+    let limit = "HTTP/1.1 429 Slow down\r\nRetry-After: 1\r\nContent-Type: application/json\r\n";
+    let body = r#"{"error": "rate_limited", "message": "slow down", "limit": 10, "retry_after_seconds": 1}"#;
+    let limit = format!(
+        "{limit}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    let server = creating(move |before| match before {
+        0..3 => Reply::Close,
+        3 | 4 => Reply::Bytes(limit.clone()),
+        _ => Reply::json(200, &asked("bk_ada")),
+    });
+    let home = home(&server);
+    home.run(book(&[])).refused(16, "outcome_unknown");
+    // Where it may not wait, the limit says nothing about the first run.
+    let error = home
+        .run(["attempts", "resume", "k", "--json"])
+        .refused(9, "rate_limited");
+    assert!(
+        text(&error, "hint").contains("attempts resume k"),
+        "{error}"
+    );
+    assert_eq!(attempts(&home)[0]["state"], "unsettled");
+    home.run(["attempts", "resume", "k", "--max-wait", "5s"])
+        .exits(0);
+    let runs = attempts(&home)[0]["runs"].as_array().unwrap().clone();
+    let outcomes: Vec<String> = runs.iter().map(|run| text(run, "outcome")).collect();
+    assert_eq!(outcomes, ["in_doubt", "refused", "refused", "booked"]);
+}
+
+/// A journal that a power cut or a restore has emptied is not one that never was.
+#[test]
+fn a_journal_that_is_suddenly_empty_stops_booking_requests() {
+    let served = Served::start();
+    let home = served.home();
+    home.booked("ven_confirms", &[], 0);
+    let journal = home.path().join("journal.db");
+    std::fs::write(&journal, "").unwrap();
+    for arguments in [
+        &["attempts", "--json"][..],
+        &["bookings", "--json"],
+        &[
+            "book",
+            "ven_confirms",
+            "--at",
+            "2031-12-01T19:30:00Z",
+            "--party",
+            "2",
+            "--name",
+            "Ada Lovelace",
+            "--json",
+        ],
+    ] {
+        let error = home.run(arguments).refused(3, "journal");
+        assert!(text(&error, "message").contains("is empty"), "{error}");
+        assert!(text(&error, "hint").contains("attempts recover"), "{error}");
+    }
+    assert_eq!(served.bookings().len(), 1);
+    home.run(["attempts", "recover"]).exits(0);
+    home.booked("ven_confirms", &[], 0);
+}
+
+/// "nothing is booked twice" (D1): what is recovered still belongs to the API key that it was made with.
+#[test]
+fn after_a_recovery_another_organizations_key_still_cannot_resume_an_attempt() {
+    let served = Served::start();
+    let home = served.home();
+    let fault = [
+        "sandbox",
+        "faults",
+        "add",
+        "--on",
+        "POST /v1/bookings",
+        "--kind",
+        "drop_after",
+        "--times",
+        "3",
+    ];
+    home.run(fault).exits(0);
+    let book = [
+        "book",
+        "ven_confirms",
+        "--at",
+        "2031-12-01T19:30:00Z",
+        "--party",
+        "2",
+        "--name",
+        "Ada Lovelace",
+    ];
+    home.run(book.iter().chain(&["--idempotency-key", "k"]))
+        .exits(16);
+    let journal = home.path().join("journal.db");
+    let damaged = rusqlite::Connection::open(&journal).unwrap();
+    damaged.pragma_update(None, "user_version", 99).unwrap();
+    drop(damaged);
+    home.run(["attempts", "recover"]).exits(0);
+    let other = served.home_with("sk_live_other");
+    std::fs::create_dir_all(other.path()).unwrap();
+    std::fs::copy(&journal, other.path().join("journal.db")).unwrap();
+    let error = other
+        .run(["attempts", "resume", "k", "--json"])
+        .refused(3, "config");
+    assert!(
+        text(&error, "message").contains("another API key"),
+        "{error}"
+    );
+    home.run(["attempts", "resume", "k"]).exits(0);
+    assert_eq!(served.bookings().len(), 1);
+}
