@@ -305,6 +305,8 @@ fn is_moved(error: &rusqlite::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    mod trouble;
+
     use super::super::attempts::derived;
     use super::*;
     use rusqlite::params;
@@ -399,63 +401,5 @@ mod tests {
         Journal::open(&path, "o".into(), None).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
-    }
-
-    #[test]
-    fn a_present_journal_is_opened_while_another_process_writes_to_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.db");
-        let writing = Journal::open(&path, "o".into(), None).unwrap();
-        writing.connection.execute_batch("BEGIN IMMEDIATE").unwrap();
-        let journal = Journal::open(&path, "o".into(), None).unwrap();
-        assert!(journal.unsettled().unwrap().is_empty());
-    }
-
-    #[test]
-    fn each_trouble_with_the_file_is_named_with_what_to_do() {
-        use rusqlite::ffi;
-        for (code, why, hint) in [
-            (ffi::SQLITE_NOTADB, "is damaged", "attempts recover"),
-            (ffi::SQLITE_CORRUPT, "is damaged", "attempts recover"),
-            (ffi::SQLITE_FULL, "the disk is full", "make room"),
-            (ffi::SQLITE_READONLY, "read-only", "make it writable"),
-            (ffi::SQLITE_BUSY, "held by another process", "other bookctl"),
-            (
-                ffi::SQLITE_LOCKED,
-                "held by another process",
-                "other bookctl",
-            ),
-            (ffi::SQLITE_IOERR, "cannot be used", "check the file"),
-        ] {
-            let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
-            let error = failure(Path::new("/j.db"), &error);
-            assert!(error.message.contains(why), "{code}: {}", error.message);
-            let shown = error.hint.as_deref().unwrap_or_default();
-            assert!(shown.contains(hint), "{code}: {shown}");
-        }
-    }
-
-    #[test]
-    fn only_a_journal_that_is_damaged_or_newer_is_lost_for_good() {
-        use rusqlite::ffi;
-        let database = |code| {
-            let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
-            Unusable::Database(error)
-        };
-        for (why, lost) in [
-            (Unusable::Newer(99), true),
-            (database(ffi::SQLITE_NOTADB), true),
-            (database(ffi::SQLITE_CORRUPT), true),
-            (database(ffi::SQLITE_ERROR), true),
-            (database(ffi::SQLITE_BUSY), false),
-            (database(ffi::SQLITE_FULL), false),
-            (database(ffi::SQLITE_READONLY), false),
-            (
-                Unusable::File(std::io::ErrorKind::PermissionDenied.into()),
-                false,
-            ),
-        ] {
-            assert_eq!(why.is_for_good(), lost, "{why:?}");
-        }
     }
 }
