@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::journal::Journal;
 use crate::output::Output;
+use crate::ownership;
 use crate::prompt::Prompter;
 use crate::sandbox::{self, Database, Sandbox};
 use crate::secrets::{Item, KeySource, Secret, Vault};
@@ -224,6 +225,7 @@ impl Context {
                 "the profile does not point to the embedded sandbox",
             ));
         };
+        ownership::refuse_others(database)?;
         let options = sandbox::Options {
             delivery_interval: EMBEDDED_DELIVERIES,
             ..sandbox::Options::new(Database::File(database.clone()))
@@ -418,17 +420,7 @@ impl Context {
 }
 
 fn sandbox_error(error: &sandbox::OpenError) -> Error {
-    let hint = match error {
-        sandbox::OpenError::Held { .. } => "see what other bookctl is running, then try again",
-        sandbox::OpenError::Unreachable { .. } => {
-            "make it writable, or set BOOKCTL_HOME to a folder that is"
-        }
-        sandbox::OpenError::Database { .. } => {
-            "see whether the disk has room, or set BOOKCTL_HOME to another folder"
-        }
-        _ => "move its file aside, or set BOOKCTL_HOME to another folder",
-    };
-    Error::config(format!("the sandbox cannot be used: {error}")).hint(hint)
+    Error::config(format!("the sandbox cannot be used: {error}")).hint(error.hint())
 }
 
 /// Ctrl-C and SIGTERM, from the moment this is made.

@@ -74,6 +74,11 @@ impl Error {
         Self::new("journal", Exit::Config, message)
     }
 
+    /// The file of received deliveries cannot be used (3).
+    pub(crate) fn webhooks(message: impl Into<String>) -> Self {
+        Self::new("webhooks", Exit::Config, message)
+    }
+
     /// Local I/O that failed (1).
     pub(crate) fn io(what: impl std::fmt::Display, error: &std::io::Error) -> Self {
         Self::new(

@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitCode, ExitStatus};
 
 macro_rules! exits {
-    ($($name:ident = $code:literal, $meaning:literal;)*) => {
+    ($($name:ident = $code:literal, $meaning:literal, $booking:literal;)*) => {
         /// How a command ended, as the number that a script sees.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Exit {
@@ -32,33 +32,63 @@ macro_rules! exits {
                     Exit::OfProgram(_) => "what the program ended with",
                 }
             }
+
+            /// What is certain about the booking after `book`, as one phrase.
+            pub fn certainty(self) -> &'static str {
+                match self {
+                    $(Exit::$name => $booking,)*
+                    Exit::OfProgram(_) => "what the program says",
+                }
+            }
         }
     };
 }
 
 exits! {
-    Done = 0, "done; an empty list too; for `book`, `continue` and `watch`: confirmed (or the status waited for)";
-    Unclassified = 1, "unclassified, local I/O";
-    Usage = 2, "usage; input missing where nothing may be asked; `--yes` missing";
-    Config = 3, "configuration, profile, keyring or journal";
-    Unauthorized = 4, "no key, a bad key, the wrong environment's key";
-    NotAllowed = 5, "not allowed: scope, suspension, billing, allowance, a live key required";
-    NotFound = 6, "not found";
-    Refused = 7, "refused in this state or by the venue; no slot at that time; a cancel that left the booking confirmed";
-    Processing = 8, "still processing when the wait ended";
-    RateLimited = 9, "rate limited, and waiting was not allowed or not enough";
-    ActionNeeded = 10, "the booking waits for an action";
-    Failed = 11, "the booking failed, expired or was cancelled instead";
-    Invalid = 12, "the request is invalid";
-    Providers = 13, "every provider failed, or none serves this";
-    Service = 14, "the service failed, and nothing was done";
-    Network = 15, "network: the service was not reached, or a read got no answer";
-    OutcomeUnknown = 16, "outcome unknown: check before anything is sent again";
-    Declined = 17, "declined at a prompt; nothing was sent";
-    PartialBatch = 18, "a batch failed in part; a webhook drill found something";
-    BadSignature = 19, "a webhook signature did not verify";
-    Interrupted = 130, "interrupted (Ctrl-C)";
-    Terminated = 143, "terminated (SIGTERM)";
+    Done = 0, "done; an empty list too; for `book`, `continue` and `watch`: confirmed (or the status waited for)",
+        "it is confirmed (or has the status waited for)";
+    Unclassified = 1, "unclassified, local I/O",
+        "the message names the booking, where one was made";
+    Usage = 2, "usage; input missing where nothing may be asked; `--yes` missing",
+        "nothing was sent";
+    Config = 3, "configuration, profile, keyring or journal",
+        "nothing was sent";
+    Unauthorized = 4, "no key, a bad key, the wrong environment's key",
+        "nothing was booked";
+    NotAllowed = 5, "not allowed: scope, suspension, billing, allowance, a live key required",
+        "nothing was booked";
+    NotFound = 6, "not found",
+        "nothing was booked";
+    Refused = 7, "refused in this state or by the venue; no slot at that time; a cancel that left the booking confirmed; an idempotency key that the service knows for another booking",
+        "nothing new was booked; what a change or a cancel was asked for is as it was";
+    Processing = 8, "still processing when the wait ended",
+        "it exists, and is not confirmed yet";
+    RateLimited = 9, "rate limited, and waiting was not allowed or not enough",
+        "nothing was booked, unless the hint names `attempts resume`: then it may exist";
+    ActionNeeded = 10, "the booking waits for an action",
+        "it exists, and waits for an answer";
+    Failed = 11, "the booking failed, expired or was cancelled instead",
+        "it exists, and has ended";
+    Invalid = 12, "the request is invalid",
+        "nothing was booked";
+    Providers = 13, "every provider failed, or none serves this",
+        "nothing was booked";
+    Service = 14, "the service failed, and nothing was done",
+        "nothing was booked";
+    Network = 15, "network: the service was not reached, or a read got no answer that can be used",
+        "nothing was sent that could book";
+    OutcomeUnknown = 16, "outcome unknown: check before anything is sent again",
+        "it may exist: `attempts resume` finds out";
+    Declined = 17, "declined at a prompt; nothing was sent",
+        "nothing was sent";
+    PartialBatch = 18, "a batch failed in part; a webhook drill found something",
+        "each result line says it of its row";
+    BadSignature = 19, "a webhook signature did not verify",
+        "nothing: it is about a delivery";
+    Interrupted = 130, "interrupted (Ctrl-C)",
+        "the message says whether anything was sent, and names the key or the booking";
+    Terminated = 143, "terminated (SIGTERM)",
+        "the message says whether anything was sent, and names the key or the booking";
 }
 
 impl Exit {

@@ -18,9 +18,13 @@ mod interrupt;
 mod journal;
 mod model;
 mod output;
+mod ownership;
 mod patience;
+mod platform;
 mod private_file;
+mod process;
 mod prompt;
+mod regular_file;
 mod sandbox;
 mod secrets;
 mod setup;
@@ -48,6 +52,7 @@ pub fn command() -> clap::Command {
 
 /// Runs one command line and says how it ended. `variable` reads the environment.
 pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>) -> Exit {
+    process::prepare();
     if arguments
         .get(1)
         .is_some_and(|first| first == output::FILTER_ENTRY)
@@ -112,7 +117,9 @@ async fn run_until_interrupted(mut setup: Setup, command: cli::Command) -> Resul
         false => Context::new(setup)?,
     };
     let outcome = if command.ends_by_signal() {
-        commands::run(&context, command).await
+        commands::run(&context, command)
+            .await
+            .map_err(interrupted_instead)
     } else {
         unless_interrupted(commands::run(&context, command)).await
     };
@@ -127,10 +134,14 @@ async fn unless_interrupted(running: impl Future<Output = Result<Exit>>) -> Resu
     tokio::select! {
         biased;
         exit = signals.next() => Err(Error::interrupted(exit)),
-        // What a signal ended while this thread was blocked failed for that reason alone.
-        outcome = running => outcome.map_err(|error| match interrupt::caught() {
-            Some(exit) if error.code != "interrupted" => Error::interrupted(exit),
-            _ => error,
-        }),
+        outcome = running => outcome.map_err(interrupted_instead),
+    }
+}
+
+/// What a signal ended while this thread was blocked failed for that reason alone.
+fn interrupted_instead(error: Error) -> Error {
+    match interrupt::caught() {
+        Some(exit) if error.code != "interrupted" => Error::interrupted(exit),
+        _ => error,
     }
 }

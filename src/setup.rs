@@ -1,10 +1,12 @@
 //! What there is before a service is chosen: streams, prompter, environment, files. Verbs that mend the
 //! configuration work with this alone, so that a broken one does not lock its owner out.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
+
+use jiff::Timestamp;
 
 use crate::config::{Environment, Paths, Target, Wishes, resolve};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::flags::Flags;
 use crate::output::{Output, Terminals};
 use crate::patience::Patience;
@@ -28,6 +30,7 @@ impl Setup {
             flags.timeout,
             (!flags.quiet).then_some(Output::trace as fn(&str)),
         );
+        refuse_impossible_clock(SystemTime::now())?;
         let terminals = Terminals::detect();
         let prompter = Prompter::new(&Facts {
             stdin_is_terminal: terminals.stdin,
@@ -75,5 +78,47 @@ impl Setup {
     pub(crate) fn named_profile(&self) -> Option<String> {
         let environment = Environment::text(self.environment.profile.as_ref());
         self.wishes.profile.clone().or(environment)
+    }
+}
+
+/// Refuses a clock that shows a time before 1970 or after 9999, before anything is sent.
+///
+/// Idempotency keys begin with the milliseconds since 1970, and a `Date` header has a year of four digits; neither can
+/// be made of such a time. A machine whose clock lost its battery shows one.
+fn refuse_impossible_clock(now: SystemTime) -> Result<()> {
+    let possible = now >= SystemTime::UNIX_EPOCH && Timestamp::try_from(now).is_ok();
+    match possible {
+        true => Ok(()),
+        false => Err(Error::config(
+            "this machine's clock shows a time before 1970 or after 9999; nothing was sent",
+        )
+        .hint("set the clock, then try again")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_before_1970_or_after_9999_is_refused() {
+        let at = |seconds: i64| match u64::try_from(seconds) {
+            Ok(after) => SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(after)),
+            Err(_) => {
+                SystemTime::UNIX_EPOCH.checked_sub(Duration::from_secs(seconds.unsigned_abs()))
+            }
+        };
+        for (seconds, fits) in [
+            (-1, false),
+            (0, true),
+            (1_800_000_000, true),
+            (300_000_000_000, false),
+        ] {
+            assert_eq!(
+                refuse_impossible_clock(at(seconds).unwrap()).is_ok(),
+                fits,
+                "{seconds}"
+            );
+        }
     }
 }

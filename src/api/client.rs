@@ -18,6 +18,7 @@ use super::failure::Failure;
 use super::wire_trace::WireTrace;
 use crate::error::{Error, Result, reason};
 use crate::exit::Exit;
+use crate::regular_file;
 use crate::secrets::{KeySource, Secret};
 
 /// How long a connection may take to come about: an unreachable address is said within 3 s.
@@ -296,6 +297,9 @@ fn credential(dialect: &Dialect, key: &str) -> String {
     }
 }
 
+/// The authorities of a whole system take a quarter of a megabyte.
+const LARGEST_BUNDLE: u64 = 16 * 1024 * 1024;
+
 fn authorities(file: &std::path::Path) -> Result<Vec<Certificate>> {
     let unusable = |why: String| {
         Error::config(format!(
@@ -304,7 +308,7 @@ fn authorities(file: &std::path::Path) -> Result<Vec<Certificate>> {
         ))
         .hint("it must be a PEM file with certificates")
     };
-    let pem = std::fs::read(file).map_err(|error| unusable(reason(&error)))?;
+    let pem = regular_file::read(file, LARGEST_BUNDLE).map_err(|error| unusable(reason(&error)))?;
     let certificates =
         Certificate::from_pem_bundle(&pem).map_err(|error| unusable(root_cause(&error)))?;
     if certificates.is_empty() {

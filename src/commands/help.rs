@@ -87,10 +87,16 @@ impl Explained {
                 intro: "The service's own code outranks the HTTP status. With 8, 10 and 11 the booking stands on \
                         stdout as it does with 0.",
                 name: "exit_codes",
-                headers: vec!["code", "meaning"],
+                headers: vec!["code", "meaning", "the booking"],
                 rows: Exit::ALL
                     .iter()
-                    .map(|exit| vec![exit.code().to_string(), exit.meaning().to_owned()])
+                    .map(|exit| {
+                        vec![
+                            exit.code().to_string(),
+                            exit.meaning().to_owned(),
+                            exit.certainty().to_owned(),
+                        ]
+                    })
                     .collect(),
             },
             Topic::Output => Explained {

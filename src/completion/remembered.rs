@@ -9,6 +9,7 @@ use crate::journal::{Made, Memory};
 use crate::model::booking::Status;
 use crate::model::moment::human;
 use crate::output::visible;
+use crate::ownership;
 
 /// What the line is typed in.
 pub(super) struct Surroundings {
@@ -62,6 +63,7 @@ impl Surroundings {
     fn memory(&self) -> Option<Memory> {
         let paths = self.paths()?;
         let target = resolve(&self.wishes, &self.environment, &paths).ok()?;
+        ownership::check_database(&paths.journal).ok()?;
         Memory::open(&paths.journal, target.origin())
     }
 

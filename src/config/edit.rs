@@ -7,7 +7,7 @@ use toml_edit::{DocumentMut, Item, Table, value};
 use super::file::ConfigFile;
 use super::target::{BaseUrl, SANDBOX_PROFILE};
 use crate::error::{Error, Result, reason};
-use crate::private_file;
+use crate::{ownership, private_file};
 
 /// A name that a profile may have: visible ASCII without blanks, and not `sandbox`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,11 +52,13 @@ pub(crate) fn edit(path: &Path, change: impl FnOnce(&mut Draft) -> Result<()>) -
     })
     .map_err(|failed: Failed| match failed {
         Failed::Change(error) => error,
-        Failed::File(error) => Error::config(format!(
-            "cannot write {}: {}",
-            path.display(),
-            reason(&error)
-        )),
+        Failed::File(error) => ownership::refusal(&error).unwrap_or_else(|| {
+            Error::config(format!(
+                "cannot write {}: {}",
+                path.display(),
+                reason(&error)
+            ))
+        }),
     })
 }
 

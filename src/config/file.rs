@@ -10,7 +10,7 @@ use super::{BaseUrl, SANDBOX_PROFILE};
 use crate::api::Dialect;
 use crate::error::{Error, Result, reason};
 use crate::model::retention::Retention;
-use crate::private_file;
+use crate::{ownership, private_file};
 
 /// The whole file. Keys that nobody knows are refused: a typo must not silently mean the default.
 #[derive(Debug, Default, Deserialize)]
@@ -51,11 +51,13 @@ impl ConfigFile {
     pub(crate) fn read(path: &Path) -> Result<Self> {
         match private_file::read(path) {
             Ok(text) => Self::parse(path, &text.unwrap_or_default()),
-            Err(error) => Err(Error::config(format!(
-                "cannot read {}: {}",
-                path.display(),
-                reason(&error)
-            ))),
+            Err(error) => Err(ownership::refusal(&error).unwrap_or_else(|| {
+                Error::config(format!(
+                    "cannot read {}: {}",
+                    path.display(),
+                    reason(&error)
+                ))
+            })),
         }
     }
 

@@ -160,12 +160,17 @@ impl Context {
         call: &Call,
         allowed: Duration,
     ) -> Result<Duration> {
-        let pause = match &failure {
-            Failure::Refused(refusal) if refusal.status == 429 => refusal.retry_after,
+        let mut failure = failure;
+        let pause = match &mut failure {
+            Failure::Refused(refusal) if refusal.status == 429 => {
+                // What is said is what is waited: a hint to wait for 0 s would ask for no wait at all.
+                refusal.retry_after = refusal.retry_after.map(|pause| pause.max(SHORTEST));
+                refusal.retry_after
+            }
             _ => None,
         };
         let pause = match pause {
-            Some(pause) => self.patience(pause.max(SHORTEST), allowed).await?,
+            Some(pause) => self.patience(pause, allowed).await?,
             None => None,
         };
         match pause {

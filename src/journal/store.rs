@@ -10,7 +10,7 @@ use super::schema::STEPS;
 use crate::error::{Error, Result, reason};
 use crate::model::retention::Retention;
 use crate::patience::{Patience, Wait};
-use crate::private_file;
+use crate::{ownership, private_file};
 
 /// The journal of one installation, seen from one service: `origin` keeps apart what belongs to others.
 pub(crate) struct Journal {
@@ -31,6 +31,7 @@ pub(crate) struct Journal {
 impl Journal {
     /// Opens the journal, and makes it where there is none: 0600 in a 0700 folder.
     pub(crate) fn open(path: &Path, origin: String, profile: Option<String>) -> Result<Self> {
+        ownership::refuse_others(path)?;
         Journal::try_open(path, origin, profile).map_err(|why| why.into_error(path))
     }
 

@@ -3,41 +3,128 @@
 
 use std::borrow::Cow;
 
+use unicode_width::UnicodeWidthChar;
+
 /// `text` on one line, each character that acts on a terminal or is not seen on it spelled as its
 /// code point: `\u{1b}`. It is for the eye and not to be read back: a `\u{1b}` that was spelled
 /// out before looks the same.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    spelled(text, is_hidden)
+    spelled(text, |_| false)
 }
 
 /// As [`visible`], for text of several lines: line feeds stay.
 pub(crate) fn visible_lines(text: &str) -> Cow<'_, str> {
-    spelled(text, |c| c != '\n' && is_hidden(c))
+    spelled(text, |c| c == '\n')
 }
 
 /// As [`visible_lines`], for rows of cells: tabs stay too.
 pub(super) fn visible_rows(text: &str) -> Cow<'_, str> {
-    spelled(text, |c| c != '\n' && c != '\t' && is_hidden(c))
+    spelled(text, |c| c == '\n' || c == '\t')
 }
 
-fn spelled(text: &str, hides: impl Fn(char) -> bool) -> Cow<'_, str> {
-    let Some(clean) = text.find(&hides) else {
+fn spelled(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
-    };
-    let (clean, rest) = text.split_at(clean);
-    let mut spelled = clean.to_owned();
-    for c in rest.chars() {
-        if hides(c) {
+    }
+    let mut eye = Eye::default();
+    let mut spelled = String::with_capacity(text.len() + 8);
+    let mut is_changed = false;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        let next = chars.as_str().chars().next();
+        if eye.misses(c, next) && !stays(c) {
+            is_changed = true;
             spelled.extend(c.escape_unicode());
         } else {
             spelled.push(c);
         }
     }
-    Cow::Owned(spelled)
+    if is_changed {
+        Cow::Owned(spelled)
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
-/// Whether a terminal acts on `c`, or shows nothing for it. Variation selectors are not among
-/// these: they only choose between two shapes of what stands before them.
+/// Reads a text character by character, and tells which of them a person does not see.
+///
+/// Three characters that are not seen belong to ordinary names where they stand alone between what is seen: U+200C and
+/// U+200D shape Persian and Indic words and join emoji, and U+FE0F makes an emoji colourful. They stay there. So each
+/// of them needs a seen character of its own, and can carry no text that is longer than the one which is seen. Every
+/// other place of theirs is spelled out, as are all other variation selectors: they choose among shapes that terminals
+/// do not have.
+#[derive(Default)]
+pub(super) struct Eye {
+    /// The seen character right before, if nothing that was missed stands between.
+    seen: Option<char>,
+    /// Whether U+FE0F followed it.
+    is_selected: bool,
+}
+
+impl Eye {
+    /// Whether a person misses `c`, which comes next and has `next` after it.
+    pub(super) fn misses(&mut self, c: char, next: Option<char>) -> bool {
+        match c {
+            EMOJI_SELECTOR if self.takes_selector(next) => {
+                self.is_selected = true;
+                false
+            }
+            NON_JOINER | JOINER if self.is_joined_to(next) => {
+                *self = Eye::default();
+                false
+            }
+            _ if is_hidden(c) => {
+                *self = Eye::default();
+                true
+            }
+            _ => {
+                *self = Eye {
+                    seen: Some(c),
+                    is_selected: false,
+                };
+                false
+            }
+        }
+    }
+
+    fn takes_selector(&self, next: Option<char>) -> bool {
+        let is_base = |seen| match seen {
+            // A digit's only coloured form is the keycap.
+            '0'..='9' | '#' | '*' => next == Some(KEYCAP),
+            _ => is_emoji(seen),
+        };
+        !self.is_selected && self.seen.is_some_and(is_base)
+    }
+
+    fn is_joined_to(&self, next: Option<char>) -> bool {
+        self.seen.is_some_and(is_joinable) && next.is_some_and(is_joinable)
+    }
+}
+
+const NON_JOINER: char = '\u{200c}';
+const JOINER: char = '\u{200d}';
+const EMOJI_SELECTOR: char = '\u{fe0f}';
+const KEYCAP: char = '\u{20e3}';
+
+/// Whether `c` is a letter, a mark of one, or an emoji.
+fn is_joinable(c: char) -> bool {
+    // What is not hidden and takes no room is a mark that stands on a letter, such as a virama.
+    !is_hidden(c) && (c.is_alphabetic() || is_emoji(c) || c.width() == Some(0))
+}
+
+/// Whether `c` is of the blocks that hold every emoji with a plain form and a coloured one (emoji-variation-sequences.txt
+/// of Unicode), digits aside.
+fn is_emoji(c: char) -> bool {
+    matches!(
+        c,
+        '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{24c2}'
+            | '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{23ff}' | '\u{25a0}'..='\u{27bf}'
+            | '\u{2934}'..='\u{2935}' | '\u{2b00}'..='\u{2bff}' | '\u{3030}' | '\u{303d}'
+            | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1faff}'
+    )
+}
+
+/// Whether a terminal acts on `c`, or shows nothing for it.
 pub(super) fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -50,12 +137,18 @@ pub(super) fn is_hidden(c: char) -> bool {
             // order mark, the soft hyphen.
             | '\u{ad}' | '\u{34f}' | '\u{180e}' | '\u{200b}'..='\u{200d}'
             | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
-            // Letters that are blank: Hangul fillers, Khmer inherent vowels.
-            | '\u{115f}'..='\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{17b4}'..='\u{17b5}'
-            // Interlinear annotation; format controls of shorthand and of music.
-            | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-            // Tags, which can carry a whole hidden text.
-            | '\u{e0000}'..='\u{e007f}'
+            // Variation selectors, of which 256 can carry any bytes, and those of Mongolian.
+            | '\u{fe00}'..='\u{fe0f}' | '\u{180b}'..='\u{180d}' | '\u{180f}'
+            // Letters and signs that are blank: Hangul fillers, Khmer inherent vowels, a Khitan filler, the braille
+            // pattern without a dot, blanks of hieroglyphs, a note without a head.
+            | '\u{115f}'..='\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{17b4}'..='\u{17b5}' | '\u{16fe4}'
+            | '\u{2800}' | '\u{13441}'..='\u{13442}' | '\u{1d159}'
+            // Interlinear annotation; format controls of hieroglyphs, of shorthand and of music.
+            | '\u{fff0}'..='\u{fffb}' | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            // Tags, which can carry a whole hidden text, the other variation selectors, and what Unicode keeps for more
+            // of their kind.
+            | '\u{e0000}'..='\u{e0fff}'
         )
 }
 
@@ -83,12 +176,47 @@ mod tests {
     #[test]
     fn whatever_turns_or_hides_text_is_spelled_out() {
         for hidden in [
-            0x61c, 0xad, 0x34f, 0x115f, 0x180e, 0x200b, 0x200c, 0x200d, 0x200e, 0x200f, 0x2028,
-            0x2029, 0x202a, 0x202e, 0x2060, 0x2064, 0x2066, 0x2069, 0x206f, 0x3164, 0xfeff, 0xffa0,
-            0xfff9, 0xfffb, 0x1d173, 0xe0001, 0xe007f,
+            0x61c, 0xad, 0x34f, 0x115f, 0x180b, 0x180e, 0x200b, 0x200e, 0x200f, 0x2028, 0x2029,
+            0x202a, 0x202e, 0x2060, 0x2064, 0x2066, 0x2069, 0x206f, 0x2800, 0x3164, 0xfe00, 0xfe0e,
+            0xfe0f, 0xfeff, 0xffa0, 0xfff9, 0xfffb, 0x16fe4, 0x1d159, 0x1d173, 0xe0001, 0xe007f,
+            0xe0100, 0xe01ef,
         ] {
             let text = format!("x{}y", char::from_u32(hidden).unwrap());
             assert_eq!(visible(&text), format!("x\\u{{{hidden:x}}}y"));
+        }
+    }
+
+    #[test]
+    fn joiners_between_letters_or_emoji_and_one_selector_after_an_emoji_belong_to_names() {
+        for name in [
+            "می\u{200c}خواهم",
+            "ක\u{dca}\u{200d}රීම",
+            "র\u{200d}\u{9cd}যাব",
+            "👩\u{1f3fd}\u{200d}🍳",
+            "❤\u{fe0f}\u{200d}🔥",
+            "1\u{fe0f}\u{20e3}",
+            "☕\u{fe0f} Café",
+        ] {
+            assert!(matches!(visible(name), Cow::Borrowed(_)), "{name}");
+        }
+    }
+
+    #[test]
+    fn joiners_and_selectors_elsewhere_or_in_a_row_are_spelled_out() {
+        for (text, shown) in [
+            ("\u{200d}a", r"\u{200d}a"),
+            ("a\u{200c}", r"a\u{200c}"),
+            ("a \u{200d}b", r"a \u{200d}b"),
+            ("1\u{200d}2", r"1\u{200d}2"),
+            ("a\u{200d}\u{200c}b", r"a\u{200d}\u{200c}b"),
+            ("a\u{200d}\u{3164}", r"a\u{200d}\u{3164}"),
+            ("a\u{fe0f}", r"a\u{fe0f}"),
+            ("1\u{fe0f}", r"1\u{fe0f}"),
+            ("❤\u{fe0f}\u{fe0f}", "❤\u{fe0f}\\u{fe0f}"),
+            ("❤\u{fe0e}\u{fe0f}", r"❤\u{fe0e}\u{fe0f}"),
+            ("葛\u{e0100}城", r"葛\u{e0100}城"),
+        ] {
+            assert_eq!(visible(text), shown);
         }
     }
 

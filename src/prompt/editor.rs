@@ -6,6 +6,11 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::regular_file;
+
+/// A request may be 1 MB (spec, Errors: 413).
+const LONGEST_TEXT: u64 = 16 * 1024 * 1024;
+
 /// A folder of its own for the text, because editors leave backups beside what they edit. Only its
 /// owner can look into it (0700), and it goes with everything in it, also after a failure.
 struct Folder(PathBuf);
@@ -39,7 +44,8 @@ pub(super) fn edit(command: &str, initial: &str, suffix: &str) -> io::Result<Opt
         .open(&path)?
         .write_all(initial.as_bytes())?;
     run(command, &path)?;
-    let edited = fs::read_to_string(&path)?;
+    let edited = String::from_utf8(regular_file::read(&path, LONGEST_TEXT)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the text is no UTF-8"))?;
     let changed = edited.trim() != initial.trim() && !edited.trim().is_empty();
     Ok(changed.then_some(edited))
 }
@@ -86,6 +92,13 @@ mod tests {
     fn an_unchanged_or_emptied_text_is_no_answer() {
         assert_eq!(edit("true", "{}", ".json").unwrap(), None);
         assert_eq!(edit("f() { : > \"$1\"; }; f", "{}", ".json").unwrap(), None);
+    }
+
+    #[test]
+    fn a_pipe_that_the_editor_left_is_not_waited_for() {
+        let command = "f() { rm \"$1\" && mkfifo \"$1\"; }; f";
+        let error = edit(command, "{}", ".json").unwrap_err();
+        assert!(error.to_string().contains("no regular file"), "{error}");
     }
 
     #[test]

@@ -19,6 +19,7 @@ use tokio::net::TcpListener;
 
 pub(crate) use http::OnRequest;
 pub(crate) use rules::access::LIVE_KEY;
+use rules::organization::Organization;
 pub(crate) use store::{Database, OpenError};
 
 /// How a sandbox behaves.
@@ -40,6 +41,11 @@ impl Options {
             delivery_interval: Duration::from_secs(1),
         }
     }
+}
+
+/// The secret with which a fresh sandbox signs the deliveries of [`LIVE_KEY`]'s organization.
+pub(crate) fn live_webhook_secret() -> String {
+    Organization::fresh(Organization::MAIN).webhook_secret
 }
 
 /// A booking service of one's own.

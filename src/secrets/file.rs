@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use super::account::{Account, Item};
 use super::secret::Secret;
 use crate::error::{Error, Result, reason};
-use crate::private_file;
+use crate::{ownership, private_file};
 
 /// The file; 0600, beside `config.toml`.
 #[derive(Clone, Debug)]
@@ -57,8 +57,9 @@ impl SecretsFile {
         if !self.0.exists() {
             return Ok(None);
         }
+        ownership::refuse_others(&self.0)?;
         refuse_if_others_can_read(&self.0)?;
-        let text = private_file::read(&self.0).map_err(|error| self.unusable(&reason(&error)))?;
+        let text = private_file::read(&self.0).map_err(|error| self.not_read(&error))?;
         let text = Zeroizing::new(text.unwrap_or_default());
         let mut kept = self.parse(&text)?;
         let entry = kept.get_mut(&account.to_string());
@@ -68,6 +69,10 @@ impl SecretsFile {
     }
 
     pub(super) fn set(&self, account: &Account, item: Item, secret: &Secret) -> Result<()> {
+        // What a link names keeps its mode: nothing secret is written where others read it.
+        if self.0.is_symlink() {
+            refuse_if_others_can_read(&self.0)?;
+        }
         self.update(|kept| {
             let line = Line(secret.clone());
             *kept.entry(account.to_string()).or_default().item(item) = Some(line);
@@ -108,7 +113,7 @@ impl SecretsFile {
             let written = change(&mut kept).then(|| toml::to_string(&kept).ok());
             Ok::<_, std::io::Error>(written.flatten())
         })
-        .map_err(|error| self.unusable(&reason(&error)))?;
+        .map_err(|error| self.not_read(&error))?;
         outcome
     }
 
@@ -121,13 +126,16 @@ impl SecretsFile {
         })
     }
 
+    fn not_read(&self, error: &std::io::Error) -> Error {
+        ownership::refusal(error).unwrap_or_else(|| self.unusable(&reason(error)))
+    }
+
     fn unusable(&self, why: &str) -> Error {
         Error::config(format!("{} cannot be used: {why}", self.0.display()))
             .hint("correct it, or remove it and run `bookctl auth login` again")
     }
 }
 
-#[cfg(unix)]
 fn refuse_if_others_can_read(path: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let open = fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o077 != 0);
@@ -138,11 +146,6 @@ fn refuse_if_others_can_read(path: &Path) -> Result<()> {
         ))
         .hint(format!("chmod 600 {}", path.display())));
     }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn refuse_if_others_can_read(_: &Path) -> Result<()> {
     Ok(())
 }
 

@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use axum::extract::connect_info::Connected;
-use axum::serve::{IncomingStream, Listener};
+use axum::serve::Listener;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, Sleep, sleep};
@@ -18,6 +17,9 @@ use tokio::time::{Instant, Sleep, sleep};
 const IDLE: Duration = Duration::from_secs(120);
 /// How long a request may take to come in, from its first byte: as long as the service waits for an answer.
 const ON_ITS_WAY: Duration = Duration::from_secs(10);
+
+/// How the answer begins that asks a client for the body which it announced with `Expect: 100-continue`.
+const CONTINUE: &[u8] = b"HTTP/1.1 100 ";
 
 /// Accepts connections of limited patience.
 pub(super) struct Door(pub(super) TcpListener);
@@ -63,13 +65,12 @@ impl Listener for Door {
     }
 }
 
-impl Connected<IncomingStream<'_, Door>> for Heard {
-    fn connect_info(stream: IncomingStream<'_, Door>) -> Self {
-        stream.io().heard.clone()
-    }
-}
-
 impl Line {
+    /// What is told once a request of this connection is in.
+    pub(super) fn handle(&self) -> Heard {
+        self.heard.clone()
+    }
+
     fn wait(&mut self, patience: Duration) {
         self.patience.as_mut().reset(Instant::now() + patience);
     }
@@ -105,6 +106,10 @@ impl AsyncWrite for Line {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = ready!(Pin::new(&mut self.stream).poll_write(context, bytes))?;
+        if bytes.starts_with(CONTINUE) {
+            // The request is still coming in.
+            return Poll::Ready(Ok(written));
+        }
         self.heard.0.store(false, Ordering::Relaxed);
         self.is_begun = false;
         self.wait(IDLE);

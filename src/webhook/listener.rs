@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::app::App;
 use super::event::Names;
 use super::forwarder::Forwarder;
-use super::line::{Door, Heard};
+use super::line::{Door, Line};
 use super::notice::{Notice, Reporter, Sum};
 use super::passing::{Gates, Passing};
 use super::receiver::{Outlet, Receiver, router};
@@ -19,6 +19,7 @@ use super::schedule::Schedule;
 use super::slate::Slate;
 use super::store::Store;
 use crate::error::{Error, Result};
+use crate::platform::http1;
 use crate::secrets::Secret;
 
 /// How long what is under way has to end: Ctrl-C is to be done with in 200 ms.
@@ -161,9 +162,12 @@ async fn run(
         reporter,
         outlet,
     });
-    let service = router(receiver).into_make_service_with_connect_info::<Heard>();
-    let server =
-        axum::serve(Door(socket), service).with_graceful_shutdown(stopped(stopping.clone()));
+    let server = http1::serve(
+        Door(socket),
+        router(receiver),
+        Line::handle,
+        stopped(stopping.clone()),
+    );
     let forwarder = async {
         if let Some((forwarder, arrivals)) = forwarding {
             forwarder
@@ -176,7 +180,7 @@ async fn run(
         tokio::time::sleep(GRACE).await;
     };
     tokio::select! {
-        _ = async { tokio::join!(async { server.await }, forwarder) } => {}
+        _ = async { tokio::join!(server, forwarder) } => {}
         () = patience => {}
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::full_disk::Disk;
 use crate::harness::{Home, Reply, Scripted, Served, text};
 
 /// State and fix of a check.
@@ -85,6 +86,29 @@ fn a_broken_configuration_is_told_and_the_rest_is_looked_at_all_the_same() {
     }
     let report = examine(&Home::new().with("BOOKCTL_API_KEY", "sk_live_x"), 3);
     assert_eq!(check(&report, "config")["state"], "problem");
+}
+
+/// Root may write whatever its mode; only the file system itself says no to root.
+#[test]
+fn a_home_where_nothing_can_be_booked_is_a_problem() {
+    let served = Served::start();
+    for used in [false, true] {
+        let home = served.home();
+        let Some(disk) = Disk::mount(&home) else {
+            return;
+        };
+        if used {
+            home.run(["attempts"]).exits(0);
+        }
+        examine(&home, 0);
+        disk.forbid_writing();
+        home.book("ven_confirms", &[]).refused(3, "journal");
+        let report = examine(&home, 3);
+        let journal = check(&report, "journal");
+        assert_eq!(journal["state"], "problem", "{report}");
+        assert!(text(journal, "detail").contains("read-only"), "{report}");
+        assert!(text(journal, "fix").contains("BOOKCTL_HOME"), "{report}");
+    }
 }
 
 #[test]

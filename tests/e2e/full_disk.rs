@@ -81,10 +81,10 @@ fn a_journal_that_fails_at_any_call_stops_the_create_or_knows_it() {
 }
 
 /// A file system of its own, mounted where a home keeps its files; `None` where that is not allowed.
-struct Disk(PathBuf);
+pub(crate) struct Disk(PathBuf);
 
 impl Disk {
-    fn mount(home: &Home) -> Option<Self> {
+    pub(crate) fn mount(home: &Home) -> Option<Self> {
         let place = home.path();
         fs::create_dir_all(&place).unwrap();
         let mounted = Self::command(
@@ -117,6 +117,10 @@ impl Disk {
             .unwrap();
         file.set_len(held.saturating_sub(kilobytes * 1024) as u64)
             .unwrap();
+    }
+
+    pub(crate) fn forbid_writing(&self) {
+        assert!(Self::command("mount", &["-o", "remount,ro"], &self.0));
     }
 
     fn empty(&self) {
@@ -174,7 +178,7 @@ fn a_home_that_may_not_be_written_stops_the_create() {
         if used {
             home.run(["attempts"]).exits(0);
         }
-        assert!(Disk::command("mount", &["-o", "remount,ro"], &disk.0));
+        disk.forbid_writing();
         home.run(intent.arguments()).refused(3, "journal");
         assert!(intent.bookings(&served).is_empty());
     }

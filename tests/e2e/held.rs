@@ -17,9 +17,19 @@ fn hold(file: &Path) -> Connection {
     connection
 }
 
+/// The same, for what only reads as well.
+fn hold_alone(file: &Path) -> Connection {
+    let connection = Connection::open(file).unwrap();
+    connection
+        .execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
+        .unwrap();
+    connection
+}
+
 fn prepared() -> Home {
     let home = Home::new();
     home.booked("ven_confirms", &[], 0);
+    home.run(["webhook", "events", "list", "--json"]).exits(0);
     home
 }
 
@@ -70,9 +80,25 @@ fn a_signal_ends_the_wait_for_any_file() {
                 "--json".to_owned(),
             ],
         ),
+        (
+            "webhooks.db",
+            ["webhook", "listen", "--port", "0", "--json"]
+                .map(str::to_owned)
+                .to_vec(),
+        ),
+        (
+            "webhooks.db",
+            ["webhook", "events", "list", "--json"]
+                .map(str::to_owned)
+                .to_vec(),
+        ),
     ] {
         let home = prepared();
-        let _held = hold(&home.path().join(file));
+        let file_path = home.path().join(file);
+        let _held = match file {
+            "webhooks.db" => hold_alone(&file_path),
+            _ => hold(&file_path),
+        };
         let running = home.start(&arguments);
         std::thread::sleep(Duration::from_millis(600));
         let begun = Instant::now();
@@ -84,12 +110,23 @@ fn a_signal_ends_the_wait_for_any_file() {
     }
 }
 
-/// The sandbox's own file, held since before it is opened for the first time.
+#[test]
+fn a_webhooks_file_that_is_held_is_named_after_a_second_and_waited_for_as_long_as_the_timeout_says()
+{
+    let home = prepared();
+    let _held = hold_alone(&home.path().join("webhooks.db"));
+    let output = home
+        .run(["webhook", "events", "list", "--json", "--timeout", "2s"])
+        .exits(3)
+        .says("waiting for the deliveries' file")
+        .says("held by another process for 2 s");
+    assert_eq!(output.error()["code"], "webhooks");
+}
+
 #[test]
 fn a_sandbox_file_that_is_held_is_a_matter_of_configuration() {
-    let home = Home::new();
-    fs::create_dir_all(home.path()).unwrap();
-    let _held = hold(&home.path().join("sandbox.db"));
+    let home = prepared();
+    let _held = hold_alone(&home.path().join("sandbox.db"));
     let error = home
         .run(["status", "--json", "--timeout", "1s"])
         .refused(3, "config");

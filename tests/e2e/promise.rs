@@ -48,19 +48,38 @@ pub(crate) fn try_each<T: Sync>(
     cases: &[T],
     check: impl Fn(&Served, usize, &T) -> Kept + Sync,
 ) -> BTreeMap<Kept, usize> {
+    try_each_with(
+        what,
+        workers,
+        cases,
+        Served::unlimited,
+        |served, number, case| {
+            served.reset();
+            check(served, number, case)
+        },
+    )
+}
+
+/// The same with something else than a sandbox for each worker.
+pub(crate) fn try_each_with<T: Sync, S>(
+    what: &str,
+    workers: usize,
+    cases: &[T],
+    prepare: impl Fn() -> S + Sync,
+    check: impl Fn(&S, usize, &T) -> Kept + Sync,
+) -> BTreeMap<Kept, usize> {
     let next = AtomicUsize::new(0);
     let ways = Mutex::new(BTreeMap::new());
     std::thread::scope(|scope| {
         for _ in 0..workers.min(cases.len()) {
             scope.spawn(|| {
-                let served = Served::unlimited();
+                let prepared = prepare();
                 loop {
                     let number = next.fetch_add(1, Ordering::SeqCst);
                     let Some(case) = cases.get(number) else {
                         return;
                     };
-                    served.reset();
-                    let way = check(&served, number, case);
+                    let way = check(&prepared, number, case);
                     *ways.lock().unwrap().entry(way).or_insert(0) += 1;
                 }
             });

@@ -12,6 +12,7 @@ use crate::journal::Journal;
 use crate::output::Output;
 use crate::secrets::Vault;
 use crate::setup::Setup;
+use crate::{ownership, private_file};
 use check::{Check, Checks};
 
 /// Check everything that a command needs, and say how to mend it
@@ -71,8 +72,10 @@ fn configuration(setup: &Setup, profile: Option<&str>) -> Check {
 
 /// What mends a configuration that chooses no service.
 fn broken_configuration(setup: &Setup, error: &Error) -> String {
-    match ConfigFile::read(&setup.paths.config_file) {
-        Err(_) => format!("${{EDITOR:-vi}} {}", setup.paths.config_file.display()),
+    let file = &setup.paths.config_file;
+    match ConfigFile::read(file) {
+        Err(error) if ownership::check(file).is_err() => error.hint.clone().unwrap_or_default(),
+        Err(_) => format!("${{EDITOR:-vi}} {}", file.display()),
         Ok(file) => {
             let named = setup.named_profile().or(file.default_profile.clone());
             let is_known = named.is_none_or(|name| file.profile(&name).is_ok());
@@ -85,6 +88,14 @@ fn broken_configuration(setup: &Setup, error: &Error) -> String {
 /// The journal as it is; none is made for this.
 fn journal(setup: &Setup) -> Check {
     let path = &setup.paths.journal;
+    if let Some(place) = private_file::read_only_place(path) {
+        let detail = format!(
+            "{} is read-only: nothing is booked without a journal",
+            place.display()
+        );
+        return Check::problem("journal", Exit::Config, detail)
+            .fix("make it writable, or set BOOKCTL_HOME to a folder that is");
+    }
     if !path.exists() {
         return Check::ok("journal", "none yet: the first booking begins it");
     }

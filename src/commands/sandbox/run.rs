@@ -9,13 +9,14 @@ use tokio::sync::oneshot;
 use crate::context::{Context, Signals};
 use crate::error::{Error, Result, reason};
 use crate::exit::Exit;
+use crate::process::with_core_dumps;
 use crate::sandbox::seed::Scenario;
-use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox};
+use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox, live_webhook_secret};
 
 /// Run a command beside a fresh sandbox, and end with its exit code
 ///
-/// The command gets BOOKCTL_BASE_URL and BOOKCTL_API_KEY, whatever language it is written in; the sandbox lives in
-/// memory and ends with it.
+/// The command gets BOOKCTL_BASE_URL, BOOKCTL_API_KEY and BOOKCTL_WEBHOOK_SECRET, whatever language it is written in;
+/// the sandbox lives in memory and ends with it.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox run -- pytest\n  \
@@ -57,15 +58,21 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .args(arguments)
         .env("BOOKCTL_BASE_URL", &base)
         .env("BOOKCTL_API_KEY", LIVE_KEY)
+        // The command gets no secret of a real service, and the real one would verify nothing that the sandbox signs.
+        .env("BOOKCTL_WEBHOOK_SECRET", live_webhook_secret())
         // A profile of the surroundings would outrank the sandbox.
         .env_remove("BOOKCTL_PROFILE")
         .env_remove("BOOKCTL_NO_SANDBOX")
+        // With it set, every bookctl of the command would complete words instead of running.
+        .env_remove("BOOKCTL_COMPLETE")
+        // It names a venue of another sandbox where this command itself was started by `sandbox run`.
+        .env_remove("BOOKCTL_SANDBOX_VENUE")
         .stdin(Stdio::inherit());
     if let Some(scenario) = &args.scenario {
         command.env("BOOKCTL_SANDBOX_VENUE", format!("ven_{scenario}"));
     }
     let mut signals = Signals::listen()?;
-    let mut child = command.spawn().map_err(|error| {
+    let mut child = with_core_dumps(|| command.spawn()).map_err(|error| {
         Error::new(
             "usage",
             Exit::OfProgram(127),

@@ -10,6 +10,7 @@ use crate::error::{Error, Result, reason};
 use crate::exit::Exit;
 use crate::model::duration::lasting;
 use crate::output::{Output, Page, Tone, View};
+use crate::ownership;
 use crate::sandbox::{Database, OnRequest, Options, Sandbox};
 
 /// Serve the sandbox on this machine until Ctrl-C or SIGTERM
@@ -54,14 +55,19 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Database::File(file) => Some(file.display().to_string()),
         Database::Memory => None,
     };
+    if let Database::File(file) = &database {
+        ownership::refuse_others(file)?;
+    }
     let sandbox = Sandbox::open(Options {
         limits: !args.no_limits,
         delivery_interval: args.delivery_interval,
         ..Options::new(database)
     })
     .map_err(|error| {
-        Error::config(error.to_string())
-            .hint("name another file with --database, or use --ephemeral")
+        Error::config(error.to_string()).hint(format!(
+            "{}; or name another file with --database, or use --ephemeral",
+            error.hint()
+        ))
     })?;
     let address = args.expose.unwrap_or(Ipv4Addr::LOCALHOST.into());
     if !address.is_loopback() {

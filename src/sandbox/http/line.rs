@@ -10,8 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use axum::extract::connect_info::Connected;
-use axum::serve::{IncomingStream, Listener};
+use axum::serve::Listener;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, Sleep, sleep};
@@ -126,9 +125,10 @@ impl Listener for Exchange {
     }
 }
 
-impl Connected<IncomingStream<'_, Exchange>> for Scissors {
-    fn connect_info(stream: IncomingStream<'_, Exchange>) -> Self {
-        stream.io().scissors.clone()
+impl Line {
+    /// What cuts this connection.
+    pub(super) fn handle(&self) -> Scissors {
+        self.scissors.clone()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Who may talk to a server that asks for no key: this machine, and no web page of another origin.
 
 use axum::extract::Request;
-use axum::http::{Method, header};
+use axum::http::{HeaderMap, Method, header};
 
 use crate::sandbox::rules::refusal::Refusal;
 
@@ -27,14 +27,34 @@ pub(super) fn check(request: &Request, port: u16, exposed: bool) -> Result<(), R
     }
     let writes = !matches!(*request.method(), Method::GET | Method::HEAD);
     let controls = request.uri().path().starts_with("/sandbox");
-    let foreign = header(header::ORIGIN).is_some_and(|origin| {
+    let is_own = |origin: &str| {
         let by_its_name = exposed && origin.strip_prefix("http://") == host;
-        !(by_its_name || is_own_origin(origin, port))
-    });
-    if writes && controls && foreign {
+        by_its_name || is_own_origin(origin, port)
+    };
+    if writes && controls && is_from_elsewhere(request.headers(), is_own) {
         return Err(Refusal::CrossOrigin);
     }
     Ok(())
+}
+
+/// Whether a page of another origin sent the request, as far as its headers show.
+///
+/// Browsers name the page's origin in `Origin` with every write, and say in `Sec-Fetch-Site` how that origin relates to
+/// ours. A request without both came from no browser.
+fn is_from_elsewhere(headers: &HeaderMap, is_own: impl Fn(&str) -> bool) -> bool {
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    let origin = origins.next();
+    // Of several none can be trusted.
+    if origins.next().is_some() {
+        return true;
+    }
+    match origin {
+        Some(origin) => !is_own(origin.to_str().unwrap_or_default()),
+        None => headers
+            .get_all("sec-fetch-site")
+            .iter()
+            .any(|site| site != "same-origin" && site != "none"),
+    }
 }
 
 /// Whether a `Host` is a loopback name with this port.
@@ -120,6 +140,32 @@ mod tests {
         for origin in ["https://evil.example", "null", "http://localhost:3000"] {
             assert_eq!(from("POST", origin), Err(Refusal::CrossOrigin), "{origin}");
         }
+    }
+
+    #[test]
+    fn a_write_that_says_it_comes_from_another_site_or_from_two_origins_is_refused() {
+        let host = ("host", "localhost:4010");
+        let post = |headers: &[(&str, &str)]| {
+            let headers: Vec<_> = std::iter::once(host)
+                .chain(headers.iter().copied())
+                .collect();
+            ask("POST", "/sandbox/reset", &headers)
+        };
+        let own = ("origin", "http://localhost:4010");
+        for site in ["cross-site", "same-site", ""] {
+            let headers = [("sec-fetch-site", site)];
+            assert_eq!(post(&headers), Err(Refusal::CrossOrigin), "{site}");
+            let reading = [host, headers[0]];
+            assert_eq!(ask("GET", "/sandbox/clock", &reading), Ok(()));
+        }
+        for origins in [[own, own], [own, ("origin", "https://evil.example")]] {
+            assert_eq!(post(&origins), Err(Refusal::CrossOrigin));
+        }
+        for site in ["same-origin", "none"] {
+            assert_eq!(post(&[("sec-fetch-site", site)]), Ok(()), "{site}");
+        }
+        assert_eq!(post(&[own, ("sec-fetch-site", "same-origin")]), Ok(()));
+        assert_eq!(post(&[]), Ok(()));
     }
 
     #[test]

@@ -29,7 +29,8 @@ use tokio::sync::oneshot;
 use super::courier;
 use super::rules::refusal::Refusal;
 use super::store::Store;
-use line::{Exchange, Scissors};
+use crate::platform::http1;
+use line::{Exchange, Line};
 
 /// How long requests that are under way may take once the server is told to stop.
 const GRACE: Duration = Duration::from_secs(3);
@@ -67,11 +68,11 @@ pub(crate) async fn serve(
 ) -> io::Result<()> {
     let service = Arc::new(service);
     let (stopping, stopped) = oneshot::channel();
-    let router = router(&service).into_make_service_with_connect_info::<Scissors>();
-    let server = axum::serve(Exchange(listener), router).with_graceful_shutdown(async move {
+    let shutdown = async move {
         shutdown.await;
         let _ = stopping.send(());
-    });
+    };
+    let server = http1::serve(Exchange(listener), router(&service), Line::handle, shutdown);
     let patience = async {
         if stopped.await.is_err() {
             std::future::pending::<()>().await;
@@ -79,11 +80,13 @@ pub(crate) async fn serve(
         tokio::time::sleep(GRACE).await;
     };
     tokio::select! {
-        outcome = async { server.await } => outcome,
-        () = service.store.commit_writes() => Ok(()),
-        () = courier::deliver(&service.store, service.delivery_interval) => Ok(()),
-        () = patience => Ok(()),
+        () = server => {}
+        () = service.store.commit_writes() => {}
+        () = courier::deliver(&service.store, service.delivery_interval) => {}
+        () = patience => {}
     }
+    service.store.fold_in();
+    Ok(())
 }
 
 fn router(service: &Arc<Service>) -> Router {

@@ -17,6 +17,7 @@ mod queue;
 mod sessions;
 mod windows;
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -32,11 +33,18 @@ pub(crate) use number::{one_time_code, reference};
 pub(crate) use open::{Database, OpenError, explain};
 
 use super::rules::refusal::Refusal;
+use crate::platform::sqlite;
 use queue::{Job, Pending};
+
+/// The size from which a log is folded into the file at a command's end. What is only in the log is lost with it, and a
+/// checkpoint takes two syncs: so it is paid for once in ten bookings or so.
+const LARGE_LOG: u64 = 512 * 1024;
 
 /// The sandbox's memory.
 pub(crate) struct Store {
     connection: Mutex<Connection>,
+    /// Its file, unless it ends with the process.
+    file: Option<PathBuf>,
     queue: Mutex<Vec<Box<dyn Job>>>,
     arrival: Notify,
     /// The clock's offset in ms as it was last seen, for what need not be exact.
@@ -48,6 +56,10 @@ impl Store {
     pub(crate) fn open(database: &Database) -> Result<Self, OpenError> {
         Ok(Self {
             connection: Mutex::new(open::connect(database)?),
+            file: match database {
+                Database::File(path) => Some(path.clone()),
+                Database::Memory => None,
+            },
             queue: Mutex::default(),
             arrival: Notify::new(),
             offset: AtomicI64::new(0),
@@ -112,6 +124,21 @@ impl Store {
         }
     }
 
+    /// Moves what is in the log into the file itself. What does not succeed now the next process does.
+    pub(crate) fn fold_in(&self) {
+        self.fold_in_from(1);
+    }
+
+    fn fold_in_from(&self, size: u64) {
+        if self
+            .file
+            .as_deref()
+            .is_some_and(|file| sqlite::log_size(file) >= size)
+        {
+            let _ = sqlite::fold_in(&self.lock());
+        }
+    }
+
     fn see(&self, ledger: &Ledger<'_>) {
         self.offset.store(ledger.offset_ms, Ordering::Relaxed);
     }
@@ -124,6 +151,12 @@ impl Store {
 
     fn waiting(&self) -> MutexGuard<'_, Vec<Box<dyn Job>>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.fold_in_from(LARGE_LOG);
     }
 }
 

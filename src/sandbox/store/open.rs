@@ -1,13 +1,11 @@
 //! Opening the database: safe for several processes at once, the first time too.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use rusqlite::Connection;
 
-use crate::patience::{Patience, Wait};
-use crate::private_file;
+use crate::platform::sqlite::{self, Failure, Kind};
 
 /// Where a sandbox keeps its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,108 +18,78 @@ pub(crate) enum Database {
 
 /// Why a sandbox cannot be opened.
 #[derive(Debug)]
-pub(crate) enum OpenError {
-    /// The file or its folder cannot be made or read.
-    Unreachable { path: PathBuf, reason: String },
-    /// The file is damaged, or no database.
-    Corrupt { path: PathBuf },
-    /// The database belongs to another program.
-    Foreign { path: PathBuf },
-    /// The database is of another version of the sandbox.
-    OtherVersion {
-        path: PathBuf,
-        found: i64,
-        known: i64,
-    },
-    /// Another process holds the file.
-    Held { path: PathBuf },
-    /// SQLite refuses for another reason.
-    Database { path: PathBuf, reason: String },
+pub(crate) struct OpenError {
+    path: PathBuf,
+    failure: Failure,
+}
+
+impl OpenError {
+    /// What to do next.
+    pub(crate) fn hint(&self) -> String {
+        let path = self.path.display();
+        match self.failure {
+            Failure::Held => "see what other bookctl is running, then try again".to_owned(),
+            Failure::Unreachable(_) | Failure::ReadOnly => {
+                "make it writable, or set BOOKCTL_HOME to a folder that is".to_owned()
+            }
+            Failure::Full | Failure::Other(_) => {
+                "see whether the disk has room, or set BOOKCTL_HOME to another folder".to_owned()
+            }
+            Failure::Empty => format!(
+                "put a copy of it back, or delete {path} and {path}-wal: the next command begins with an empty sandbox"
+            ),
+            Failure::Newer { .. } => {
+                "use the newer bookctl, or set BOOKCTL_HOME to another folder".to_owned()
+            }
+            Failure::Damaged | Failure::Foreign => {
+                format!("move {path} and {path}-wal aside, or set BOOKCTL_HOME to another folder")
+            }
+        }
+    }
 }
 
 impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreachable { path, reason } => {
-                write!(
-                    f,
-                    "the sandbox's database {} cannot be opened: {reason}",
-                    path.display()
-                )
-            }
-            Self::Corrupt { path } => {
-                write!(f, "the sandbox's database {} is damaged", path.display())
-            }
-            Self::Foreign { path } => {
-                write!(
-                    f,
-                    "{} is a database, but not one of a sandbox",
-                    path.display()
-                )
-            }
-            Self::OtherVersion { path, found, known } => write!(
-                f,
-                "the sandbox's database {} has version {found}, and this program knows version {known}",
-                path.display()
-            ),
-            Self::Held { path } => write!(
-                f,
-                "the sandbox's database {} was held by another process for {} s",
-                path.display(),
-                Patience::limit().as_secs_f32()
-            ),
-            Self::Database { path, reason } => {
-                write!(f, "the sandbox's database {}: {reason}", path.display())
-            }
-        }
+        let (path, failure) = (self.path.display(), &self.failure);
+        write!(f, "{} {path} {failure}", KIND.name)
     }
 }
 
 impl std::error::Error for OpenError {}
 
-const SCHEMA: &str = include_str!("schema.sql");
-/// The version of the schema, in `user_version`.
-const VERSION: i64 = 1;
-/// "bksb", in `application_id`.
-const APPLICATION: i64 = 0x626b_7362;
+/// The file. Commits are not synced one by one: a power cut may take the last of them, and never leaves half of one.
+const KIND: Kind = Kind {
+    name: "the sandbox's database",
+    // "bksb"
+    application: 0x626b_7362,
+    steps: &[FIRST],
+    synchronous: "NORMAL",
+    tune,
+};
+
+/// The schema of the first release.
+const FIRST: &str = include_str!("schema.sql");
 const STATEMENTS: usize = 64;
 
 /// The connection to an up-to-date database.
 pub(super) fn connect(database: &Database) -> Result<Connection, OpenError> {
-    let explain = |error| explain(database, &error);
-    match database {
-        Database::Memory => {
-            let mut connection = ephemeral().map_err(explain)?;
-            create_schema(&mut connection).map_err(explain)?;
-            Ok(connection)
-        }
-        Database::File(path) => {
-            // For its owner alone, before SQLite makes it with the umask's mode.
-            private_file::make(path).map_err(|error| OpenError::Unreachable {
-                path: path.clone(),
-                reason: error.to_string(),
-            })?;
-            let mut connection = prepare(path).map_err(explain)?;
-            // SQLite opens what it may only read all the same, and fails at the first write.
-            if connection.is_readonly("main").map_err(explain)? {
-                return Err(read_only(path));
-            }
-            let found = create_schema(&mut connection).map_err(explain)?;
-            check(path, &found)?;
-            connection
-                .pragma_update(None, "synchronous", "NORMAL")
-                .map_err(explain)?;
-            Ok(connection)
-        }
-    }
+    let connected = match database {
+        Database::Memory => ephemeral().map_err(Failure::from),
+        Database::File(path) => sqlite::open(path, &KIND),
+    };
+    connected.map_err(|failure| OpenError {
+        path: path(database),
+        failure,
+    })
 }
 
 /// A database of this process alone. Not SQLite's `:memory:`: that looks through all of its pages
 /// at almost every commit, until it is past 1 GB, and so slows down with every booking.
 fn ephemeral() -> rusqlite::Result<Connection> {
-    let connection = Connection::open("")?;
+    let mut connection = Connection::open("")?;
     tune(&connection)?;
     connection.query_row("PRAGMA journal_mode = MEMORY", (), |_| Ok(()))?;
+    sqlite::create(&mut connection, &KIND)?;
     Ok(connection)
 }
 
@@ -133,114 +101,18 @@ fn tune(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cache_size", -16_384)
 }
 
-fn prepare(path: &Path) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_handler(Some(Wait::handler(waited_for(path))))?;
-    tune(&connection)?;
-    // The write-ahead log stays for the next process: to fold it in at every exit would cost two
-    // syncs a command.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // Until the schema is there nothing can be lost that a second try does not bring back.
-    connection.pragma_update(None, "synchronous", "OFF")?;
-    switch_to_wal(&connection, path)?;
-    Ok(connection)
-}
-
-/// Turning the log on needs the file alone, and SQLite does not wait for that by itself.
-fn switch_to_wal(connection: &Connection, path: &Path) -> rusqlite::Result<()> {
-    let mut wait = Wait::begin(waited_for(path));
-    loop {
-        let switched = connection.query_row("PRAGMA journal_mode = WAL", (), |_| Ok(()));
-        match switched {
-            Err(error)
-                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && wait.goes_on() => {
-            }
-            outcome => return outcome,
-        }
-    }
-}
-
-fn read_only(path: &Path) -> OpenError {
-    OpenError::Unreachable {
-        path: path.to_owned(),
-        reason: "it, or its folder, is read-only".to_owned(),
-    }
-}
-
-fn waited_for(path: &Path) -> String {
-    format!("the sandbox's database {}", path.display())
-}
-
-/// What a database says about itself.
-struct Found {
-    application: i64,
-    version: i64,
-}
-
-impl Found {
-    fn read(connection: &Connection) -> rusqlite::Result<Self> {
-        let pragma = |name| connection.pragma_query_value(None, name, |row| row.get(0));
-        Ok(Self {
-            application: pragma("application_id")?,
-            version: pragma("user_version")?,
-        })
-    }
-
-    const fn is_unclaimed(&self) -> bool {
-        self.application == 0 && self.version == 0
-    }
-}
-
-/// Creates the schema in an empty database, once, whoever else is about to; says what is there.
-fn create_schema(connection: &mut Connection) -> rusqlite::Result<Found> {
-    // Both in one snapshot: between two readings another process may finish its schema.
-    let found = Found::read(&*connection.transaction()?)?;
-    if !found.is_unclaimed() {
-        return Ok(found);
-    }
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let tables: i64 =
-        transaction.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
-    if Found::read(&transaction)?.is_unclaimed() && tables == 0 {
-        transaction.execute_batch(SCHEMA)?;
-        transaction.pragma_update(None, "application_id", APPLICATION)?;
-        transaction.pragma_update(None, "user_version", VERSION)?;
-    }
-    transaction.commit()?;
-    Found::read(connection)
-}
-
-fn check(path: &Path, found: &Found) -> Result<(), OpenError> {
-    let path = path.to_owned();
-    if found.application != APPLICATION {
-        return Err(OpenError::Foreign { path });
-    }
-    if found.version != VERSION {
-        return Err(OpenError::OtherVersion {
-            path,
-            found: found.version,
-            known: VERSION,
-        });
-    }
-    Ok(())
-}
-
 /// What a failure of SQLite means for the database.
 pub(crate) fn explain(database: &Database, error: &rusqlite::Error) -> OpenError {
-    let path = match database {
+    OpenError {
+        path: path(database),
+        failure: error.into(),
+    }
+}
+
+fn path(database: &Database) -> PathBuf {
+    match database {
         Database::File(path) => path.clone(),
         Database::Memory => PathBuf::from(":memory:"),
-    };
-    let reason = error.to_string();
-    match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => OpenError::Corrupt { path },
-        Some(ErrorCode::ReadOnly) => read_only(&path),
-        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-            OpenError::Unreachable { path, reason }
-        }
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => OpenError::Held { path },
-        _ => OpenError::Database { path, reason },
     }
 }
 
@@ -248,6 +120,7 @@ pub(crate) fn explain(database: &Database, error: &rusqlite::Error) -> OpenError
 mod tests {
     use super::*;
     use std::fs;
+    use std::path::Path;
 
     fn open(path: &Path) -> Result<Connection, OpenError> {
         connect(&Database::File(path.to_owned()))
@@ -281,32 +154,103 @@ mod tests {
         );
     }
 
+    fn failure(path: &Path) -> Failure {
+        open(path).unwrap_err().failure
+    }
+
     #[test]
-    fn a_file_that_is_no_sandbox_of_this_version_is_refused_by_name() {
+    fn a_file_that_is_no_sandbox_of_this_version_is_refused_by_name_and_stays_as_it_is() {
         let home = tempfile::tempdir().unwrap();
         let garbage = home.path().join("garbage.db");
         fs::write(&garbage, "no database ".repeat(1_000)).unwrap();
-        assert!(matches!(open(&garbage), Err(OpenError::Corrupt { .. })));
+        assert!(matches!(failure(&garbage), Failure::Damaged));
 
         let foreign = home.path().join("foreign.db");
         let other = Connection::open(&foreign).unwrap();
         other
             .execute_batch("CREATE TABLE songs (title TEXT)")
             .unwrap();
-        assert!(matches!(open(&foreign), Err(OpenError::Foreign { .. })));
+        drop(other);
+        let before = fs::read(&foreign).unwrap();
+        assert!(matches!(failure(&foreign), Failure::Foreign));
+        assert!(fs::read(&foreign).unwrap() == before);
 
         let newer = home.path().join("newer.db");
+        let next = KIND.steps.len() as i64 + 1;
         open(&newer)
             .unwrap()
-            .pragma_update(None, "user_version", VERSION + 1)
+            .pragma_update(None, "user_version", next)
             .unwrap();
-        assert!(matches!(
-            open(&newer),
-            Err(OpenError::OtherVersion {
-                found: 2,
-                known: 1,
-                ..
+        let before = fs::read(&newer).unwrap();
+        assert!(matches!(failure(&newer), Failure::Newer { found, .. } if found == next));
+        assert!(fs::read(&newer).unwrap() == before);
+
+        let empty = home.path().join("empty.db");
+        fs::write(&empty, "").unwrap();
+        assert!(matches!(failure(&empty), Failure::Empty));
+        assert_eq!(fs::read(&empty).unwrap(), b"");
+    }
+
+    /// The schema as it was first released. `schema.sql` is step one and must stay it: whoever wants another schema
+    /// adds a step.
+    const RELEASED: &str = include_str!("../../../tests/e2e/fixtures/sandbox_version_1.sql");
+
+    #[test]
+    fn a_sandbox_of_the_first_release_goes_through_a_further_step_and_keeps_its_bookings() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("sandbox.db");
+        let old = Connection::open(&path).unwrap();
+        old.query_row("PRAGMA journal_mode = WAL", (), |_| Ok(()))
+            .unwrap();
+        old.execute_batch(RELEASED).unwrap();
+        drop(old);
+        let further = Kind {
+            steps: &[
+                FIRST,
+                "ALTER TABLE bookings ADD COLUMN note TEXT DEFAULT 'none';",
+            ],
+            ..KIND
+        };
+        let read = |connection: &Connection| -> (String, String, i64) {
+            let read =
+                "SELECT status, note, (SELECT user_version FROM pragma_user_version) FROM bookings";
+            let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+            connection.query_row(read, (), row).unwrap()
+        };
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                let path = path.clone();
+                std::thread::spawn(move || read(&sqlite::open(&path, &further).unwrap()))
             })
+            .collect();
+        for thread in threads {
+            let expected = ("confirmed".to_owned(), "none".to_owned(), 2);
+            assert_eq!(thread.join().unwrap(), expected);
+        }
+        // The program of the first release is told that the file is newer.
+        assert!(matches!(
+            failure(&path),
+            Failure::Newer { found: 2, known: 1 }
         ));
+    }
+
+    #[test]
+    fn a_new_file_takes_nothing_from_the_log_of_one_that_was_deleted() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("sandbox.db");
+        let connection = open(&path).unwrap();
+        connection
+            .execute_batch("INSERT INTO organizations VALUES ('org', '{}')")
+            .unwrap();
+        drop(connection);
+        assert!(sqlite::log_size(&path) > 0);
+        fs::remove_file(&path).unwrap();
+        let count =
+            open(&path)
+                .unwrap()
+                .query_row("SELECT count(*) FROM organizations", (), |row| {
+                    row.get::<_, i64>(0)
+                });
+        assert_eq!(count, Ok(0));
     }
 }

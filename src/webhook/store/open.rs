@@ -1,21 +1,19 @@
 //! The file.
 
 use std::fs::{OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
+use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Result, reason};
-use crate::private_file;
+use crate::error::{Error, Result};
+use crate::platform::sqlite::{self, Failure, Kind};
 use crate::webhook::slate::Slate;
+use crate::{ownership, regular_file};
 
-/// How long another process may hold the file before we give up.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
-/// Each step brings a file of the version before to the next, and a new one goes through them all.
-const STEPS: &[&str] = &[FIRST];
-/// `origin` keeps services apart. Times are milliseconds since 1970. `next_at` is set for the first waiting event of
+/// The schema of the first release. `origin` keeps services apart. Times are milliseconds since 1970. `next_at` is set for the first waiting event of
 /// each lane alone: that is the one whose turn it is. An attempt with neither status nor error is under way, or was
 /// when its listener was killed.
 const FIRST: &str = "
@@ -65,53 +63,30 @@ pub(crate) struct Webhooks {
     path: PathBuf,
 }
 
+/// The file. Readers go on beside the writer, and a commit is on the disk when it returns.
+const KIND: Kind = Kind {
+    name: "the deliveries' file",
+    application: 0,
+    steps: &[FIRST],
+    synchronous: "FULL",
+    tune,
+};
+
+fn tune(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(32);
+    Ok(())
+}
+
 impl Webhooks {
-    /// Opens the file, and makes it where there is none: 0600 in a 0700 folder.
+    /// Opens the file, and makes it if there is none: 0600 in a 0700 folder.
     pub(crate) fn open(path: &Path, origin: String) -> Result<Self> {
-        private_file::make(path).map_err(|error| {
-            let why = reason(&error);
-            Error::journal(format!(
-                "the deliveries' file {} cannot be kept: {why}",
-                path.display()
-            ))
-            .hint("make the folder writable, or set BOOKCTL_HOME to one that is")
-        })?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let failed = |error| failure(path, &error);
-        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
-        let mut webhooks = Webhooks {
+        ownership::refuse_others(path)?;
+        let connection = sqlite::open(path, &KIND).map_err(|failure| into_error(path, &failure))?;
+        Ok(Webhooks {
             connection,
             origin,
             path: path.to_owned(),
-        };
-        if webhooks.prepare().map_err(failed)? > STEPS.len() {
-            return Err(Error::journal(format!(
-                "the deliveries' file {} was written by a newer bookctl",
-                path.display()
-            ))
-            .hint("use the newer bookctl, or another BOOKCTL_HOME"));
-        }
-        Ok(webhooks)
-    }
-
-    /// Brings the file to the present version; the version that it then has.
-    fn prepare(&mut self) -> rusqlite::Result<usize> {
-        let connection = &mut self.connection;
-        connection.busy_timeout(BUSY_TIMEOUT)?;
-        connection.set_prepared_statement_cache_capacity(32);
-        // Readers beside the writer; a commit is on the disk when it returns.
-        connection.pragma_update(None, "journal_mode", "WAL")?;
-        connection.pragma_update(None, "synchronous", "FULL")?;
-        if version(connection)? < STEPS.len() {
-            let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            // Another process may have been faster.
-            for sql in STEPS.iter().skip(version(&step)?) {
-                step.execute_batch(sql)?;
-            }
-            step.pragma_update(None, "user_version", STEPS.len() as i64)?;
-            step.commit()?;
-        }
-        version(connection)
+        })
     }
 
     /// Runs `work` on the file as it is.
@@ -123,17 +98,26 @@ impl Webhooks {
     }
 }
 
-fn version(connection: &Connection) -> rusqlite::Result<usize> {
-    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    Ok(usize::try_from(version).unwrap_or(usize::MAX))
+fn failure(path: &Path, error: &rusqlite::Error) -> Error {
+    into_error(path, &error.into())
 }
 
-fn failure(path: &Path, error: &rusqlite::Error) -> Error {
-    Error::journal(format!(
-        "the deliveries' file {} cannot be used: {error}",
-        path.display()
-    ))
-    .hint("make room or make it writable; a damaged one is moved aside, and a new one is then started")
+fn into_error(path: &Path, failure: &Failure) -> Error {
+    let shown = path.display();
+    let hint = match failure {
+        Failure::Held => "see what other bookctl is running, then try again".to_owned(),
+        Failure::Unreachable(_) | Failure::ReadOnly => {
+            "make it writable, or set BOOKCTL_HOME to a folder that is".to_owned()
+        }
+        Failure::Full => "make room, then try again".to_owned(),
+        Failure::Newer { .. } => "use the newer bookctl, or another BOOKCTL_HOME".to_owned(),
+        Failure::Other(_) => "check the file and its folder".to_owned(),
+        Failure::Damaged | Failure::Empty | Failure::Foreign => format!(
+            "move {shown} and {shown}-wal to another folder: the next `webhook` command starts a new one, \
+             which knows nothing of earlier deliveries"
+        ),
+    };
+    Error::webhooks(format!("{} {shown} {failure}", KIND.name)).hint(hint)
 }
 
 /// A duplicate may come as long as the service tries again; what is younger is told apart from new ones.
@@ -168,16 +152,12 @@ impl Webhooks {
     /// Takes the one place that there is for a listener of this service: a second one would take its deliveries over.
     /// The place is free again when the process ends, however it ends, and the file remains: a listener's slate.
     pub(crate) fn take_place(&self) -> Result<Slate> {
-        let service = self
-            .origin
-            .replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-        let path = self.path.with_file_name(format!("listener-{service}"));
+        let path = self.path.with_file_name(place_of(&self.origin));
         let failed = |error| Error::io(format!("{} cannot be locked", path.display()), &error);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&path).map_err(failed)?;
+        ownership::refuse_others(&path)?;
+        let file = regular_file::open_with(options.mode(0o600), &path).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => Ok(Slate::new(file)),
             Err(TryLockError::Error(error)) => Err(failed(error)),
@@ -190,9 +170,48 @@ impl Webhooks {
     }
 }
 
+/// The name of a service's place: readable, and of no other service. A file of the name that bookctl used before, which
+/// two services could share, stays unused.
+fn place_of(origin: &str) -> String {
+    const READABLE: usize = 100;
+    let readable = origin.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let readable = readable.get(..READABLE).unwrap_or(&readable);
+    let digest: String = Sha256::digest(origin)
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("listener-{readable}-{digest}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_two_services_share_a_place_and_its_name_fits_into_a_folder() {
+        let long = |end: &str| format!("https://{}.{end}", "a.".repeat(110));
+        let origins = [
+            "https://api.x.example",
+            "https://api-x.example",
+            "https://api.x-example",
+            "http://127.0.0.1:8080",
+            "http://127.0.0.1-8080",
+            "https://b\u{fc}cher.example",
+            &long("example"),
+            &long("test"),
+        ];
+        let places: std::collections::BTreeSet<String> =
+            origins.iter().map(|origin| place_of(origin)).collect();
+        assert_eq!(places.len(), origins.len(), "{places:?}");
+        for place in places {
+            assert!(place.len() < 200, "{place}");
+            assert!(
+                place.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'),
+                "{place}"
+            );
+        }
+    }
 
     #[test]
     fn what_is_old_goes_and_what_is_waiting_or_may_come_twice_stays() {

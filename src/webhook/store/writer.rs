@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 
 use super::Webhooks;
 use crate::error::{Error, Result, reason};
+use crate::platform::sqlite::Failure;
 
 /// The most that is committed at once.
 const BATCH: usize = 1024;
@@ -77,7 +78,7 @@ impl Store {
             .name("webhooks".to_owned())
             .spawn(move || write(webhooks.connection, &waiting))
             .map_err(|error| {
-                Error::journal(format!(
+                Error::webhooks(format!(
                     "deliveries cannot be written down: {}",
                     reason(&error)
                 ))
@@ -107,11 +108,15 @@ fn write(mut connection: Connection, waiting: &mpsc::Receiver<Box<dyn Job>>) {
         let others = waiting.try_iter().take(BATCH - 1);
         let mut jobs: Vec<Box<dyn Job>> = std::iter::once(first).chain(others).collect();
         let committed =
-            commit(&mut connection, &mut jobs).map_err(|error| StoreError(error.to_string()));
+            commit(&mut connection, &mut jobs).map_err(|error| StoreError(in_words(&error)));
         for job in jobs {
             job.answer(committed.clone());
         }
     }
+}
+
+fn in_words(error: &rusqlite::Error) -> String {
+    format!("the deliveries' file {}", Failure::from(error))
 }
 
 fn commit(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> rusqlite::Result<()> {

@@ -30,11 +30,23 @@ pub(crate) enum Step {
 /// Runs the binary to its end; how it ended, the disk before it, and every step it took. Paths are relative to the
 /// home's folder.
 pub(crate) fn run_recorded(home: &Home, arguments: &[&str]) -> (Output, Disk, Vec<Step>) {
+    run_recorded_injected(home, arguments, &[])
+}
+
+/// The same with these injections, each as `SystemCall::inject` writes it.
+pub(crate) fn run_recorded_injected(
+    home: &Home,
+    arguments: &[&str],
+    injections: &[String],
+) -> (Output, Disk, Vec<Step>) {
     let calls = "trace=openat,open,creat,mkdir,mkdirat,write,pwrite64,writev,pwritev,pwritev2,sendto,sendmsg,\
                  ftruncate,truncate,fallocate,copy_file_range,sendfile,fsync,fdatasync,unlink,unlinkat,rename,\
                  renameat,renameat2,link,linkat,symlink,symlinkat";
     let before = Disk::found(home.folder());
-    let (output, calls) = run_traced(home, arguments, &["-xx", "-s", "100000", "-e", calls]);
+    let mut flags = vec!["-xx", "-s", "100000", "-e", calls];
+    let injections: Vec<String> = injections.iter().map(|it| format!("inject={it}")).collect();
+    flags.extend(injections.iter().flat_map(|it| ["-e", it]));
+    let (output, calls) = run_traced(home, arguments, &flags);
     let mut disk = before.clone();
     let mut steps = Vec::new();
     for call in &calls {

@@ -2,9 +2,12 @@
 
 mod disk;
 pub(crate) mod document;
+mod gzip;
 mod home;
 pub(crate) mod http;
 pub(crate) mod listening;
+mod misbehaving;
+mod misbehaviour;
 mod proxy;
 mod scripted;
 mod served;
@@ -16,12 +19,14 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-pub(crate) use disk::{Disk, Step, run_recorded};
+pub(crate) use disk::{Disk, Step, run_recorded, run_recorded_injected};
 pub(crate) use home::{GUEST, Home, Output, Running, text};
+pub(crate) use misbehaving::{Act, Commit, Committed, Gate, Misbehaving};
+pub(crate) use misbehaviour::{Answer, Different, Draw, by_chance};
 pub(crate) use proxy::{Proxy, Spoil};
 pub(crate) use scripted::{Reply, Request, Scripted};
 pub(crate) use served::Served;
-pub(crate) use strace::{SystemCall, run_injected, run_traced, strace_is_missing};
+pub(crate) use strace::{Stopped, SystemCall, run_injected, run_traced, strace_is_missing};
 pub(crate) use terminal::{Ended, Key, Terminal};
 
 /// After this, whatever a test waits for is taken to hang.

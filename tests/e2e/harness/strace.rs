@@ -4,8 +4,9 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
-use super::{Home, Output, Running, skipped};
+use super::{HANG, Home, Output, Running, skipped};
 
 /// Whether processes may be traced here; where not, a test says so and has nothing to prove.
 pub(crate) fn strace_is_missing() -> bool {
@@ -67,6 +68,73 @@ pub(crate) fn run_traced<A: AsRef<OsStr>>(
     let output = Running::start(traced(home, arguments, log.path(), &more)).end();
     let text = String::from_utf8_lossy(&std::fs::read(log.path()).unwrap()).into_owned();
     (output, calls(&text))
+}
+
+/// A run that is stopped at a system call, and goes on or dies when a test says so.
+pub(crate) struct Stopped {
+    running: Running,
+    log: tempfile::NamedTempFile,
+}
+
+impl Stopped {
+    /// Starts it with this injection, which is to send it a SIGSTOP, and waits until it is stopped or has ended.
+    pub(crate) fn start<A: AsRef<OsStr>>(
+        home: &Home,
+        arguments: impl IntoIterator<Item = A>,
+        injection: &str,
+    ) -> Self {
+        let log = tempfile::NamedTempFile::new().unwrap();
+        let more = ["-e".to_owned(), format!("inject={injection}")];
+        let running = Running::start(traced(home, arguments, log.path(), &more));
+        let mut stopped = Stopped { running, log };
+        stopped.wait_for_stops(1);
+        stopped
+    }
+
+    /// Waits until it was stopped so often; `false` where it ended instead.
+    pub(crate) fn wait_for_stops(&mut self, count: usize) -> bool {
+        let deadline = Instant::now() + HANG;
+        loop {
+            let ended = self.running.has_ended();
+            let log = std::fs::read(self.log.path()).unwrap();
+            let stops = String::from_utf8_lossy(&log)
+                .matches("--- stopped by SIGSTOP ---")
+                .count();
+            if stops >= count || ended {
+                return stops >= count;
+            }
+            assert!(Instant::now() < deadline, "neither stops nor ends");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Lets it go on.
+    pub(crate) fn go_on(&self) {
+        self.signal("-CONT");
+    }
+
+    /// Kills it where it stands.
+    pub(crate) fn kill(self) -> Output {
+        self.signal("-KILL");
+        self.running.end()
+    }
+
+    /// Lets it go on to its end.
+    pub(crate) fn end(self) -> Output {
+        self.go_on();
+        self.running.end()
+    }
+
+    /// To the traced process, the child of strace; one that has ended needs none.
+    fn signal(&self, signal: &str) {
+        let strace = self.running.id();
+        let children = format!("/proc/{strace}/task/{strace}/children");
+        let children = std::fs::read_to_string(children).unwrap_or_default();
+        for child in children.split_whitespace() {
+            let sent = Command::new("kill").args([signal, child]).status();
+            drop(sent);
+        }
+    }
 }
 
 fn traced<A: AsRef<OsStr>>(

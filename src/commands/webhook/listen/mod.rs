@@ -229,6 +229,6 @@ fn reached_at(address: SocketAddr) -> SocketAddr {
 }
 
 pub(super) fn unwritten(error: crate::webhook::StoreError) -> Error {
-    Error::journal(format!("the deliveries' file cannot be used: {error}"))
+    Error::webhooks(error.to_string())
         .hint("make room or make it writable, or set BOOKCTL_HOME to another folder")
 }

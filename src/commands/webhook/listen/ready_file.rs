@@ -1,6 +1,7 @@
 //! The file that says where the listener is, and that it is there.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -24,7 +25,13 @@ impl ReadyFile {
         let mut name = self.0.file_name().unwrap_or_default().to_owned();
         name.push(".new");
         let new = self.0.with_file_name(name);
-        fs::write(&new, address)
+        // A file that is made anew is no pipe, which would be waited for, and no link to something else.
+        let _ = fs::remove_file(&new);
+        OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&new)
+            .and_then(|mut file| file.write_all(address.as_bytes()))
             .and_then(|()| fs::rename(&new, &self.0))
             .map_err(|error| failed(&self.0, &error))
     }

@@ -1,0 +1,64 @@
+//! A server that speaks HTTP/1 alone.
+//!
+//! `axum::serve` also speaks HTTP/2 as soon as any crate of the build turns that on, and our HTTP client does. Our time
+//! limits and faults belong to a connection, and would not hold for HTTP/2, where one connection carries many requests.
+
+use std::future::Future;
+use std::pin::pin;
+
+use axum::Router;
+use axum::extract::{ConnectInfo, Request};
+use axum::serve::Listener;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
+use tokio::sync::watch;
+
+/// Serves `router` until `shutdown` completes, and returns once the requests that are under way then are answered.
+///
+/// A handler gets the `handle` of its request's connection as [`ConnectInfo`].
+pub(crate) async fn serve<L, H>(
+    mut listener: L,
+    router: Router,
+    handle: impl Fn(&L::Io) -> H,
+    shutdown: impl Future<Output = ()>,
+) where
+    L: Listener,
+    H: Clone + Send + Sync + 'static,
+{
+    // Every connection holds a receiver until it ends.
+    let (stop, stopping) = watch::channel(false);
+    let mut shutdown = pin!(shutdown);
+    loop {
+        let (stream, _) = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = &mut shutdown => break,
+        };
+        let handle = handle(&stream);
+        let router = TowerToHyperService::new(router.clone());
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(ConnectInfo(handle.clone()));
+            router.call(request)
+        });
+        let mut stopping = stopping.clone();
+        tokio::spawn(async move {
+            let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+            let mut connection = pin!(connection);
+            let stopped = async {
+                // An error means that the server was dropped, which ends it as well.
+                let _ = stopping.wait_for(|stop| *stop).await;
+            };
+            tokio::select! {
+                // The client hung up, was cut off, or sent what is no HTTP/1: the connection is over.
+                _ = connection.as_mut() => return,
+                () = stopped => connection.as_mut().graceful_shutdown(),
+            }
+            let _ = connection.await;
+        });
+    }
+    drop((listener, stopping));
+    let _ = stop.send(true);
+    stop.closed().await;
+}

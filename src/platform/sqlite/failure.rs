@@ -1,0 +1,93 @@
+//! Why a file cannot be used.
+
+use std::fmt;
+use std::io;
+
+use rusqlite::ErrorCode;
+
+use crate::patience::Patience;
+
+/// Why a file cannot be used, as the rest of a sentence that begins with the file's name.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The file or its folder cannot be made or read.
+    Unreachable(String),
+    ReadOnly,
+    /// The file is damaged, or no database.
+    Damaged,
+    /// Nothing is in the file. A file of ours always holds its schema, so something else emptied it.
+    Empty,
+    /// The file is another program's.
+    Foreign,
+    /// A newer program wrote the file.
+    Newer {
+        found: i64,
+        known: usize,
+    },
+    /// Another process held the file for too long, or a signal ended the wait.
+    Held,
+    /// The disk is full.
+    Full,
+    /// SQLite refuses for another reason.
+    Other(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Unreachable(reason) => write!(f, "cannot be opened: {reason}"),
+            Failure::ReadOnly => f.write_str("cannot be written: it, or its folder, is read-only"),
+            Failure::Damaged => f.write_str("is damaged"),
+            Failure::Empty => f.write_str("is empty: it was truncated, or its log was removed"),
+            Failure::Foreign => f.write_str("is a database of another program"),
+            Failure::Newer { found, known } => write!(
+                f,
+                "was written by a newer bookctl (version {found}, this one knows {known})"
+            ),
+            Failure::Held => write!(
+                f,
+                "was held by another process for {} s",
+                Patience::limit().as_secs_f32()
+            ),
+            Failure::Full => f.write_str("cannot be written: the disk is full"),
+            Failure::Other(reason) => write!(f, "cannot be used: {reason}"),
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        Failure::from(&error)
+    }
+}
+
+impl From<&rusqlite::Error> for Failure {
+    fn from(error: &rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Failure::Damaged,
+            Some(ErrorCode::ReadOnly) => Failure::ReadOnly,
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+                Failure::Unreachable(error.to_string())
+            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Failure::Held,
+            Some(ErrorCode::DiskFull) => Failure::Full,
+            _ => Failure::Other(error.to_string()),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::TimedOut => Failure::Held,
+            io::ErrorKind::StorageFull => Failure::Full,
+            io::ErrorKind::ReadOnlyFilesystem => Failure::ReadOnly,
+            _ => {
+                let text = error.to_string();
+                // The number of an error helps nobody.
+                let reason = text.split_once(" (os error").map_or(&*text, |(it, _)| it);
+                Failure::Unreachable(reason.to_lowercase())
+            }
+        }
+    }
+}

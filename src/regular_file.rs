@@ -1,0 +1,79 @@
+//! Opening files that a person named, or that another process may have replaced, without waiting for anybody.
+//!
+//! To open a named pipe is to wait until another process opens its other end, and no signal that we handle ends that
+//! wait. A device may deliver bytes without end. Neither is what a file of ours or a certificate is kept in.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+/// Opens a regular file for reading, and refuses everything else at once.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    open_with(OpenOptions::new().read(true), path)
+}
+
+/// The same with the caller's own options; flags that they set are replaced.
+pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    // This look comes first because opening a pipe is noticed at its other end, and opening some devices acts on them.
+    if let Ok(found) = fs::metadata(path) {
+        refuse_all_but_files(&found)?;
+    }
+    // Regular files ignore the flag. It is for what another process puts there after that look.
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = options
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)?;
+    refuse_all_but_files(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// The whole content of a regular file of at most `most` bytes.
+pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let megabytes = most / 1024 / 1024;
+        return Err(io::Error::other(format!(
+            "it is larger than {megabytes} MB"
+        )));
+    }
+    Ok(bytes)
+}
+
+fn refuse_all_but_files(found: &Metadata) -> io::Result<()> {
+    match found.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::other("it is no regular file")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_regular_file_is_refused_without_a_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let mkfifo = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(mkfifo.unwrap().success());
+        for path in [pipe.as_path(), folder.path(), Path::new("/dev/zero")] {
+            let error = read(path, 1024).unwrap_err();
+            assert_eq!(error.to_string(), "it is no regular file", "{path:?}");
+        }
+        let mut writing = OpenOptions::new();
+        assert!(open_with(writing.write(true).create(true), &pipe).is_err());
+    }
+
+    #[test]
+    fn a_file_is_read_up_to_its_bound() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "12345").unwrap();
+        assert_eq!(read(&path, 5).unwrap(), b"12345");
+        assert!(read(&path, 4).is_err());
+    }
+}

@@ -1,0 +1,254 @@
+//! A disk that refuses to sync, to write, to rename or to open, at the n-th call, for every n of a create: nothing is
+//! sent without an intent that survives a power cut, and nothing is called a success that is none.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+
+use serde_json::Value;
+
+use crate::harness::{
+    Act, Disk, Home, Misbehaving, Output, Step, SystemCall, run_recorded_injected, run_traced,
+    strace_is_missing, text,
+};
+use crate::promise::{Kept, sample, try_each_with};
+use crate::two_runs::{booking, home};
+
+/// Calls, and what the system may answer to them.
+const FAMILIES: [(&[&str], &[&str]); 5] = [
+    (&["fsync", "fdatasync"], &["EIO"]),
+    (&["write", "pwrite64"], &["ENOSPC", "EIO"]),
+    (&["rename", "renameat", "renameat2"], &["EIO"]),
+    (&["openat"], &["EMFILE", "EIO"]),
+    (&["unlink", "unlinkat", "ftruncate"], &["EIO"]),
+];
+
+/// Draws of what a power cut leaves where something was not synced; the first leaves nothing of it, the second all.
+const CUTS: u64 = 6;
+
+/// How a home stands before the create.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Before {
+    Blank,
+    /// There is a journal.
+    Used,
+    /// There is a journal with a guest in it, who is forgotten with the next create.
+    Forgets,
+    /// The attempt is there, and is resumed.
+    Open,
+}
+
+impl Before {
+    fn prepare(self, service: &Misbehaving) -> Home {
+        let home = home(service, self == Before::Forgets);
+        match self {
+            Before::Blank => {}
+            Before::Used => {
+                home.run(["attempts"]).exits(0);
+            }
+            Before::Forgets => {
+                // Nobody says that this one is to be forgotten before the next create does.
+                home.run(booking("earlier", &["--retention", "90d"]))
+                    .exits(0);
+            }
+            Before::Open => {
+                service.plan(|_| Act::lost());
+                home.run(booking("order-1", &[])).exits(16);
+                service.behave();
+            }
+        }
+        home
+    }
+
+    fn arguments(self) -> Vec<String> {
+        match self {
+            Before::Open => ["attempts", "resume", "order-1", "--json"]
+                .map(str::to_owned)
+                .to_vec(),
+            _ => booking("order-1", &[]),
+        }
+    }
+}
+
+struct Failing {
+    before: Before,
+    injection: String,
+    line: String,
+}
+
+impl Failing {
+    fn name(&self) -> String {
+        format!("{:?}: {} at {}", self.before, self.injection, self.line)
+    }
+}
+
+fn failures() -> Vec<Failing> {
+    let mut failures = Vec::new();
+    for before in [Before::Blank, Before::Used, Before::Forgets, Before::Open] {
+        let service = Misbehaving::start(|_| Act::proper());
+        let home = before.prepare(&service);
+        let folder = home.path().display().to_string();
+        let (output, calls) = run_traced(&home, before.arguments(), &[]);
+        output.exits(0);
+        for call in calls.iter().filter(|call| call.concerns(&folder)) {
+            failures.extend(errors_of(call).map(|error| Failing {
+                before,
+                injection: call.inject(&format!("error={error}")),
+                line: call.line.clone(),
+            }));
+        }
+    }
+    failures
+}
+
+fn errors_of(call: &SystemCall) -> impl Iterator<Item = &'static str> {
+    // A look for a file that is not there is no failure of the disk's.
+    let fails = !call.line.contains("= -1 ");
+    let family = FAMILIES
+        .iter()
+        .filter(move |(names, _)| fails && names.contains(&call.name.as_str()));
+    family.flat_map(|(_, errors)| errors.iter().copied())
+}
+
+#[test]
+fn where_any_call_on_its_files_fails_nothing_is_sent_without_an_intent_that_survives_a_power_cut() {
+    if strace_is_missing() {
+        return;
+    }
+    let codes = documented_codes();
+    let cases = sample(failures(), 11);
+    let broken = Mutex::new(Vec::new());
+    try_each_with(
+        "calls on the home's files that fail",
+        4,
+        &cases,
+        || (),
+        |(), _, case| {
+            // Each case that breaks the promise is named, not the first alone.
+            let kept = catch_unwind(AssertUnwindSafe(|| fails(case, &codes)));
+            kept.unwrap_or_else(|_| {
+                broken.lock().unwrap().push(case.name());
+                Kept::Nothing
+            })
+        },
+    );
+    let broken = broken.into_inner().unwrap();
+    assert!(
+        broken.is_empty(),
+        "{} of {}\n{}",
+        broken.len(),
+        cases.len(),
+        broken.join("\n")
+    );
+}
+
+fn fails(case: &Failing, codes: &BTreeSet<i32>) -> Kept {
+    let what = case.name();
+    let service = Misbehaving::start(|_| Act::proper());
+    let home = case.before.prepare(&service);
+    let earlier = service.posted().len();
+    let arguments = case.before.arguments();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let injections = std::slice::from_ref(&case.injection);
+    let (ended, disk, steps) = run_recorded_injected(&home, &arguments, injections);
+    ends_as_documented(&ended, codes, &what);
+    let sent = service.posted().len() > earlier;
+    if sent {
+        let first = steps.iter().position(|step| matches!(step, Step::Sent));
+        let done = &steps[..=first.unwrap()];
+        survives_a_power_cut(&service, &disk, done, &ended, &what);
+    }
+    let made = service
+        .ledger()
+        .into_iter()
+        .find(|made| made.key == "order-1");
+    if ended.code == Some(0) {
+        let id = made.as_ref().map(|made| made.id.clone());
+        assert_eq!(
+            ended.json()["id"].as_str().map(str::to_owned),
+            id,
+            "{what}: {ended}"
+        );
+    }
+    // The disk is well again: what was sent is known, and is settled.
+    let known = attempt(&home);
+    assert!(!sent || known.is_some(), "forgotten: {what}: {ended}");
+    let open = known.as_ref().is_some_and(|it| it["state"] == "unsettled");
+    if open {
+        home.run(["attempts", "resume", "order-1", "--json"])
+            .exits(0);
+    }
+    let made_now = service
+        .ledger()
+        .into_iter()
+        .find(|made| made.key == "order-1");
+    let noted = attempt(&home).and_then(|it| it["booking_id"].as_str().map(str::to_owned));
+    assert_eq!(noted, made_now.map(|made| made.id), "{what}: {ended}");
+    match (made.is_some(), open) {
+        (false, false) => Kept::Nothing,
+        (false, true) => Kept::Unsent,
+        (true, true) => Kept::Open,
+        (true, false) => Kept::Known,
+    }
+}
+
+/// The attempt of this file, as the journal has it.
+fn attempt(home: &Home) -> Option<Value> {
+    let list = home
+        .run(["attempts", "list", "--all", "--json"])
+        .exits(0)
+        .json();
+    let all = list["attempts"].as_array().unwrap();
+    all.iter()
+        .find(|it| it["idempotency_key"] == "order-1")
+        .cloned()
+}
+
+/// The power fails as soon as the request has left: the journal that is left knows it.
+fn survives_a_power_cut(
+    service: &Misbehaving,
+    disk: &Disk,
+    done: &[Step],
+    ended: &Output,
+    what: &str,
+) {
+    let disk = disk.after(done);
+    let cuts = if disk.is_all_kept() { 1 } else { CUTS };
+    for chance in 0..cuts {
+        let home = Home::pointing_to(service.base_url(), "sk_live_sandbox");
+        disk.cut_power(chance, home.folder());
+        let known = attempt(&home);
+        let is_open = known.as_ref().is_some_and(|it| it["state"] == "unsettled");
+        assert!(
+            is_open,
+            "sent without an intent, cut {chance}: {what}: {known:?}\n{ended}"
+        );
+    }
+}
+
+/// A code of the table; and a failure says what and why in one sentence.
+fn ends_as_documented(ended: &Output, codes: &BTreeSet<i32>, what: &str) {
+    assert!(!ended.stderr.contains("panicked"), "{what}: {ended}");
+    let code = ended.code.unwrap_or_else(|| panic!("{what}: {ended}"));
+    assert!(codes.contains(&code), "{what}: {ended}");
+    if code != 0 {
+        let message = text(&ended.error(), "message");
+        assert!(
+            !message.is_empty() && !message.contains('\n'),
+            "{what}: {ended}"
+        );
+    }
+}
+
+/// The codes that the page for authors of scripts lists.
+fn documented_codes() -> BTreeSet<i32> {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/exit-codes.md");
+    let page = fs::read_to_string(page).unwrap();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
+    let codes: BTreeSet<i32> = rows
+        .filter_map(|row| row.split('`').next()?.parse().ok())
+        .collect();
+    assert!(codes.contains(&16), "{codes:?}");
+    codes
+}

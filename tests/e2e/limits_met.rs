@@ -1,0 +1,176 @@
+//! Rate limits that a service answers with: what the person is told, and what is sent again.
+
+use std::cell::Cell;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Home, Reply, Request, Scripted, text};
+
+const SLOT_TIME: &str = "2030-01-01T19:30:00Z";
+
+fn booking(status: &str) -> Value {
+    let mut booking = json!({
+        "id": "bk_1", "object": "booking", "status": status, "provider": "provider_a", "venue_id": "ven_1",
+        "datetime": SLOT_TIME, "party_size": 2, "customer": {"name": "Ada Lovelace"},
+    });
+    if status == "requires_action" {
+        booking["next_action"] = json!({"type": "otp", "message": "Enter the code"});
+    }
+    booking
+}
+
+/// A refusal for the limit whose window is open again at once.
+fn limited_for_no_time() -> Reply {
+    let body =
+        json!({"error": "rate_limited", "message": "Too many requests.", "retry_after_seconds": 0})
+            .to_string();
+    Reply::Bytes(format!(
+        "HTTP/1.1 429 Too Many\r\nRetry-After: 0\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{body}",
+        body.len()
+    ))
+}
+
+/// A service whose first answer is `first`, and that then does what it is asked.
+fn service(first: impl Fn() -> Reply + Send + 'static) -> Scripted {
+    let seen = Cell::new(false);
+    Scripted::start(move |_| match seen.replace(true) {
+        false => first(),
+        true => Reply::json(200, &booking("confirmed")),
+    })
+}
+
+#[test]
+fn a_limit_that_is_over_at_once_is_told_with_a_wait_that_helps() {
+    let at = [
+        "book",
+        "ven_1",
+        "--at",
+        SLOT_TIME,
+        "--party",
+        "2",
+        "--name",
+        "Ada Lovelace",
+        "--json",
+    ];
+    for arguments in [
+        &["show", "bk_1", "--json"][..],
+        &at,
+        &["cancel", "bk_1", "--yes", "--json"],
+        &["continue", "bk_1", "--otp", "123456", "--json"],
+        &["api", "GET", "/v1/x", "--json"],
+        &["session", "verify", "ses_1", "--code", "123456", "--json"],
+    ] {
+        let server = service(limited_for_no_time);
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let error = home.run(arguments).refused(9, "rate_limited");
+        let hint = text(&error, "hint");
+        assert!(hint.contains("--max-wait 1s"), "{arguments:?} {error}");
+        assert!(!text(&error, "message").contains("in 0 s"), "{error}");
+        // What the hint says helps.
+        let server = service(limited_for_no_time);
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let patient = arguments.iter().chain(&["--max-wait", "1s"]);
+        let output = home.run(patient);
+        assert!(!output.stderr.contains("rate_limited"), "{output}");
+        assert!(server.requests().len() >= 2, "{output}");
+    }
+}
+
+/// A booking that waits for a code. Its first answers are refused so; the answer of this number is the one that the
+/// service takes, whatever it is told.
+fn paused(refused: usize, refusal: fn() -> Reply, taken: usize) -> Scripted {
+    let answers = Cell::new(0);
+    Scripted::start(move |request: &Request| match request.method.as_str() {
+        "GET" if answers.get() >= taken => Reply::json(200, &booking("confirmed")),
+        "GET" => Reply::json(200, &booking("requires_action")),
+        _ => {
+            answers.set(answers.get() + 1);
+            match answers.get() > refused {
+                true => Reply::json(200, &booking("confirmed")),
+                false => refusal(),
+            }
+        }
+    })
+}
+
+fn answers(server: &Scripted) -> usize {
+    let requests = server.requests();
+    requests
+        .iter()
+        .filter(|it| it.is("POST", "/v1/bookings/bk_1/continue"))
+        .count()
+}
+
+fn limited() -> Reply {
+    Reply::json(
+        429,
+        &json!({"error": "rate_limited", "message": "Too many.", "retry_after_seconds": 1}),
+    )
+}
+
+fn page() -> Reply {
+    let page = "<html>slow down</html>";
+    Reply::Bytes(format!(
+        "HTTP/1.1 429 Slow Down\r\nRetry-After: 1\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{page}",
+        page.len()
+    ))
+}
+
+const ANSWERS: [[&str; 2]; 2] = [
+    ["--otp", "123456"],
+    ["--psp-response", "{\"status\": \"approved\"}"],
+];
+
+#[test]
+fn an_answer_that_the_service_limits_is_waited_out_and_sent_again_as_long_as_it_is_allowed() {
+    for answer in ANSWERS {
+        let answer_with = |more: &[&str], server: &Scripted| {
+            let home = Home::pointing_to(server.base_url(), "sk_live_x");
+            let arguments = ["continue", "bk_1", "--json"].into_iter().chain(answer);
+            home.run(arguments.chain(more.iter().copied()))
+        };
+        let server = paused(2, limited, 3);
+        let booking = answer_with(&["--max-wait", "5s"], &server).exits(0).json();
+        assert_eq!(booking["status"], "confirmed");
+        assert_eq!(answers(&server), 3);
+
+        let server = paused(1, limited, 2);
+        answer_with(&[], &server).refused(9, "rate_limited");
+        assert_eq!(answers(&server), 1);
+
+        let server = paused(9, limited, 10);
+        answer_with(&["--max-wait", "1s"], &server).refused(9, "rate_limited");
+        assert_eq!(answers(&server), 2);
+    }
+}
+
+/// Only the service's own document proves that the answer was not looked at. A gateway's page may come after the
+/// gateway sent the answer on.
+#[test]
+fn an_answer_that_something_in_between_limits_is_not_sent_again_and_its_outcome_is_open() {
+    for answer in ANSWERS {
+        let server = paused(9, page, 1);
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let arguments = ["continue", "bk_1", "--json", "--max-wait", "5s"];
+        let booking = home
+            .run(arguments.into_iter().chain(answer))
+            .exits(0)
+            .json();
+        // The booking is read, and shows that the service took the answer.
+        assert_eq!(booking["status"], "confirmed");
+        assert_eq!(answers(&server), 1);
+
+        let server = paused(9, page, 10);
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let error = home
+            .run(arguments.into_iter().chain(answer))
+            .refused(16, "outcome_unknown");
+        assert!(
+            text(&error, "hint").contains("bookctl show bk_1"),
+            "{error}"
+        );
+        assert_eq!(answers(&server), 1);
+    }
+}

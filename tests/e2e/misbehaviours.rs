@@ -1,0 +1,212 @@
+//! Each way in which a service misbehaves, alone: what a create then ends with, and what is known afterwards. All of
+//! them together, by chance, are in `create_storm`.
+
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+
+use crate::harness::{Act, Answer, Commit, Different, HANG, Home, Misbehaving, Output, text};
+use crate::promise::{Kept, all_cases, try_each_with};
+use crate::two_runs::{booking, home, open};
+
+const TIMEOUT: Duration = Duration::from_millis(600);
+const FLAGS: [&str; 2] = ["--timeout", "600ms"];
+
+/// After these nobody can tell whether anything was made.
+fn proving_nothing() -> Vec<Answer> {
+    let mut answers = vec![
+        Answer::Reset,
+        Answer::Close,
+        Answer::HalfClose,
+        Answer::SurplusBefore,
+        Answer::BrokenChunks,
+        Answer::Truncated,
+        Answer::PromisesForEver,
+        Answer::CompressedBomb,
+        Answer::Redirect(302),
+        Answer::Garbage,
+        Answer::EndlessHead,
+        Answer::TwoLengths,
+        Answer::NotJson,
+        Answer::NoBooking,
+        Answer::Bare(204),
+    ];
+    let different = [
+        Different::Guest,
+        Different::Venue,
+        Different::Time,
+        Different::Party,
+        Different::Everything,
+    ];
+    answers.extend(different.map(|different| Answer::Another(201, different)));
+    for status in [404, 407, 408, 417, 421, 425, 499, 502] {
+        answers.extend([
+            Answer::Page(status),
+            Answer::Bare(status),
+            Answer::ForeignJson(status),
+        ]);
+    }
+    answers
+}
+
+/// One create at a service that answers every try like this.
+fn create(answer: Answer, commit: Commit) -> (Misbehaving, Home, Output) {
+    let service = Misbehaving::start(move |_| Act::new(commit, answer));
+    let home = home(&service, true);
+    let ended = home.run(booking("order-1", &FLAGS));
+    service.wait_until_idle();
+    (service, home, ended)
+}
+
+#[test]
+fn an_answer_that_proves_nothing_leaves_the_attempt_open_whether_or_not_it_was_booked() {
+    let answers = proving_nothing().into_iter();
+    let commits = [
+        Commit::BeforeTheAnswer,
+        Commit::Never,
+        Commit::After(TIMEOUT),
+    ];
+    let cases: Vec<(Answer, Commit)> = answers
+        .enumerate()
+        .flat_map(|(number, answer)| {
+            let some = commits.into_iter().enumerate();
+            some.filter(move |(place, _)| all_cases() || number % 3 == *place)
+                .map(move |(_, commit)| (answer, commit))
+        })
+        .collect();
+    try_each_with(
+        "answers that prove nothing",
+        8,
+        &cases,
+        || (),
+        |(), _, (answer, commit)| {
+            let case = format!("{answer:?}, {commit:?}");
+            let (service, home, ended) = create(*answer, *commit);
+            assert_eq!(ended.code, Some(16), "{case}: {ended}");
+            assert_eq!(open(&home), ["order-1"], "{case}: {ended}");
+            let made = !service.ledger().is_empty();
+            service.behave();
+            let settled = home
+                .run(["attempts", "resume", "order-1", "--json"])
+                .exits(0)
+                .json();
+            let ledger = service.ledger();
+            assert_eq!(ledger.len(), 1, "{case}");
+            assert_eq!(settled["id"], ledger[0].id.as_str(), "{case}");
+            if made { Kept::Open } else { Kept::Unsent }
+        },
+    );
+}
+
+#[test]
+fn an_answer_that_is_odd_and_true_is_a_success() {
+    let answers = [
+        Answer::PromisesBefore,
+        Answer::SurplusAfter,
+        Answer::Drip(TIMEOUT / 3),
+    ];
+    for answer in answers {
+        let (service, _home, ended) = create(answer, Commit::BeforeTheAnswer);
+        let made = ended.exits(0).json();
+        assert_eq!(made["id"], service.ledger()[0].id.as_str(), "{answer:?}");
+        assert_eq!(service.posted().len(), 1, "{answer:?}");
+    }
+}
+
+/// 200: "a key that the service knows for another booking … nothing new was booked" (command line, Exit codes)
+#[test]
+fn a_key_that_the_service_knows_for_another_booking_is_no_success() {
+    // Where the answer was crossed on its way, the service has booked all the same: the attempt is open.
+    for commit in [
+        Commit::Never,
+        Commit::BeforeTheAnswer,
+        Commit::After(TIMEOUT),
+    ] {
+        let (service, home, ended) = create(Answer::Another(200, Different::Guest), commit);
+        ended.refused(7, "another_booking");
+        assert_eq!(open(&home), ["order-1"], "{commit:?}");
+        service.behave();
+        let settled = home
+            .run(["attempts", "resume", "order-1", "--json"])
+            .exits(0)
+            .json();
+        assert_eq!(settled["id"], service.ledger()[0].id.as_str(), "{commit:?}");
+    }
+}
+
+/// A try that was lost may have booked: what a later one of the same run is told says nothing of it.
+#[test]
+fn what_a_later_try_is_told_proves_nothing_of_a_lost_one() {
+    let later = [
+        Act::refused(400),
+        Act::refused(422),
+        Act::refused(503),
+        Act::new(Commit::Never, Answer::Another(200, Different::Guest)),
+    ];
+    for act in later {
+        let told = act.clone();
+        let service = Misbehaving::start(move |arrived| match arrived.earlier {
+            0 => Act::lost(),
+            _ => told.clone(),
+        });
+        let home = home(&service, true);
+        let ended = home.run(booking("order-1", &FLAGS));
+        assert_eq!(ended.code, Some(16), "{:?}: {ended}", act.answer);
+        assert_eq!(open(&home), ["order-1"], "{:?}: {ended}", act.answer);
+        service.behave();
+        let settled = home
+            .run(["attempts", "resume", "order-1", "--json"])
+            .exits(0)
+            .json();
+        assert_eq!(text(&settled, "id"), service.ledger()[0].id);
+    }
+}
+
+/// Exit 3 says that nothing was sent: a run that waited out a limit after a lost try is not to say it.
+#[test]
+fn a_create_whose_journal_is_held_after_it_has_sent_says_that_the_outcome_is_unknown() {
+    let service = Misbehaving::start(|arrived| match arrived.earlier {
+        0 => Act::lost(),
+        _ => Act::new(Commit::Never, Answer::Limited(3)),
+    });
+    let home = home(&service, true);
+    let waits = home.start(booking(
+        "order-1",
+        &["--timeout", "600ms", "--max-wait", "20s"],
+    ));
+    let ended_a_run = || {
+        let list = home.run(["attempts", "--json"]).exits(0).json();
+        list["attempts"][0]["runs"][0]["ended_at"].is_string()
+    };
+    let deadline = Instant::now() + HANG;
+    while !ended_a_run() {
+        assert!(Instant::now() < deadline, "no run ends");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let journal = Connection::open(home.path().join("journal.db")).unwrap();
+    journal.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let ended = waits.end();
+    drop(journal);
+    assert_eq!(service.posted().len(), 2, "it did not wait: {ended}");
+    assert_eq!(ended.code, Some(16), "{ended}");
+    assert!(ended.stderr.contains("attempts resume order-1"), "{ended}");
+}
+
+/// Reads are sent on connections that stay open: an answer that is one behind is somebody else's booking.
+#[test]
+fn a_read_that_is_answered_with_another_booking_is_no_success() {
+    let service = Misbehaving::start(|arrived| match arrived.is_create {
+        true => Act::proper(),
+        false => Act::new(Commit::Never, Answer::Another(200, Different::Guest)),
+    });
+    let home = home(&service, false);
+    let id = text(&home.run(booking("order-1", &[])).exits(0).json(), "id");
+    for arguments in [
+        ["attempts", "resume", "order-1"],
+        ["show", &id, "--exit-status"],
+    ] {
+        let ended = home.run(arguments.iter().chain(&["--json"]));
+        assert_ne!(ended.code, Some(0), "{ended}");
+        assert!(!ended.stdout.contains("Eve Other"), "{ended}");
+    }
+}

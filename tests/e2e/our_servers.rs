@@ -1,0 +1,101 @@
+//! Our own servers, the listener and the sandbox, as a stranger meets them: HTTP/1 alone, and no page of another site.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use crate::harness::http::send;
+use crate::harness::listening::{Listening, home_without_a_service};
+use crate::harness::{HANG, Served};
+
+/// What a client of HTTP/2 that expects HTTP/2 sends first: the preface and an empty SETTINGS frame.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+
+/// What the server answers to these bytes until it closes the connection, and how long that takes.
+fn answer(url: &str, bytes: &[u8]) -> (Vec<u8>, Duration) {
+    let address = url.trim_start_matches("http://").trim_end_matches('/');
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(HANG)).unwrap();
+    let begun = Instant::now();
+    stream.write_all(bytes).unwrap();
+    let mut answer = Vec::new();
+    let mut buffer = [0; 1024];
+    loop {
+        match stream.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(length) => answer.extend(&buffer[..length]),
+            // Bytes that the server did not read before it closed make a reset of its close.
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => break,
+            Err(error) => panic!("the connection stays open: {error}"),
+        }
+    }
+    (answer, begun.elapsed())
+}
+
+/// "a request that takes more than 10 seconds to come in is cut off" (docs/webhooks.md) could not hold for HTTP/2, and
+/// neither could a fault that cuts a connection.
+#[test]
+fn a_server_of_ours_refuses_http_2_at_once() {
+    let home = home_without_a_service();
+    let listening = Listening::start(&home, &[]);
+    let served = Served::start();
+    for url in [listening.url.as_str(), served.base_url()] {
+        let (answer, took) = answer(url, PREFACE);
+        // A server of HTTP/2 answers with a SETTINGS frame. Ours closes, with or without an HTTP/1 refusal.
+        assert!(
+            answer.is_empty() || answer.starts_with(b"HTTP/1.1 400 "),
+            "{url}: {answer:?}"
+        );
+        assert!(took < Duration::from_secs(5), "{url}: {took:?}");
+    }
+    let (status, _) = send(served.base_url(), "GET", "/sandbox/clock", &[], "");
+    assert_eq!(status, 200);
+}
+
+/// "a request that takes more than 10 seconds to come in is cut off" (docs/webhooks.md)
+#[test]
+fn a_delivery_that_does_not_come_in_is_cut_off_after_ten_seconds_also_where_it_was_asked_to_go_on()
+{
+    let home = home_without_a_service();
+    let listening = Listening::start(&home, &[]);
+    let head = "POST / HTTP/1.1\r\nHost: l\r\nContent-Length: 9\r\n";
+    let requests = [
+        head.to_owned(),
+        format!("{head}\r\n1234"),
+        format!("{head}Expect: 100-continue\r\n\r\n"),
+    ];
+    std::thread::scope(|scope| {
+        for request in &requests {
+            let url = &listening.url;
+            scope.spawn(move || {
+                let (answer, took) = answer(url, request.as_bytes());
+                let answer = String::from_utf8_lossy(&answer);
+                assert!(!answer.contains(" 200 "), "{request}: {answer}");
+                let seconds = took.as_secs_f32();
+                assert!((9.5..16.0).contains(&seconds), "{request}: {took:?}");
+            });
+        }
+    });
+}
+
+/// Browsers send `Origin` with every write of a page. A request without it that says it comes from another site, or
+/// with two of them, is no tool's request either.
+#[test]
+fn a_page_of_another_site_cannot_write_to_the_sandboxs_controls_without_an_origin_or_with_two() {
+    let served = Served::start();
+    let own = served.base_url().to_owned();
+    let post = |headers: &[(&str, &str)]| {
+        let (status, _) = send(&own, "POST", "/sandbox/reset", headers, "");
+        status
+    };
+    assert_eq!(post(&[("Sec-Fetch-Site", "cross-site")]), 403);
+    assert_eq!(post(&[("Sec-Fetch-Site", "same-site")]), 403);
+    assert_eq!(
+        post(&[("Origin", &own), ("Origin", "https://evil.example")]),
+        403
+    );
+    assert_eq!(post(&[("Origin", &own), ("Origin", &own)]), 403);
+    assert_eq!(post(&[("Sec-Fetch-Site", "same-origin")]), 200);
+    assert_eq!(post(&[("Origin", &own)]), 200);
+    assert_eq!(post(&[]), 200);
+}

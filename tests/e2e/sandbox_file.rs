@@ -1,0 +1,137 @@
+//! The sandbox's file: of an earlier and of a later program, emptied, and without its log.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use crate::harness::{Home, Served, text};
+
+/// A sandbox with one booking, as the program of the first release left it.
+const FIRST_RELEASE: &str = include_str!("fixtures/sandbox_version_1.sql");
+const ITS_BOOKING: &str = "bk_38fzd8mg6fz7q";
+
+fn home_with_a_sandbox_of_the_first_release() -> (Home, PathBuf) {
+    let home = Home::new();
+    fs::create_dir_all(home.path()).unwrap();
+    let file = home.path().join("sandbox.db");
+    let connection = Connection::open(&file).unwrap();
+    connection
+        .query_row("PRAGMA journal_mode = WAL", (), |_| Ok(()))
+        .unwrap();
+    connection.execute_batch(FIRST_RELEASE).unwrap();
+    (home, file)
+}
+
+fn remove_log(file: &Path) {
+    for end in ["-wal", "-shm"] {
+        let mut name = file.as_os_str().to_owned();
+        name.push(end);
+        let _ = fs::remove_file(name);
+    }
+}
+
+fn bookings(home: &Home) -> usize {
+    let listed = home.run(["sandbox", "bookings", "--json"]).exits(0).json();
+    listed["bookings"].as_array().unwrap().len()
+}
+
+#[test]
+fn a_sandbox_of_the_first_release_keeps_its_bookings_and_takes_new_ones() {
+    let (home, _) = home_with_a_sandbox_of_the_first_release();
+    assert_eq!(home.booking(ITS_BOOKING)["status"], "confirmed");
+    home.booked("ven_confirms", &[], 0);
+    assert_eq!(bookings(&home), 2);
+}
+
+#[test]
+fn a_sandbox_of_a_newer_program_is_said_to_be_one_and_stays_as_it_is() {
+    let (home, file) = home_with_a_sandbox_of_the_first_release();
+    let connection = Connection::open(&file).unwrap();
+    connection.pragma_update(None, "user_version", 99).unwrap();
+    drop(connection);
+    let before = fs::read(&file).unwrap();
+    let error = home.book("ven_confirms", &[]).refused(3, "config");
+    let message = text(&error, "message");
+    assert!(
+        message.contains("was written by a newer bookctl"),
+        "{message}"
+    );
+    assert!(fs::read(&file).unwrap() == before);
+}
+
+/// An emptied file was taken for a new one: the bookings were gone without a word.
+#[test]
+fn a_sandbox_file_that_was_emptied_or_lost_its_log_at_the_beginning_is_not_taken_for_a_new_one() {
+    let truncated = |file: &Path| fs::write(file, "").unwrap();
+    // Before bookctl made files whole, all was in the log, and the file itself held nothing but its head.
+    let without_its_log = |file: &Path| {
+        let connection = Connection::open(file).unwrap();
+        connection
+            .query_row("PRAGMA journal_mode = WAL", (), |_| Ok(()))
+            .unwrap();
+    };
+    for spoil in [&truncated as &dyn Fn(&Path), &without_its_log] {
+        let home = Home::new();
+        home.booked("ven_confirms", &[], 0);
+        let file = home.path().join("sandbox.db");
+        fs::remove_file(&file).unwrap();
+        remove_log(&file);
+        spoil(&file);
+        let before = fs::read(&file).unwrap();
+        let error = home
+            .run(["sandbox", "bookings", "--json"])
+            .refused(3, "config");
+        assert!(text(&error, "message").contains("is empty"), "{error}");
+        let hint = text(&error, "hint");
+        assert!(
+            hint.contains(&format!("delete {}", file.display())),
+            "{hint}"
+        );
+        assert!(fs::read(&file).unwrap() == before);
+        // The hint, followed.
+        fs::remove_file(&file).unwrap();
+        remove_log(&file);
+        assert_eq!(bookings(&home), 0);
+    }
+}
+
+/// Whoever deletes the file alone leaves the log, which belongs to no other file.
+#[test]
+fn a_new_sandbox_takes_nothing_from_the_log_of_one_that_was_deleted() {
+    let home = Home::new();
+    home.booked("ven_confirms", &[], 0);
+    fs::remove_file(home.path().join("sandbox.db")).unwrap();
+    assert_eq!(bookings(&home), 0);
+    home.booked("ven_confirms", &[], 0);
+    assert_eq!(bookings(&home), 1);
+}
+
+#[test]
+fn a_served_sandbox_that_was_ended_needs_its_log_no_more() {
+    let home = Home::new();
+    let mut served = Served::of(&home);
+    home.booked("ven_confirms", &[], 0);
+    let at_served = served.home();
+    at_served.booked("ven_confirms", &[], 0);
+    assert_eq!(served.terminate(), Some(0));
+    remove_log(&home.path().join("sandbox.db"));
+    assert_eq!(bookings(&home), 2);
+}
+
+#[test]
+fn an_embedded_sandbox_loses_no_more_than_its_last_commands_with_its_log() {
+    let home = Home::new();
+    for _ in 0..3 {
+        for hour in 17..=22 {
+            let at = format!("tomorrow {hour}:00");
+            let more = ["--party", "2", "--name", "Ada Lovelace", "--at", &at];
+            let command = ["book", "ven_confirms", "--json"].into_iter().chain(more);
+            home.run(command).exits(0);
+        }
+        home.advance("6m");
+    }
+    remove_log(&home.path().join("sandbox.db"));
+    let left = bookings(&home);
+    assert!(left >= 6, "{left} of 18 are left");
+}

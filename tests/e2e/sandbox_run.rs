@@ -1,0 +1,95 @@
+//! `sandbox run`: what the command that it starts is given.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::harness::Home;
+
+/// A command that prints its environment.
+const PRINT: [&str; 5] = ["sandbox", "run", "--quiet", "--", "env"];
+
+/// The names in the documented table, each of which the command must treat in a way that was decided.
+fn documented() -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/environment.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let names = page.lines().filter_map(|line| {
+        let name = line.strip_prefix("| `BOOKCTL_")?.split_once('`')?.0;
+        Some(format!("BOOKCTL_{name}"))
+    });
+    names.collect()
+}
+
+#[test]
+fn run_gives_its_command_no_secret_of_the_real_service_and_nothing_that_leads_to_it() {
+    let mut home = Home::new().with("BOOKCTL_SANDBOX_VENUE", "ven_of_another_sandbox");
+    let folder = home.path().display().to_string();
+    home = home.configured("[profiles.live]\nbase_url = 'https://api.example'\n");
+    let mut expected = BTreeMap::from([("BOOKCTL_SANDBOX_VENUE".to_owned(), None)]);
+    for name in documented() {
+        // What the surroundings say, and what the command is to see: `None` where it sees nothing.
+        let (outside, inside) = match name.as_str() {
+            "BOOKCTL_PROFILE" => (Some("live"), None),
+            "BOOKCTL_BASE_URL" => (None, Some("http://127.0.0.1:")),
+            "BOOKCTL_API_KEY" => (Some("sk_live_of_the_real_service"), Some("sk_live_sandbox")),
+            "BOOKCTL_WEBHOOK_SECRET" => (Some("whsec_of_the_real_service"), Some("whsec_sandbox")),
+            "BOOKCTL_NO_INPUT" => (Some("1"), Some("1")),
+            "BOOKCTL_ACCESSIBLE" => (Some("1"), Some("1")),
+            "BOOKCTL_HOME" => (None, Some(folder.as_str())),
+            "BOOKCTL_NO_SANDBOX" => (Some("0"), None),
+            // With it set, this bookctl would complete words instead of running the command.
+            "BOOKCTL_COMPLETE" => (None, None),
+            other => panic!("it is not decided what a command in a sandbox sees of {other}"),
+        };
+        if let Some(outside) = outside {
+            home = home.with(&name, outside);
+        }
+        expected.insert(name, inside);
+    }
+    assert!(expected.len() > 8, "{expected:?}");
+    let output = home.run(PRINT).exits(0);
+    assert!(!output.stdout.contains("real_service"), "{output}");
+    let seen: BTreeMap<&str, &str> = output
+        .stdout
+        .lines()
+        .filter_map(|line| line.split_once('='))
+        .filter(|(name, _)| name.starts_with("BOOKCTL_"))
+        .collect();
+    for (name, inside) in &expected {
+        let seen = seen.get(name.as_str()).copied();
+        match inside {
+            Some(start) => assert!(
+                seen.is_some_and(|it| it.starts_with(start)),
+                "{name}: {output}"
+            ),
+            None => assert_eq!(seen, None, "{name}: {output}"),
+        }
+    }
+    let unknown: Vec<_> = seen
+        .keys()
+        .filter(|name| !expected.contains_key(**name))
+        .collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+/// The listener verifies each delivery before it notes it: one that is signed with another secret never gets there.
+#[test]
+fn a_listener_that_run_starts_verifies_what_the_sandbox_delivers() {
+    let own = env!("CARGO_BIN_EXE_bookctl");
+    let script = format!(
+        "set -e
+         {own} webhook listen --port 0 --ready-file ready --json >lines 2>&1 &
+         listener=$!
+         for i in $(seq 1 1000); do [ -e ready ] && break; sleep 0.02; done
+         {own} book ven_confirms --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace' --quiet --jq .status
+         for i in $(seq 1 1000); do grep -q booking.confirmed lines && break; sleep 0.02; done
+         kill -INT $listener
+         wait $listener
+         cat lines"
+    );
+    let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", "whsec_of_the_real_service");
+    let output = home.run(["sandbox", "run", "--quiet", "--", "sh", "-c", &script]);
+    let output = output.exits(0);
+    assert!(output.stdout.starts_with("confirmed\n"), "{output}");
+    assert!(output.stdout.contains("booking.confirmed"), "{output}");
+    assert!(!output.stdout.contains("signature"), "{output}");
+}

@@ -1,0 +1,328 @@
+//! Two runs of one key at the same time: what one is told says nothing of the other. "a refusal or a failure to connect
+//! ends its own run and nothing else" (design, What must never happen)
+//!
+//! Nothing here is raced: the service holds what is to wait, or a process is stopped at a system call.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::harness::{
+    Act, Answer, Commit, Gate, Home, Misbehaving, Output, Running, Stopped, strace_is_missing, text,
+};
+
+const KEY: &str = "order-1";
+const AT: &str = "2031-12-01T19:30:00Z";
+
+/// The create of this file, which asks nothing of the service first.
+pub(crate) fn booking(key: &str, more: &[&str]) -> Vec<String> {
+    let book = [
+        "book",
+        "ven_1",
+        "--slot",
+        "slot_1",
+        "--at",
+        AT,
+        "--party",
+        "2",
+        "--name",
+        "Ada Lovelace",
+        "--json",
+        "--idempotency-key",
+        key,
+    ];
+    book.iter().chain(more).map(ToString::to_string).collect()
+}
+
+/// A home that forgets guests as soon as it may, or one that does not.
+pub(crate) fn home(service: &Misbehaving, forgets: bool) -> Home {
+    let retention = if forgets { "0" } else { "90d" };
+    Home::pointing_to(service.base_url(), "sk_live_sandbox")
+        .configured(&format!("retention = \"{retention}\"\n"))
+}
+
+/// The keys of the attempts that are open.
+pub(crate) fn open(home: &Home) -> Vec<String> {
+    let list = home.run(["attempts", "--json"]).exits(0).json();
+    let open = list["attempts"].as_array().unwrap().iter();
+    open.map(|attempt| text(attempt, "idempotency_key"))
+        .collect()
+}
+
+/// Asserts that the attempt is open with its guest, and that the very command that a lost answer names finds the one
+/// booking.
+#[track_caller]
+fn is_open_and_found(service: &Misbehaving, home: &Home, key: &str) {
+    let list = home.run(["attempts", "--json"]).exits(0).json();
+    assert_eq!(
+        list["attempts"][0]["idempotency_key"], key,
+        "forgotten: {list}"
+    );
+    let guest = &list["attempts"][0]["request"]["customer"]["name"];
+    assert_eq!(guest, "Ada Lovelace", "the guest is forgotten: {list}");
+    service.behave();
+    let settled = home
+        .run(["attempts", "resume", key, "--json"])
+        .exits(0)
+        .json();
+    let ledger = service.ledger();
+    assert_eq!(ledger.len(), 1, "{ledger:?}");
+    assert_eq!(settled["id"], ledger[0].id.as_str());
+    assert!(open(home).is_empty());
+}
+
+/// The first create of the key is held, then refused; every other is made, and its answer lost.
+fn refused_late(status: u16, gate: &Gate) -> Misbehaving {
+    let gate = gate.clone();
+    Misbehaving::start(move |arrived| match arrived.earlier {
+        0 => Act::refused(status).held(&gate),
+        _ => Act::lost(),
+    })
+}
+
+#[test]
+fn a_run_that_is_refused_leaves_open_what_another_run_of_its_key_may_have_booked() {
+    for (status, forgets) in [(429, false), (400, false), (429, true), (400, true)] {
+        let gate = Gate::default();
+        let service = refused_late(status, &gate);
+        let home = home(&service, forgets);
+        let refused = home.start(booking(KEY, &["--max-wait", "0s"]));
+        gate.wait_for(1);
+        home.run(booking(KEY, &[])).refused(16, "outcome_unknown");
+        gate.open();
+        let ended = refused.end();
+        assert!(matches!(ended.code, Some(9 | 12 | 16)), "{ended}");
+        is_open_and_found(&service, &home, KEY);
+    }
+}
+
+#[test]
+fn a_run_that_is_killed_stays_open_whatever_another_run_of_its_key_is_told_later() {
+    for (status, forgets) in [(429, true), (400, false)] {
+        let (gate, never) = (Gate::default(), Gate::default());
+        let service = refused_late(status, &gate);
+        let home = home(&service, forgets);
+        let refused = home.start(booking(KEY, &["--max-wait", "0s"]));
+        gate.wait_for(1);
+        let held = never.clone();
+        service.plan(move |_| Act::proper().answer_held(&held));
+        let killed = home.start(booking(KEY, &[]));
+        never.wait_for(1);
+        assert_eq!(killed.kill().code, None);
+        gate.open();
+        refused.end();
+        is_open_and_found(&service, &home, KEY);
+        never.open();
+    }
+}
+
+/// The other one is not dead: it is under way, and a look at the journal must show it.
+#[test]
+fn a_run_that_is_refused_while_another_is_under_way_leaves_it_its_guest_and_its_place() {
+    for forgets in [false, true] {
+        let (gate, answer) = (Gate::default(), Gate::default());
+        let service = refused_late(400, &gate);
+        let home = home(&service, forgets);
+        let refused = home.start(booking(KEY, &[]));
+        gate.wait_for(1);
+        let held = answer.clone();
+        service.plan(move |_| Act::proper().answer_held(&held));
+        let under_way = home.start(booking(KEY, &[]));
+        answer.wait_for(1);
+        gate.open();
+        refused.end();
+        assert_eq!(open(&home), [KEY]);
+        answer.open();
+        let made = under_way.end().exits(0).json();
+        assert_eq!(made["id"], service.ledger()[0].id.as_str());
+        assert!(open(&home).is_empty());
+    }
+}
+
+/// The second one is refused while the first, whose answer never comes, is under way.
+#[test]
+fn a_second_run_that_is_refused_leaves_open_what_the_first_may_have_booked() {
+    for forgets in [false, true] {
+        let gate = Gate::default();
+        let held = gate.clone();
+        let service = Misbehaving::start(move |arrived| match arrived.earlier {
+            0 => Act::lost().answer_held(&held),
+            1 => Act::refused(400),
+            _ => Act::lost(),
+        });
+        let home = home(&service, forgets);
+        let first = home.start(booking(KEY, &[]));
+        gate.wait_for(1);
+        let second = home.run(booking(KEY, &[]));
+        assert!(matches!(second.code, Some(12 | 16)), "{second}");
+        assert_eq!(open(&home), [KEY]);
+        // Not even where a person has all guests forgotten.
+        let forget = ["bookings", "forget", "--before", "2100-01-01", "--yes"];
+        home.run(forget).exits(0);
+        gate.open();
+        first.end().exits(16);
+        is_open_and_found(&service, &home, KEY);
+    }
+}
+
+/// Whoever gives an attempt up is told that a booking may exist all the same: it is known once its answer comes.
+#[test]
+fn a_booking_whose_attempt_is_given_up_while_it_is_under_way_is_known() {
+    for forgets in [false, true] {
+        let answer = Gate::default();
+        let held = answer.clone();
+        let service = Misbehaving::start(move |_| Act::proper().answer_held(&held));
+        let home = home(&service, forgets);
+        let under_way = home.start(booking(KEY, &[]));
+        answer.wait_for(1);
+        home.run(["attempts", "abandon", KEY]).exits(0);
+        answer.open();
+        let made = under_way.end().exits(0).json();
+        assert_eq!(made["id"], service.ledger()[0].id.as_str());
+        let list = ["attempts", "list", "--all", "--json"];
+        let list = home.run(list).exits(0).json();
+        let attempt = &list["attempts"][0];
+        assert_eq!(attempt["state"], "settled", "{attempt}");
+        assert_eq!(attempt["booking_id"], made["id"], "{attempt}");
+    }
+}
+
+/// A service that flaps: one run finds it down and takes its intent back, another has sent by then.
+#[test]
+fn a_run_that_is_not_connected_does_not_take_back_what_another_run_of_its_key_sent() {
+    if strace_is_missing() {
+        return;
+    }
+    for forgets in [false, true] {
+        let answer = Gate::default();
+        let held = answer.clone();
+        let service = Misbehaving::start(move |_| Act::lost().answer_held(&held));
+        let home = home(&service, forgets);
+        // It is stopped at each connection that it tries, and none comes about.
+        let refuse = "connect:error=ECONNREFUSED:signal=STOP:when=1+";
+        let mut unconnected = Stopped::start(&home, booking(KEY, &[]), refuse);
+        assert_eq!(open(&home), [KEY]);
+        let sent = home.start(booking(KEY, &["--timeout", "30s"]));
+        answer.wait_for(1);
+        let mut stops = 1;
+        loop {
+            unconnected.go_on();
+            stops += 1;
+            if !unconnected.wait_for_stops(stops) {
+                break;
+            }
+        }
+        let ended = unconnected.end();
+        assert!(matches!(ended.code, Some(15 | 16)), "{ended}");
+        assert_eq!(open(&home), [KEY]);
+        answer.open();
+        sent.end().exits(16);
+        is_open_and_found(&service, &home, KEY);
+    }
+}
+
+/// One row, in a file of its own.
+fn one_row(home: &Home, key: &str) -> PathBuf {
+    let file = home.folder().join("rows.jsonl");
+    std::fs::write(&file, format!("{}\n", row(key, "Ada Lovelace"))).unwrap();
+    file
+}
+
+fn row(key: &str, guest: &str) -> Value {
+    json!({
+        "venue_id": "ven_1", "datetime": AT, "availability_id": "slot_1", "party_size": 2,
+        "customer": {"name": guest}, "idempotency_key": key,
+    })
+}
+
+fn batch(home: &Home, file: &Path) -> Running {
+    home.start(["book", "--from", file.to_str().unwrap(), "--json"])
+}
+
+/// The first start waits out a rate limit, which says that its row was refused; the second has sent the row meanwhile.
+#[test]
+fn a_batch_that_waits_out_a_limit_leaves_open_what_a_second_start_of_it_may_have_booked() {
+    for forgets in [false, true] {
+        let (first, second) = (Gate::default(), Gate::default());
+        let held = [first.clone(), second.clone()];
+        let service = Misbehaving::start(move |arrived| match arrived.earlier {
+            0 => Act::refused(429).held(&held[0]),
+            1 => Act::lost().answer_held(&held[1]),
+            // After the limit the first start is refused for good.
+            2 => Act::refused(400),
+            _ => Act::lost(),
+        });
+        let home = home(&service, forgets);
+        let file = one_row(&home, KEY);
+        let waits = batch(&home, &file);
+        first.wait_for(1);
+        let in_flight = batch(&home, &file);
+        second.wait_for(1);
+        first.open();
+        let ended = waits.end();
+        assert!(ended.code.is_some_and(|code| code != 0), "{ended}");
+        assert_eq!(service.posted().len(), 3, "it did not wait: {ended}");
+        assert_eq!(open(&home), [KEY]);
+        second.open();
+        let ended = in_flight.end();
+        assert!(ended.code.is_some_and(|code| code != 0), "{ended}");
+        is_open_and_found(&service, &home, KEY);
+    }
+}
+
+/// The lines of a batch, each with the guest that its row asked for.
+fn told(output: &Output) -> Vec<Value> {
+    let lines = output.stdout.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// An answer too many on a connection that stays open is the next request's, for whoever sends one on it.
+#[test]
+fn a_row_of_a_batch_never_takes_the_answer_of_another() {
+    let service = Misbehaving::start(|_| Act::new(Commit::BeforeTheAnswer, Answer::SurplusAfter));
+    let home = home(&service, false);
+    let file = home.folder().join("rows.jsonl");
+    let rows = (0..8).map(|it| format!("{}\n", row(&format!("row-{it}"), &format!("Ada {it}"))));
+    std::fs::write(&file, rows.collect::<String>()).unwrap();
+    let lines = told(&batch(&home, &file).end().exits(0));
+    let ledger = service.ledger();
+    assert_eq!((lines.len(), ledger.len()), (8, 8));
+    for (line, made) in lines.iter().zip(&ledger) {
+        assert_eq!(line["idempotency_key"], made.key.as_str(), "{line}");
+        assert_eq!(line["booking"]["id"], made.id.as_str(), "{line}");
+    }
+    let known = home
+        .run(["bookings", "--json", "--limit", "100"])
+        .exits(0)
+        .json();
+    let known = known["bookings"].as_array().unwrap();
+    assert_eq!(known.len(), 8, "{known:?}");
+}
+
+/// The same where the answer too many follows the one to the search that comes before a create.
+#[test]
+fn a_create_never_takes_an_answer_that_followed_the_one_to_its_search() {
+    let service = Misbehaving::start(|arrived| match arrived.is_create {
+        true => Act::proper(),
+        false => Act::new(Commit::Never, Answer::SurplusAfter),
+    });
+    let home = home(&service, false);
+    let book = [
+        "book",
+        "ven_1",
+        "--at",
+        AT,
+        "--party",
+        "2",
+        "--name",
+        "Ada Lovelace",
+        "--json",
+    ];
+    for _ in 0..5 {
+        let made = home.run(book).exits(0).json();
+        let ledger = service.ledger();
+        assert_eq!(made["id"], ledger.last().unwrap().id.as_str());
+    }
+}

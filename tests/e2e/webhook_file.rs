@@ -1,0 +1,55 @@
+//! What keeps deliveries: `webhooks.db`, and one listener's place for each service.
+
+use std::fs;
+
+use crate::harness::listening::{Listening, deliver, event, home_without_a_service, until};
+use crate::harness::{Home, Running, text};
+
+/// "bookctl explain" knows each code that an error carries (command line, Output 4).
+#[test]
+fn a_damaged_webhooks_file_has_a_code_of_its_own_and_a_hint_that_helps() {
+    let home = home_without_a_service();
+    let list = ["webhook", "events", "list", "--json"];
+    let file = home.path().join("webhooks.db");
+    fs::create_dir_all(home.path()).unwrap();
+    for content in ["no database ".repeat(1_000), String::new()] {
+        fs::write(&file, &content).unwrap();
+        let error = home.run(list).refused(3, "webhooks");
+        let hint = text(&error, "hint");
+        let shown = file.display().to_string();
+        assert!(
+            hint.contains(&format!("move {shown} and {shown}-wal")),
+            "{hint}"
+        );
+        assert_eq!(fs::read_to_string(&file).unwrap(), content);
+        // The hint, followed.
+        fs::rename(&file, home.folder().join("aside.db")).unwrap();
+        home.run(list).exits(0);
+        let listening = Listening::start(&home, &[]);
+        deliver(
+            &listening.url,
+            &[event("evt_1", "booking.confirmed", "bk_1", "confirmed")],
+        );
+        listening.end();
+        fs::remove_file(&file).unwrap();
+    }
+    let explained = home.run(["explain", "webhooks", "--json"]).exits(0).json();
+    assert_eq!(explained["codes"][0]["exit_code"], 3, "{explained}");
+}
+
+#[test]
+fn listeners_of_two_services_whose_names_differ_in_a_sign_alone_do_not_get_in_each_others_way() {
+    let home = Home::new()
+        .with("BOOKCTL_WEBHOOK_SECRET", "whsec_of_the_tests")
+        .with("BOOKCTL_BASE_URL", "https://api-x.example");
+    let _first = Listening::start(&home, &[]);
+    let ready = home.folder().join("second");
+    let mut command = home.command(["webhook", "listen", "--json", "--port", "0", "--ready-file"]);
+    command
+        .arg(&ready)
+        .env("BOOKCTL_BASE_URL", "https://api.x.example");
+    let second = Running::start(command);
+    until("the second listener is ready", || ready.exists());
+    second.signal("-INT");
+    second.end().exits(0);
+}
