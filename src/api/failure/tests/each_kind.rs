@@ -212,3 +212,43 @@ fn the_sentence_of_a_refusal_is_its_own_words_or_else_what_its_code_means() {
         "no; missing: a, b; tries left: 2"
     );
 }
+
+#[test]
+fn a_failure_has_the_status_of_the_answer_that_came() {
+    let unreadable = Failure::Unreadable {
+        status: 502,
+        kind: String::new(),
+    };
+    let elsewhere = Failure::Redirected {
+        status: 302,
+        to: None,
+    };
+    assert_eq!(refused(422, json!({})).status(), Some(422));
+    assert_eq!(unreadable.status(), Some(502));
+    assert_eq!(elsewhere.status(), Some(302));
+    assert_eq!(Failure::NoAnswer(String::new()).status(), None);
+}
+
+#[test]
+fn a_page_in_place_of_a_refusal_is_said_to_be_one_and_is_the_services_only_by_a_status_it_uses() {
+    let page = |status, kind: &str| {
+        let page = Refusal::bare(status, &HeaderMap::new(), kind.to_owned());
+        Failure::Refused(Box::new(page)).into_error(&Call::get("/v1/"))
+    };
+    for (status, exit) in [(404, Exit::NotFound), (418, Exit::Network)] {
+        let error = page(status, "text/html");
+        assert_eq!(error.exit, exit, "{status}");
+        let said = "the answer (text/html) is not one of the service's documents";
+        assert!(error.message.contains(said), "{}", error.message);
+        let hint = error.hint.as_deref().unwrap_or_default();
+        assert!(hint.contains("something else answered"), "{hint}");
+    }
+    let nothing = page(404, "");
+    assert!(nothing.message.contains("no body"), "{}", nothing.message);
+}
+
+#[test]
+fn a_refusal_that_the_specification_describes_is_told_in_the_services_words_alone() {
+    let error = refused(404, json!({"error": "venue not found"})).into_error(&create());
+    assert_eq!(error.message, "venue not found");
+}

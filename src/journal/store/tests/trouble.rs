@@ -61,3 +61,28 @@ fn only_a_journal_that_is_damaged_or_newer_is_lost_for_good() {
         assert_eq!(why.is_for_good(), lost, "{why:?}");
     }
 }
+
+#[test]
+fn a_database_that_no_step_was_written_to_is_no_new_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("CREATE TABLE other (id)").unwrap();
+    drop(other);
+    let error = Journal::open(&path, "o".into(), None).err().unwrap();
+    assert!(error.message.contains("is empty"), "{}", error.message);
+}
+
+#[test]
+fn what_is_written_is_synced_with_its_folder_and_what_is_deleted_is_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let journal = Journal::open(&path, "o".into(), None).unwrap();
+    let pragma = |name: &str| -> i64 {
+        let query = format!("PRAGMA {name}");
+        let row = |row: &rusqlite::Row<'_>| row.get(0);
+        journal.connection.query_row(&query, [], row).unwrap()
+    };
+    // 3 is EXTRA.
+    assert_eq!((pragma("synchronous"), pragma("secure_delete")), (3, 1));
+}
