@@ -1,36 +1,24 @@
 //! bookctl: the command line of a booking service, with the whole service as an offline sandbox in the same binary.
 //!
-//! The pipeline: arguments → [`cli::Cli`] → [`context::Context`] → command → report and exit code.
+//! The pipeline: arguments → [`cli::Cli`] → [`app::Context`] → command → report and exit code.
 
-mod api;
+mod adapter;
+mod app;
 #[cfg(test)]
 mod arbitrary;
-mod catalog;
 mod cli;
+mod client;
 mod commands;
-mod completion;
 mod config;
-mod context;
-mod error;
-mod exit;
-mod flags;
-mod interrupt;
+mod flows;
 mod journal;
+mod json;
 mod model;
-mod output;
-mod ownership;
-mod patience;
+mod outcome;
 mod platform;
-mod private_file;
-mod process;
-mod prompt;
-mod regular_file;
 mod sandbox;
 mod secrets;
-mod setup;
-mod situation;
-mod view;
-mod walk;
+mod terminal;
 mod webhook;
 
 use std::ffi::OsString;
@@ -38,12 +26,13 @@ use std::future::Future;
 
 use clap::CommandFactory;
 
-use cli::Cli;
+use app::{Context, Setup, Signals};
+use cli::{Cli, completion};
 use config::Environment;
-use context::{Context, Signals};
-use error::{Error, Result};
-pub use exit::Exit;
-use setup::Setup;
+pub use outcome::Exit;
+use outcome::{Error, Result};
+use platform::process;
+use terminal::output;
 
 /// The commands with their arguments and help, as data: what manual pages are made of.
 pub fn command() -> clap::Command {
@@ -140,7 +129,7 @@ async fn unless_interrupted(running: impl Future<Output = Result<Exit>>) -> Resu
 
 /// What a signal ended while this thread was blocked failed for that reason alone.
 fn interrupted_instead(error: Error) -> Error {
-    match interrupt::caught() {
+    match platform::signals::caught() {
         Some(exit) if error.code != "interrupted" => Error::interrupted(exit),
         _ => error,
     }

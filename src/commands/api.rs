@@ -4,15 +4,14 @@ use reqwest::Method;
 use serde_json::{Map, Value};
 
 use super::field::{Field, body, field, header, pairs, raw_field};
-use crate::api::{Call, Failure, Head};
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::model::document::Document;
-use crate::output::{Page, View};
+use crate::app::Context;
+use crate::app::in_flight::Situation;
+use crate::client::{Call, Failure, Head};
+use crate::flows::{preview, read_file, read_stdin};
+use crate::json::Document;
+use crate::outcome::{Error, Exit, Result};
 use crate::secrets::without_secrets;
-use crate::situation::Situation;
-use crate::walk::{preview, read_file, read_stdin};
+use crate::terminal::output::{Page, View};
 
 /// Send any request, with the profile's address and key
 ///

@@ -2,14 +2,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
+use crate::app::Context;
+use crate::flows::{create, finish, read_booking};
 use crate::journal::{Attempt, Recovery, Run, State, another_account, recover};
-use crate::model::document::{Document, plain};
+use crate::json::{Document, plain};
 use crate::model::moment::human;
-use crate::output::{Page, TableCell, Tone, View};
-use crate::walk::{create, finish, read_booking};
+use crate::outcome::{Error, Exit, Result};
+use crate::terminal::output::{Page, TableCell, Tone, View};
 
 /// List and settle creates whose outcome is not known
 ///

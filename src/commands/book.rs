@@ -9,10 +9,12 @@ use uuid::Uuid;
 
 use super::field::Extra;
 use super::timing::Zone;
-use crate::api::create_call;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
+use crate::app::Context;
+use crate::client::create_call;
+use crate::flows::{
+    Draft, Manner, Offer, Zoning, choose_slot, create, finish, guide, is_key, locate_slot,
+    locate_venue, mention_doubtful, offered, preview, resolve, wait_while_processing, walk_through,
+};
 use crate::journal::Shown;
 use crate::model::booking::{Booking, Status};
 use crate::model::moment::human;
@@ -20,10 +22,7 @@ use crate::model::retention::Retention;
 use crate::model::when::When;
 use crate::model::zone::system_zone;
 use crate::model::{duration, party};
-use crate::walk::{
-    Draft, Manner, Offer, Zoning, choose_slot, create, finish, guide, is_key, locate_slot,
-    locate_venue, mention_doubtful, offered, preview, resolve, wait_while_processing, walk_through,
-};
+use crate::outcome::{Error, Exit, Result};
 
 /// How long a person is kept waiting for a booking that is processing.
 const PATIENCE: &str = "2m";

@@ -1,13 +1,12 @@
 use super::field::Extra;
-use crate::api::cancel_call;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
+use crate::app::Context;
+use crate::client::cancel_call;
+use crate::flows::{change, finish, locate_booking, preview, read_booking};
 use crate::model::booking::Status;
 use crate::model::id::id;
-use crate::prompt::Question;
-use crate::view::BookingView;
-use crate::walk::{change, finish, locate_booking, preview, read_booking};
+use crate::outcome::{Error, Exit, Result};
+use crate::terminal::prompt::Question;
+use crate::terminal::view::BookingView;
 
 /// Cancel a booking
 ///

@@ -1,12 +1,11 @@
 use serde_json::Value;
 
-use crate::api::session;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::model::document::Document;
+use crate::app::Context;
+use crate::client::session;
+use crate::json::Document;
 use crate::model::id::id;
-use crate::output::{Page, Tone, View};
+use crate::outcome::{Exit, Result};
+use crate::terminal::output::{Page, Tone, View};
 
 /// Check whether a person's provider account has a card on file
 #[derive(clap::Args, Debug)]

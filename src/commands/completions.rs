@@ -1,10 +1,9 @@
 use clap::ValueEnum;
 use serde_json::json;
 
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::model::document::Document;
-use crate::output::{Output, Page, View};
+use crate::json::Document;
+use crate::outcome::{Exit, Result};
+use crate::terminal::output::{Output, Page, View};
 
 /// Print the completion script of a shell
 ///

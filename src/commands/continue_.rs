@@ -1,17 +1,16 @@
 use std::time::Duration;
 
 use super::field::{Field, body, field};
-use crate::api::Continuation;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::model::booking::{Booking, Status};
-use crate::model::id::id;
-use crate::situation::show_command;
-use crate::walk::{
+use crate::app::Context;
+use crate::app::in_flight::show_command;
+use crate::client::Continuation;
+use crate::flows::{
     Outcome, finish, locate_booking, payment_answer, preview, read_booking, read_file, read_stdin,
     send_answer, wait_while_processing, walk_through,
 };
+use crate::model::booking::{Booking, Status};
+use crate::model::id::id;
+use crate::outcome::{Error, Exit, Result};
 
 /// How long a person is kept waiting for a booking that is processing.
 const PATIENCE: Duration = Duration::from_secs(120);

@@ -1,10 +1,9 @@
 use serde_json::{Value, json};
 
-use crate::catalog::{CATALOG, Entry, entry};
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::model::document::Document;
-use crate::output::{Output, Page, TableCell, Tone, View};
+use crate::json::Document;
+use crate::outcome::catalog::{CATALOG, Entry, entry};
+use crate::outcome::{Error, Exit, Result};
+use crate::terminal::output::{Output, Page, TableCell, Tone, View};
 
 /// Explain a status or an error code, and what to do next
 ///

@@ -3,9 +3,9 @@
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Number, Value};
 
-use crate::api::Call;
-use crate::error::{Error, Result};
-use crate::model::document::plain;
+use crate::client::Call;
+use crate::json::plain;
+use crate::outcome::{Error, Result};
 
 /// How deep a field's brackets may nest: deeper ones no service reads.
 const DEEPEST: usize = 32;

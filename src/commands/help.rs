@@ -1,13 +1,12 @@
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
-use crate::api::Dialect;
+use crate::adapter::Dialect;
 use crate::config::Environment;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::model::document::Document;
-use crate::output::{Output, Page, TableCell, View};
+use crate::json::Document;
+use crate::outcome::{Error, Exit, Result};
 use crate::sandbox::seed::Scenario;
+use crate::terminal::output::{Output, Page, TableCell, View};
 
 /// Explain a topic, or a command
 #[derive(clap::Args, Debug)]

@@ -1,13 +1,12 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::app::Context;
 use crate::config::Target;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::journal::Window;
-use crate::model::document::Document;
-use crate::output::{Page, TableCell, Tone, View};
+use crate::json::Document;
+use crate::outcome::{Exit, Result};
+use crate::terminal::output::{Page, TableCell, Tone, View};
 
 /// Show what is left of each rate limit, as last seen
 ///

@@ -33,11 +33,10 @@ pub(crate) use completions::Shell;
 pub(crate) use help::Topic;
 pub(crate) use overview::template;
 
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::output::Output;
-use crate::setup::Setup;
+use crate::app::Context;
+use crate::app::Setup;
+use crate::outcome::{Exit, Result};
+use crate::terminal::output::Output;
 
 /// Every verb, registered in one line; `overview` groups them for the help, in this order.
 #[derive(Subcommand, Debug)]

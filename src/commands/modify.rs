@@ -4,19 +4,18 @@ use serde_json::{Map, Value};
 
 use super::field::Extra;
 use super::timing::Zone;
-use crate::api::Changes;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
+use crate::app::Context;
+use crate::app::in_flight::show_command;
+use crate::client::Changes;
+use crate::flows::{
+    Zoning, change, finish, locate_booking, locate_venue, offered, preview, read_booking, resolve,
+};
+use crate::json::plain;
 use crate::model::booking::{Booking, Status};
-use crate::model::document::plain;
 use crate::model::id::id;
 use crate::model::party;
 use crate::model::when::When;
-use crate::situation::show_command;
-use crate::walk::{
-    Zoning, change, finish, locate_booking, locate_venue, offered, preview, read_booking, resolve,
-};
+use crate::outcome::{Error, Exit, Result};
 
 /// Change a confirmed booking: its time, party size or seating
 ///

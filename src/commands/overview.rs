@@ -4,7 +4,7 @@ use clap::Subcommand;
 use clap::builder::Styles;
 
 use super::Command;
-use crate::output::wrap;
+use crate::terminal::output::wrap;
 
 /// Every command once, under what somebody wants who looks for it; in the order of [`Command`].
 const GROUPS: [(&str, &[&str]); 7] = [

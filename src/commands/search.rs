@@ -2,15 +2,14 @@ use clap::builder::PossibleValuesParser;
 
 use super::field::Extra;
 use super::timing::At;
-use crate::api::{VenueQuery, Where};
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
+use crate::app::Context;
+use crate::client::{VenueQuery, Where};
+use crate::flows::{VERTICALS, find_venues, resolve};
 use crate::journal::Shown;
 use crate::model::party;
 use crate::model::zone::system_zone;
-use crate::view::VenueList;
-use crate::walk::{VERTICALS, find_venues, resolve};
+use crate::outcome::{Error, Exit, Result};
+use crate::terminal::view::VenueList;
 
 /// Search venues
 ///

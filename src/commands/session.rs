@@ -1,18 +1,18 @@
 use serde_json::{Value, json};
 
 use super::field::Extra;
-use crate::api::{Call, list, session};
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::model::document::{Document, plain};
+use crate::adapter::list;
+use crate::app::Context;
+use crate::app::in_flight::Situation;
+use crate::client::{Call, session};
+use crate::flows::{not_a_list, preview, read_stdin};
+use crate::json::{Document, plain};
 use crate::model::id::id;
 use crate::model::moment::human;
 use crate::model::shell;
-use crate::output::{Page, TableCell, Tone, View};
-use crate::prompt::Question;
-use crate::situation::Situation;
-use crate::walk::{not_a_list, preview, read_stdin};
+use crate::outcome::{Error, Exit, Result};
+use crate::terminal::output::{Page, TableCell, Tone, View};
+use crate::terminal::prompt::Question;
 
 /// Connect a person's own provider account, to book signed in
 #[derive(clap::Subcommand, Debug)]
@@ -254,7 +254,7 @@ async fn confirm(context: &Context, id: &str) -> Result<()> {
     let question = Question::new(
         format!(
             "Disconnect {}? The saved sign-in is destroyed",
-            crate::output::visible(id)
+            crate::terminal::output::visible(id)
         ),
         "--yes",
         "the go-ahead",

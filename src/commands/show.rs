@@ -1,10 +1,9 @@
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
+use crate::app::Context;
+use crate::flows::{find_booking, locate_booking, read_booking};
 use crate::model::booking::Booking;
 use crate::model::id::id;
-use crate::view::{BookingList, BookingView};
-use crate::walk::{locate_booking, read_booking};
+use crate::outcome::{Error, Exit, Result};
+use crate::terminal::view::{BookingList, BookingView};
 
 /// Show bookings: state, why, and what can be done
 #[derive(clap::Args, Debug)]
@@ -27,7 +26,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .map(|named| locate_booking(context, named))
         .collect::<Result<_>>()?;
     if let [id] = ids.as_slice() {
-        let booking = read_booking(context, id).await?;
+        let booking = read(context, id, args.exit_status).await?;
         let dialect = context.dialect();
         context.out.emit(&BookingView {
             booking: &booking,
@@ -42,7 +41,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let mut bookings = Vec::new();
     let mut failed = None;
     for id in &ids {
-        match read_booking(context, id).await {
+        match read(context, id, args.exit_status).await {
             Ok(booking) => bookings.push(booking),
             // A person is shown the others all the same; a script is given all of them or none.
             Err(mut error) if context.out.is_human() && is_about_one(&error) => {
@@ -67,6 +66,14 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .map(Booking::exit)
         .find(|exit| *exit != Exit::Done);
     Ok(exit.filter(|_| args.exit_status).unwrap_or(Exit::Done))
+}
+
+/// Reads one booking. Where the exit code speaks for it, it has to be the one that was asked for.
+async fn read(context: &Context, id: &str, is_judged: bool) -> Result<Booking> {
+    match is_judged {
+        true => read_booking(context, id).await,
+        false => find_booking(context, id).await,
+    }
 }
 
 /// Whether the next booking may be read although this one cannot.

@@ -1,12 +1,11 @@
 use super::field::Extra;
 use super::timing::At;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::app::Context;
+use crate::flows::{Zoning, locate_venue, offered};
 use crate::journal::Shown;
 use crate::model::party;
-use crate::view::SlotList;
-use crate::walk::{Zoning, locate_venue, offered};
+use crate::outcome::{Exit, Result};
+use crate::terminal::view::SlotList;
 
 /// List the bookable slots of a venue on a day
 ///

@@ -1,13 +1,12 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::api::Call;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::model::document::{Document, plain};
+use crate::app::Context;
+use crate::client::Call;
+use crate::json::{Document, plain};
 use crate::model::moment::human;
-use crate::output::{Page, Tone, View};
+use crate::outcome::{Exit, Result};
+use crate::terminal::output::{Page, Tone, View};
 
 /// Show the service: version, time, endpoints, clock difference
 #[derive(clap::Args, Debug)]

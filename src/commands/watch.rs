@@ -2,15 +2,14 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::app::Context;
+use crate::app::in_flight::Situation;
+use crate::flows::{locate_booking, read_booking};
 use crate::model::booking::{Booking, Status};
 use crate::model::id::id;
 use crate::model::shell;
-use crate::situation::Situation;
-use crate::view::BookingView;
-use crate::walk::{locate_booking, read_booking};
+use crate::outcome::{Exit, Result};
+use crate::terminal::view::BookingView;
 
 /// The pause between two looks: 300 reads fit into the service's five minutes.
 const PAUSE: Duration = Duration::from_secs(2);

@@ -6,8 +6,8 @@ use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::file::ConfigFile;
 use super::target::{BaseUrl, SANDBOX_PROFILE};
-use crate::error::{Error, Result, reason};
-use crate::{ownership, private_file};
+use crate::outcome::{Error, Result, reason};
+use crate::platform::{ownership, private_file};
 
 /// A name that a profile may have: visible ASCII without blanks, and not `sandbox`.
 #[derive(Clone, Debug, PartialEq, Eq)]

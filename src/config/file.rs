@@ -7,10 +7,10 @@ use serde::Deserialize;
 use toml::{Spanned, Value};
 
 use super::{BaseUrl, SANDBOX_PROFILE};
-use crate::api::Dialect;
-use crate::error::{Error, Result, reason};
+use crate::adapter::Dialect;
 use crate::model::retention::Retention;
-use crate::{ownership, private_file};
+use crate::outcome::{Error, Result, reason};
+use crate::platform::{ownership, private_file};
 
 /// The whole file. Keys that nobody knows are refused: a typo must not silently mean the default.
 #[derive(Debug, Default, Deserialize)]
@@ -185,7 +185,7 @@ mod tests {
             );
             let error = read(&file).unwrap_err();
             let key = name.split(' ').next().unwrap();
-            assert_eq!(error.exit, crate::exit::Exit::Config);
+            assert_eq!(error.exit, crate::outcome::Exit::Config);
             let said = format!("line 4: profile x: dialect.{key} ");
             assert!(error.message.contains(&said), "{}", error.message);
             assert!(error.message.contains(why), "{}", error.message);

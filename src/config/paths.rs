@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use directories::ProjectDirs;
 
 use super::Environment;
-use crate::error::{Error, Result};
+use crate::outcome::{Error, Result};
 
 /// The files of one installation: the platform's own folders, or everything under `BOOKCTL_HOME`.
 #[derive(Clone, Debug)]

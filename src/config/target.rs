@@ -6,9 +6,9 @@ use reqwest::Url;
 
 use super::file::ConfigFile;
 use super::{Environment, Paths};
-use crate::api::Dialect;
-use crate::error::{Error, Result};
+use crate::adapter::Dialect;
 use crate::model::retention::Retention;
+use crate::outcome::{Error, Result};
 use crate::secrets::{Account, Secret};
 
 /// The profile name that always means the embedded sandbox.
@@ -315,7 +315,7 @@ mod tests {
         let unnamed = LIVE.replace("default_profile = 'live'", "");
         for file in ["", &unnamed] {
             let error = resolve_with(None, &key, file).unwrap_err();
-            assert_eq!(error.exit, crate::exit::Exit::Config);
+            assert_eq!(error.exit, crate::outcome::Exit::Config);
         }
         let service = remote(resolve_with(None, &key, LIVE));
         assert_eq!(service.profile.as_deref(), Some("live"));

@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 
 use super::Journal;
 use super::runs::{Evidence, Outcome, State, may_be_sent_by, state_of};
-use crate::error::{Error, Result};
 use crate::model::request::canonical;
+use crate::outcome::{Error, Result};
 
 /// One time that an attempt was sent.
 #[derive(Clone, Debug)]

@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::Journal;
-use crate::error::Result;
+use crate::json::Document;
 use crate::model::booking::Booking;
-use crate::model::document::Document;
+use crate::outcome::Result;
 
 /// A booking of the journal.
 #[derive(Clone, Debug)]

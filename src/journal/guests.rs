@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
 use super::Journal;
-use crate::error::Result;
 use crate::model::retention::Retention;
+use crate::outcome::Result;
 
 /// What one create forgets at most, so that none takes long: more than one create ever adds.
 const PURGED_AT_ONCE: u32 = 1000;

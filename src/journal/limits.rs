@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::Journal;
-use crate::error::Result;
+use crate::outcome::Result;
 
 /// An answer may be a second off: its reset is told in whole seconds.
 const SLACK: SignedDuration = SignedDuration::from_secs(2);

@@ -10,6 +10,8 @@ mod guests;
 mod limits;
 #[cfg(test)]
 mod plans;
+#[cfg(test)]
+mod protocol_model;
 mod recover;
 mod remembered;
 mod run_log;

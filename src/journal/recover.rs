@@ -9,9 +9,9 @@ use rusqlite::{Connection, OpenFlags, params_from_iter};
 
 use super::Journal;
 use super::store::Unusable;
-use crate::error::{Error, Result, reason};
-use crate::patience::Wait;
-use crate::private_file::{self, beside};
+use crate::outcome::{Error, Result, reason};
+use crate::platform::lock_wait::Wait;
+use crate::platform::private_file::{self, beside};
 
 /// What became of a journal.
 #[derive(Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
 
 use super::Journal;
-use crate::error::Result;
 use crate::model::slot::Slot;
 use crate::model::venue::Venue;
+use crate::outcome::Result;
 
 /// Slots are forgotten this long after they were seen: by then they are past or taken.
 const KEEP_SLOTS_SECONDS: i64 = 30 * 24 * 3600;

@@ -8,8 +8,8 @@ use super::attempts::{another_account, derived, find, request_hash, runs};
 use super::limits::{self, Window};
 use super::runs::{Earlier, Outcome, State, earlier, may_be_sent_by};
 use super::{Journal, bookings, guests};
-use crate::error::{Error, Result};
 use crate::model::booking::Booking;
+use crate::outcome::{Error, Result};
 
 /// A run that this process has begun.
 #[derive(Clone, Debug, PartialEq, Eq)]

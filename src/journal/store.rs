@@ -7,10 +7,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::limits::{self, Window};
 use super::schema::STEPS;
-use crate::error::{Error, Result, reason};
 use crate::model::retention::Retention;
-use crate::patience::{Patience, Wait};
-use crate::{ownership, private_file};
+use crate::outcome::{Error, Result, reason};
+use crate::platform::lock_wait::{Patience, Wait};
+use crate::platform::{ownership, private_file};
 
 /// The journal of one installation, seen from one service: `origin` keeps apart what belongs to others.
 pub(crate) struct Journal {

@@ -5,9 +5,9 @@ use std::fmt;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::document::Document;
-use crate::catalog::{self, Retry};
-use crate::exit::Exit;
+use crate::json::Document;
+use crate::outcome::Exit;
+use crate::outcome::catalog::{self, Retry};
 
 /// How long a booking waits for an answer, unless it says otherwise (spec, Limits, 5).
 const LONGEST_WAIT: SignedDuration = SignedDuration::from_mins(20);

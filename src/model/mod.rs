@@ -1,10 +1,8 @@
 //! What is read from the service's documents, and what people write. Unknown fields are kept by whoever shows them.
 
 pub(crate) mod booking;
-pub(crate) mod document;
 pub(crate) mod duration;
 pub(crate) mod id;
-mod mended;
 pub(crate) mod moment;
 pub(crate) mod money;
 pub(crate) mod party;

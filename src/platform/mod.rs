@@ -1,4 +1,11 @@
-//! What the rest stands on, and what knows nothing of bookings: files of SQLite, a server for HTTP/1.
+//! What differs by system, or is shared by rooms that know nothing of each other: SQLite files, an HTTP/1 server, private
+//! files, waiting for locks, signals.
 
 pub(crate) mod http1;
+pub(crate) mod lock_wait;
+pub(crate) mod ownership;
+pub(crate) mod private_file;
+pub(crate) mod process;
+pub(crate) mod regular_file;
+pub(crate) mod signals;
 pub(crate) mod sqlite;

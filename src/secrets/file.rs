@@ -9,8 +9,8 @@ use zeroize::Zeroizing;
 
 use super::account::{Account, Item};
 use super::secret::Secret;
-use crate::error::{Error, Result, reason};
-use crate::{ownership, private_file};
+use crate::outcome::{Error, Result, reason};
+use crate::platform::{ownership, private_file};
 
 /// The file; 0600, beside `config.toml`.
 #[derive(Clone, Debug)]

@@ -3,9 +3,8 @@
 use super::account::{Account, Item};
 use super::secret::Secret;
 use super::vault::{Found, Vault};
-use crate::error::{Error, Result};
-use crate::exit::Exit;
 use crate::model::shell;
+use crate::outcome::{Error, Exit, Result};
 
 /// The way to a key.
 #[derive(Debug)]

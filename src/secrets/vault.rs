@@ -6,8 +6,7 @@ use super::account::{Account, Item};
 use super::file::SecretsFile;
 use super::keyring::Keyring;
 use super::secret::Secret;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
+use crate::outcome::{Error, Exit, Result};
 
 /// Where a secret is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -12,7 +12,7 @@ use super::post::{Endpoint, client, innermost};
 use super::signature::sign;
 use super::slate::{Slate, Taken};
 use super::store::{Answer, Parcel};
-use crate::error::Result;
+use crate::outcome::Result;
 use crate::secrets::Secret;
 
 /// A signature that is older is made anew: an app that looks at its time would refuse it.

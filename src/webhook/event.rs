@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::model::document::plain;
+use crate::json::plain;
 
 /// The names that the specification leaves open.
 #[derive(Clone, Debug)]

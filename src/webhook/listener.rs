@@ -18,7 +18,7 @@ use super::receiver::{Outlet, Receiver, router};
 use super::schedule::Schedule;
 use super::slate::Slate;
 use super::store::Store;
-use crate::error::{Error, Result};
+use crate::outcome::{Error, Result};
 use crate::platform::http1;
 use crate::secrets::Secret;
 

@@ -7,8 +7,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 
 use crate::config::is_loopback;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
+use crate::outcome::{Error, Exit, Result};
 use crate::secrets::conceal;
 
 /// How long a consumer may take to answer ("Events", 6).

@@ -4,7 +4,7 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::api::Dialect;
+use crate::adapter::Dialect;
 
 /// The event kinds that there are ("Events", 2).
 pub(crate) const KINDS: [&str; 7] = [

@@ -2,6 +2,7 @@
 //! is told meanwhile, nothing is booked twice and nothing is forgotten.
 
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use crate::harness::{
     Act, Gate, Home, Misbehaving, Output, Running, Stopped, SystemCall, run_injected, run_traced,
@@ -239,7 +240,7 @@ fn stopped_meanwhile(way: usize, call: &SystemCall) -> Kept {
         Then::IsKilledMeanwhile => {
             // It comes to the service, or to its end where the first one holds the journal.
             while !gate.has_held() && !second.has_ended() {
-                std::thread::sleep(std::time::Duration::from_millis(2));
+                std::thread::sleep(Duration::from_millis(2));
             }
             let first = first.kill();
             gate.open();
@@ -281,6 +282,12 @@ fn of_many_creates_of_one_key_that_are_killed_at_random_one_booking_is_left() {
                 _ => Act::lost(),
             });
             let home = home(&service, round % 2 == 1);
+            // How long one takes now, as busy as the machine is; eight at once take several times as long.
+            let elsewhere = Misbehaving::start(|_| Act::proper());
+            let alone = crate::two_runs::home(&elsewhere, false);
+            let began = Instant::now();
+            alone.run(booking(KEY, &IMPATIENT)).exits(0);
+            let longest = 4 * began.elapsed();
             let ended: Vec<Output> = std::thread::scope(|scope| {
                 let started: Vec<_> = (0..8)
                     .map(|number| {
@@ -288,9 +295,7 @@ fn of_many_creates_of_one_key_that_are_killed_at_random_one_booking_is_left() {
                         scope.spawn(move || {
                             let running = home.start(booking(KEY, &IMPATIENT));
                             let moment = crate::harness::random(round * 8 + number);
-                            std::thread::sleep(
-                                std::time::Duration::from_millis(250).mul_f64(moment),
-                            );
+                            std::thread::sleep(longest.mul_f64(moment));
                             running.kill()
                         })
                     })

@@ -226,7 +226,7 @@ fn a_filter_that_is_none_is_refused_before_anything_is_sent() {
         filtered(filter).refused(2, "usage");
     }
     assert!(server.requests().is_empty());
-    filtered(".").refused(15, "network");
+    filtered(".").refused(15, "unexpected_answer");
     assert!(!server.requests().is_empty());
 }
 

@@ -1,17 +1,16 @@
 use std::io::Read;
 use std::path::Path;
 
-use crate::api::Call;
+use crate::app::Context;
+use crate::app::Setup;
+use crate::client::Call;
 use crate::config::{
     BaseUrl, ConfigFile, Environment, ProfileName, SANDBOX_PROFILE, Service, Target, edit,
 };
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
 use crate::model::shell;
-use crate::prompt::Question;
+use crate::outcome::{Error, Exit, Result};
 use crate::secrets::{Account, Item, Secret, Storage, Vault, silent};
-use crate::setup::Setup;
+use crate::terminal::prompt::Question;
 
 use super::status::{Row, Rows};
 

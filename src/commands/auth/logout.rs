@@ -1,9 +1,8 @@
+use crate::app::Setup;
 use crate::config::Target;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
+use crate::flows::forget_secrets;
+use crate::outcome::{Error, Exit, Result};
 use crate::secrets::Vault;
-use crate::setup::Setup;
-use crate::walk::forget_secrets;
 
 use super::status::{Row, Rows};
 

@@ -6,9 +6,8 @@ mod status;
 
 use clap::Subcommand;
 
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::setup::Setup;
+use crate::app::Setup;
+use crate::outcome::{Exit, Result};
 
 /// API keys: store, remove, and see where one comes from
 ///

@@ -1,12 +1,11 @@
 use serde_json::{Value, json};
 
+use crate::app::Setup;
 use crate::config::{ConfigFile, Environment, SANDBOX_PROFILE, Service, Target};
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::model::document::Document;
-use crate::output::{Page, TableCell, Tone, View};
+use crate::json::Document;
+use crate::outcome::{Error, Exit, Result};
 use crate::secrets::{Account, Found, Item, Secret, Vault, look_up};
-use crate::setup::Setup;
+use crate::terminal::output::{Page, TableCell, Tone, View};
 
 /// Show where each profile's key comes from; nothing of a key but its kind and its end
 ///

@@ -5,18 +5,17 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::api::create_call;
+use crate::app::Context;
+use crate::client::create_call;
 use crate::config::Target;
-use crate::context::Context;
-use crate::error::{Error, Result, reason};
-use crate::exit::Exit;
-use crate::model::document::{Document, plain};
-use crate::model::moment::{human, local};
-use crate::output::{Page, TableCell, View};
-use crate::view::{RequestView, tone_of};
-use crate::walk::{
+use crate::flows::{
     Format, Identity, Keyed, Manner, RowResult, keyed, mention_doubtful, read_rows, run_batch,
 };
+use crate::json::{Document, plain};
+use crate::model::moment::{human, local};
+use crate::outcome::{Error, Exit, Result, reason};
+use crate::terminal::output::{Page, TableCell, View};
+use crate::terminal::view::{RequestView, tone_of};
 
 /// The largest batch that is read: it is read whole, so that a mistake in its last row is found before the first
 /// is sent.
@@ -192,7 +191,7 @@ impl View for ResultLine<'_> {
             Err(error) => page.columns(vec![
                 (number, digits),
                 (
-                    TableCell::toned(error.code.as_str(), crate::output::Tone::Bad),
+                    TableCell::toned(error.code.as_str(), crate::terminal::output::Tone::Bad),
                     15,
                 ),
                 (TableCell::from(error.message.as_str()), 0),

@@ -3,18 +3,17 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::json;
 
+use crate::app::Context;
+use crate::app::in_flight::{Situation, resume_command};
 use crate::commands::timing::Zone;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
 use crate::journal::{Forgotten, Journal};
-use crate::model::document::Document;
+use crate::json::Document;
 use crate::model::id::id;
 use crate::model::when::When;
 use crate::model::zone::system_zone;
-use crate::output::{Page, Tone, View, visible};
-use crate::prompt::Question;
-use crate::situation::{Situation, resume_command};
+use crate::outcome::{Error, Exit, Result};
+use crate::terminal::output::{Page, Tone, View, visible};
+use crate::terminal::prompt::Question;
 
 /// Forget guests: what this machine keeps of them is overwritten
 ///

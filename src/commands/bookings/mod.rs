@@ -5,12 +5,11 @@ mod refresh;
 
 use jiff::Timestamp;
 
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::app::Context;
+use crate::flows::open_bookings;
 use crate::model::booking::Booking;
-use crate::view::{BookingList, Listed, MadeHere};
-use crate::walk::open_bookings;
+use crate::outcome::{Exit, Result};
+use crate::terminal::view::{BookingList, Listed, MadeHere};
 use refresh::refresh;
 
 /// List what this machine booked, and forget its guests

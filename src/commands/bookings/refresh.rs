@@ -1,10 +1,9 @@
 //! What is not finished, read anew.
 
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::app::Context;
+use crate::flows::read_booking;
 use crate::model::shell;
-use crate::walk::read_booking;
+use crate::outcome::{Exit, Result};
 
 /// A third of what the service allows in five minutes (spec, Limits): the rest is for other commands.
 const AT_ONCE: u32 = 100;

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::exit::Exit;
-use crate::model::document::Document;
-use crate::output::{Page, Tone, View};
+use crate::json::Document;
+use crate::outcome::Exit;
+use crate::terminal::output::{Page, Tone, View};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {

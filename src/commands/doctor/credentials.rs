@@ -2,7 +2,7 @@
 
 use super::check::Check;
 use crate::config::{Service, Target};
-use crate::error::Result;
+use crate::outcome::Result;
 use crate::secrets::{Secret, Vault, look_up};
 
 /// The key of a service and where it comes from; `None` where the embedded sandbox brings its own.

@@ -4,15 +4,14 @@ mod check;
 mod credentials;
 mod service;
 
+use crate::app::Context;
+use crate::app::Setup;
 use crate::config::{ConfigFile, SANDBOX_PROFILE};
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
 use crate::journal::Journal;
-use crate::output::Output;
+use crate::outcome::{Error, Exit, Result};
+use crate::platform::{ownership, private_file};
 use crate::secrets::Vault;
-use crate::setup::Setup;
-use crate::{ownership, private_file};
+use crate::terminal::output::Output;
 use check::{Check, Checks};
 
 /// Check everything that a command needs, and say how to mend it

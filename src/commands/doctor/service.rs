@@ -7,12 +7,11 @@ use serde_json::Value;
 
 use super::check::Check;
 use super::credentials::Key;
-use crate::api::{Answer, Call, Client, Failure};
+use crate::app::Context;
+use crate::client::{Answer, Call, Client, Failure};
 use crate::config::{Service, Target};
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
 use crate::model::shell;
+use crate::outcome::{Error, Exit, Result};
 
 /// How long an answer may take, unless `--timeout` says otherwise: a look is no request that matters.
 const LIMIT: Duration = Duration::from_secs(3);

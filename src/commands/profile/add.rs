@@ -1,14 +1,13 @@
 use std::path::PathBuf;
 
-use crate::api::Dialect;
+use crate::adapter::Dialect;
+use crate::app::Setup;
 use crate::commands::field::{Field, raw_field};
 use crate::config::{BaseUrl, ProfileName, edit};
-use crate::error::{Error, Result, reason};
-use crate::exit::Exit;
-use crate::model::document::plain;
+use crate::json::plain;
 use crate::model::retention::Retention;
 use crate::model::shell;
-use crate::setup::Setup;
+use crate::outcome::{Error, Exit, Result, reason};
 
 /// Add a profile
 ///

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::app::Setup;
 use crate::config::{ConfigFile, Environment, Profile, SANDBOX_PROFILE};
-use crate::error::Result;
-use crate::model::document::{Document, plain};
+use crate::json::{Document, plain};
 use crate::model::shell;
-use crate::output::{Page, TableCell, Tone, View};
-use crate::setup::Setup;
+use crate::outcome::Result;
+use crate::terminal::output::{Page, TableCell, Tone, View};
 
 /// One profile; the sandbox is one without an address.
 pub(super) struct Row {

@@ -6,10 +6,9 @@ mod remove;
 
 use clap::Subcommand;
 
+use crate::app::Setup;
 use crate::config::{ConfigFile, SANDBOX_PROFILE, edit};
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::setup::Setup;
+use crate::outcome::{Exit, Result};
 use listing::{Profiles, Row};
 
 /// The services that bookctl can talk to

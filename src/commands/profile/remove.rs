@@ -1,10 +1,9 @@
+use crate::app::Setup;
 use crate::config::{SANDBOX_PROFILE, edit};
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::prompt::Question;
+use crate::flows::forget_secrets;
+use crate::outcome::{Error, Exit, Result};
 use crate::secrets::{Account, Vault};
-use crate::setup::Setup;
-use crate::walk::forget_secrets;
+use crate::terminal::prompt::Question;
 
 use super::listing::{Profiles, rows};
 

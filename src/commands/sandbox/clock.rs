@@ -2,14 +2,13 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::api::Call;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::model::document::{Document, plain};
+use crate::app::Context;
+use crate::client::Call;
+use crate::json::{Document, plain};
 use crate::model::duration::jump;
 use crate::model::moment::human;
-use crate::output::{Page, Tone, View};
+use crate::outcome::{Exit, Result};
+use crate::terminal::output::{Page, Tone, View};
 
 /// Show the sandbox's clock, or move it: expiries and whatever else is due come with it
 #[derive(clap::Args, Debug)]
@@ -60,7 +59,7 @@ impl View for Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::{Look, Wants};
+    use crate::terminal::output::{Look, Wants};
 
     #[test]
     fn the_clock_is_shown_as_a_person_reads_it() {

@@ -1,10 +1,9 @@
 use serde_json::json;
 
 use super::listing::Listing;
-use crate::api::Call;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::app::Context;
+use crate::client::Call;
+use crate::outcome::{Exit, Result};
 
 /// Show the webhook deliveries with every attempt, or send one again
 #[derive(clap::Args, Debug)]

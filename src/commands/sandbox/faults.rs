@@ -3,11 +3,10 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::listing::Listing;
-use crate::api::Call;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::app::Context;
+use crate::client::Call;
 use crate::model::duration::duration;
+use crate::outcome::{Exit, Result};
 
 /// Make calls fail on purpose: delays, statuses, dropped connections, broken answers
 #[derive(clap::Args, Debug)]
@@ -110,7 +109,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn listing(document: crate::model::document::Document) -> Listing {
+fn listing(document: crate::json::Document) -> Listing {
     Listing {
         document,
         field: "faults",

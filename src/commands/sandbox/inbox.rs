@@ -1,8 +1,7 @@
 use super::listing::Listing;
-use crate::api::Call;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::app::Context;
+use crate::client::Call;
+use crate::outcome::{Exit, Result};
 
 /// Show the text messages that the sandbox sent, newest first: one-time codes and session codes
 #[derive(clap::Args, Debug)]

@@ -1,8 +1,7 @@
 use super::listing::Listing;
-use crate::api::Call;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::app::Context;
+use crate::client::Call;
+use crate::outcome::{Exit, Result};
 
 /// List the API keys that the sandbox knows, and what each is for
 #[derive(clap::Args, Debug)]

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::model::document::{Document, plain};
+use crate::json::{Document, plain};
 use crate::model::moment::human;
-use crate::output::{Page, TableCell, View};
+use crate::terminal::output::{Page, TableCell, View};
 
 /// One column: its heading, and the field it shows.
 pub(super) type Column = (&'static str, &'static str);

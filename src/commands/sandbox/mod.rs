@@ -14,9 +14,8 @@ mod serve;
 
 use clap::Subcommand;
 
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::app::Context;
+use crate::outcome::{Exit, Result};
 
 /// The whole service, offline: serve it, move its clock, break it
 ///

@@ -1,12 +1,11 @@
 use serde_json::{Map, Value};
 
-use crate::api::Call;
+use crate::app::Context;
+use crate::client::Call;
 use crate::commands::field::{Field, field};
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::model::document::{Document, plain};
-use crate::output::{Page, Tone, View};
+use crate::json::{Document, plain};
+use crate::outcome::{Exit, Result};
+use crate::terminal::output::{Page, Tone, View};
 
 /// Show the organization's settings, or change them: webhook URL and secret, billing, suspension
 #[derive(clap::Args, Debug)]

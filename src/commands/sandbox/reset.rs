@@ -1,11 +1,10 @@
 use serde_json::json;
 
-use crate::api::Call;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::model::document::Document;
-use crate::output::{Page, View};
+use crate::app::Context;
+use crate::client::Call;
+use crate::json::Document;
+use crate::outcome::{Exit, Result};
+use crate::terminal::output::{Page, View};
 
 /// Empty the sandbox: its bookings, messages and clock are as they were at first
 #[derive(clap::Args, Debug)]

@@ -6,10 +6,9 @@ use tokio::net::TcpListener;
 use tokio::process::Command;
 use tokio::sync::oneshot;
 
-use crate::context::{Context, Signals};
-use crate::error::{Error, Result, reason};
-use crate::exit::Exit;
-use crate::process::with_core_dumps;
+use crate::app::{Context, Signals};
+use crate::outcome::{Error, Exit, Result, reason};
+use crate::platform::process::with_core_dumps;
 use crate::sandbox::seed::Scenario;
 use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox, live_webhook_secret};
 

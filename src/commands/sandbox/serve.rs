@@ -1,17 +1,17 @@
+use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use crate::context::{Context, Signals};
-use crate::error::{Error, Result, reason};
-use crate::exit::Exit;
+use crate::app::{Context, Signals};
 use crate::model::duration::lasting;
-use crate::output::{Output, Page, Tone, View};
-use crate::ownership;
+use crate::outcome::{Error, Exit, Result, reason};
+use crate::platform::ownership;
 use crate::sandbox::{Database, OnRequest, Options, Sandbox};
+use crate::terminal::output::{Output, Page, Tone, View};
 
 /// Serve the sandbox on this machine until Ctrl-C or SIGTERM
 ///
@@ -45,7 +45,17 @@ pub(crate) struct Args {
     delivery_interval: Duration,
 }
 
+/// Whether a file that a person names is one that `mktemp` has made: empty, and without a log beside it. The sandbox's
+/// own file is never empty, so that one of these has lost what was in it.
+fn is_blank(file: &Path) -> bool {
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    let is_empty = |file: &Path| fs::metadata(file).is_ok_and(|it| it.is_file() && it.len() == 0);
+    is_empty(file) && !Path::new(&log).exists()
+}
+
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let named = args.database.clone();
     let database = match (args.ephemeral, args.database) {
         (true, _) => Database::Memory,
         (false, Some(file)) => Database::File(file),
@@ -57,6 +67,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     };
     if let Database::File(file) = &database {
         ownership::refuse_others(file)?;
+    }
+    if let Some(file) = named.filter(|file| is_blank(file)) {
+        fs::remove_file(&file)
+            .map_err(|error| Error::io(format!("{} cannot be replaced", file.display()), &error))?;
     }
     let sandbox = Sandbox::open(Options {
         limits: !args.no_limits,
@@ -124,7 +138,7 @@ impl Ready {
 }
 
 impl View for Ready {
-    fn json(&self) -> crate::model::document::Document {
+    fn json(&self) -> crate::json::Document {
         json!({
             "base_url": self.base_url,
             "openapi_url": self.openapi_url(),

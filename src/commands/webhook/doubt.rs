@@ -1,8 +1,7 @@
 //! Why a delivery does not verify, as a person and a script are told.
 
 use super::verify::Evidence;
-use crate::error::Error;
-use crate::exit::Exit;
+use crate::outcome::{Error, Exit};
 use crate::secrets::Secret;
 use crate::webhook::{
     Header, Malformed, Suspicion, Unverified, owner_of_header, owner_of_value, suspect, torn,

@@ -3,13 +3,12 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::send::no_answer;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::model::document::Document;
-use crate::output::{Page, TableCell, Tone, View};
-use crate::situation::Situation;
-use crate::walk::{read_booking, webhook_secrets};
+use crate::app::Context;
+use crate::app::in_flight::Situation;
+use crate::flows::{read_booking, webhook_secrets};
+use crate::json::Document;
+use crate::outcome::{Error, Exit, Result};
+use crate::terminal::output::{Page, TableCell, Tone, View};
 use crate::webhook::drill::{Check, Finding, Ledger, Report, Subject, judge, plan, run as make};
 use crate::webhook::{DEADLINE, Endpoint, NoReply, Poster};
 

@@ -4,8 +4,8 @@ use std::io;
 
 use jiff::Timestamp;
 
-use crate::error::{Error, Result, reason};
-use crate::output::Terminals;
+use crate::outcome::{Error, Result, reason};
+use crate::terminal::output::Terminals;
 use crate::webhook::Source;
 
 /// Runs what reads a body on a thread of its own, so that Ctrl-C ends a pipe that says nothing.

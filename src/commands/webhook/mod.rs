@@ -11,9 +11,8 @@ mod verify;
 
 use clap::Subcommand;
 
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::app::Context;
+use crate::outcome::{Exit, Result};
 use crate::webhook::Names;
 
 /// Receive, send, sign and verify events, and examine a consumer

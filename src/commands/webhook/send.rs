@@ -3,16 +3,15 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::api::Call;
+use crate::app::Context;
+use crate::app::in_flight::Situation;
+use crate::client::Call;
 use crate::commands::field::{Field, field};
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::model::document::Document;
-use crate::output::{Page, Tone, View};
-use crate::situation::Situation;
-use crate::view::RequestView;
-use crate::walk::{read_booking, webhook_secrets};
+use crate::flows::{read_booking, webhook_secrets};
+use crate::json::Document;
+use crate::outcome::{Error, Exit, Result};
+use crate::terminal::output::{Page, Tone, View};
+use crate::terminal::view::RequestView;
 use crate::webhook::{
     DEADLINE, Endpoint, KINDS, NoReply, Poster, Reaction, Specimen, sign, status_of, summary_of,
 };

@@ -2,12 +2,11 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::input::{blocking, body, one_stdin, unreadable};
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::model::document::Document;
-use crate::output::{Page, TableCell, View};
-use crate::walk::webhook_secrets;
+use crate::app::Context;
+use crate::flows::webhook_secrets;
+use crate::json::Document;
+use crate::outcome::{Error, Exit, Result};
+use crate::terminal::output::{Page, TableCell, View};
 use crate::webhook::{Signer, Source, each_piece};
 
 /// The largest body that is repeated in the result: the service sends no larger one.

@@ -5,14 +5,13 @@ use serde_json::json;
 
 use super::doubt::{Doubt, explained};
 use super::input::{blocking, body, one_stdin, unreadable};
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::model::document::Document;
+use crate::app::Context;
+use crate::flows::webhook_secrets;
+use crate::json::Document;
 use crate::model::duration::duration;
-use crate::output::{Page, Tone, View};
+use crate::outcome::{Error, Exit, Result};
 use crate::secrets::Secret;
-use crate::walk::webhook_secrets;
+use crate::terminal::output::{Page, Tone, View};
 use crate::webhook::{
     DEFAULT_TOLERANCE, Header, RequestError, SavedRequest, Source, Unverified, Verified, Verifier,
     each_piece,

@@ -5,7 +5,7 @@ use std::io;
 
 use rusqlite::ErrorCode;
 
-use crate::patience::Patience;
+use crate::platform::lock_wait::Patience;
 
 /// Why a file cannot be used, as the rest of a sentence that begins with the file's name.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::{Failure, Kind, beside, connect, schema};
-use crate::private_file;
+use crate::platform::private_file;
 
 /// What SQLite keeps beside a file.
 const COMPANIONS: [&str; 2] = ["-wal", "-shm"];

@@ -13,7 +13,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 pub(crate) use failure::Failure;
 pub(crate) use schema::create;
 
-use crate::patience::Wait;
+use crate::platform::lock_wait::Wait;
 
 /// One kind of file.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 
 use super::{Check, Delivery, Expect, Standing};
-use crate::api::Dialect;
+use crate::adapter::Dialect;
 use crate::secrets::Secret;
 use crate::webhook::json_style::{Blanks, Keys, Style};
 use crate::webhook::sign;

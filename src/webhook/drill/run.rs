@@ -54,10 +54,10 @@ async fn dribble(
 ) -> Reaction {
     let started = Instant::now();
     let exchange = async {
-        let broken = |error: std::io::Error| NoReply::Broken(crate::error::reason(&error));
+        let broken = |error: std::io::Error| NoReply::Broken(crate::outcome::reason(&error));
         let stream = TcpStream::connect(address).await;
         let mut stream =
-            stream.map_err(|error| NoReply::NotReached(crate::error::reason(&error)))?;
+            stream.map_err(|error| NoReply::NotReached(crate::outcome::reason(&error)))?;
         let (host, port) = address;
         let header = header.map(|(name, value)| format!("{name}: {value}\r\n"));
         let head = format!(

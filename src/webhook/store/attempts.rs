@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::{HeaderLine, State, Store, StoreError, moment};
-use crate::error::Result;
+use crate::outcome::Result;
 use crate::webhook::event::Event;
 use crate::webhook::schedule::Schedule;
 use crate::webhook::slate::Taken;

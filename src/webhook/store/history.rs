@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{HeaderLine, State, Webhooks, moment};
-use crate::error::Result;
+use crate::outcome::Result;
 use crate::webhook::event::Event;
 
 /// An event as a list shows it.

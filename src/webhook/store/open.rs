@@ -8,10 +8,10 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, TransactionBehavior};
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Result};
+use crate::outcome::{Error, Result};
 use crate::platform::sqlite::{self, Failure, Kind};
+use crate::platform::{ownership, regular_file};
 use crate::webhook::slate::Slate;
-use crate::{ownership, regular_file};
 
 /// The schema of the first release. `origin` keeps services apart. Times are milliseconds since 1970. `next_at` is set for the first waiting event of
 /// each lane alone: that is the one whose turn it is. An attempt with neither status nor error is under way, or was

@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::Webhooks;
-use crate::error::{Error, Result, reason};
+use crate::outcome::{Error, Result, reason};
 use crate::platform::sqlite::Failure;
 
 /// The most that is committed at once.

@@ -4,12 +4,11 @@ use serde_json::{Value, json};
 
 use super::event_json;
 use super::since::Since;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::model::document::Document;
+use crate::app::Context;
+use crate::json::Document;
 use crate::model::zone::system_zone;
-use crate::output::{Page, TableCell, Tone, View};
+use crate::outcome::{Exit, Result};
+use crate::terminal::output::{Page, TableCell, Tone, View};
 use crate::webhook::{EventRow, Query, State};
 
 /// List the events that were received, in the order in which they came

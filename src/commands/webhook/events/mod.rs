@@ -9,9 +9,8 @@ use clap::Subcommand;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
+use crate::app::Context;
+use crate::outcome::{Error, Exit, Result};
 use crate::webhook::{EventRow, State, Webhooks};
 
 /// Look at the events that `webhook listen` received, and send them again

@@ -3,15 +3,14 @@ use serde_json::json;
 
 use super::find;
 use super::since::Since;
+use crate::app::Context;
+use crate::app::in_flight::Situation;
 use crate::commands::field::header;
 use crate::commands::webhook::listen::{answer_in_words, attempt_json, unwritten};
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::model::document::Document;
-use crate::output::{Page, TableCell, Tone, View};
-use crate::situation::Situation;
-use crate::walk::webhook_secrets;
+use crate::flows::webhook_secrets;
+use crate::json::Document;
+use crate::outcome::{Error, Exit, Result};
+use crate::terminal::output::{Page, TableCell, Tone, View};
 use crate::webhook::{Answer, App, DEADLINE, Endpoint, Event, Query, Signing, Store};
 
 /// Send events that were received once more, one after the other, in the order in which they came

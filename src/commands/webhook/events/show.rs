@@ -2,11 +2,10 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{event_json, find, moment};
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::model::document::Document;
-use crate::output::{Page, Tone, View};
+use crate::app::Context;
+use crate::json::Document;
+use crate::outcome::{Exit, Result};
+use crate::terminal::output::{Page, Tone, View};
 use crate::webhook::{AttemptRow, EventRow, Header, HeaderLine, State};
 
 /// Show an event as it came: headers, raw body, its signature's time, and every attempt to forward it

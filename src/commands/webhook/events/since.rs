@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::error::{Error, Result};
 use crate::model::duration::duration;
 use crate::model::when::When;
 use crate::model::zone::system_zone;
+use crate::outcome::{Error, Result};
 
 /// A point in the past: so long ago, or a time.
 #[derive(Clone, Debug)]

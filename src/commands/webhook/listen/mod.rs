@@ -13,11 +13,10 @@ use self::organization::Stand;
 use self::ready_file::ReadyFile;
 use self::view::{Line, Ready, SecretShown, Summary};
 pub(super) use self::view::{answer_in_words, attempt_json};
+use crate::app::{Context, Signals};
 use crate::commands::field::header;
-use crate::context::{Context, Signals};
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::walk::webhook_secrets;
+use crate::flows::webhook_secrets;
+use crate::outcome::{Error, Exit, Result};
 use crate::webhook::{
     App, DEADLINE, Endpoint, KINDS, Listener, Listening, Mode, Notice, Schedule, Store,
 };

@@ -7,9 +7,9 @@ use serde_json::json;
 use tokio::time::{sleep, timeout};
 
 use super::unwritten;
-use crate::api::Call;
-use crate::context::Context;
-use crate::error::Result;
+use crate::app::Context;
+use crate::client::Call;
+use crate::outcome::Result;
 use crate::webhook::{Registration, Store};
 
 /// How long putting the URL back may take: Ctrl-C is to be done with in 200 ms.

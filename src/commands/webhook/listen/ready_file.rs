@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use crate::outcome::{Error, Result};
 
 /// It goes with this value.
 pub(super) struct ReadyFile(PathBuf);

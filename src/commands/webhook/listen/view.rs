@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::model::document::Document;
+use crate::json::Document;
 use crate::model::zone::system_zone;
-use crate::output::{Page, TableCell, Tone, View};
 use crate::secrets::Secret;
+use crate::terminal::output::{Page, TableCell, Tone, View};
 use crate::webhook::{Answer, Notice, State, Sum, What};
 
 /// Columns of a time, a kind, a booking's id and a status, so that an app's answer fits beside them into 80.

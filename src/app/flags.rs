@@ -1,0 +1,69 @@
+//! The flags that every command takes, once.
+
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::config::Environment;
+use crate::model::duration;
+use crate::outcome::Result;
+use crate::terminal::output::{ColorChoice, Filter, Format, Output};
+
+/// Flags that every command takes.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Flags {
+    /// Profile of config.toml to use; `sandbox` is the embedded sandbox [env: BOOKCTL_PROFILE]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// Write exactly one JSON document; never ask
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Filter the JSON document with a jq expression; never ask
+    #[arg(long, global = true, value_name = "EXPR")]
+    pub(crate) jq: Option<String>,
+    /// Never ask; what is missing is an error [env: BOOKCTL_NO_INPUT]
+    #[arg(long, global = true)]
+    pub(crate) no_input: bool,
+    /// Leave out notes and progress on stderr
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+    /// Show requests and answers on stderr, secrets left out
+    #[arg(long, short, global = true)]
+    pub(crate) verbose: bool,
+    /// How long one request may take, 30s unless said; for `watch` the whole wait
+    #[arg(long, global = true, value_name = "DURATION", value_parser = duration::lasting)]
+    pub(crate) timeout: Option<Duration>,
+    /// How long to wait where a rate limit is met; not at all unless said, in a batch as long as it takes
+    #[arg(long, global = true, value_name = "DURATION", value_parser = duration::duration)]
+    pub(crate) max_wait: Option<Duration>,
+    /// When to use colour
+    #[arg(long, global = true, value_name = "MODE", value_enum, default_value_t)]
+    pub(crate) color: ColorChoice,
+    /// Refuse any sandbox: for scripts that must never book for show [env: BOOKCTL_NO_SANDBOX]
+    #[arg(long, global = true)]
+    pub(crate) no_sandbox: bool,
+}
+
+impl Flags {
+    /// The output that was asked for. A filter that is none is refused before anything is sent.
+    pub(crate) fn output(&self, environment: &Environment) -> Result<Output> {
+        let format = match &self.jq {
+            Some(source) => Format::Jq(Filter::parse(source)?),
+            None if self.json => Format::Json,
+            None => Format::Human,
+        };
+        let out = Output::of_process(format, self.color, self.quiet, environment);
+        Ok(out)
+    }
+
+    /// An output for errors, also for one about the filter.
+    pub(crate) fn report_only(&self, environment: &Environment) -> Output {
+        let format = if self.json || self.jq.is_some() {
+            Format::Json
+        } else {
+            Format::Human
+        };
+        Output::of_process(format, self.color, self.quiet, environment)
+    }
+}

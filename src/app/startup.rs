@@ -1,0 +1,124 @@
+//! What there is before a service is chosen: streams, prompter, environment, files. Verbs that mend the
+//! configuration work with this alone, so that a broken one does not lock its owner out.
+
+use std::time::{Duration, SystemTime};
+
+use jiff::Timestamp;
+
+use crate::app::flags::Flags;
+use crate::config::{Environment, Paths, Target, Wishes, resolve};
+use crate::outcome::{Error, Result};
+use crate::platform::lock_wait::Patience;
+use crate::terminal::output::{Output, Terminals};
+use crate::terminal::prompt::{Facts, Prompter};
+
+pub(crate) struct Setup {
+    pub(crate) out: Output,
+    pub(crate) prompter: Prompter,
+    pub(crate) environment: Environment,
+    pub(crate) paths: Paths,
+    pub(crate) wishes: Wishes,
+    pub(crate) stdin_is_terminal: bool,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) max_wait: Option<Duration>,
+    pub(crate) verbose: bool,
+}
+
+impl Setup {
+    pub(crate) fn new(flags: &Flags, environment: Environment, out: Output) -> Result<Self> {
+        Patience::set(
+            flags.timeout,
+            (!flags.quiet).then_some(Output::trace as fn(&str)),
+        );
+        refuse_impossible_clock(SystemTime::now())?;
+        let terminals = Terminals::detect();
+        let prompter = Prompter::new(&Facts {
+            stdin_is_terminal: terminals.stdin,
+            stderr_is_terminal: terminals.stderr,
+            no_input: flags.no_input,
+            machine_output: !out.is_human(),
+            no_input_in_environment: Environment::on(environment.no_input.as_ref()),
+            ci: Environment::on(environment.ci.as_ref()),
+            term_is_dumb: environment.term.as_ref().is_none_or(|term| term == "dumb"),
+            accessible: Environment::on(environment.accessible.as_ref()),
+            colour: out.stderr_look().colour,
+        });
+        Ok(Setup {
+            out,
+            prompter,
+            paths: Paths::find(&environment)?,
+            wishes: Wishes {
+                profile: flags.profile.clone(),
+                no_sandbox: flags.no_sandbox || Environment::on(environment.no_sandbox.as_ref()),
+                ..Wishes::default()
+            },
+            environment,
+            stdin_is_terminal: terminals.stdin,
+            timeout: flags.timeout,
+            max_wait: flags.max_wait,
+            verbose: flags.verbose,
+        })
+    }
+
+    /// The service that a command would talk to.
+    pub(crate) fn target(&self) -> Result<Target> {
+        resolve(&self.wishes, &self.environment, &self.paths)
+    }
+
+    /// The same for what can do without one: only a configuration that cannot be used is an error.
+    pub(crate) fn target_or_none(&self) -> Result<Target> {
+        let wishes = Wishes {
+            does_without: true,
+            ..self.wishes.clone()
+        };
+        resolve(&wishes, &self.environment, &self.paths)
+    }
+
+    /// The profile that a flag or the environment names.
+    pub(crate) fn named_profile(&self) -> Option<String> {
+        let environment = Environment::text(self.environment.profile.as_ref());
+        self.wishes.profile.clone().or(environment)
+    }
+}
+
+/// Refuses a clock that shows a time before 1970 or after 9999, before anything is sent.
+///
+/// Idempotency keys begin with the milliseconds since 1970, and a `Date` header has a year of four digits; neither can
+/// be made of such a time. A machine whose clock lost its battery shows one.
+fn refuse_impossible_clock(now: SystemTime) -> Result<()> {
+    let possible = now >= SystemTime::UNIX_EPOCH && Timestamp::try_from(now).is_ok();
+    match possible {
+        true => Ok(()),
+        false => Err(Error::config(
+            "this machine's clock shows a time before 1970 or after 9999; nothing was sent",
+        )
+        .hint("set the clock, then try again")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_before_1970_or_after_9999_is_refused() {
+        let at = |seconds: i64| match u64::try_from(seconds) {
+            Ok(after) => SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(after)),
+            Err(_) => {
+                SystemTime::UNIX_EPOCH.checked_sub(Duration::from_secs(seconds.unsigned_abs()))
+            }
+        };
+        for (seconds, fits) in [
+            (-1, false),
+            (0, true),
+            (1_800_000_000, true),
+            (300_000_000_000, false),
+        ] {
+            assert_eq!(
+                refuse_impossible_clock(at(seconds).unwrap()).is_ok(),
+                fits,
+                "{seconds}"
+            );
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What a shell is told while a line is typed: commands, flags, and the values that this machine remembers.
+//!
+//! Nobody is to wait for it or to hear of it: it asks no service and no keyring, writes nothing, and where something
+//! cannot be read it offers less.
+
+mod line;
+mod remembered;
+mod reply;
+mod values;
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use clap::ValueEnum as _;
+
+use crate::commands::Shell;
+use crate::config::Environment;
+use crate::outcome::Exit;
+use crate::terminal::output::{ColorChoice, Format, Output};
+use line::Line;
+use remembered::Surroundings;
+use values::Asked;
+
+/// The shell that asks, where a completion script does: it sets the variable, and its words come after `--`.
+pub(crate) fn asking(arguments: &[OsString], environment: &Environment) -> Option<Shell> {
+    let name = environment.complete.as_ref()?.to_str()?;
+    let shell = Shell::from_str(name, false).ok()?;
+    (arguments.get(1)? == "--").then_some(shell)
+}
+
+/// Answers a completion script.
+pub(crate) fn answer(
+    shell: Shell,
+    arguments: &[OsString],
+    environment: Environment,
+    mut root: clap::Command,
+) -> Exit {
+    let out = Output::of_process(Format::Human, ColorChoice::Never, true, &environment);
+    root.build();
+    let words = arguments.iter().skip(2).cloned().collect();
+    let line = Line::read(shell, words).with_global_values_joined(&root);
+    let asked = Arc::new(Asked {
+        surroundings: Surroundings::new(environment, &line),
+        line,
+        root,
+    });
+    let words = asked.line.words.clone();
+    let last = words.len().saturating_sub(1);
+    let folder = std::env::current_dir().ok();
+    let mut root = values::attach(&asked);
+    let found = clap_complete::engine::complete(&mut root, words, last, folder.as_deref());
+    let reply = reply::reply(shell, &asked.line, &found.unwrap_or_default());
+    // A shell that is gone needs no answer.
+    let _ = out.print_script(&reply);
+    Exit::Done
+}

@@ -1,0 +1,197 @@
+//! What this machine remembers of the service that the line talks to.
+
+use clap_complete::CompletionCandidate;
+use jiff::Timestamp;
+
+use super::line::Line;
+use crate::config::{ConfigFile, Environment, Paths, SANDBOX_PROFILE, Wishes, resolve};
+use crate::journal::{Made, Memory};
+use crate::model::booking::Status;
+use crate::model::moment::human;
+use crate::platform::ownership;
+use crate::terminal::output::visible;
+
+/// What the line is typed in.
+pub(super) struct Surroundings {
+    environment: Environment,
+    wishes: Wishes,
+    now: Timestamp,
+}
+
+/// Which bookings a verb can be used on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bookings {
+    All,
+    /// Those that have not ended.
+    Alive,
+    /// Those of which something is still awaited.
+    Open,
+}
+
+impl Bookings {
+    /// The status is the one that was last seen; one that is not known may be any.
+    fn include(self, status: Option<&str>) -> bool {
+        match status.map(Status::parse) {
+            Some(Status::Failed | Status::Cancelled | Status::Expired) => self == Bookings::All,
+            Some(Status::Confirmed) => self != Bookings::Open,
+            Some(Status::RequiresAction | Status::Processing | Status::Other(_)) | None => true,
+        }
+    }
+}
+
+impl Surroundings {
+    pub(super) fn new(environment: Environment, line: &Line) -> Self {
+        let profiles = line.before().filter_map(|it| it.strip_prefix("--profile="));
+        Surroundings {
+            environment,
+            wishes: Wishes {
+                profile: profiles.last().map(str::to_owned),
+                no_sandbox: line.before().any(|word| word == "--no-sandbox"),
+                ..Wishes::default()
+            },
+            now: Timestamp::now(),
+        }
+    }
+
+    /// Where the files are, unless reading the configuration could take for ever: a pipe is no file.
+    fn paths(&self) -> Option<Paths> {
+        let paths = Paths::find(&self.environment).ok()?;
+        let readable = paths.config_file.metadata().map_or(true, |it| it.is_file());
+        readable.then_some(paths)
+    }
+
+    fn memory(&self) -> Option<Memory> {
+        let paths = self.paths()?;
+        let target = resolve(&self.wishes, &self.environment, &paths).ok()?;
+        ownership::check_database(&paths.journal).ok()?;
+        Memory::open(&paths.journal, target.origin())
+    }
+
+    pub(super) fn venues(&self, prefix: &str) -> Vec<CompletionCandidate> {
+        let Some(memory) = self.memory() else {
+            return Vec::new();
+        };
+        let rows = memory.listed_venues().into_iter();
+        let rows = rows.map(|(row, venue)| (format!("@{row}"), venue.name.unwrap_or(venue.id)));
+        let ids = memory.venues(prefix).into_iter();
+        let ids = ids.map(|venue| (venue.id, venue.name.unwrap_or_default()));
+        candidates(prefix, rows.chain(ids))
+    }
+
+    /// Slots that have not passed.
+    pub(super) fn slots(&self, prefix: &str) -> Vec<CompletionCandidate> {
+        let Some(memory) = self.memory() else {
+            return Vec::new();
+        };
+        let rows = memory.listed_slots().into_iter();
+        let rows = rows.map(|(row, slot)| (format!("@{row}"), slot));
+        let ids = memory.slots(prefix).into_iter();
+        let ids = ids.map(|slot| (slot.id.clone(), slot));
+        let to_come = rows.chain(ids).filter(|(_, slot)| {
+            let time = slot.datetime.parse::<Timestamp>();
+            time.is_ok_and(|time| time > self.now)
+        });
+        let to_come = to_come.map(|(id, slot)| {
+            let about = [Some(human(&slot.datetime)), slot.venue_name];
+            (id, joined(about))
+        });
+        candidates(prefix, to_come)
+    }
+
+    pub(super) fn bookings(&self, prefix: &str, which: Bookings) -> Vec<CompletionCandidate> {
+        let made = self.memory().map(|memory| memory.bookings(prefix));
+        let made = made.into_iter().flatten();
+        let fitting = made.filter(|made| which.include(made.status.as_deref()));
+        candidates(prefix, fitting.map(described))
+    }
+
+    pub(super) fn attempts(&self, prefix: &str) -> Vec<CompletionCandidate> {
+        let made = self.memory().map(|memory| memory.unsettled(prefix));
+        candidates(prefix, made.into_iter().flatten().map(described))
+    }
+
+    /// The profiles of the configuration, and where each leads.
+    pub(super) fn profiles(&self, prefix: &str) -> Vec<CompletionCandidate> {
+        let paths = self.paths();
+        let file = paths.and_then(|it| ConfigFile::read(&it.config_file).ok());
+        let profiles = file.into_iter().flat_map(|file| file.profiles);
+        let profiles = profiles.map(|(name, profile)| {
+            // An address that cannot be one may hold a password, and is not shown.
+            let origin = profile.address(&name).map(|address| address.origin());
+            (name, origin.unwrap_or_default())
+        });
+        let sandbox = (
+            SANDBOX_PROFILE.to_owned(),
+            "the embedded sandbox".to_owned(),
+        );
+        candidates(prefix, profiles.chain([sandbox]))
+    }
+}
+
+/// An id with what is known of it.
+fn described(made: Made) -> (String, String) {
+    let when = made.datetime.as_deref().map(human);
+    (made.id, joined([made.status, made.venue, when]))
+}
+
+fn joined<const N: usize>(parts: [Option<String>; N]) -> String {
+    let known: Vec<String> = parts.into_iter().flatten().collect();
+    known.join(" · ")
+}
+
+/// Those that begin so. What a shell could read as anything but one word is left out: ids come from outside.
+fn candidates(
+    prefix: &str,
+    found: impl Iterator<Item = (String, String)>,
+) -> Vec<CompletionCandidate> {
+    let is_word = |id: &str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "@_-.:/+=,%".contains(c);
+        !id.is_empty() && !id.starts_with('-') && id.chars().all(plain)
+    };
+    let fitting = found.filter(|(id, _)| id.starts_with(prefix) && is_word(id));
+    let candidate = |(id, about): (String, String)| {
+        // Before clap sees it, which would swallow an escape sequence without a trace.
+        let about = (!about.is_empty()).then(|| visible(&about).into_owned().into());
+        CompletionCandidate::new(id).help(about)
+    };
+    fitting.map(candidate).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_that_a_shell_would_read_as_a_command_or_a_flag_is_not_offered() {
+        let ids = [
+            "ven_1",
+            "$(reboot)",
+            "a b",
+            "-rf",
+            "a;b",
+            "",
+            "caf\u{e9}",
+            "x\ny",
+            "a:b@c",
+        ];
+        let found = ids.iter().map(|id| ((*id).to_owned(), String::new()));
+        let offered = candidates("", found);
+        let offered: Vec<_> = offered.iter().map(|it| it.get_value()).collect();
+        assert_eq!(offered, ["ven_1", "a:b@c"]);
+    }
+
+    #[test]
+    fn a_verb_is_offered_the_bookings_that_it_can_be_used_on() {
+        for (status, all, alive, open) in [
+            (Some("failed"), true, false, false),
+            (Some("confirmed"), true, true, false),
+            (Some("requires_action"), true, true, true),
+            (Some("new"), true, true, true),
+            (None, true, true, true),
+        ] {
+            let include = [Bookings::All, Bookings::Alive, Bookings::Open];
+            let include = include.map(|it| it.include(status));
+            assert_eq!(include, [all, alive, open], "{status:?}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Which values an argument can have: one table, by what the arguments are called. A new command that takes a
+//! `<BOOKING>` is completed as the others are.
+
+use std::ffi::OsStr;
+use std::sync::Arc;
+
+use clap::{Arg, Command, ValueEnum};
+use clap_complete::CompletionCandidate;
+use clap_complete::engine::{ArgValueCompleter, PathCompleter, ValueCompleter};
+
+use super::line::Line;
+use super::remembered::{Bookings, Surroundings};
+use crate::adapter::Dialect;
+use crate::commands::Topic;
+use crate::outcome::catalog::CATALOG;
+use crate::sandbox::seed::Scenario;
+
+/// What an argument's value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Venue,
+    Slot,
+    Booking(Bookings),
+    Attempt,
+    Profile,
+    Scenario,
+    Code,
+    OpenName,
+    TopicOrCommand,
+    File,
+}
+
+/// What the value of this argument is, of the command of this path.
+fn kind(path: &[&str], arg: &Arg) -> Option<Kind> {
+    let id = arg.get_id().as_str();
+    let names = arg.get_value_names().unwrap_or_default();
+    let name = names.first().map_or("", |name| name.as_str());
+    Some(match (path, id, name) {
+        (["profile", "add"], "name", _) => return None,
+        (["profile", ..], "name", _) | (_, "profile", _) => Kind::Profile,
+        (["explain"], _, _) if arg.is_positional() => Kind::Code,
+        (_, _, "VENUE") => Kind::Venue,
+        (_, "slot", _) => Kind::Slot,
+        (["continue" | "watch"], _, "BOOKING") => Kind::Booking(Bookings::Open),
+        (["modify" | "cancel"], _, "BOOKING") => Kind::Booking(Bookings::Alive),
+        (_, _, "BOOKING") => Kind::Booking(Bookings::All),
+        (["attempts", ..], _, "KEY") => Kind::Attempt,
+        (_, "scenario", _) => Kind::Scenario,
+        (_, "dialect", _) => Kind::OpenName,
+        (_, _, "TOPIC|COMMAND") => Kind::TopicOrCommand,
+        (_, _, name)
+            if name
+                .split('|')
+                .any(|form| form == "FILE" || form == "@FILE") =>
+        {
+            Kind::File
+        }
+        (["sandbox", "run"], _, "CMD") => Kind::File,
+        _ => return None,
+    })
+}
+
+/// A line, the commands it can be of, and what it is typed in.
+pub(super) struct Asked {
+    pub(super) line: Line,
+    pub(super) root: Command,
+    pub(super) surroundings: Surroundings,
+}
+
+/// The commands with what completes the values of their arguments.
+pub(super) fn attach(asked: &Arc<Asked>) -> Command {
+    attach_below(asked.root.clone(), &[], asked)
+}
+
+fn attach_below(command: Command, path: &[&str], asked: &Arc<Asked>) -> Command {
+    // Flags are offered once a dash is typed, or where nothing else can stand.
+    let hides_flags = asked.line.current().is_empty();
+    let command = command.mut_args(|arg| {
+        let hidden = arg.is_hide_set() || (hides_flags && !arg.is_positional());
+        match kind(path, &arg) {
+            Some(kind) => {
+                let asked = Arc::clone(asked);
+                let values = move |current: &OsStr| values(kind, current, &asked);
+                arg.hide(hidden).add(ArgValueCompleter::new(values))
+            }
+            None => arg.hide(hidden),
+        }
+    });
+    command.mut_subcommands(|below| {
+        let name = below.get_name().to_owned();
+        let path: Vec<&str> = path.iter().copied().chain([name.as_str()]).collect();
+        attach_below(below, &path, asked)
+    })
+}
+
+fn values(kind: Kind, current: &OsStr, asked: &Asked) -> Vec<CompletionCandidate> {
+    // Every name and file that can be offered is text.
+    let Some(current) = current.to_str() else {
+        return Vec::new();
+    };
+    let surroundings = &asked.surroundings;
+    let fixed: Vec<_> = match kind {
+        Kind::Venue => return surroundings.venues(current),
+        Kind::Slot => return surroundings.slots(current),
+        Kind::Booking(which) => return surroundings.bookings(current, which),
+        Kind::Attempt => return surroundings.attempts(current),
+        Kind::Profile => return surroundings.profiles(current),
+        Kind::File => return files(current),
+        Kind::Scenario => {
+            let scenarios = Scenario::ALL.iter();
+            scenarios
+                .map(|it| candidate(it.name(), it.describe()))
+                .collect()
+        }
+        Kind::Code => {
+            let entries = CATALOG.iter();
+            entries
+                .map(|entry| candidate(entry.code, entry.meaning))
+                .collect()
+        }
+        Kind::OpenName => {
+            let names = Dialect::TABLE.iter();
+            names
+                .map(|(key, _, about)| candidate(&format!("{key}="), about))
+                .collect()
+        }
+        Kind::TopicOrCommand => topics_and_commands(asked),
+    };
+    let begins_so =
+        |it: &CompletionCandidate| it.get_value().to_string_lossy().starts_with(current);
+    fixed.into_iter().filter(begins_so).collect()
+}
+
+fn candidate(value: &str, about: &str) -> CompletionCandidate {
+    CompletionCandidate::new(value).help(Some(about.to_owned().into()))
+}
+
+/// Files, also behind the `@` that some arguments want before one.
+fn files(current: &str) -> Vec<CompletionCandidate> {
+    let (mark, path) = match current.strip_prefix('@') {
+        Some(path) => ("@", path),
+        None => ("", current),
+    };
+    let found = PathCompleter::any().complete(OsStr::new(path)).into_iter();
+    found.map(|file| file.add_prefix(mark)).collect()
+}
+
+/// What `bookctl help` explains after the words that are there.
+fn topics_and_commands(asked: &Asked) -> Vec<CompletionCandidate> {
+    let words: Vec<&str> = asked
+        .line
+        .before()
+        .filter(|word| !word.starts_with('-'))
+        .collect();
+    let mut topics = Vec::new();
+    if words.len() < 2 {
+        let values = Topic::value_variants()
+            .iter()
+            .filter_map(Topic::to_possible_value);
+        topics.extend(values.map(|value| candidate(value.get_name(), "topic")));
+    }
+    let mut command = &asked.root;
+    for word in words.iter().skip(1) {
+        match command.find_subcommand(word) {
+            Some(below) => command = below,
+            None => return Vec::new(),
+        }
+    }
+    let below = command.get_subcommands().map(|below| {
+        let about = below
+            .get_about()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        candidate(below.get_name(), &about)
+    });
+    // `sandbox` is a topic and a command.
+    let below = below.filter(|it| {
+        !topics
+            .iter()
+            .any(|topic| topic.get_value() == it.get_value())
+    });
+    let below: Vec<_> = below.collect();
+    topics.into_iter().chain(below).collect()
+}

@@ -1,0 +1,246 @@
+//! The root parser, and what is said where the arguments do not fit.
+
+pub(crate) mod completion;
+
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, FromArgMatches, Parser};
+
+use crate::app::flags::Flags;
+use crate::commands;
+pub(crate) use crate::commands::Command;
+use crate::config::Environment;
+use crate::outcome::{Error, Exit};
+use crate::secrets::conceal;
+use crate::terminal::output::{ColorChoice, Format, Output, Terminals};
+
+/// Search, book, pause, answer: a booking service from the command line, and the whole service as an offline
+/// sandbox.
+///
+/// Without any configuration bookctl talks to an embedded sandbox: nothing is really booked.
+#[derive(Parser, Debug)]
+#[command(
+    name = "bookctl",
+    version,
+    max_term_width = 100,
+    subcommand_required = true,
+    disable_help_subcommand = true,
+    arg_required_else_help = true,
+    after_help = "Examples:\n  \
+    bookctl book                                     everything is asked for\n  \
+    bookctl search dining --near London --at 'tomorrow 19:30'\n  \
+    bookctl show bk_01 --json --jq .status\n  \
+    bookctl help sandbox                             a venue for each outcome"
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) flags: Flags,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Reads the arguments. What each command takes is made when it is the one that was given (`defer`): to make all of
+/// them takes as long as everything else that a read does here.
+pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let may_ask_for_help = arguments.len() < 2
+        || arguments.iter().any(|argument| {
+            let argument = argument.as_encoded_bytes();
+            argument.starts_with(b"-") && argument.contains(&b'h')
+        });
+    let mut command = match may_ask_for_help {
+        true => with_first_page(),
+        false => Cli::command(),
+    };
+    let mut matches = command.try_get_matches_from_mut(arguments)?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+/// The parser with its first page, which has a line from every command.
+pub(crate) fn with_first_page() -> clap::Command {
+    Cli::command().help_template(commands::template(Terminals::detect().width))
+}
+
+/// The commands of that name further down: whoever types `login` means `auth login`.
+fn further_down(word: &str, below: &clap::Command, above: &str) -> Vec<String> {
+    let commands = below.get_subcommands().flat_map(|command| {
+        let path = format!("{above}{}", command.get_name());
+        let deeper = further_down(word, command, &format!("{path} "));
+        let named = command.get_name() == word;
+        named.then_some(path).into_iter().chain(deeper)
+    });
+    commands.collect()
+}
+
+/// The command that the arguments name, as far as they do: its help says more.
+fn named(arguments: &[OsString]) -> String {
+    let mut whole = Cli::command();
+    whole.build();
+    let (mut command, mut path) = (&whole, "bookctl".to_owned());
+    let mut arguments = arguments.iter().skip(1).map(|it| it.to_string_lossy());
+    while let Some(argument) = arguments.next() {
+        if let Some(flag) = argument.strip_prefix("--") {
+            // Its value is no command.
+            let takes_the_next = command
+                .get_arguments()
+                .any(|known| known.get_long() == Some(flag) && known.get_action().takes_values());
+            if takes_the_next {
+                arguments.next();
+            }
+        } else if let Some(next) = command.find_subcommand(argument.as_ref()) {
+            command = next;
+            path = format!("{path} {}", next.get_name());
+        } else if !argument.starts_with('-') {
+            break;
+        }
+    }
+    path
+}
+
+/// An unknown command that is known elsewhere is told where, instead of what is spelled like it.
+fn point_further_down(error: &mut clap::Error) {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return;
+    };
+    let mut whole = Cli::command();
+    whole.build();
+    let found = further_down(word, &whole, "");
+    if !found.is_empty() {
+        error.insert(
+            ContextKind::SuggestedSubcommand,
+            ContextValue::Strings(found),
+        );
+    }
+}
+
+/// Reports what clap could not parse, or prints the help and version it was asked for.
+pub(crate) fn report_usage(
+    mut error: clap::Error,
+    arguments: &[OsString],
+    environment: &Environment,
+) -> Exit {
+    point_further_down(&mut error);
+    let error = &error;
+    let wants_json = arguments
+        .iter()
+        .take_while(|argument| *argument != "--")
+        .any(|argument| {
+            argument == "--json"
+                || argument == "--jq"
+                || argument.to_string_lossy().starts_with("--jq=")
+        });
+    let asked_for_help = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    ) || (arguments.len() < 2
+        && error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
+    if asked_for_help {
+        let out = Output::of_process(Format::Human, ColorChoice::Auto, false, environment);
+        return out
+            .print_help(&error.render())
+            .map_or_else(|error| error.exit, |()| Exit::Done);
+    }
+    conceal_secrets(arguments);
+    let format = if wants_json {
+        Format::Json
+    } else {
+        Format::Human
+    };
+    let out = Output::of_process(format, ColorChoice::Auto, false, environment);
+    if wants_json {
+        out.report(
+            &Error::usage(first_sentence(error)).hint(format!("see `{} --help`", named(arguments))),
+        );
+    } else {
+        out.print_usage(&error.render(), arguments);
+    }
+    Exit::Usage
+}
+
+/// What may follow these is a secret, also where it is given in a way that does not fit.
+const SECRET_FLAGS: &[&str] = &[
+    "--otp",
+    "--otp-stdin",
+    "--code",
+    "--code-stdin",
+    "--psp-response",
+    "--key-stdin",
+    "--webhook-secret-stdin",
+];
+
+/// clap repeats the arguments that do not fit: those that are secrets are not shown.
+fn conceal_secrets(arguments: &[OsString]) {
+    let arguments: Vec<_> = arguments.iter().map(|it| it.to_string_lossy()).collect();
+    let takes_a_code = arguments
+        .iter()
+        .any(|it| it == "continue" || it == "verify");
+    for (place, argument) in arguments.iter().enumerate() {
+        if takes_a_code && argument.bytes().all(|byte| byte.is_ascii_digit()) {
+            conceal(argument);
+        }
+        let (flag, value) = match argument.split_once('=') {
+            Some((flag, value)) => (flag, Some(value)),
+            None => (
+                argument.as_ref(),
+                arguments.get(place + 1).map(AsRef::as_ref),
+            ),
+        };
+        if let Some(value) =
+            value.filter(|value| SECRET_FLAGS.contains(&flag) && !value.starts_with("--"))
+        {
+            conceal(value);
+        }
+    }
+}
+
+/// clap's message without its label, usage and tips: one line.
+fn first_sentence(error: &clap::Error) -> String {
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return "a command is missing".to_owned();
+    }
+    let text = error.render().to_string();
+    let first = text.split("\n\n").next().unwrap_or_default();
+    let first = first.strip_prefix("error: ").unwrap_or(first);
+    first.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_tree_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_command_that_was_meant_is_named() {
+        for (line, command) in [
+            ("bookctl", "bookctl"),
+            ("bookctl cancel", "bookctl cancel"),
+            ("bookctl --json get bk_1 --nonsense", "bookctl show"),
+            (
+                "bookctl --profile show session verify",
+                "bookctl session verify",
+            ),
+            ("bookctl -q --jq=show explain show", "bookctl explain"),
+            ("bookctl nonsense show", "bookctl"),
+        ] {
+            let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            assert_eq!(named(&arguments), command, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_is_looked_for_in_the_wrong_place_is_pointed_out() {
+        let tip = |arguments: &[&str]| {
+            let mut error = Cli::try_parse_from(arguments).unwrap_err();
+            point_further_down(&mut error);
+            error.to_string()
+        };
+        assert!(tip(&["bookctl", "login"]).contains("'auth login'"));
+        assert!(tip(&["bookctl", "inbox"]).contains("'sandbox inbox'"));
+        assert!(tip(&["bookctl", "boook"]).contains("'book'"));
+        assert!(tip(&["bookctl", "webhook", "clock"]).contains("'sandbox clock'"));
+    }
+}

@@ -1,0 +1,172 @@
+//! What came back: bounded in size, and an answer only where it is one of the service's documents.
+
+use std::fmt;
+
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
+use reqwest::{StatusCode, Url};
+use serde_json::Value;
+
+use super::failure::Failure;
+use super::refusal::Refusal;
+use crate::json::Document;
+
+/// The largest answer that is read. The service's own documents are a few kilobytes.
+const MAX_ANSWER: usize = 16 * 1024 * 1024;
+/// The most values that an answer may hold: in memory each takes far more room than in its text.
+const MAX_VALUES: usize = 250_000;
+
+/// A 2xx answer with a JSON document.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) document: Document,
+}
+
+/// An answer with its status line and headers.
+#[derive(Debug)]
+pub(crate) struct RawAnswer {
+    pub(crate) head: Head,
+    pub(crate) answer: Result<Document, Failure>,
+}
+
+/// Status and headers of an answer; shown as `HTTP 200 OK`, then a header a line.
+#[derive(Debug)]
+pub(crate) struct Head {
+    pub(crate) status: StatusCode,
+    /// In their order; bytes that are no UTF-8 are replaced.
+    pub(crate) headers: Vec<(String, String)>,
+}
+
+impl fmt::Display for Head {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HTTP {}", self.status)?;
+        for (name, value) in &self.headers {
+            write!(f, "\n{name}: {value}")?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) async fn read_bounded(mut response: reqwest::Response) -> Result<Vec<u8>, Failure> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| failure_of(&error))? {
+        if body.len() + chunk.len() > MAX_ANSWER {
+            return Err(Failure::Unusable(format!(
+                "it is larger than {} MB",
+                MAX_ANSWER / 1024 / 1024
+            )));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+pub(super) fn read_answer(
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: Vec<u8>,
+) -> Result<Answer, Failure> {
+    // It was done, and there is nothing to say of it. A call that needs a document finds none in `null`.
+    if status == StatusCode::NO_CONTENT {
+        return Ok(Answer {
+            status: status.as_u16(),
+            document: Value::Null.into(),
+        });
+    }
+    if status.is_redirection()
+        && let Some(location) = headers.get(LOCATION)
+    {
+        return Err(Failure::Redirected {
+            status: status.as_u16(),
+            to: origin_of(location),
+        });
+    }
+    if values(&body) > MAX_VALUES {
+        return Err(Failure::Unusable(format!(
+            "it has more than {MAX_VALUES} values"
+        )));
+    }
+    let document = String::from_utf8(body)
+        .ok()
+        .and_then(|text| Document::parse(text).ok());
+    // Only an object or a list can be one of the service's documents.
+    let document =
+        document.filter(|document| document.value().is_object() || document.value().is_array());
+    match document {
+        Some(document) if status.is_success() => Ok(Answer {
+            status: status.as_u16(),
+            document,
+        }),
+        Some(document) if !status.is_redirection() => Err(Failure::Refused(Box::new(
+            Refusal::new(status.as_u16(), headers, document),
+        ))),
+        _ if status.is_client_error() => Err(Failure::Refused(Box::new(Refusal::bare(
+            status.as_u16(),
+            headers,
+            content_kind(headers),
+        )))),
+        _ => Err(Failure::Unreadable {
+            status: status.as_u16(),
+            kind: content_kind(headers),
+        }),
+    }
+}
+
+/// Where a redirect leads, as far as that can be shown: a path may hold a secret, and so may what stands before the
+/// host.
+fn origin_of(location: &HeaderValue) -> Option<String> {
+    let url = Url::parse(location.to_str().ok()?).ok()?;
+    let of_the_web = matches!(url.scheme(), "http" | "https");
+    of_the_web.then(|| url.origin().ascii_serialization())
+}
+
+/// About how many values a JSON text holds, before any room is made for them.
+fn values(text: &[u8]) -> usize {
+    let (mut values, mut in_string, mut escaped) = (1, false, false);
+    for byte in text {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b',' | b'[' | b'{' if !in_string => values += 1,
+            _ => {}
+        }
+    }
+    values
+}
+
+fn content_kind(headers: &HeaderMap) -> String {
+    let kind = headers
+        .get(CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok())
+        .unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim().to_owned()
+}
+
+pub(super) fn failure_of(error: &reqwest::Error) -> Failure {
+    if error.is_connect() {
+        Failure::NotReached(root_cause(error))
+    } else if error.is_builder() {
+        Failure::NotSent(root_cause(error))
+    } else {
+        Failure::NoAnswer(root_cause(error))
+    }
+}
+
+/// The innermost cause: "connection refused" rather than "error sending request for url (…)".
+pub(super) fn root_cause(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    let text = cause.to_string();
+    let text = text
+        .split(" (os error")
+        .next()
+        .unwrap_or(&text)
+        .to_lowercase();
+    match text.as_str() {
+        "deadline has elapsed" | "operation timed out" => "nothing answered in time".to_owned(),
+        _ => text,
+    }
+}

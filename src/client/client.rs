@@ -1,0 +1,317 @@
+//! One HTTP client: bounded in time and size, follows no redirect, speaks JSON.
+
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Certificate, StatusCode};
+use tokio::sync::OnceCell;
+
+use super::allowance::Allowance;
+use super::answer::{Answer, Head, RawAnswer, failure_of, read_answer, read_bounded, root_cause};
+use super::call::Call;
+use super::failure::Failure;
+use super::wire_trace::WireTrace;
+use crate::adapter::Dialect;
+use crate::outcome::{Error, Exit, Result, reason};
+use crate::platform::regular_file;
+use crate::secrets::{KeySource, Secret};
+
+/// How long a connection may take to come about: an unreachable address is said within 3 s.
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(2500);
+/// Takes the lines of `--verbose`.
+pub(crate) type Trace = Box<dyn Fn(&str)>;
+
+/// Where to and how.
+pub(crate) struct Connection {
+    /// Base address without a slash at its end.
+    pub(crate) base: String,
+    pub(crate) loopback: bool,
+    pub(crate) https: bool,
+    pub(crate) key: KeySource,
+    pub(crate) ca_file: Option<PathBuf>,
+    pub(crate) dialect: Dialect,
+    /// How long one request may take, answer included.
+    pub(crate) timeout: Duration,
+    /// Takes a line for each request and answer, redacted.
+    pub(crate) trace: Option<Trace>,
+}
+
+/// The client of one service.
+pub(crate) struct Client {
+    http: reqwest::Client,
+    /// The same, with a connection of its own for each request.
+    without_pool: OnceCell<reqwest::Client>,
+    connection: Connection,
+    /// The key, once it was looked up.
+    key: OnceCell<Option<Secret>>,
+    /// Service time less our own, as the last answer's `Date` showed it.
+    skew: Cell<Option<SignedDuration>>,
+    /// What the last answer said is left of its rate limit.
+    allowance: Cell<Option<Allowance>>,
+}
+
+impl Client {
+    pub(crate) fn new(connection: Connection) -> Result<Self> {
+        Ok(Client {
+            http: http_client(&connection)?
+                .build()
+                .map_err(|error| cannot_set_up(&error))?,
+            without_pool: OnceCell::new(),
+            connection,
+            key: OnceCell::new(),
+            skew: Cell::default(),
+            allowance: Cell::default(),
+        })
+    }
+
+    /// The client for a call, made when the first call needs it.
+    async fn http(&self, call: &Call) -> Result<&reqwest::Client, Failure> {
+        if !call.wants_fresh_connection() {
+            return Ok(&self.http);
+        }
+        let build = async || {
+            let builder = http_client(&self.connection)?.pool_max_idle_per_host(0);
+            builder.build().map_err(|error| cannot_set_up(&error))
+        };
+        let client = self.without_pool.get_or_try_init(build).await;
+        client.map_err(|error: Error| Failure::NotSent(error.message.clone()))
+    }
+
+    pub(crate) fn dialect(&self) -> &Dialect {
+        &self.connection.dialect
+    }
+
+    /// Now, by the service's clock as far as its answers show it.
+    pub(crate) fn service_now(&self) -> Timestamp {
+        Timestamp::now()
+            .saturating_add(self.skew.get().unwrap_or_default())
+            .unwrap_or(Timestamp::MAX)
+    }
+
+    /// The service's clock less ours; `None` before an answer showed it.
+    pub(crate) fn skew(&self) -> Option<SignedDuration> {
+        self.skew.get()
+    }
+
+    /// What the last answer said is left of its rate limit.
+    pub(crate) fn allowance(&self) -> Option<Allowance> {
+        self.allowance.get()
+    }
+
+    /// Whether the service is on this machine.
+    pub(crate) fn is_loopback(&self) -> bool {
+        self.connection.loopback
+    }
+
+    /// The key for a call: one that needs none goes without a look into any keyring.
+    async fn key(&self, call: &Call) -> Result<Option<&Secret>, Failure> {
+        let source = &self.connection.key;
+        if call.is_of_a_sandbox() && !matches!(source, KeySource::Given(_)) {
+            return Ok(None);
+        }
+        let key = self.key.get_or_try_init(|| source.find()).await;
+        match key.map_err(Failure::Key)? {
+            Some(key) => Ok(Some(key)),
+            None => Err(Failure::NoKey(self.connection.base.clone())),
+        }
+    }
+
+    fn headers(&self, call: &Call, key: Option<&Secret>) -> Result<HeaderMap, Failure> {
+        let mut headers = HeaderMap::new();
+        if let Some(key) = key {
+            let unusable =
+                |what: &str| Failure::NotSent(format!("the {what} cannot travel in a header"));
+            let name = HeaderName::try_from(self.dialect().auth_header.as_str())
+                .map_err(|_| unusable("dialect's auth_header"))?;
+            let mut value = HeaderValue::try_from(credential(self.dialect(), key.expose()))
+                .map_err(|_| unusable("API key"))?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+        if let Some(key) = &call.idempotency_key {
+            let value = HeaderValue::try_from(key.as_str()).map_err(|_| {
+                Failure::NotSent("the idempotency key cannot travel in a header".to_owned())
+            })?;
+            headers.insert("idempotency-key", value);
+        }
+        for (name, value) in &call.headers {
+            let unusable = || Failure::NotSent(format!("the header {name} cannot be sent"));
+            let name = HeaderName::try_from(name.as_str()).map_err(|_| unusable())?;
+            let value = HeaderValue::try_from(value.as_str()).map_err(|_| unusable())?;
+            headers.insert(name, value);
+        }
+        Ok(headers)
+    }
+
+    /// Sends once. A 2xx answer that is a JSON document is an `Answer`; everything else is a [`Failure`].
+    pub(crate) async fn send(&self, call: &Call) -> Result<Answer, Failure> {
+        let (status, headers, body) = self.exchange(call).await?;
+        read_answer(status, &headers, body)
+    }
+
+    /// Sends once, and keeps the answer's status line and headers too.
+    pub(crate) async fn send_raw(&self, call: &Call) -> Result<RawAnswer, Failure> {
+        let (status, headers, body) = self.exchange(call).await?;
+        let shown = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let head = Head {
+            status,
+            headers: headers
+                .iter()
+                .map(|(name, value)| (name.to_string(), shown(value)))
+                .collect(),
+        };
+        let answer = read_answer(status, &headers, body).map(|answer| answer.document);
+        Ok(RawAnswer { head, answer })
+    }
+
+    /// Knocks at `GET /v1/` with this key or none; a refusal says, too, that the service is reached.
+    pub(crate) async fn knock(&self, key: Option<&Secret>) -> Result<Answer, Failure> {
+        let (status, headers, body) = self.exchange_with(&Call::get("/v1/"), key).await?;
+        read_answer(status, &headers, body)
+    }
+
+    async fn exchange(&self, call: &Call) -> Result<(StatusCode, HeaderMap, Vec<u8>), Failure> {
+        let key = self.key(call).await?;
+        self.exchange_with(call, key).await
+    }
+
+    async fn exchange_with(
+        &self,
+        call: &Call,
+        key: Option<&Secret>,
+    ) -> Result<(StatusCode, HeaderMap, Vec<u8>), Failure> {
+        let headers = self.headers(call, key)?;
+        let trace = WireTrace::new(self.connection.trace.as_deref(), self.dialect());
+        trace.request(call, &shown_headers(self.dialect(), key.is_some(), call));
+        let mut request = self
+            .http(call)
+            .await?
+            .request(
+                call.method.clone(),
+                format!("{}{}", self.connection.base, call.path),
+            )
+            .headers(headers);
+        if let Some(body) = &call.body {
+            request = request
+                .header(CONTENT_TYPE, "application/json")
+                .body(body.to_string());
+        }
+        self.allowance.set(None);
+        let exchange = async {
+            let response = request.send().await.map_err(|error| failure_of(&error))?;
+            let (status, headers) = (response.status(), response.headers().clone());
+            let body = read_bounded(response).await?;
+            Ok((status, headers, body))
+        };
+        let outcome = tokio::time::timeout(self.connection.timeout, exchange)
+            .await
+            .unwrap_or(Err(Failure::TimedOut(self.connection.timeout)));
+        let (status, headers, body) = outcome.inspect_err(|failure| trace.failure(failure))?;
+        trace.answer(status.as_u16(), &body);
+        self.observe_clock(&headers);
+        self.allowance.set(Allowance::of(status, &headers));
+        Ok((status, headers, body))
+    }
+
+    fn observe_clock(&self, headers: &HeaderMap) {
+        let date = headers.get(DATE).and_then(|date| date.to_str().ok());
+        let Some(date) = date.and_then(|date| jiff::fmt::rfc2822::parse(date).ok()) else {
+            return;
+        };
+        let skew = date.timestamp().duration_since(Timestamp::now());
+        // `Date` has whole seconds: a smaller difference is none.
+        let skew = if skew.abs() < SignedDuration::from_secs(2) {
+            SignedDuration::ZERO
+        } else {
+            skew
+        };
+        self.skew.set(Some(skew));
+    }
+}
+
+/// What every HTTP client of a service has.
+fn http_client(connection: &Connection) -> Result<reqwest::ClientBuilder> {
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("bookctl/", env!("CARGO_PKG_VERSION")))
+        .redirect(Policy::none())
+        .http1_title_case_headers()
+        .referer(false)
+        // A connection that does not come about is known as such: it must not look like a lost answer.
+        .connect_timeout(CONNECT_TIMEOUT.min(connection.timeout.mul_f32(0.75)))
+        .tcp_nodelay(true);
+    if connection.loopback {
+        // A proxy has no business between us and this machine.
+        builder = builder.no_proxy();
+    }
+    if let Some(file) = &connection.ca_file {
+        builder = builder.tls_certs_merge(authorities(file)?);
+    } else if !connection.https {
+        // Loading the system's authorities takes longer than the request, and fails where there are none.
+        builder = builder.tls_certs_only([]);
+    }
+    Ok(builder)
+}
+
+fn cannot_set_up(error: &reqwest::Error) -> Error {
+    Error::new(
+        "network",
+        Exit::Network,
+        format!("TLS cannot be set up: {}", root_cause(error)),
+    )
+    .hint("install the system's certificate authorities (ca-certificates), or set ca_file in the profile")
+}
+
+/// The headers of a call as `--dry-run` and `--verbose` show them: the key is masked.
+pub(crate) fn shown_headers(
+    dialect: &Dialect,
+    has_key: bool,
+    call: &Call,
+) -> Vec<(String, String)> {
+    let mut headers = Vec::new();
+    if has_key {
+        headers.push((dialect.auth_header.clone(), credential(dialect, "***")));
+    }
+    if call.body.is_some() {
+        headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
+    }
+    if let Some(key) = &call.idempotency_key {
+        headers.push(("Idempotency-Key".to_owned(), key.clone()));
+    }
+    // What a caller added may be a secret, too.
+    let added = call.headers.iter();
+    headers.extend(added.map(|(name, _)| (name.clone(), "***".to_owned())));
+    headers
+}
+
+fn credential(dialect: &Dialect, key: &str) -> String {
+    let scheme = &dialect.auth_scheme;
+    if scheme.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{scheme} {key}")
+    }
+}
+
+/// The authorities of a whole system take a quarter of a megabyte.
+const LARGEST_BUNDLE: u64 = 16 * 1024 * 1024;
+
+fn authorities(file: &std::path::Path) -> Result<Vec<Certificate>> {
+    let unusable = |why: String| {
+        Error::config(format!(
+            "the profile's ca_file {} cannot be used: {why}",
+            file.display()
+        ))
+        .hint("it must be a PEM file with certificates")
+    };
+    let pem = regular_file::read(file, LARGEST_BUNDLE).map_err(|error| unusable(reason(&error)))?;
+    let certificates =
+        Certificate::from_pem_bundle(&pem).map_err(|error| unusable(root_cause(&error)))?;
+    if certificates.is_empty() {
+        return Err(unusable("no certificate is in it".to_owned()));
+    }
+    Ok(certificates)
+}

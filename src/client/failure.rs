@@ -1,0 +1,388 @@
+//! Everything that is not a 2xx answer with a document, and how it becomes the error that a person sees.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::call::Call;
+use super::refusal::{OPEN_SHOWN, Refusal};
+use crate::model::shell;
+use crate::outcome::catalog::{self, exit_for_refusal};
+use crate::outcome::{Error, Exit};
+
+/// What to do where there is no key.
+const NO_KEY_HINT: &str = "set BOOKCTL_API_KEY, or store a key with `bookctl auth login`";
+
+/// Why there is no answer to work with.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// There is no key for this service: nothing was sent.
+    NoKey(String),
+    /// The key is not to be had, for this reason: nothing was sent.
+    Key(Error),
+    /// The request could not be made.
+    NotSent(String),
+    /// No connection came about: nothing was sent.
+    NotReached(String),
+    /// The connection broke after the request may have been sent.
+    NoAnswer(String),
+    /// No whole answer within this time.
+    TimedOut(Duration),
+    /// An answer that is too large to be read, as this says.
+    Unusable(String),
+    /// An answer that leads elsewhere: to this origin, where it is another one.
+    Redirected { status: u16, to: Option<String> },
+    /// An answer that is none of the service's documents.
+    Unreadable { status: u16, kind: String },
+    /// A non-2xx answer with a document (spec, Errors).
+    Refused(Box<Refusal>),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Key(error) => f.write_str(&error.message),
+            Failure::NoKey(base) => write!(f, "there is no API key for {base}"),
+            Failure::NotSent(why) | Failure::NotReached(why) | Failure::NoAnswer(why) => {
+                f.write_str(why)
+            }
+            Failure::TimedOut(after) => {
+                write!(f, "nothing answered within {} s", after.as_secs_f32())
+            }
+            Failure::Unusable(why) => write!(f, "the answer cannot be used: {why}"),
+            Failure::Redirected { status, to } => {
+                let to = to.as_deref().unwrap_or("another path");
+                write!(
+                    f,
+                    "the answer ({status}) redirects to {to}, and bookctl follows no redirect"
+                )
+            }
+            Failure::Unreadable { status, kind } if kind.is_empty() => {
+                write!(
+                    f,
+                    "the answer ({status}) is not one of the service's documents"
+                )
+            }
+            Failure::Unreadable { status, kind } => {
+                write!(
+                    f,
+                    "the answer ({status}, {kind}) is not one of the service's documents"
+                )
+            }
+            Failure::Refused(refusal) => f.write_str(&refusal.sentence()),
+        }
+    }
+}
+
+/// What to do next after a refusal: where its status is all that is known, the path says what was asked for.
+fn next_step(code: &str, path: &str) -> Option<String> {
+    let path = path.split('?').next().unwrap_or_default();
+    let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
+    Some(match (code, segments.as_slice()) {
+        ("http_404", ["v1", "bookings", _, ..]) => {
+            "check the id; `bookctl bookings` lists what this machine booked".to_owned()
+        }
+        ("http_404", ["sandbox", "deliveries", ..]) => {
+            "check the event's id; `bookctl sandbox deliveries` lists what was delivered".to_owned()
+        }
+        ("http_404", ["v1", "sessions", ..]) => {
+            "check the id and the person; `bookctl session list` lists the sessions".to_owned()
+        }
+        ("http_409", ["v1", "bookings", id, ..]) if !id.contains('%') => {
+            format!("look at its state with: bookctl show {}", shell::word(id))
+        }
+        _ => catalog::entry(code)?.next.to_owned(),
+    })
+}
+
+impl Failure {
+    /// Whether a write may have been carried out although no proper answer says so.
+    pub(crate) fn leaves_a_write_open(&self) -> bool {
+        match self {
+            Failure::NoKey(_) | Failure::Key(_) | Failure::NotSent(_) | Failure::NotReached(_) => {
+                false
+            }
+            Failure::NoAnswer(_)
+            | Failure::TimedOut(_)
+            | Failure::Unusable(_)
+            | Failure::Redirected { .. }
+            | Failure::Unreadable { .. } => true,
+            Failure::Refused(refusal) => !refusal.is_certain(),
+        }
+    }
+
+    /// The status of the answer, where one came.
+    pub(crate) fn status(&self) -> Option<u16> {
+        match self {
+            Failure::Refused(refusal) => Some(refusal.status),
+            Failure::Redirected { status, .. } | Failure::Unreadable { status, .. } => {
+                Some(*status)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the service refused for its rate limit, and so carried nothing out.
+    pub(crate) fn is_rate_limit(&self) -> bool {
+        matches!(self, Failure::Refused(refusal) if refusal.status == 429 && refusal.is_certain())
+    }
+
+    /// The error for a person, for the call that failed.
+    pub(crate) fn into_error(self, call: &Call) -> Error {
+        if let Failure::Key(mut error) = self {
+            error.request = Some(call.name());
+            return error;
+        }
+        let open = call.is_write() && self.leaves_a_write_open();
+        let mut error = match self {
+            _ if open => Error::new("outcome_unknown", Exit::OutcomeUnknown, format!("the outcome is unknown: {self}")),
+            // `Key` was returned above.
+            Failure::NoKey(_) | Failure::Key(_) => {
+                Error::new("no_key", Exit::Unauthorized, self.to_string()).hint(NO_KEY_HINT)
+            }
+            Failure::NotSent(_) => Error::new("network", Exit::Network, format!("the request cannot be sent: {self}")),
+            Failure::TimedOut(_) => Error::new("timeout", Exit::Network, self.to_string()),
+            Failure::NotReached(_) | Failure::NoAnswer(_) => {
+                Error::new("network", Exit::Network, format!("the service cannot be reached: {self}"))
+                    .hint("check the base URL and the network; nothing was changed")
+            }
+            Failure::Unusable(_) => Error::new("unexpected_answer", Exit::Network, self.to_string())
+                .hint("ask for less, or check the base URL; nothing was changed"),
+            Failure::Redirected { .. } => Error::new("unexpected_answer", Exit::Network, self.to_string())
+                .hint("set the base URL to the address that answers by itself; a key is never taken to another one"),
+            Failure::Unreadable { status: status @ 500.., .. } => Error::new(&format!("http_{status}"), Exit::Service, self.to_string())
+                .hint("the service or something before it failed; try again"),
+            Failure::Unreadable { .. } => Error::new("unexpected_answer", Exit::Network, self.to_string())
+                .hint("something answers at that base URL, but not the booking service: check the address"),
+            Failure::Refused(ref refusal) => {
+                let mut exit = exit_for_refusal(refusal.code.as_deref(), refusal.status);
+                let code = refusal.code.clone().unwrap_or_else(|| format!("http_{}", refusal.status));
+                let is_documented = catalog::entry(&code).is_some();
+                if refusal.instead.is_some() && !matches!(refusal.status, 400..=404 | 409 | 413 | 422 | 429) {
+                    // No document, and a status that the service has no use for: it was not the service.
+                    exit = Exit::Network;
+                }
+                let mut error = Error::new(&code, exit, refusal.sentence());
+                error.hint = match &refusal.instead {
+                    Some(_) => Some("check the base URL: perhaps something else answered than the booking service".to_owned()),
+                    None => next_step(&code, &call.path),
+                };
+                if refusal.code.is_none() && !is_documented {
+                    let status = refusal.status;
+                    error.message = format!("the service refused with {status}: {}", error.message);
+                    error.hint.get_or_insert_with(|| {
+                        format!("nothing was done; the specification does not describe {status}: ask the service's support")
+                    });
+                }
+                if let Some(after) = refusal.retry_after {
+                    let seconds = after.as_secs();
+                    error.message.push_str(&format!("; the window resets in {seconds} s"));
+                    error.hint = Some(format!("try again then, or let --max-wait {seconds}s wait it out"));
+                }
+                let open = refusal.open_bookings();
+                error.details = open.iter().take(OPEN_SHOWN).map(Refusal::open_booking).collect();
+                if open.len() > OPEN_SHOWN {
+                    error.details.push(format!("and {} more: bookctl bookings --open", open.len() - OPEN_SHOWN));
+                }
+                if let Some(command) = refusal.look_at_open_ones() {
+                    error.hint = Some(format!("look at the unfinished ones with: {command}"));
+                }
+                error
+            }
+        };
+        match self {
+            Failure::Refused(refusal) => {
+                error.http_status = Some(refusal.status);
+                error.retry_after = refusal.retry_after;
+                error.body = Some(refusal.body).filter(|body| !body.value().is_null());
+            }
+            Failure::Unreadable { status, .. } | Failure::Redirected { status, .. } => {
+                error.http_status = Some(status)
+            }
+            _ => {}
+        }
+        error.request = Some(call.name());
+        error
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    mod each_kind;
+
+    use super::super::allowance::WINDOW;
+    use super::super::refusal::GIVEN_UP_ON_THE_WAY;
+    use super::*;
+    use crate::arbitrary;
+    use proptest::prelude::*;
+    use reqwest::header::{HeaderMap, HeaderValue};
+    use serde_json::{Value, json};
+
+    fn refused(status: u16, body: Value) -> Failure {
+        Failure::Refused(Box::new(Refusal::new(
+            status,
+            &HeaderMap::new(),
+            body.into(),
+        )))
+    }
+
+    fn create() -> Call {
+        Call::post("/v1/bookings", json!({}))
+    }
+
+    #[test]
+    fn a_5xx_on_a_write_leaves_it_open_unless_a_documented_code_says_that_nothing_was_done() {
+        let unknown = refused(500, json!({"error": "boom"})).into_error(&create());
+        assert_eq!(
+            (unknown.exit, unknown.code.as_str()),
+            (Exit::OutcomeUnknown, "outcome_unknown")
+        );
+        let known = refused(
+            503,
+            json!({"error": "off", "error_code": "vendor_disabled"}),
+        )
+        .into_error(&create());
+        assert_eq!(
+            (known.exit, known.code.as_str()),
+            (Exit::Service, "vendor_disabled")
+        );
+    }
+
+    #[test]
+    fn a_4xx_on_a_write_is_certain_only_where_it_carries_one_of_the_services_documents() {
+        let certain = |failure: Failure| !failure.leaves_a_write_open();
+        for status in [400, 401, 402, 403, 404, 409, 413, 422, 429, 405, 451] {
+            assert!(certain(refused(status, json!({"error": "no"}))), "{status}");
+            assert!(
+                !certain(refused(status, json!({"message": "no"}))),
+                "{status}"
+            );
+            assert!(!certain(refused(status, json!(["error"]))), "{status}");
+            let page = Refusal::bare(status, &HeaderMap::new(), "text/html".into());
+            assert!(!certain(Failure::Refused(Box::new(page))), "{status}");
+        }
+        for status in GIVEN_UP_ON_THE_WAY {
+            assert!(
+                !certain(refused(status, json!({"error": "no"}))),
+                "{status}"
+            );
+        }
+        assert!(refused(429, json!({"error": "rate_limited"})).is_rate_limit());
+        assert!(!refused(429, json!({})).is_rate_limit());
+    }
+
+    #[test]
+    fn a_refusal_that_the_specification_does_not_describe_names_its_status_and_is_an_invalid_request()
+     {
+        for status in [405, 410, 451] {
+            let error = refused(status, json!({"error": "no"})).into_error(&Call::get("/v1/"));
+            assert_eq!(error.exit, Exit::Invalid, "{status}");
+            assert!(error.hint.is_some());
+        }
+        let error = refused(410, json!({"error": "gone"})).into_error(&Call::get("/v1/"));
+        assert_eq!(error.message, "the service refused with 410: gone");
+    }
+
+    #[test]
+    fn the_hint_of_a_bare_status_leads_on_from_what_was_asked_for() {
+        let hint = |status, call: Call| {
+            let error = refused(status, json!({"error": "no"})).into_error(&call);
+            error.hint.clone()
+        };
+        let has = |hint: Option<String>, words: &str| hint.is_some_and(|it| it.contains(words));
+        assert!(has(
+            hint(404, Call::get("/v1/bookings/bk_1")),
+            "`bookctl bookings`"
+        ));
+        assert!(has(
+            hint(404, Call::get("/v1/sessions/card?end_user=u")),
+            "`bookctl session list`"
+        ));
+        assert!(has(hint(404, create()), "search for a venue"));
+        let cancel = Call::post("/v1/bookings/bk_1/cancel", json!({}));
+        assert!(has(hint(409, cancel), "bookctl show bk_1"));
+    }
+
+    #[test]
+    fn a_page_of_html_is_never_an_answer() {
+        let page = || Failure::Unreadable {
+            status: 200,
+            kind: "text/html".into(),
+        };
+        assert_eq!(page().into_error(&create()).exit, Exit::OutcomeUnknown);
+        assert_eq!(page().into_error(&Call::get("/v1/")).exit, Exit::Network);
+        assert_eq!(
+            page()
+                .into_error(&Call::post("/v1/venues/search", json!({})))
+                .exit,
+            Exit::Network
+        );
+    }
+
+    #[test]
+    fn older_refusals_carry_their_code_in_error_itself() {
+        let error = refused(401, json!({"error": "unauthorized"})).into_error(&create());
+        assert_eq!(
+            (error.code.as_str(), error.exit),
+            ("unauthorized", Exit::Unauthorized)
+        );
+        let error = refused(404, json!({"error": "venue not found"})).into_error(&create());
+        assert_eq!(
+            (error.code.as_str(), error.exit),
+            ("http_404", Exit::NotFound)
+        );
+    }
+
+    #[test]
+    fn the_sentence_names_each_field_of_a_failed_validation() {
+        let body =
+            json!({"error": "validation failed", "fields": {"datetime": "must be in the future"}});
+        assert_eq!(
+            refused(400, body).to_string(),
+            "validation failed; datetime: must be in the future"
+        );
+    }
+
+    #[test]
+    fn retry_after_is_clamped_to_the_services_own_window() {
+        let body = json!({"error": "rate_limited", "retry_after_seconds": 999_999});
+        let error = refused(429, body).into_error(&create());
+        assert_eq!(error.retry_after, Some(Duration::from_secs(300)));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_retry_after_says_it_is_believed_up_to_the_services_own_window(
+            header in prop_oneof![
+                any::<Vec<u8>>(),
+                any::<u128>().prop_map(|seconds| seconds.to_string().into_bytes()),
+            ],
+            seconds in arbitrary::json(),
+        ) {
+            let mut headers = HeaderMap::new();
+            if let Ok(value) = HeaderValue::from_bytes(&header) {
+                headers.insert(reqwest::header::RETRY_AFTER, value);
+            }
+            let body = json!({"error": "rate_limited", "retry_after_seconds": seconds});
+            let refusal = Refusal::new(429, &headers, body.into());
+            prop_assert!(refusal.retry_after.is_none_or(|after| after <= WINDOW));
+        }
+
+        #[test]
+        fn whatever_the_body_of_a_refusal_it_is_one_sentence_and_no_success(
+            status in 300u16..600,
+            fields in prop::collection::hash_map(
+                prop::sample::select(vec!["error", "error_code", "message", "fields", "missing", "detail", "open_bookings"]),
+                arbitrary::json(),
+                0..7,
+            ),
+        ) {
+            let body = Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect());
+            for call in [create(), Call::get("/v1/")] {
+                let error = refused(status, body.clone()).into_error(&call);
+                prop_assert_ne!(error.exit, Exit::Done);
+                prop_assert_eq!(error.http_status, Some(status));
+                prop_assert_eq!(error.body.as_ref().map(|it| it.value()), Some(&body));
+            }
+        }
+    }
+}

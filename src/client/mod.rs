@@ -1,0 +1,22 @@
+//! The thin HTTP layer: it knows the wire, and nothing of terminals, files or people.
+
+mod allowance;
+mod answer;
+mod call;
+mod client;
+mod endpoints;
+mod failure;
+mod refusal;
+mod retry;
+mod wire_trace;
+
+pub(crate) use allowance::WINDOW;
+pub(crate) use answer::{Answer, Head};
+pub(crate) use call::Call;
+pub(crate) use client::{Client, Connection, Trace, shown_headers};
+pub(crate) use endpoints::{
+    Changes, Continuation, NewBooking, SlotQuery, VenueQuery, Where, cancel_call, create_call,
+    session, show_call, with_fields,
+};
+pub(crate) use failure::Failure;
+pub(crate) use wire_trace::redacted;

@@ -1,0 +1,180 @@
+//! A non-2xx answer of the service (spec, Errors): what it says, and what it proves.
+
+use std::time::Duration;
+
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+
+use super::allowance::{WINDOW, retry_after};
+use crate::json::{Document, plain};
+use crate::model::shell;
+use crate::outcome::catalog;
+use crate::secrets::without_secrets;
+
+/// How many of the organization's unfinished bookings a person is shown.
+pub(super) const OPEN_SHOWN: usize = 10;
+
+/// Statuses that stand for a request which something between here and the service gave up, or wants again: whatever
+/// their body says, the service may have carried it out.
+pub(super) const GIVEN_UP_ON_THE_WAY: [u16; 3] = [408, 425, 499];
+
+/// A refusal as the service worded it.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
+    /// `error_code`, else a code that stands in `error` itself.
+    pub(crate) code: Option<String>,
+    pub(crate) retry_after: Option<Duration>,
+    /// `null` where no document came.
+    pub(crate) body: Document,
+    /// The content type of what came instead of a document.
+    pub(super) instead: Option<String>,
+}
+
+impl Refusal {
+    pub(super) fn new(status: u16, headers: &HeaderMap, body: Document) -> Self {
+        // Older refusals put the code in `error` itself (spec, Errors).
+        let code = body.str("error_code").or_else(|| {
+            body.str("error")
+                .filter(|error| catalog::entry(error).is_some())
+        });
+        let code = code.map(str::to_owned);
+        let seconds = retry_after(headers).or_else(|| {
+            body.value()
+                .get("retry_after_seconds")
+                .and_then(Value::as_u64)
+        });
+        let retry_after = seconds.map(|seconds| Duration::from_secs(seconds).min(WINDOW));
+        Refusal {
+            status,
+            code,
+            retry_after,
+            body,
+            instead: None,
+        }
+    }
+
+    /// A 4xx whose body is a page or nothing: it may come from something between here and the service.
+    pub(super) fn bare(status: u16, headers: &HeaderMap, kind: String) -> Self {
+        Refusal {
+            instead: Some(kind),
+            ..Refusal::new(status, headers, Value::Null.into())
+        }
+    }
+
+    /// Whether it proves that the service carried nothing out. Each of the service's refusals is a document with `error`
+    /// (spec, Errors); a 5xx proves it by a documented code alone.
+    pub(crate) fn is_certain(&self) -> bool {
+        let code = self.code.as_deref();
+        match self.status {
+            500.. => code.is_some_and(catalog::says_nothing_was_done),
+            status if GIVEN_UP_ON_THE_WAY.contains(&status) => false,
+            _ => self.body.str("error").is_some(),
+        }
+    }
+
+    /// What a status says by itself.
+    fn of_status(&self) -> String {
+        let status = self.status;
+        let meaning = catalog::entry(&format!("http_{status}")).map(|entry| entry.meaning);
+        let meaning = meaning.map_or_else(String::new, |meaning| format!(": {meaning}"));
+        match self.instead.as_deref() {
+            Some("") => format!("{status}{meaning}; the answer has no body"),
+            Some(kind) => format!(
+                "{status}{meaning}; the answer ({kind}) is not one of the service's documents"
+            ),
+            None => format!("the service refused with {status}"),
+        }
+    }
+
+    /// What and why, in one sentence: the service's own words, and what else its body says.
+    pub(crate) fn sentence(&self) -> String {
+        let known = self.code.as_deref().and_then(catalog::entry);
+        let own = self.body.str("message").or_else(|| {
+            self.body
+                .str("error")
+                .filter(|error| Some(*error) != self.code.as_deref())
+        });
+        let mut sentence = match (own, known) {
+            (Some(own), _) => own.trim_end_matches('.').to_owned(),
+            (None, Some(known)) => known.meaning.to_owned(),
+            (None, None) => match &self.code {
+                Some(code) => format!("the service refused with {}: {code}", self.status),
+                None => self.of_status(),
+            },
+        };
+        for (label, value) in self.particulars() {
+            sentence.push_str(&format!("; {label}: {value}"));
+        }
+        // A service may repeat what it was sent.
+        without_secrets(&sentence).into_owned()
+    }
+
+    /// The documented fields of the body that say more (spec, Errors, Body shapes).
+    fn particulars(&self) -> Vec<(&str, String)> {
+        let body = self.body.value();
+        let mut particulars = Vec::new();
+        for (field, label) in [
+            ("missing", "missing"),
+            ("field", "field"),
+            ("detail", "detail"),
+            ("required_scope", "scope needed"),
+            ("reason", "reason"),
+            ("provider", "provider"),
+            ("providers_failed", "failed"),
+            ("attempts_left", "tries left"),
+        ] {
+            match body.get(field) {
+                None | Some(Value::Null) => {}
+                Some(Value::Array(names)) => {
+                    particulars.push((
+                        label,
+                        names.iter().map(plain).collect::<Vec<_>>().join(", "),
+                    ));
+                }
+                Some(value) => particulars.push((label, plain(value))),
+            }
+        }
+        if let Some(fields) = body.get("fields").and_then(Value::as_object) {
+            particulars.extend(fields.iter().map(|(name, why)| (name.as_str(), plain(why))));
+        }
+        particulars
+    }
+}
+
+impl Refusal {
+    /// The unfinished bookings that come with a booking that was not found (spec, Errors: 404).
+    pub(super) fn open_bookings(&self) -> &[Value] {
+        let open = self.body.value().get("open_bookings");
+        open.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+
+    /// An unfinished booking in a line: its id, its status, and what it waits for.
+    pub(super) fn open_booking(booking: &Value) -> String {
+        let text = |field: &str| booking.get(field).map(plain).unwrap_or_default();
+        let asked = booking
+            .get("next_action")
+            .and_then(|action| action.get("message"));
+        let parts = [
+            text("id"),
+            text("status"),
+            asked.map(plain).unwrap_or_default(),
+        ];
+        let parts: Vec<&str> = parts
+            .iter()
+            .map(String::as_str)
+            .filter(|part| !part.is_empty())
+            .collect();
+        format!("unfinished: {}", parts.join("  "))
+    }
+
+    /// The command that looks at the unfinished bookings.
+    pub(super) fn look_at_open_ones(&self) -> Option<String> {
+        let ids = self
+            .open_bookings()
+            .iter()
+            .filter_map(|booking| booking.get("id")?.as_str());
+        let words: Vec<String> = ids.take(OPEN_SHOWN).map(shell::word).collect();
+        (!words.is_empty()).then(|| format!("bookctl show {}", words.join(" ")))
+    }
+}

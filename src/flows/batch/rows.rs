@@ -1,0 +1,397 @@
+//! The rows of a batch: JSON lines or CSV, read whole and checked before anything is sent.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::once::Once;
+use crate::client::NewBooking;
+use crate::outcome::{Error, Result};
+
+/// A booking to make.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Row {
+    /// From 1, blank lines and a header not counted.
+    pub(crate) number: usize,
+    /// The request (spec, Booking: fields accepted when creating a booking).
+    pub(crate) body: Value,
+    /// The key that the row names itself.
+    pub(crate) idempotency_key: Option<String>,
+}
+
+/// What a row may say; anything else in it is a mistake that must not be booked.
+const FIELDS: &[&str] = &[
+    "venue_id",
+    "provider",
+    "datetime",
+    "availability_id",
+    "party_size",
+    "customer",
+    "end_user",
+    "webhook_url",
+    "payment_collection",
+    "idempotency_key",
+];
+
+/// What its guest may say.
+const CUSTOMER: &[&str] = &["name", "email", "phone"];
+
+/// How the rows are written down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    JsonLines,
+    Csv,
+}
+
+impl Format {
+    /// By the file's name, else by how it begins.
+    pub(crate) fn of(name: &str, text: &str) -> Self {
+        let name = name.to_ascii_lowercase();
+        let begins = text.trim_start_matches('\u{feff}').trim_start();
+        if name.ends_with(".csv") {
+            Format::Csv
+        } else if [".jsonl", ".ndjson", ".json"]
+            .iter()
+            .any(|end| name.ends_with(end))
+            || begins.starts_with(['{', '['])
+        {
+            Format::JsonLines
+        } else {
+            Format::Csv
+        }
+    }
+}
+
+/// Every row of a text, or the first thing that is wrong with it: nothing was sent then.
+pub(crate) fn read_rows(text: &str, format: Format) -> Result<Vec<Row>> {
+    let text = text.trim_start_matches('\u{feff}');
+    let rows = match format {
+        Format::JsonLines => json_lines(text),
+        Format::Csv => csv(text),
+    }?;
+    one_key_one_row(&rows)?;
+    Ok(rows)
+}
+
+fn json_lines(text: &str) -> Result<Vec<Row>> {
+    if text.trim_start().starts_with('[') {
+        return Err(
+            Error::usage("a batch is one JSON object a line, and this is an array")
+                .hint("make lines of it: jq -c '.[]' FILE"),
+        );
+    }
+    let lines = text.lines().enumerate();
+    let lines = lines.filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .zip(1..)
+        .map(|((line, text), number)| {
+            let place = format!("row {number} (line {})", line + 1);
+            let fields: Value =
+                serde_json::from_str(text).map_err(|error| wrong(&place, &error.to_string()))?;
+            serde_json::from_str::<Once>(text)
+                .map_err(|error| wrong(&place, &error.to_string()))?;
+            row(&fields, number).map_err(|why| wrong(&place, &why))
+        })
+        .collect()
+}
+
+fn csv(text: &str) -> Result<Vec<Row>> {
+    // A cell that is not closed would swallow the rows behind it, or be half of what it was.
+    if text.matches('"').count() % 2 == 1 {
+        return Err(wrong("the file", "a quote in it is not closed"));
+    }
+    let mut reader = csv::ReaderBuilder::new()
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
+    let columns = reader
+        .headers()
+        .map_err(|error| wrong("the header", &csv_reason(&error)))?
+        .clone();
+    let mut seen = HashSet::new();
+    if let Some(twice) = columns.iter().find(|column| !seen.insert(*column)) {
+        return Err(wrong(
+            "the header",
+            &format!("column {twice} is there twice"),
+        ));
+    }
+    let mut rows = Vec::new();
+    for (record, number) in reader.records().zip(1..) {
+        let record =
+            record.map_err(|error| wrong(&format!("row {number}"), &csv_reason(&error)))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let place = format!("row {number} (line {line})");
+        if record.iter().any(|cell| cell.contains(['\n', '\r'])) {
+            return Err(wrong(&place, "a quote in it is not closed on its line"));
+        }
+        let object = columns.iter().zip(&record).fold(Map::new(), insert_cell);
+        let row = row(&Value::Object(object), number);
+        rows.push(row.map_err(|why| wrong(&place, &why))?);
+    }
+    Ok(rows)
+}
+
+/// A cell in its place: `customer.name` within `customer`; an empty one is absent.
+fn insert_cell(mut object: Map<String, Value>, (column, cell): (&str, &str)) -> Map<String, Value> {
+    if cell.is_empty() {
+        return object;
+    }
+    let value = match cell.parse::<u32>() {
+        Ok(number) if column == "party_size" => json!(number),
+        _ => json!(cell),
+    };
+    match column.strip_prefix("customer.") {
+        None => object.insert(column.to_owned(), value),
+        Some(field) => match object.entry("customer").or_insert_with(|| json!({})) {
+            Value::Object(customer) => customer.insert(field.to_owned(), value),
+            _ => None,
+        },
+    };
+    object
+}
+
+/// The request of a row, if everything in it can be meant; else why not.
+fn row(fields: &Value, number: usize) -> Result<Row, String> {
+    let fields = Fields::of(fields, "", FIELDS)?;
+    let customer = fields.0.get("customer").unwrap_or(&Value::Null);
+    let customer = Fields::of(customer, "customer.", CUSTOMER)?;
+    let datetime = fields.needed("datetime")?;
+    if datetime.parse::<Timestamp>().is_err() {
+        let example = "2026-12-01T19:30:00+01:00";
+        return Err(format!(
+            "datetime is no RFC 3339 time with an offset, as {example}"
+        ));
+    }
+    let party_size = fields.0.get("party_size").ok_or("party_size is missing")?;
+    let party_size = party_size
+        .as_u64()
+        .and_then(|size| u32::try_from(size).ok());
+    let idempotency_key = fields.text("idempotency_key")?;
+    if idempotency_key.as_deref().is_some_and(|key| !is_key(key)) {
+        return Err(
+            "idempotency_key has 1 to 255 visible ASCII characters and no blanks".to_owned(),
+        );
+    }
+    let booking = NewBooking {
+        venue_id: fields.needed("venue_id")?,
+        provider: fields.text("provider")?,
+        datetime,
+        availability_id: fields.text("availability_id")?,
+        party_size: party_size
+            .filter(|size| *size > 0)
+            .ok_or("party_size is no whole number from 1")?,
+        name: customer.needed("name")?,
+        email: customer.text("email")?,
+        phone: customer.text("phone")?,
+        end_user: fields.text("end_user")?,
+        webhook_url: fields.text("webhook_url")?,
+        vendor_payment: match fields.text("payment_collection")?.as_deref() {
+            None => false,
+            Some("vendor_external") => true,
+            Some(_) => return Err("payment_collection can only be vendor_external".to_owned()),
+        },
+    };
+    Ok(Row {
+        number,
+        body: booking.body(),
+        idempotency_key,
+    })
+}
+
+/// An object whose fields are all known.
+struct Fields<'a>(&'a Map<String, Value>, &'static str);
+
+impl<'a> Fields<'a> {
+    fn of(value: &'a Value, prefix: &'static str, known: &[&str]) -> Result<Self, String> {
+        let what = if prefix.is_empty() {
+            "the row"
+        } else {
+            "customer"
+        };
+        let object = value.as_object().ok_or(format!("{what} is no object"))?;
+        match object.keys().find(|key| !known.contains(&key.as_str())) {
+            Some(other) => Err(format!(
+                "{prefix}{other} is no field of it; known are {}",
+                known.join(", ")
+            )),
+            None => Ok(Fields(object, prefix)),
+        }
+    }
+
+    /// A text; `null` is absent.
+    fn text(&self, field: &str) -> Result<Option<String>, String> {
+        match self.0.get(field) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(_) => Err(format!("{}{field} is no text", self.1)),
+        }
+    }
+
+    /// A text that must be there: there is no default venue, and no default guest.
+    fn needed(&self, field: &str) -> Result<String, String> {
+        let text = self.text(field)?.filter(|text| !text.trim().is_empty());
+        text.ok_or(format!("{}{field} is missing", self.1))
+    }
+}
+
+/// Whether a text can travel as an idempotency key.
+pub(crate) fn is_key(text: &str) -> bool {
+    !text.is_empty() && text.len() <= 255 && text.chars().all(|c| c.is_ascii_graphic())
+}
+
+/// A key belongs to one request: two rows that name the same one must ask for the same.
+fn one_key_one_row(rows: &[Row]) -> Result<()> {
+    let mut named: HashMap<&str, &Row> = HashMap::new();
+    for row in rows {
+        let Some(key) = &row.idempotency_key else {
+            continue;
+        };
+        match named.insert(key, row) {
+            Some(other) if other.body != row.body => {
+                let (one, two) = (other.number, row.number);
+                return Err(Error::usage(format!(
+                    "rows {one} and {two} name one idempotency_key for two requests; nothing was sent"
+                ))
+                .hint("a key belongs to one request for ever: give each its own, or none"));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn wrong(place: &str, why: &str) -> Error {
+    Error::usage(format!("{place} cannot be read: {why}; nothing was sent"))
+        .hint("`bookctl book --help` shows a row")
+}
+
+fn csv_reason(error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths {
+            expected_len, len, ..
+        } => {
+            format!("it has {len} columns where the header has {expected_len}")
+        }
+        csv::ErrorKind::Utf8 { .. } => "it is no UTF-8".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::arbitrary;
+    use crate::outcome::Exit;
+
+    const JSON: &str = r#"{"venue_id":"v","datetime":"2026-12-01T19:30:00Z","party_size":2,"customer":{"name":"Ada Lovelace","phone":"+44"}}"#;
+
+    #[test]
+    fn csv_and_json_lines_of_the_same_content_are_the_same_rows() {
+        let csv = "\u{feff}venue_id, datetime,party_size,customer.name,customer.email,customer.phone\r\n\
+                   v,2026-12-01T19:30:00Z,2,Ada Lovelace,,+44\r\n";
+        assert_eq!(
+            read_rows(csv, Format::Csv).unwrap(),
+            read_rows(&format!("\n{JSON}\n\n"), Format::JsonLines).unwrap()
+        );
+    }
+
+    #[test]
+    fn a_row_that_cannot_be_meant_is_named_and_nothing_is_read_past_it() {
+        for (row, why) in [
+            (
+                JSON.replace("\"party_size\":2", "\"party_size\":0"),
+                "party_size is no whole number",
+            ),
+            (
+                JSON.replace("\"party_size\":2", "\"party_size\":\"2\""),
+                "party_size",
+            ),
+            (JSON.replace("venue_id", "venue"), "venue is no field of it"),
+            (JSON.replace("2026-12-01T19:30:00Z", "tomorrow"), "RFC 3339"),
+            (
+                JSON.replace("Ada Lovelace", " "),
+                "customer.name is missing",
+            ),
+            ("{".to_owned(), "EOF"),
+            (
+                JSON.replace("\"party_size\":2", "\"party_size\":6,\"party_size\":2"),
+                "party_size is there twice",
+            ),
+            (
+                JSON.replace("\"name\":", "\"name\":\"Eve\",\"name\":"),
+                "name is there twice",
+            ),
+        ] {
+            let error = read_rows(&format!("{JSON}\n{row}\n"), Format::JsonLines).err();
+            let told = error.map(|error| error.message.clone()).unwrap_or_default();
+            assert!(
+                told.contains("row 2 (line 2)") && told.contains(why),
+                "{row}: {told}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_csv_that_is_out_of_shape_is_refused() {
+        for (text, why) in [
+            ("venue_id,venue_id\n", "twice"),
+            ("venue_id,datetime\nv\n", "1 columns"),
+            ("venue_id,guest\nv,x\n", "guest is no field of it"),
+            ("venue_id,customer.name\nv,\"Ada Lov", "is not closed"),
+            (
+                "customer.name,venue_id\n\"Ada,v\n\"Grace\",v\n\"Hedy,v\n",
+                "is not closed on its line",
+            ),
+        ] {
+            let told = read_rows(text, Format::Csv).unwrap_err().message.clone();
+            assert!(told.contains(why), "{text}: {told}");
+        }
+    }
+
+    #[test]
+    fn one_key_for_two_requests_is_refused_before_anything_is_sent() {
+        let with_key = JSON.replace("{\"venue_id\"", "{\"idempotency_key\":\"k\",\"venue_id\"");
+        let other = with_key.replace("\"party_size\":2", "\"party_size\":3");
+        assert!(read_rows(&format!("{with_key}\n{with_key}"), Format::JsonLines).is_ok());
+        assert!(read_rows(&format!("{with_key}\n{other}"), Format::JsonLines).is_err());
+    }
+
+    proptest! {
+        /// Whatever is in the file: rows that can be sent as they are, or one sentence.
+        #[test]
+        fn whatever_stands_in_a_file_becomes_rows_or_one_sentence(
+            text in prop_oneof![
+                any::<String>(),
+                arbitrary::made_of(&[
+                    "venue_id", ",", "datetime", "party_size", "customer.name", "customer", "\n", "\r\n", "\"", "v",
+                    "2026-12-01T19:30:00Z", "2", "Ada", "{", "}", ":", "\u{feff}", "\0",
+                ]),
+                arbitrary::json().prop_map(|row| row.to_string()),
+            ],
+        ) {
+            for format in [Format::JsonLines, Format::Csv] {
+                match read_rows(&text, format) {
+                    Ok(rows) => for row in rows {
+                        prop_assert!(row.body["party_size"].as_u64() > Some(0), "{:?}", row);
+                    },
+                    Err(error) => prop_assert_eq!(error.exit, Exit::Usage),
+                }
+            }
+        }
+
+        #[test]
+        fn a_guest_of_any_name_comes_through_csv_as_through_json(name in "[^\\s]\\PC{0,30}[^\\s]") {
+            let quoted = name.replace('"', "\"\"");
+            let csv = format!(
+                "venue_id,datetime,party_size,customer.name\nv,2026-12-01T19:30:00Z,2,\"{quoted}\"\n"
+            );
+            let json = json!({"venue_id": "v", "datetime": "2026-12-01T19:30:00Z", "party_size": 2, "customer": {"name": name}});
+            prop_assert_eq!(
+                read_rows(&csv, Format::Csv).map_err(|error| TestCaseError::fail(error.message.clone()))?,
+                read_rows(&json.to_string(), Format::JsonLines).map_err(|error| TestCaseError::fail(error.message.clone()))?
+            );
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Changing a booking, once: a change whose answer got lost is looked for, never repeated.
+
+use super::wait::{look_up, read_booking};
+use crate::app::Context;
+use crate::app::in_flight::{Situation, show_command};
+use crate::client::{Call, Failure};
+use crate::model::booking::Booking;
+use crate::outcome::Result;
+
+/// Whether an answer is about the booking that was to be changed. A service may know it by another id as well; then it
+/// shows that id under this one, too. The answer to another request proves nothing.
+async fn is_of(context: &Context, id: &str, answered: &Booking) -> bool {
+    if answered.id() == id {
+        return true;
+    }
+    let shown = look_up(context, id).await;
+    shown.is_ok_and(|shown| shown.id() == answered.id())
+}
+
+/// Sends a modify or a cancel. Where no proper answer came, the booking is read: if it shows what was
+/// asked, as `done` judges, the change was made; else its outcome stays open (16). `what` is its noun.
+pub(crate) async fn change(
+    context: &Context,
+    id: &str,
+    call: Call,
+    what: &'static str,
+    done: impl Fn(&Booking) -> bool,
+) -> Result<Booking> {
+    let client = context.client()?;
+    let mut allowed = context.max_wait();
+    let failure = loop {
+        allowed = context.admit(&call, allowed).await?;
+        context.situation.replace(Situation::Changing {
+            id: id.to_owned(),
+            what,
+        });
+        let progress = context.out.progress(&format!("sending the {what}"));
+        let sent = client.send(&call).await;
+        context.note_allowance(&call);
+        drop(progress);
+        let failure = match sent {
+            Ok(answer) => match Booking::from_document(answer.document) {
+                Some(booking) if is_of(context, id, &booking).await => {
+                    context.situation.replace(Situation::known(&booking));
+                    return Ok(booking);
+                }
+                _ => {
+                    break Failure::Unreadable {
+                        status: answer.status,
+                        kind: "no booking".to_owned(),
+                    };
+                }
+            },
+            Err(failure) => failure,
+        };
+        if !failure.is_rate_limit() {
+            break failure;
+        }
+        // A refusal is certain while it is waited out: an interrupt then leaves nothing open.
+        context.situation.replace(Situation::Nothing);
+        allowed = context.pause_for_limit(failure, &call, allowed).await?;
+    };
+    let open = failure.leaves_a_write_open();
+    let mut error = failure.into_error(&call);
+    if !open {
+        context.situation.replace(Situation::Nothing);
+        return Err(error);
+    }
+    error.hint = Some(format!("look before trying again: {}", show_command(id)));
+    match read_booking(context, id).await {
+        Ok(booking) if done(&booking) => {
+            context.out.note(&format!(
+                "{}; the booking shows what came of it",
+                error.message
+            ));
+            Ok(booking)
+        }
+        _ => Err(error),
+    }
+}

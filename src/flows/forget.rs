@@ -1,0 +1,29 @@
+//! What is stored for a profile, forgotten.
+
+use crate::app::Setup;
+use crate::config::{ConfigFile, edit};
+use crate::outcome::Result;
+use crate::secrets::{Account, Vault};
+
+/// Forgets a profile's secrets at this origin, and at the one that its key was noted for; says whether there were
+/// any. Where a key is known to be in a keyring that does not answer, that is an error, and the note stays.
+pub(crate) async fn forget_secrets(
+    setup: &Setup,
+    vault: &Vault,
+    account: &Account,
+) -> Result<bool> {
+    let file = ConfigFile::read(&setup.paths.config_file)?;
+    let noted = file.profile(&account.profile)?.key_origin.clone();
+    let here = noted.as_ref() == Some(&account.origin);
+    let mut found = vault.forget(account, here).await?;
+    if let Some(noted) = noted {
+        if noted != account.origin {
+            let there = Account::new(&account.profile, noted);
+            found |= vault.forget(&there, true).await?;
+        }
+        edit(&setup.paths.config_file, |draft| {
+            draft.unset(&account.profile, "key_origin")
+        })?;
+    }
+    Ok(found)
+}

@@ -1,0 +1,363 @@
+//! The guided booking: what flags do not say is asked, and what they say is not.
+
+use serde_json::{Map, Value};
+
+use super::draft::Draft;
+use super::locate::Located;
+use super::offer::{Offer, Zoning, offered, resolve};
+use super::venues::find_venues;
+use crate::app::Context;
+use crate::client::{VenueQuery, Where};
+use crate::journal::Shown;
+use crate::model::moment::human;
+use crate::model::slot::Slot;
+use crate::model::venue::Venue;
+use crate::model::when::When;
+use crate::model::zone::system_zone;
+use crate::outcome::{Error, Exit, Result};
+use crate::terminal::output::{Page, Tone, visible};
+use crate::terminal::prompt::Question;
+use crate::terminal::view::slot_line;
+
+/// The four verticals (spec, What the service does).
+pub(crate) const VERTICALS: [&str; 4] = ["dining", "fitness", "entertainment", "travel"];
+
+/// Asks for everything that `draft` lacks, shows one summary, and asks for the go-ahead.
+pub(crate) async fn guide(context: &Context, draft: &mut Draft) -> Result<()> {
+    // The service says who it is before the first question.
+    context.client()?;
+    let time_is_flagged = draft.at.is_some();
+    if draft.venue.is_none() {
+        pick_venue(context, draft).await?;
+    }
+    if draft.slot.is_none() && draft.slot_id.is_none() {
+        pick_slot(context, draft, time_is_flagged).await?;
+    }
+    if draft.party_size.is_none() {
+        draft.party_size = Some(ask_party(context).await?);
+    }
+    if draft.name.is_none() {
+        let question = Question::new(
+            "Guest's name (first and last)",
+            "--name",
+            "the guest's name",
+        );
+        draft.name = Some(ask_line(context, &question, "the venue needs the guest's name").await?);
+        if draft.email.is_none() {
+            draft.email =
+                ask_optional(context, "Guest's email (Enter to leave out)", "--email").await?;
+        }
+        if draft.phone.is_none() {
+            draft.phone =
+                ask_optional(context, "Guest's phone (Enter to leave out)", "--phone").await?;
+        }
+    }
+    context.out.show(&summary(draft));
+    let question = Question::new("Book it?", "--yes", "the go-ahead");
+    if draft.goes_ahead || context.prompter.confirm(&question, true).await? {
+        Ok(())
+    } else {
+        Err(Error::new("declined", Exit::Declined, "nothing was booked"))
+    }
+}
+
+async fn pick_venue(context: &Context, draft: &mut Draft) -> Result<()> {
+    let question = Question::new("What is it to be?", "VENUE", "the venue");
+    let vertical = VERTICALS[context.prompter.choose(&question, &VERTICALS).await?];
+    loop {
+        let place = ask_line(
+            context,
+            &Question::new("Where? (a city or a district)", "VENUE", "the venue"),
+            "type a place",
+        )
+        .await?;
+        if draft.at.is_none() {
+            draft.at = Some(ask_time(context).await?);
+        }
+        if draft.party_size.is_none() {
+            draft.party_size = Some(ask_party(context).await?);
+        }
+        let venues = match search(context, draft, vertical, place).await {
+            Ok(venues) => venues,
+            Err(error) if matches!(error.exit, Exit::Invalid | Exit::Providers) => {
+                say(context, &error);
+                continue;
+            }
+            Err(error) if error.exit == Exit::Usage => {
+                say(context, &error);
+                draft.at = None;
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        if venues.is_empty() {
+            context.out.note(&format!(
+                "there is nothing for {vertical} there: try another place"
+            ));
+            continue;
+        }
+        let rows: Vec<String> = venues
+            .iter()
+            .map(|venue| visible(&venue_line(venue)).into_owned())
+            .collect();
+        let row = context
+            .prompter
+            .pick(
+                &Question::new("Which one?", "VENUE", "the venue"),
+                None,
+                &rows,
+                0,
+            )
+            .await?;
+        let venue = venues[row].clone();
+        draft.venue = Some(Located {
+            id: venue.id().to_owned(),
+            remembered: Some(venue),
+        });
+        return Ok(());
+    }
+}
+
+async fn search(
+    context: &Context,
+    draft: &Draft,
+    vertical: &str,
+    place: String,
+) -> Result<Vec<Venue>> {
+    let zone = draft.zone.clone().unwrap_or_else(system_zone);
+    let moment = match &draft.at {
+        Some(when) => resolve(when, context.now()?, &zone)?,
+        None => return Err(Error::usage("no time is named")),
+    };
+    let query = VenueQuery {
+        vertical: vertical.to_owned(),
+        place: Where::Near(place),
+        datetime: moment.wire(),
+        party_size: draft.party_size,
+        providers: draft.provider.clone().into_iter().collect(),
+        fields: Map::new(),
+    };
+    find_venues(context, &query, Shown::No)
+        .await
+        .map(|(_, venues)| venues)
+}
+
+async fn pick_slot(context: &Context, draft: &mut Draft, time_is_flagged: bool) -> Result<()> {
+    if draft.party_size.is_none() {
+        draft.party_size = Some(ask_party(context).await?);
+    }
+    ask_provider(context, draft).await?;
+    // A time that flags gave and that is offered is not asked again.
+    let mut from_flags = time_is_flagged;
+    loop {
+        let when = match draft.at.take() {
+            Some(when) => when,
+            None => {
+                from_flags = false;
+                ask_time(context).await?
+            }
+        };
+        let Some(venue) = &draft.venue else {
+            return Err(Error::usage("no venue is named"));
+        };
+        let zoning = Zoning::of(venue.remembered.as_ref(), draft.zone.as_ref());
+        let party = draft.party_size.unwrap_or(1);
+        let offer = match offered(
+            context,
+            venue,
+            &when,
+            &zoning,
+            party,
+            draft.provider.as_deref(),
+            &Map::new(),
+        )
+        .await
+        {
+            Ok(offer) => offer,
+            Err(error) if matches!(error.exit, Exit::Usage | Exit::Invalid) => {
+                say(context, &error);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        if offer.slots.is_empty() {
+            context.out.note(&format!(
+                "{} has nothing on that day: try another one",
+                venue.name()
+            ));
+            continue;
+        }
+        let taken = if from_flags {
+            offer.at_wanted().cloned()
+        } else {
+            None
+        };
+        let slot = match taken {
+            Some(slot) => slot,
+            None => choose_slot(context, &offer).await?,
+        };
+        offer.remember(context, Shown::No);
+        draft.provider = draft.provider.take().or(offer.provider);
+        draft.slot = Some(slot);
+        return Ok(());
+    }
+}
+
+/// Asks which of the offered slots it is to be, the nearest to the time asked for first.
+pub(crate) async fn choose_slot(context: &Context, offer: &Offer) -> Result<Slot> {
+    let rows: Vec<String> = offer
+        .slots
+        .iter()
+        .map(|slot| visible(&slot_line(slot)).into_owned())
+        .collect();
+    if offer.at_wanted().is_none() {
+        let wanted = human(&offer.wanted.wire());
+        context
+            .out
+            .note(&format!("nothing at {wanted}; the nearest is marked"));
+    }
+    let day = offer
+        .slots
+        .first()
+        .and_then(Slot::local)
+        .map(|local| local.strftime("%a %-d %b").to_string());
+    let question = Question::new(
+        format!("Which slot on {}?", day.unwrap_or_default()),
+        "--slot",
+        "the slot",
+    );
+    let row = context
+        .prompter
+        .pick(&question, None, &rows, offer.nearest_row())
+        .await?;
+    Ok(offer.slots[row].clone())
+}
+
+/// A venue of several providers has no mapping of its own: one of them must be named (spec, Booking: provider).
+async fn ask_provider(context: &Context, draft: &mut Draft) -> Result<()> {
+    let venue = draft
+        .venue
+        .as_ref()
+        .and_then(|venue| venue.remembered.as_ref());
+    let providers: Vec<String> = venue
+        .map(Venue::providers)
+        .unwrap_or_default()
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    if draft.provider.is_none() && providers.len() > 1 {
+        let rows: Vec<&str> = providers.iter().map(String::as_str).collect();
+        let row = context
+            .prompter
+            .choose(
+                &Question::new("Through which provider?", "--provider", "the provider"),
+                &rows,
+            )
+            .await?;
+        draft.provider = Some(providers[row].clone());
+    }
+    Ok(())
+}
+
+async fn ask_time(context: &Context) -> Result<When> {
+    let check = |text: &str| {
+        When::parse(text)
+            .map(drop)
+            .map_err(|error| error.to_string())
+    };
+    let question = Question::new("When? (such as: tomorrow 19:30)", "--at", "the time");
+    let text = context.prompter.text(&question, None, &check).await?;
+    When::parse(&text).map_err(|error| Error::usage(error.to_string()))
+}
+
+async fn ask_party(context: &Context) -> Result<u32> {
+    let check = |text: &str| crate::model::party::parse(text).map(drop);
+    let text = context
+        .prompter
+        .text(
+            &Question::new("For how many?", "--party", "the party size"),
+            Some("2"),
+            &check,
+        )
+        .await?;
+    crate::model::party::parse(&text).map_err(Error::usage)
+}
+
+async fn ask_line(context: &Context, question: &Question, why: &str) -> Result<String> {
+    let check = |text: &str| {
+        if text.trim().is_empty() {
+            Err(why.to_owned())
+        } else {
+            Ok(())
+        }
+    };
+    Ok(context
+        .prompter
+        .text(question, None, &check)
+        .await?
+        .trim()
+        .to_owned())
+}
+
+async fn ask_optional(
+    context: &Context,
+    question: &str,
+    flag: &'static str,
+) -> Result<Option<String>> {
+    let text = context
+        .prompter
+        .text(&Question::new(question, flag, "an answer"), None, &|_| {
+            Ok(())
+        })
+        .await?;
+    let text = text.trim().to_owned();
+    Ok((!text.is_empty()).then_some(text))
+}
+
+fn say(context: &Context, error: &Error) {
+    context.out.warn(&error.message);
+}
+
+fn venue_line(venue: &Venue) -> String {
+    let tags = venue
+        .value()
+        .get("tags")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
+    let mut parts = vec![venue.name().to_owned()];
+    parts.extend(venue.str("address").map(str::to_owned));
+    parts.push(tags.collect::<Vec<_>>().join(", "));
+    parts.retain(|part| !part.is_empty());
+    parts.join(" · ")
+}
+
+fn summary(draft: &Draft) -> Page {
+    let mut page = Page::default();
+    let venue = draft.venue.as_ref();
+    page.heading(
+        Tone::Strong,
+        "to book",
+        venue.map(Located::name).unwrap_or_default(),
+    );
+    let slot = draft.slot.as_ref();
+    page.field_if("when", slot.map(|slot| human(slot.datetime())));
+    page.field_if("party", draft.party_size.map(|party| party.to_string()));
+    page.field_if("seating", slot.and_then(|slot| slot.str("seating")));
+    page.field_if("price", slot.and_then(Slot::price));
+    page.field_if("card", slot.and_then(Slot::card_terms));
+    page.field_if("cancel", slot.and_then(Slot::cancellation_terms));
+    let guest = [&draft.name, &draft.email, &draft.phone]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect::<Vec<_>>();
+    page.field("guest", guest.join(" · "));
+    page.field_if("provider", draft.provider.as_deref());
+    page.field_if(
+        "payment",
+        draft.vendor_payment.then_some("through the vendor"),
+    );
+    page
+}

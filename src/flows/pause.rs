@@ -1,0 +1,279 @@
+//! A pause, walked through: what is asked, where it was sent, how long is left, and the answer.
+
+use serde_json::{Map, Value, json};
+
+use super::answer::{Outcome, send_answer};
+use super::input::read_file;
+use super::wait::read_booking;
+use crate::adapter::Pause;
+use crate::app::Context;
+use crate::app::in_flight::Situation;
+use crate::client::Continuation;
+use crate::config::Target;
+use crate::model::booking::{Booking, Status};
+use crate::outcome::{Error, Exit, Result};
+use crate::terminal::output::{Page, visible};
+use crate::terminal::prompt::{Deadline, Question, Until};
+use crate::terminal::view::{asked_fields, pause};
+
+/// Asks and answers until the booking no longer waits.
+pub(crate) async fn walk_through(context: &Context, booking: Booking) -> Result<Booking> {
+    let mut booking = booking;
+    context.situation.replace(Situation::known(&booking));
+    let mut shown = false;
+    while booking.status() == Status::RequiresAction {
+        if !shown {
+            show_pause(context, &booking)?;
+            shown = true;
+        }
+        let Some(answer) = ask(context, &booking).await? else {
+            context.out.note("the time to answer is over");
+            booking = read_booking(context, booking.id()).await?;
+            break;
+        };
+        let outcome = match send_answer(context, booking.id(), &answer).await {
+            // It stopped waiting meanwhile: how it ended is what the person needs to see.
+            Err(error) if error.http_status == Some(409) => {
+                context.out.note(&error.message);
+                Outcome::Advanced(read_booking(context, booking.id()).await?)
+            }
+            outcome => outcome?,
+        };
+        match outcome {
+            Outcome::Advanced(next) => {
+                // Another pause may follow: it is shown anew.
+                shown = false;
+                booking = next;
+            }
+            Outcome::StillPaused(still, error) => {
+                context.out.warn(&error.message);
+                booking = still;
+            }
+        }
+    }
+    Ok(booking)
+}
+
+fn show_pause(context: &Context, booking: &Booking) -> Result<()> {
+    let mut page = Page::default();
+    let venue = booking.str("venue_name").unwrap_or_default();
+    page.heading(
+        crate::terminal::view::tone_of(&booking.status()),
+        booking.status().as_str(),
+        format!("{} · {venue}", booking.id()),
+    );
+    pause(&mut page, booking, context.now()?);
+    context.out.show(&page);
+    let sends_a_code = context.dialect().pause(booking.next_action()) == Pause::Otp;
+    if matches!(context.target(), Target::Embedded { .. }) {
+        let request = booking
+            .next_action()
+            .and_then(|action| action.get("psp_request"));
+        if sends_a_code {
+            context
+                .out
+                .note("sandbox: the message is in `bookctl sandbox inbox`");
+        } else if let Some(approval) = request.and_then(|request| request.get("approval_id")) {
+            context.out.note(&format!(
+                "sandbox: the vendor would answer {{\"approval_id\": {approval}, \"status\": \"approved\"}}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// One answer from the person; `None` when the deadline passed first.
+async fn ask(context: &Context, booking: &Booking) -> Result<Option<Continuation>> {
+    let action = booking.next_action();
+    let clock = context.live_clock();
+    let deadline = booking.deadline().map(|at| Deadline::new(at, &clock));
+    match context.dialect().pause(action) {
+        Pause::Otp => ask_code(context, deadline.as_ref()).await,
+        Pause::Payment => ask_payment(context, booking, deadline.as_ref()).await,
+        Pause::Other => ask_fields(context, action).await.map(Some),
+    }
+}
+
+async fn ask_code(
+    context: &Context,
+    deadline: Option<&Deadline<'_>>,
+) -> Result<Option<Continuation>> {
+    let question = Question::new("One-time code", "--otp", "the one-time code").fleeting();
+    let check = |code: &str| {
+        if code.trim().is_empty() {
+            Err("type the code".to_owned())
+        } else {
+            Ok(())
+        }
+    };
+    let code = context
+        .prompter
+        .text_until(&question, &check, deadline)
+        .await?;
+    Ok(answered(code).map(|code| Continuation::Otp(code.trim().to_owned())))
+}
+
+/// The ways to answer a payment approval.
+const PAYMENT_WAYS: [&str; 4] = [
+    "read the answer from a file",
+    "write it in an editor",
+    "paste it",
+    "abort the payment: the booking then fails",
+];
+
+async fn ask_payment(
+    context: &Context,
+    booking: &Booking,
+    deadline: Option<&Deadline<'_>>,
+) -> Result<Option<Continuation>> {
+    loop {
+        let question = Question::new("Payment", "--psp-response", "the payment answer");
+        let Some(way) = answered(
+            context
+                .prompter
+                .choose_until(&question, &PAYMENT_WAYS, deadline)
+                .await?,
+        ) else {
+            return Ok(None);
+        };
+        let text = match way {
+            0 => {
+                let question = Question::new(
+                    "File with the vendor's answer",
+                    "--psp-response",
+                    "the payment answer",
+                );
+                let check = |path: &str| {
+                    if path.trim().is_empty() {
+                        Err("type a path".to_owned())
+                    } else {
+                        Ok(())
+                    }
+                };
+                let Some(path) = answered(
+                    context
+                        .prompter
+                        .text_until(&question, &check, deadline)
+                        .await?,
+                ) else {
+                    return Ok(None);
+                };
+                let text = read_file(path.trim()).await;
+                text.map_err(|error| error.message.clone())
+            }
+            1 => write_answer(context, booking),
+            2 => {
+                // What is pasted stays in a terminal's scrollback: a payment answer has no business there.
+                let question = Question::new(
+                    "Paste the vendor's answer",
+                    "--psp-response",
+                    "the payment answer",
+                )
+                .hidden();
+                let Some(text) = answered(context.prompter.paste_until(&question, deadline).await?)
+                else {
+                    return Ok(None);
+                };
+                Ok(text)
+            }
+            _ => return Ok(Some(Continuation::PspAbort)),
+        };
+        match text.and_then(|text| payment_answer(&text)) {
+            Ok(answer) => return Ok(Some(Continuation::PspResponse(answer))),
+            Err(why) => context.out.warn(&why),
+        }
+    }
+}
+
+fn write_answer(context: &Context, booking: &Booking) -> Result<String, String> {
+    let environment = &context.environment;
+    let editor = environment.visual.as_ref().or(environment.editor.as_ref());
+    let Some(editor) = editor.and_then(|editor| editor.to_str()) else {
+        return Err("no editor is known: set EDITOR, or choose another way".to_owned());
+    };
+    let approval = booking
+        .next_action()
+        .and_then(|action| action.get("psp_request")?.get("approval_id"));
+    let start = json!({ "approval_id": approval, "status": "" });
+    let start = serde_json::to_string_pretty(&start).unwrap_or_default();
+    let question = Question::new(
+        "The vendor's answer",
+        "--psp-response",
+        "the payment answer",
+    );
+    match context.prompter.edit(&question, editor, &start, ".json") {
+        Ok(Some(text)) => Ok(text),
+        Ok(None) => Err("nothing was written".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The vendor's answer as a JSON object (spec, Endpoints: psp_response).
+pub(crate) fn payment_answer(text: &str) -> Result<Value, String> {
+    match serde_json::from_str::<Value>(text) {
+        Ok(answer) if answer.is_object() => Ok(answer),
+        Ok(_) => Err("the payment answer is JSON, but no object".to_owned()),
+        // serde's own sentence would quote the answer, which is nobody's business.
+        Err(error) => Err(format!(
+            "the payment answer is no JSON: see line {}, column {}",
+            error.line(),
+            error.column()
+        )),
+    }
+}
+
+async fn ask_fields(context: &Context, action: Option<&Value>) -> Result<Continuation> {
+    let asked = asked_fields(action);
+    if let Some(action) = action.filter(|_| asked.is_empty()) {
+        context.out.note(&format!("the service asks: {action}"));
+    }
+    let mut fields = Map::new();
+    for field in asked {
+        let question = Question::new(visible(&field).into_owned(), "-F", "the answer");
+        let value = context.prompter.text(&question, None, &|_| Ok(())).await?;
+        fields.insert(field, Value::String(value));
+    }
+    if fields.is_empty() {
+        let check = |line: &str| match line.trim().is_empty() || line.contains('=') {
+            true => Ok(()),
+            false => Err("write it as key=value".to_owned()),
+        };
+        loop {
+            let question = Question::new("key=value (Enter alone ends)", "-F", "the answer");
+            let line = context.prompter.text(&question, None, &check).await?;
+            let Some((key, value)) = line.split_once('=') else {
+                break;
+            };
+            fields.insert(key.trim().to_owned(), Value::String(value.to_owned()));
+        }
+    }
+    if fields.is_empty() {
+        return Err(Error::new(
+            "declined",
+            Exit::Declined,
+            "nothing was answered, and nothing was sent",
+        ));
+    }
+    Ok(Continuation::Fields(fields))
+}
+
+fn answered<T>(answer: Until<T>) -> Option<T> {
+    match answer {
+        Until::Answered(answer) => Some(answer),
+        Until::TimedOut => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::payment_answer;
+
+    #[test]
+    fn a_payment_answer_that_is_no_object_is_refused_without_being_repeated() {
+        assert!(payment_answer("{\"approval_id\": \"a\"}").is_ok());
+        for text in ["", "[1]", "\"secret\"", "{\"secret\": "] {
+            let why = payment_answer(text).unwrap_err();
+            assert!(!why.contains("secret"), "{why}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! "A resume always ends": from a state, one `attempts resume` runs alone, and the service answers it.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex};
+
+use super::actions::{Action, Program, Task};
+use super::state::{KEYS, Left, MACHINES, Phase, Report, World};
+use super::{Protocol, Rule};
+use crate::journal::runs::State;
+
+/// No resume takes more steps: it reads, and each of its runs begins, is answered and ends.
+const MOST_STEPS: u8 = 1 + 3 * (1 + WAITS);
+const WAITS: u8 = 1;
+
+/// The journals and services, as hashes, from which a resume was found to end.
+#[derive(Clone, Default)]
+pub(super) struct Checked(Arc<Mutex<HashSet<u64>>>);
+
+/// Whether from here any resume of any attempt ends within the steps that it may take, and says and writes what is so.
+pub(super) fn always_ends(model: &Protocol, world: &World) -> bool {
+    // What else is under way makes no difference to a resume that is alone.
+    let mut hasher = DefaultHasher::new();
+    (&world.journals, &world.service).hash(&mut hasher);
+    let hash = hasher.finish();
+    let is_known = |checked: &Checked| checked.0.lock().is_ok_and(|it| it.contains(&hash));
+    if is_known(&model.resumed) {
+        return true;
+    }
+    let attempts = (0..MACHINES).flat_map(|machine| (0..KEYS).map(move |key| (machine, key)));
+    let ends = attempts
+        .filter(|(machine, key)| world.attempt(*machine, *key).is_some())
+        .all(|(machine, key)| {
+            let accounts: HashSet<_> = model.programs.iter().map(|it| it.account).collect();
+            accounts.into_iter().all(|account| {
+                let alone = Protocol {
+                    rule: model.rule,
+                    programs: vec![Program {
+                        machine,
+                        account,
+                        same_organization: false,
+                        task: Task::Resume(key),
+                    }],
+                    left: Left::default(),
+                    waits: WAITS,
+                    ..Protocol::new(Vec::new())
+                };
+                let start = World {
+                    processes: alone.first().processes,
+                    copy: None,
+                    late: Default::default(),
+                    left: Left::default(),
+                    ..world.clone()
+                };
+                let way = Way {
+                    model: &alone,
+                    before: &start,
+                };
+                way.ends(&start, MOST_STEPS, true)
+            })
+        });
+    if ends && let Ok(mut checked) = model.resumed.0.lock() {
+        checked.insert(hash);
+    }
+    ends
+}
+
+struct Way<'a> {
+    model: &'a Protocol,
+    before: &'a World,
+}
+
+impl Way<'_> {
+    /// Goes every way on; `accepts` is whether the service has refused nothing so far.
+    fn ends(&self, world: &World, steps: u8, accepts: bool) -> bool {
+        if let Phase::Done(report) = world.processes[0].phase {
+            return self.is_right(world, report, accepts);
+        }
+        let mut actions = Vec::new();
+        self.model.possible(world, &mut actions);
+        // The service answers, and nobody else does.
+        actions.retain(|it| {
+            matches!(
+                it,
+                Action::Read(_)
+                    | Action::Begin(_)
+                    | Action::Answer(_)
+                    | Action::Refusal(_)
+                    | Action::Limit(_)
+                    | Action::End(_)
+            )
+        });
+        steps > 0
+            && !actions.is_empty()
+            && actions.into_iter().all(|action| {
+                let accepts = accepts && !matches!(action, Action::Refusal(_));
+                self.ends(&self.model.after(world, action), steps - 1, accepts)
+            })
+    }
+
+    fn is_right(&self, world: &World, report: Report, accepts: bool) -> bool {
+        let (rule, program) = (&self.model.rule, &self.model.programs[0]);
+        let Task::Resume(key) = program.task else {
+            return false;
+        };
+        let state = |world: &World| {
+            world
+                .attempt(program.machine, key)
+                .map(|it| state(rule, it))
+        };
+        let (before, after) = (state(self.before), state(world));
+        // The key made another booking, on another machine: that stands, and this attempt can only be abandoned.
+        let is_anothers = || {
+            let there = world.service[program.account.organization()][key];
+            let asked = self.before.attempt(program.machine, key);
+            there.map(|it| it.request) != asked.map(|it| it.request)
+        };
+        let is_true = !world.lies.success && !world.lies.nothing_booked;
+        is_true
+            && match report {
+                Report::Success => after == Some(State::Settled),
+                Report::Another => is_anothers(),
+                // A resume that sends nothing leaves the attempt as it was; what is open and its own is never refused.
+                Report::NotAllowed => {
+                    let known = self.before.attempt(program.machine, key);
+                    let is_own =
+                        known.is_some_and(|it| (rule.may_be_sent_by)(program.account, &it.runs));
+                    before == after && (before != Some(State::Unsettled) || !is_own)
+                }
+                Report::NothingBooked => matches!(after, None | Some(State::Refused)),
+                // Neither a refusal nor another booking says anything of an earlier run.
+                Report::Unknown => !accepts || is_anothers(),
+            }
+    }
+}
+
+fn state(rule: &Rule, attempt: &super::state::Attempt) -> State {
+    attempt.state(rule)
+}

@@ -1,0 +1,90 @@
+//! A JSON document exactly as it came: its text for `--json`, its value for reading.
+
+use serde_json::Value;
+
+use super::lenient::mended;
+
+/// What the service sent, never narrowed: unknown fields, key order and number spellings are kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    text: String,
+    value: Value,
+}
+
+impl Document {
+    /// Reads a JSON text that another program wrote: one odd value does not cost the rest of it, and stays in the
+    /// text as it came. A byte order mark is dropped.
+    pub(crate) fn parse(mut text: String) -> Result<Self, serde_json::Error> {
+        if let Some(unmarked) = text.strip_prefix('\u{feff}') {
+            text = unmarked.to_owned();
+        }
+        let value = serde_json::from_str(&text).or_else(|error| {
+            let mended = mended(&text);
+            serde_json::from_str(&mended).map_err(|_| error)
+        })?;
+        Ok(Document { text, value })
+    }
+
+    /// The text as it came.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// Several documents as one array, each exactly as it came.
+    pub(crate) fn array<'a>(documents: impl Iterator<Item = &'a Document>) -> Self {
+        let (texts, values): (Vec<&str>, Vec<Value>) = documents
+            .map(|document| (document.text(), document.value().clone()))
+            .unzip();
+        Document {
+            text: format!("[{}]", texts.join(",")),
+            value: Value::Array(values),
+        }
+    }
+
+    /// Documents as the members of an object, each exactly as it came.
+    pub(crate) fn object(members: &[(&str, &Document)]) -> Self {
+        let texts: Vec<String> = members
+            .iter()
+            .map(|(name, document)| format!("{}:{}", Value::from(*name), document.text()))
+            .collect();
+        let values = members
+            .iter()
+            .map(|(name, document)| ((*name).to_owned(), document.value().clone()));
+        Document {
+            text: format!("{{{}}}", texts.join(",")),
+            value: Value::Object(values.collect()),
+        }
+    }
+
+    /// The document as the one member of an object.
+    pub(crate) fn named(self, name: &str) -> Self {
+        Document::object(&[(name, &self)])
+    }
+
+    /// A string field of the top-level object.
+    pub(crate) fn str(&self, key: &str) -> Option<&str> {
+        self.value.get(key).and_then(Value::as_str)
+    }
+}
+
+impl From<Value> for Document {
+    fn from(value: Value) -> Self {
+        Document {
+            text: value.to_string(),
+            value,
+        }
+    }
+}
+
+/// A scalar as a person reads it: a string without quotes, anything else as JSON.
+pub(crate) fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}

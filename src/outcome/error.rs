@@ -1,0 +1,172 @@
+//! The one error that reaches the person: what, why, what to do next, and the exit code.
+
+use std::ops::{Deref, DerefMut};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::json::Document;
+use crate::outcome::Exit;
+
+/// Shorthand for everything that can end with an [`Error`].
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A command's failure, as it is shown to a person and, under `--json`, to a script.
+///
+/// Boxed, so that a result is no larger for the error that it rarely carries.
+#[derive(Debug)]
+pub(crate) struct Error(Box<Report>);
+
+/// What an [`Error`] says.
+#[derive(Debug)]
+pub(crate) struct Report {
+    /// The service's own code, else `http_<status>`, else one of bookctl's own names.
+    pub(crate) code: String,
+    /// Which of several things it was that has this code, as one word for a script.
+    pub(crate) cause: Option<&'static str>,
+    /// What happened and why: one sentence, no full stop.
+    pub(crate) message: String,
+    /// Further lines for a person: what came with a refusal.
+    pub(crate) details: Vec<String>,
+    /// What to do next.
+    pub(crate) hint: Option<String>,
+    pub(crate) exit: Exit,
+    pub(crate) http_status: Option<u16>,
+    /// `METHOD /path` of the request that failed.
+    pub(crate) request: Option<String>,
+    pub(crate) retry_after: Option<Duration>,
+    pub(crate) idempotency_key: Option<String>,
+    /// The service's own body, unchanged.
+    pub(crate) body: Option<Document>,
+}
+
+impl Error {
+    /// An error under one of bookctl's own codes.
+    pub(crate) fn new(code: &str, exit: Exit, message: impl Into<String>) -> Self {
+        Error(Box::new(Report {
+            code: code.to_owned(),
+            cause: None,
+            message: message.into(),
+            details: Vec::new(),
+            hint: None,
+            exit,
+            http_status: None,
+            request: None,
+            retry_after: None,
+            idempotency_key: None,
+            body: None,
+        }))
+    }
+
+    /// Arguments that do not fit, or input that is missing where nothing may be asked (2).
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new("usage", Exit::Usage, message)
+    }
+
+    /// Configuration that cannot be used (3).
+    pub(crate) fn config(message: impl Into<String>) -> Self {
+        Self::new("config", Exit::Config, message)
+    }
+
+    /// A journal that cannot be used (3): nothing is sent without one.
+    pub(crate) fn journal(message: impl Into<String>) -> Self {
+        Self::new("journal", Exit::Config, message)
+    }
+
+    /// The file of received deliveries cannot be used (3).
+    pub(crate) fn webhooks(message: impl Into<String>) -> Self {
+        Self::new("webhooks", Exit::Config, message)
+    }
+
+    /// Local I/O that failed (1).
+    pub(crate) fn io(what: impl std::fmt::Display, error: &std::io::Error) -> Self {
+        Self::new(
+            "io",
+            Exit::Unclassified,
+            format!("{what}: {}", reason(error)),
+        )
+    }
+
+    /// Ctrl-C or SIGTERM.
+    pub(crate) fn interrupted(exit: Exit) -> Self {
+        Self::new("interrupted", exit, exit_word(exit))
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn detail(mut self, line: impl Into<String>) -> Self {
+        self.details.push(line.into());
+        self
+    }
+
+    pub(crate) fn idempotency_key(mut self, key: &str) -> Self {
+        self.idempotency_key = Some(key.to_owned());
+        self
+    }
+
+    /// The object that is stderr's last line under `--json`; absent keys are left out.
+    pub(crate) fn to_json(&self) -> Value {
+        let mut object = Map::new();
+        object.insert("code".into(), json!(self.code));
+        object.insert("message".into(), json!(self.message));
+        let optional = [
+            ("cause", self.cause.map(|cause| json!(cause))),
+            ("hint", self.hint.as_ref().map(|hint| json!(hint))),
+            ("exit_code", Some(json!(self.exit.code()))),
+            ("http_status", self.http_status.map(|status| json!(status))),
+            (
+                "request",
+                self.request.as_ref().map(|request| json!(request)),
+            ),
+            (
+                "retry_after_seconds",
+                self.retry_after.map(|after| json!(after.as_secs())),
+            ),
+            (
+                "idempotency_key",
+                self.idempotency_key.as_ref().map(|key| json!(key)),
+            ),
+            ("body", self.body.as_ref().map(|body| body.value().clone())),
+        ];
+        for (key, value) in optional {
+            if let Some(value) = value {
+                object.insert(key.into(), value);
+            }
+        }
+        json!({ "error": object })
+    }
+}
+
+impl Deref for Error {
+    type Target = Report;
+
+    fn deref(&self) -> &Report {
+        &self.0
+    }
+}
+
+impl DerefMut for Error {
+    fn deref_mut(&mut self) -> &mut Report {
+        &mut self.0
+    }
+}
+
+fn exit_word(exit: Exit) -> &'static str {
+    if exit == Exit::Terminated {
+        "terminated"
+    } else {
+        "interrupted"
+    }
+}
+
+/// An I/O error's reason without the "(os error N)" that helps nobody.
+pub(crate) fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((reason, _)) => reason.to_lowercase(),
+        None => text,
+    }
+}

@@ -1,0 +1,8 @@
+//! How a command ends: the error codes, the exit codes, and the one error that reaches a person.
+
+pub(crate) mod catalog;
+mod error;
+mod exit;
+
+pub(crate) use error::{Error, Result, reason};
+pub use exit::Exit;

@@ -1,0 +1,159 @@
+//! A filter in a process of its own: this program again, bounded in memory and time.
+//!
+//! A filter can recurse without end, hold ever more, or never give anything back. A thread that does so takes
+//! the process with it, and with that the answer of a call that was carried out; a child takes only itself.
+
+use std::io::{Read, Write};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+use super::evaluate::evaluate;
+use crate::outcome::Exit;
+use crate::platform::signals;
+
+/// The one argument that means this entry; no command begins with it.
+pub(crate) const ENTRY: &str = "--filter-standard-input";
+/// How long a filter may run: an endless one ends with a word.
+pub(super) const LONGEST_RUN: Duration = Duration::from_secs(5);
+/// How much memory it may take, its stack included.
+const MOST_MEMORY: u64 = 1024 * 1024 * 1024;
+/// Recursion of some ten thousand steps is not yet without end.
+const STACK: usize = 256 * 1024 * 1024;
+/// How long until a signal that only we were sent is noticed.
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// Why a filter gave nothing.
+pub(super) enum Trouble {
+    /// The filter itself: it does not fit the document, or needs more than there is.
+    Failed(String),
+    /// It did not end in time.
+    Endless,
+    /// Ctrl-C or SIGTERM came first.
+    Interrupted(Exit),
+}
+
+/// The child's whole life: the expression, a zero byte and the document come in, the outputs or the reason go out.
+pub(crate) fn filter_standard_input() -> Exit {
+    bound(Resource::As, MOST_MEMORY);
+    // A parent that was killed must not leave it running.
+    bound(Resource::Cpu, LONGEST_RUN.as_secs() + 1);
+    bound(Resource::Core, 0);
+    let mut input = String::new();
+    if std::io::stdin().lock().read_to_string(&mut input).is_err() {
+        return Exit::Unclassified;
+    }
+    let work = std::thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(move || {
+            let (source, document) = input.split_once('\0').unwrap_or_default();
+            match evaluate(source, document) {
+                Ok(text) => (Exit::Done, text),
+                Err(why) => (Exit::Unclassified, why),
+            }
+        });
+    let (exit, text) = match work.map(std::thread::JoinHandle::join) {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(_)) => (Exit::Unclassified, "broke".to_owned()),
+        Err(error) => (Exit::Unclassified, error.to_string()),
+    };
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Ok(()) => exit,
+        Err(_) => Exit::Unclassified,
+    }
+}
+
+fn bound(resource: Resource, most: u64) {
+    // Where the system knows no such bound the others hold.
+    let _ = setrlimit(
+        resource,
+        Rlimit {
+            current: Some(most),
+            maximum: Some(most),
+        },
+    );
+}
+
+/// Runs a filter over a document.
+pub(super) fn run(source: &str, document: &str) -> Result<String, Trouble> {
+    let failed = |error: std::io::Error| Trouble::Failed(error.to_string());
+    let program = std::env::current_exe().map_err(failed)?;
+    let mut child = Command::new(program)
+        .arg(ENTRY)
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let outcome = converse(&mut child, format!("{source}\0{document}"));
+    if outcome.is_err() {
+        let _ = child.kill();
+    }
+    let status = child.wait().map_err(failed)?;
+    let (text, last_words) = outcome?;
+    match status.code() {
+        Some(0) => Ok(text),
+        Some(_) => Err(Trouble::Failed(text)),
+        None => Err(killed(status, &last_words)),
+    }
+}
+
+/// Gives the child its input, and takes what it writes on both streams.
+fn converse(child: &mut Child, input: String) -> Result<(String, String), Trouble> {
+    signals::watch();
+    let (sender, receiver) = mpsc::channel();
+    if let Some(mut stdin) = child.stdin.take() {
+        // A child that ended early says so by its exit.
+        std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
+    }
+    let stderr = child.stderr.take().map(|stream| {
+        std::thread::spawn(move || {
+            let mut words = Vec::new();
+            let _ = stream.take(4096).read_to_end(&mut words);
+            String::from_utf8_lossy(&words).into_owned()
+        })
+    });
+    if let Some(mut stdout) = child.stdout.take() {
+        std::thread::spawn(move || {
+            let mut text = String::new();
+            let _ = sender.send(stdout.read_to_string(&mut text).map(|_| text));
+        });
+    }
+    let begun = Instant::now();
+    let text = loop {
+        match receiver.recv_timeout(GLANCE) {
+            Ok(text) => break text.map_err(|error| Trouble::Failed(error.to_string()))?,
+            Err(mpsc::RecvTimeoutError::Disconnected) => break String::new(),
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+        }
+        if let Some(exit) = signals::caught() {
+            return Err(Trouble::Interrupted(exit));
+        }
+        if begun.elapsed() > LONGEST_RUN {
+            return Err(Trouble::Endless);
+        }
+    };
+    let last_words = stderr.and_then(|words| words.join().ok());
+    Ok((text, last_words.unwrap_or_default()))
+}
+
+/// Why the child was ended by a signal.
+fn killed(status: ExitStatus, last_words: &str) -> Trouble {
+    match Exit::of_program(status).code() {
+        // A Ctrl-C at the terminal reaches the child as well.
+        130 => Trouble::Interrupted(Exit::Interrupted),
+        143 => Trouble::Interrupted(Exit::Terminated),
+        _ if last_words.contains("overflowed its stack") => {
+            Trouble::Failed("recurses without end".to_owned())
+        }
+        _ if last_words.contains("allocation") => Trouble::Failed(format!(
+            "needs more than {} MB of memory",
+            MOST_MEMORY / 1024 / 1024
+        )),
+        152 => Trouble::Endless,
+        _ => Trouble::Failed("was killed".to_owned()),
+    }
+}

@@ -1,0 +1,237 @@
+//! What a filter is made of, and what it gives.
+
+use jaq_core::box_iter::box_once;
+use jaq_core::compile::Compiler;
+use jaq_core::data::JustLut;
+use jaq_core::load::{Arena, File, Loader};
+use jaq_core::{Ctx, Exn, Native, Vars};
+use jaq_json::{Num, Val};
+use serde_json::Value;
+
+use crate::terminal::output::json;
+use crate::terminal::output::visible::visible_rows;
+
+/// How much a filter may write.
+const LONGEST_TEXT: usize = 64 * 1024 * 1024;
+/// What would read the environment (secrets live there), the streams, or end the process.
+const KEPT_AWAY: &[&str] = &[
+    "env",
+    "input",
+    "inputs",
+    "halt",
+    "halt_error",
+    "debug",
+    "debug_empty",
+    "stderr",
+    "stderr_empty",
+];
+/// What jq has and jaq lacks, or spells another way.
+const FORMATS: &str = r#"
+def _cells(text):
+  if isarray then .[] else error("\(tojson) is no array, and so no row") end
+  | if isstring then text
+    elif . == null then ""
+    elif isarray or isobject then error("\(tojson) cannot stand in a row")
+    else tojson end;
+def _replaced($from; $to): if . == "" then . else split($from) | join($to) end;
+def @csv: [_cells("\"" + _replaced("\""; "\"\"") + "\"")] | join(",");
+def @tsv: [_cells(_replaced("\\"; "\\\\") | _replaced("\t"; "\\t") | _replaced("\n"; "\\n") | _replaced("\r"; "\\r"))]
+  | join("\t");
+def @html: tostring | escape_html | _replaced("&apos;"; "&#39;");
+"#;
+
+type Compiled = jaq_core::compile::Filter<Native<JustLut<Val>>>;
+
+/// Compiles an expression, or says why it is none.
+pub(super) fn compile(source: &str) -> Result<Compiled, String> {
+    let kept = |name: &str| !KEPT_AWAY.contains(&name);
+    let formats = jaq_core::load::parse(FORMATS, |parser| parser.defs()).unwrap_or_default();
+    let defs = jaq_core::defs()
+        .chain(jaq_std::defs())
+        .chain(jaq_json::defs())
+        .chain(formats)
+        .filter(|def| kept(def.name));
+    let to_json: jaq_core::native::Fun<JustLut<Val>> = jaq_core::native::run((
+        "tojson",
+        Box::new([]),
+        |(_, value): jaq_core::Cv<'_, JustLut<Val>>| {
+            let text = text(&value).map_err(|why| Exn::from(jaq_core::Error::str(why)));
+            box_once(text.map(Val::from))
+        },
+    ));
+    let funs = jaq_core::funs()
+        .chain(jaq_std::funs())
+        .chain(jaq_json::funs().filter(|(name, ..)| *name != "tojson"))
+        .chain([to_json])
+        .filter(|(name, ..)| kept(name));
+    let arena = Arena::default();
+    let modules = Loader::new(defs)
+        .load(
+            &arena,
+            File {
+                code: source,
+                path: (),
+            },
+        )
+        .map_err(|_| "is not a jq expression".to_owned())?;
+    Compiler::default()
+        .with_funs(funs)
+        .compile(modules)
+        .map_err(|errors| {
+            let unknown = errors
+                .into_iter()
+                .flat_map(|(_, errors)| errors)
+                .map(|(name, _)| name.to_owned())
+                .next();
+            match unknown {
+                Some(name) => format!("{} is not known here", name.escape_debug()),
+                None => "is not a jq expression".to_owned(),
+            }
+        })
+}
+
+/// The filter's outputs, one a line: strings as they are, anything else as JSON.
+pub(super) fn evaluate(source: &str, input: &str) -> Result<String, String> {
+    let filter = compile(source)?;
+    let input =
+        jaq_json::read::parse_single(input.as_bytes()).map_err(|error| error.to_string())?;
+    let context = Ctx::<JustLut<Val>>::new(&filter.lut, Vars::new([]));
+    let mut lines = String::new();
+    for output in filter.id.run((context, input)) {
+        let output = output.map_err(|exception| match exception.get_err() {
+            Ok(error) => error.to_string(),
+            Err(_) => "ended early".to_owned(),
+        })?;
+        match &output {
+            Val::TStr(string) => lines.push_str(&visible_rows(&String::from_utf8_lossy(string))),
+            other => lines.push_str(&json::compact(&text(other)?)),
+        }
+        lines.push('\n');
+        if lines.len() > LONGEST_TEXT {
+            return Err("gives more than 64 MB".to_owned());
+        }
+    }
+    Ok(lines)
+}
+
+/// A value as JSON, as jq writes it: what is no number is `null`, what is larger than any the largest.
+fn text(value: &Val) -> Result<String, String> {
+    let mut text = String::new();
+    write(value, &mut text)?;
+    Ok(text)
+}
+
+fn write(value: &Val, out: &mut String) -> Result<(), String> {
+    match value {
+        Val::Num(Num::Float(number)) if number.is_nan() => out.push_str("null"),
+        Val::Num(Num::Float(number)) if number.is_infinite() => {
+            out.push_str(&Value::from(f64::MAX.copysign(*number)).to_string());
+        }
+        Val::Null | Val::Bool(_) | Val::Num(_) => out.push_str(&value.to_string()),
+        Val::BStr(bytes) | Val::TStr(bytes) => {
+            out.push_str(&Value::from(String::from_utf8_lossy(bytes)).to_string());
+        }
+        Val::Arr(values) => {
+            out.push('[');
+            for (place, value) in values.iter().enumerate() {
+                if place > 0 {
+                    out.push(',');
+                }
+                write(value, out)?;
+            }
+            out.push(']');
+        }
+        Val::Obj(members) => {
+            out.push('{');
+            for (place, (key, value)) in members.iter().enumerate() {
+                if place > 0 {
+                    out.push(',');
+                }
+                if !matches!(key, Val::TStr(_)) {
+                    return Err(format!("{key} cannot be the key of an object"));
+                }
+                write(key, out)?;
+                out.push(':');
+                write(value, out)?;
+            }
+            out.push('}');
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(source: &str) -> Result<String, String> {
+        evaluate(
+            source,
+            r#"{"id": "bk_1", "n": 1, "list": [{"b": 1, "a": 2}]}"#,
+        )
+    }
+
+    #[test]
+    fn strings_come_out_as_they_are_and_objects_as_json_in_their_own_order() {
+        assert_eq!(
+            run(".id, .n, .list[0]").unwrap(),
+            "bk_1\n1\n{\"b\":1,\"a\":2}\n"
+        );
+        assert_eq!(run("empty").unwrap(), "");
+    }
+
+    #[test]
+    fn control_characters_in_an_output_are_made_visible() {
+        assert_eq!(run(r#""\u001b[31m""#).unwrap(), "\\u{1b}[31m\n");
+    }
+
+    /// As jq 1.7 writes them.
+    #[test]
+    fn every_format_of_jq_is_there() {
+        let row = r#"[1, "a\"b\tc\\", "", null, true, 1.5]"#;
+        for (filter, line) in [
+            ("@csv", "1,\"a\"\"b\tc\\\",\"\",,true,1.5"),
+            ("@tsv", "1\ta\"b\\tc\\\\\t\t\ttrue\t1.5"),
+            ("@json", r#"[1,"a\"b\tc\\","",null,true,1.5]"#),
+            ("@text", r#"[1,"a\"b\tc\\","",null,true,1.5]"#),
+            (
+                "@html",
+                r#"[1,&quot;a\&quot;b\tc\\&quot;,&quot;&quot;,null,true,1.5]"#,
+            ),
+            ("@sh", "1 'a\"b\tc\\' '' null true 1.5"),
+        ] {
+            let written = run(&format!("{row} | {filter}"));
+            assert_eq!(written, Ok(format!("{line}\n")), "{filter}");
+        }
+        for (filter, line) in [
+            (r#"["a\nb\r"] | @tsv"#, r"a\nb\r"),
+            (
+                r#"[[1, "x"], []] | map(@csv) | tojson"#,
+                r#"["1,\"x\"",""]"#,
+            ),
+            (r#""é&<'\">" | @html"#, "é&amp;&lt;&#39;&quot;&gt;"),
+            (r#""é &" | @uri"#, "%C3%A9%20%26"),
+            (r#""bk_1" | @base64"#, "YmtfMQ=="),
+            (r#""YmtfMQ==" | @base64d"#, "bk_1"),
+            (r#"["it's", 1] | @sh"#, r"'it'\''s' 1"),
+            (r#"@tsv "\([.id, .n])!""#, "bk_1\t1!"),
+        ] {
+            assert_eq!(run(filter), Ok(format!("{line}\n")), "{filter}");
+        }
+        assert!(run("@csv").unwrap_err().contains("no row"));
+        assert!(run("[{}] | @tsv").unwrap_err().contains("row"));
+    }
+
+    #[test]
+    fn what_is_no_number_is_still_json() {
+        assert_eq!(
+            run("[nan, infinite, -infinite, 1.0, 0.1]").unwrap(),
+            "[null,1.7976931348623157e+308,-1.7976931348623157e+308,1.0,0.1]\n"
+        );
+        assert_eq!(
+            run("nan, ([nan] | tojson, @json)").unwrap(),
+            "null\n[null]\n[null]\n"
+        );
+        assert!(run("{(1, null): 2}").is_err());
+    }
+}

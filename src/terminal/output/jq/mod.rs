@@ -1,0 +1,73 @@
+//! `--jq`: filters a result without any jq being installed.
+
+mod child;
+mod evaluate;
+
+use serde_json::Value;
+
+pub(crate) use child::{ENTRY as FILTER_ENTRY, filter_standard_input};
+
+use crate::outcome::{Error, Exit, Result};
+use child::{LONGEST_RUN, Trouble};
+
+/// A filter that is known to be well-formed before anything is sent.
+pub(crate) struct Filter {
+    source: String,
+}
+
+impl Filter {
+    /// Checks the expression; one that does not compile is a usage error.
+    pub(crate) fn parse(source: &str) -> Result<Self> {
+        evaluate::compile(source).map_err(|why| {
+            Error::usage(format!("--jq {}: {why}", source.escape_debug()))
+                .hint("for example: --jq .id")
+        })?;
+        Ok(Filter {
+            source: source.to_owned(),
+        })
+    }
+
+    /// The filter's outputs, one a line: strings as they are, anything else as JSON.
+    ///
+    /// One that fails is still `usage`, since only the argument can be mended; but it ends with 1 and not with 2,
+    /// which says that nothing was sent.
+    pub(crate) fn run(&self, input: &Value) -> Result<String> {
+        let failed = |code, why: String| {
+            let message = format!("the --jq filter {}", why.escape_debug());
+            Error::new(code, Exit::Unclassified, message)
+                .hint("the call itself was carried out; only its result could not be filtered")
+        };
+        child::run(&self.source, &input.to_string()).map_err(|trouble| match trouble {
+            Trouble::Failed(why) => failed("usage", format!("failed: {why}")),
+            Trouble::Endless => failed(
+                "timeout",
+                format!("did not end within {} s", LONGEST_RUN.as_secs()),
+            ),
+            Trouble::Interrupted(exit) => Error::interrupted(exit),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expression_that_is_none_is_refused_before_anything_is_sent() {
+        for source in [
+            "}",
+            ".id |",
+            "nonsense",
+            "env",
+            "$ENV.HOME",
+            "halt",
+            "input",
+        ] {
+            assert_eq!(
+                Filter::parse(source).err().unwrap().exit,
+                Exit::Usage,
+                "{source}"
+            );
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The layout of a JSON document. Every token stays as it came, byte for byte (how a number is
+//! spelled, the order of keys, a key that comes twice, an escape); only the blanks between tokens
+//! are ours. One thing is replaced, by what JSON holds to be the same: a character that
+//! [`visible`](super::visible) would spell out becomes a `\uXXXX` escape, so that the document is
+//! harmless to a terminal and still the same document.
+
+use std::str::Chars;
+
+use super::visible::{Eye, is_hidden};
+
+/// Deeper levels are indented no further: a document of brackets alone must not grow with the
+/// square of its depth.
+const DEEPEST_INDENT: usize = 64;
+
+/// A valid JSON text on one line, without a blank between tokens.
+pub(crate) fn compact(raw: &str) -> String {
+    lay_out(raw, None)
+}
+
+/// A valid JSON text with one member or element a line, each level indented by `indent` blanks;
+/// without a line feed at the end.
+pub(crate) fn pretty(raw: &str, indent: usize) -> String {
+    lay_out(raw, Some(indent))
+}
+
+fn lay_out(raw: &str, indent: Option<usize>) -> String {
+    let mut out = String::with_capacity(raw.len());
+    let mut depth = 0usize;
+    // The container that was opened last holds nothing yet: an empty one stays on its line.
+    let mut empty = false;
+    let new_line = |out: &mut String, depth: usize| {
+        if let Some(indent) = indent {
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', indent * depth.min(DEEPEST_INDENT)));
+        }
+    };
+    let mut chars = raw.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            ' ' | '\t' | '\n' | '\r' => continue,
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                if !empty {
+                    new_line(&mut out, depth);
+                }
+            }
+            _ if empty => new_line(&mut out, depth),
+            _ => {}
+        }
+        empty = false;
+        if is_hidden(c) {
+            escape(&mut out, c);
+        } else {
+            out.push(c);
+        }
+        match c {
+            '"' => rest_of_string(&mut chars, &mut out),
+            '{' | '[' => {
+                depth += 1;
+                empty = true;
+            }
+            ',' => new_line(&mut out, depth),
+            ':' if indent.is_some() => out.push(' '),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Copies a string from behind its opening quote to its closing one.
+fn rest_of_string(chars: &mut Chars<'_>, out: &mut String) {
+    let mut eye = Eye::default();
+    while let Some(c) = chars.next() {
+        let next = chars.as_str().chars().next();
+        if eye.misses(c, next) {
+            escape(out, c);
+            continue;
+        }
+        out.push(c);
+        match c {
+            '"' => return,
+            '\\' => {
+                match chars.next() {
+                    Some(c) if is_hidden(c) => escape(out, c),
+                    escaped => out.extend(escaped),
+                }
+                // What was escaped is no letter that something could be joined to.
+                eye = Eye::default();
+            }
+            _ => {}
+        }
+    }
+}
+
+fn escape(out: &mut String, c: char) {
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        out.push_str(&format!("\\u{unit:04x}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::arbitrary;
+    use crate::terminal::output::visible::visible_lines;
+    use proptest::prelude::*;
+
+    const DOCUMENT: &str = r#" { "b" : 1.0e+2 , "a":[ ] ,"a": [ -0, 1.10, {} , "x , y : { \" \\" ],
+        "\u0041\/" : { "n":null , "t" :true } } "#;
+
+    #[test]
+    fn compact_drops_blanks_and_nothing_else() {
+        assert_eq!(
+            compact(DOCUMENT),
+            r#"{"b":1.0e+2,"a":[],"a":[-0,1.10,{},"x , y : { \" \\"],"\u0041\/":{"n":null,"t":true}}"#
+        );
+        assert_eq!(compact(" 12.50 "), "12.50");
+    }
+
+    #[test]
+    fn pretty_lays_out_one_member_a_line_as_serde_does() {
+        let tame = r#"{"b":[1,{"c":"x"},[]],"a":{},"z":[[2],null]}"#;
+        let value: Value = serde_json::from_str(tame).unwrap();
+        assert_eq!(
+            pretty(tame, 2),
+            serde_json::to_string_pretty(&value).unwrap()
+        );
+        assert_eq!(
+            pretty(DOCUMENT, 4).lines().nth(1),
+            Some(r#"    "b": 1.0e+2,"#)
+        );
+        assert_eq!(pretty(r#""x""#, 2), r#""x""#);
+    }
+
+    #[test]
+    fn a_document_laid_out_is_the_same_document() {
+        for raw in [
+            DOCUMENT,
+            "[\"\u{9b}2J \u{202e}txt\u{e0041}\u{200d}\u{7f}é🍣\"]",
+            "{}",
+            "\"\"",
+        ] {
+            let value: Value = serde_json::from_str(raw).unwrap();
+            for laid_out in [compact(raw), pretty(raw, 2), pretty(&compact(raw), 3)] {
+                assert_eq!(serde_json::from_str::<Value>(&laid_out).unwrap(), value);
+            }
+            assert_eq!(compact(&pretty(raw, 2)), compact(raw));
+        }
+    }
+
+    #[test]
+    fn what_would_drive_a_terminal_becomes_an_escape() {
+        assert_eq!(
+            compact("{\"a\u{9b}\":\"\u{202e}\u{7f} \u{e0041} é🍣\"}"),
+            r#"{"a\u009b":"\u202e\u007f \udb40\udc41 é🍣"}"#
+        );
+        let joined = "{\"a\":\"ක\u{dca}\u{200d}රීම ❤\u{fe0f}\"}";
+        assert_eq!(compact(joined), joined);
+        assert_eq!(
+            compact("\"a\u{fe0f} \u{200d}b\\n\u{200d}c\u{e0100}\""),
+            r#""a\ufe0f \u200db\n\u200dc\udb40\udd00""#
+        );
+    }
+
+    #[test]
+    fn depth_costs_no_more_than_its_length() {
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(pretty(&deep, 2).len() < deep.len() * (2 * DEEPEST_INDENT + 2));
+        assert_eq!(compact(&pretty(&deep, 2)), deep);
+    }
+
+    fn is_harmless(laid_out: &str) -> bool {
+        visible_lines(laid_out) == laid_out
+    }
+
+    proptest! {
+        #[test]
+        fn any_document_laid_out_is_the_same_document_and_harmless(value in arbitrary::json(), indent in 0usize..9) {
+            let raw = value.to_string();
+            for laid_out in [compact(&raw), pretty(&raw, indent)] {
+                prop_assert!(is_harmless(&laid_out), "{}", laid_out);
+                prop_assert_eq!(&serde_json::from_str::<Value>(&laid_out).unwrap(), &value);
+            }
+            prop_assert_eq!(compact(&pretty(&raw, indent)), compact(&raw));
+        }
+
+        #[test]
+        fn what_is_no_document_does_no_harm(text in any::<String>()) {
+            prop_assert!(is_harmless(&compact(&text)));
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! A table on a terminal: laid out to its width, nothing cut, and a list of records where it is too narrow.
+
+use comfy_table::{Attribute, Color, ColumnConstraint, Table, Width, presets};
+
+use unicode_width::UnicodeWidthStr;
+
+use super::look::{Look, Tone};
+use super::page::wrap;
+use super::visible::visible;
+
+/// Below this many columns a table is no overview any more.
+const NARROWEST_TABLE: usize = 60;
+/// A word that is longer than this is broken where there is no room.
+const LONGEST_WORD: usize = 20;
+/// A column of words is given no more than this at once.
+const WIDEST_OF_TWO_LINES: usize = 32;
+/// What a narrower terminal does without, in this order, so that a row takes two lines and not five; a pipe and the
+/// JSON have everything.
+const GIVE_WAY: [&str; 9] = [
+    "tags", "seen", "asked", "group", "provider", "min", "address", "party", "exit",
+];
+/// Blanks between two columns.
+const GAP: usize = 2;
+
+/// A cell: its text, how it is said in fewer words on a terminal, and what its colour says.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    pub(super) text: String,
+    short: Option<String>,
+    pub(super) tone: Option<Tone>,
+}
+
+impl Cell {
+    pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
+        Cell {
+            tone: Some(tone),
+            ..Cell::from(text)
+        }
+    }
+
+    /// The same, in fewer words where a person looks at a table; a pipe gets the text.
+    pub(crate) fn in_short(self, short: Option<String>) -> Self {
+        Cell { short, ..self }
+    }
+
+    pub(super) fn shown(&self) -> String {
+        visible(self.short.as_ref().unwrap_or(&self.text)).into_owned()
+    }
+}
+
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Cell {
+            text: text.into(),
+            short: None,
+            tone: None,
+        }
+    }
+}
+
+/// One column that has something to show.
+struct Column {
+    /// Its place among the columns.
+    index: usize,
+    header: &'static str,
+    cells: Vec<(String, Option<Tone>)>,
+    /// Its widest cell.
+    width: usize,
+    /// The width at which nothing of it takes more than two lines; ids and single words are never broken.
+    two_lines: usize,
+    /// The width of its longest word, or of what is never broken.
+    least: usize,
+}
+
+/// The text of a table on a terminal.
+pub(super) fn lay_out(headers: &[&'static str], rows: &[Vec<Cell>], look: &Look) -> String {
+    let columns: Vec<Column> = headers
+        .iter()
+        .enumerate()
+        .filter_map(|(index, header)| column(index, header, rows))
+        .collect();
+    if look.width < NARROWEST_TABLE {
+        return records(&columns, rows.len(), look);
+    }
+    let left_out = left_out(&columns, look.width);
+    let (columns, others): (Vec<Column>, Vec<Column>) = columns
+        .into_iter()
+        .partition(|column| !left_out.contains(&column.header));
+    if together(&columns, |column| column.least) <= look.width {
+        return table(&columns, rows.len(), look);
+    }
+    let mut columns: Vec<Column> = columns.into_iter().chain(others).collect();
+    columns.sort_by_key(|column| column.index);
+    records(&columns, rows.len(), look)
+}
+
+/// The headings of what the width is too narrow for, and no more of them than that.
+fn left_out(columns: &[Column], width: usize) -> Vec<&'static str> {
+    let fits = |left_out: &[&str]| {
+        let shown = columns
+            .iter()
+            .filter(|column| !left_out.contains(&column.header));
+        together(shown, |column| column.two_lines) <= width
+    };
+    let mut left_out = Vec::new();
+    for heading in GIVE_WAY {
+        if fits(&left_out) {
+            break;
+        }
+        left_out.push(heading);
+    }
+    // What went first need not have been what was in the way.
+    for heading in GIVE_WAY.iter().rev() {
+        let without: Vec<_> = left_out
+            .iter()
+            .copied()
+            .filter(|it| it != heading)
+            .collect();
+        if fits(&without) {
+            left_out = without;
+        }
+    }
+    left_out
+}
+
+/// The columns beside each other, each as wide as it is said to be.
+fn together<'a>(
+    columns: impl IntoIterator<Item = &'a Column>,
+    width: impl Fn(&Column) -> usize,
+) -> usize {
+    let widths: usize = columns.into_iter().map(|column| width(column) + GAP).sum();
+    widths.saturating_sub(GAP)
+}
+
+fn column(index: usize, header: &'static str, rows: &[Vec<Cell>]) -> Option<Column> {
+    let cells: Vec<(String, Option<Tone>)> = rows
+        .iter()
+        .map(|row| {
+            row.get(index)
+                .map(|cell| (cell.shown(), cell.tone))
+                .unwrap_or_default()
+        })
+        .collect();
+    let widest = cells.iter().map(|(text, _)| text.width()).max()?;
+    let width = widest.max(header.len());
+    let texts = || cells.iter().map(|(text, _)| text.as_str());
+    let (least, two_lines) = if texts().all(|text| !text.contains(' ')) {
+        (width, width)
+    } else {
+        let words = texts().flat_map(|text| text.split(' ').map(UnicodeWidthStr::width));
+        let least = words.max().unwrap_or(0).max(header.len());
+        let least = least.min(LONGEST_WORD);
+        let enough = |room: &usize| texts().all(|text| wrap(text, *room).len() <= 2);
+        let two_lines = (least..=WIDEST_OF_TWO_LINES.min(width)).find(enough);
+        (least, two_lines.unwrap_or(WIDEST_OF_TWO_LINES.min(width)))
+    };
+    (widest > 0).then_some(Column {
+        index,
+        header,
+        cells,
+        width,
+        two_lines,
+        least,
+    })
+}
+
+/// How wide each column is: what it needs, and the narrowest first what is left of the room.
+fn shares(columns: &[Column], room: usize) -> Vec<usize> {
+    let in_two_lines = together(columns, |column| column.two_lines) <= room;
+    let needed = |column: &Column| match in_two_lines {
+        true => column.two_lines,
+        false => column.least,
+    };
+    let mut widths: Vec<usize> = columns.iter().map(needed).collect();
+    for _ in together(columns, needed)..room {
+        let unfinished = widths.iter_mut().zip(columns);
+        let unfinished = unfinished.filter(|(width, column)| **width < column.width);
+        let Some((narrowest, _)) = unfinished.min_by_key(|(width, _)| **width) else {
+            break;
+        };
+        *narrowest += 1;
+    }
+    widths
+}
+
+fn table(columns: &[Column], rows: usize, look: &Look) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).force_no_tty();
+    if look.colour {
+        table.enforce_styling();
+    }
+    table.set_header(
+        columns
+            .iter()
+            .map(|column| styled(column.header, Some(Tone::Dim))),
+    );
+    for row in 0..rows {
+        let cells = columns.iter().filter_map(|column| column.cells.get(row));
+        table.add_row(cells.map(|(text, tone)| styled(text, *tone)));
+    }
+    let shares = shares(columns, look.width);
+    for (index, (share, laid_out)) in shares.into_iter().zip(table.column_iter_mut()).enumerate() {
+        let gap = if index + 1 < columns.len() { GAP } else { 0 };
+        laid_out.set_padding((0, u16::try_from(gap).unwrap_or_default()));
+        let share = u16::try_from(share + gap).unwrap_or(u16::MAX);
+        laid_out.set_constraint(ColumnConstraint::Absolute(Width::Fixed(share)));
+    }
+    table.trim_fmt()
+}
+
+/// Styled by the table's own hand: an escape sequence of ours would count as columns.
+fn styled(text: &str, tone: Option<Tone>) -> comfy_table::Cell {
+    let cell = comfy_table::Cell::new(text);
+    match tone {
+        None => cell,
+        Some(Tone::Good) => cell.fg(Color::Green).add_attribute(Attribute::Bold),
+        Some(Tone::Warn) => cell.fg(Color::Yellow).add_attribute(Attribute::Bold),
+        Some(Tone::Bad) => cell.fg(Color::Red).add_attribute(Attribute::Bold),
+        Some(Tone::Dim) => cell.add_attribute(Attribute::Dim),
+        Some(Tone::Strong) => cell.add_attribute(Attribute::Bold),
+    }
+}
+
+/// A row as a record: what names it in a line, the other cells below, each with its heading.
+fn records(columns: &[Column], rows: usize, look: &Look) -> String {
+    // `@1` and the id behind it name a row; without row numbers the first cell does.
+    let naming = 1 + usize::from(columns.first().is_some_and(|first| first.header.is_empty()));
+    let (naming, others) = columns.split_at(naming.min(columns.len()));
+    let label = others
+        .iter()
+        .map(|column| column.header.len())
+        .max()
+        .unwrap_or(0);
+    let mut lines = Vec::new();
+    for row in 0..rows {
+        let names = naming.iter().filter_map(|column| column.cells.get(row));
+        let names: Vec<&str> = names.map(|(text, _)| text.as_str()).collect();
+        lines.push(look.paint(Tone::Strong, &names.join("  ")));
+        for column in others {
+            let Some((text, tone)) = column.cells.get(row) else {
+                continue;
+            };
+            if text.is_empty() {
+                continue;
+            }
+            let heading = format!("  {:label$}  ", column.header);
+            let room = look.width.saturating_sub(heading.len()).max(12);
+            for (part, text) in wrap(text, room).into_iter().enumerate() {
+                let text = tone.map_or(text.clone(), |tone| look.paint(tone, &text));
+                lines.push(match part {
+                    0 => format!("{}{text}", look.paint(Tone::Dim, &heading)),
+                    _ => format!("{:indent$}{text}", "", indent = heading.len()),
+                });
+            }
+        }
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::output::Wants;
+    use crate::terminal::output::look::ColorChoice;
+
+    fn rows() -> Vec<Vec<Cell>> {
+        let row = |number: &str, id: &str, name: &str| {
+            vec![
+                Cell::from(number),
+                Cell::from(id),
+                Cell::toned("requires_action", Tone::Warn),
+                Cell::from(""),
+                Cell::from(name).in_short(Some(format!("{name} in short"))),
+            ]
+        };
+        vec![
+            row("@1", "ven_1", "寿司 and something longer"),
+            row("@2", "ven_22", "x"),
+        ]
+    }
+
+    const HEADERS: [&str; 5] = ["", "venue", "status", "empty", "name"];
+
+    #[test]
+    fn a_narrow_terminal_does_without_a_column_before_a_row_takes_more_than_two_lines() {
+        let headers = ["id", "name", "address", "provider"];
+        let row = [
+            "ven_1",
+            "The Harbourmaster's Table",
+            "5 Greenwich Church Street, Greenwich, SE10",
+            "provider_a",
+        ];
+        let rows = vec![row.iter().map(|cell| Cell::from(*cell)).collect::<Vec<_>>()];
+        let at = |columns| {
+            let look = Look::decide(Wants::default(), true, columns);
+            lay_out(&headers, &rows, &look)
+        };
+        assert_eq!(at(120).lines().count(), 2, "{}", at(120));
+        for (columns, provider) in [(60, false), (64, true), (80, true)] {
+            let text = at(columns);
+            assert_eq!(text.lines().count(), 3, "{columns}\n{text}");
+            assert!(text.contains("SE10"), "{columns}\n{text}");
+            assert_eq!(text.contains("provider_a"), provider, "{columns}\n{text}");
+        }
+    }
+
+    #[test]
+    fn colour_changes_no_column_and_an_empty_column_takes_none() {
+        let wants = |color| Wants {
+            color,
+            ..Wants::default()
+        };
+        for columns in [30, 40, 60, 80, 200] {
+            let plain = lay_out(
+                &HEADERS,
+                &rows(),
+                &Look::decide(wants(ColorChoice::Never), true, columns),
+            );
+            let coloured = lay_out(
+                &HEADERS,
+                &rows(),
+                &Look::decide(wants(ColorChoice::Always), true, columns),
+            );
+            let bare = console::strip_ansi_codes(&coloured);
+            let trimmed: Vec<&str> = bare.lines().map(str::trim_end).collect();
+            assert_eq!(trimmed.join("\n"), plain, "{columns}");
+            assert!(
+                coloured.contains('\u{1b}') && !plain.contains("empty"),
+                "{columns}\n{plain}"
+            );
+            for line in plain.lines() {
+                assert!(line.width() <= columns, "{columns}: {line:?}");
+            }
+            assert!(
+                plain.contains("ven_22") && plain.contains("requires_action"),
+                "{columns}\n{plain}"
+            );
+            assert!(
+                plain.contains("in short") || columns < 60,
+                "{columns}\n{plain}"
+            );
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! A text handed to the person's own editor.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::platform::regular_file;
+
+/// A request may be 1 MB (spec, Errors: 413).
+const LONGEST_TEXT: u64 = 16 * 1024 * 1024;
+
+/// A folder of its own for the text, because editors leave backups beside what they edit. Only its
+/// owner can look into it (0700), and it goes with everything in it, also after a failure.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn create() -> io::Result<Self> {
+        let path = std::env::temp_dir().join(format!("bookctl-{}", uuid::Uuid::now_v7()));
+        DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Nothing better can be done about a folder that will not go.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Opens `initial` in `command` and waits for it; the file's name ends in `suffix`, by which editors
+/// know what they edit. `None` when the text came back empty or unchanged.
+///
+/// `command` is a piece of shell, as in `EDITOR="code --wait"`; git reads it the same way.
+pub(super) fn edit(command: &str, initial: &str, suffix: &str) -> io::Result<Option<String>> {
+    let folder = Folder::create()?;
+    let path = folder.0.join(format!("edit{suffix}"));
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&path)?
+        .write_all(initial.as_bytes())?;
+    run(command, &path)?;
+    let edited = String::from_utf8(regular_file::read(&path, LONGEST_TEXT)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the text is no UTF-8"))?;
+    let changed = edited.trim() != initial.trim() && !edited.trim().is_empty();
+    Ok(changed.then_some(edited))
+}
+
+fn run(command: &str, path: &Path) -> io::Result<()> {
+    let status = Command::new("sh")
+        .args(["-c", &format!("{command} \"$@\""), "editor"])
+        .arg(path)
+        .status()?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(io::Error::other(format!(
+        "the editor `{command}` failed ({status})"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_editor_wrote_comes_back_and_nothing_stays_behind() {
+        let notes = tempfile::tempdir().unwrap();
+        let seen = notes.path().join("seen");
+        let command = format!(
+            "f() {{ printf '%s' \"$1\" > {seen}; ls -ld \"$1\" >> {seen}; echo '{{\"a\": 1}}' > \"$1\"; touch \"$1~\"; }}; f",
+            seen = seen.display()
+        );
+        assert_eq!(
+            edit(&command, "{}", ".json").unwrap(),
+            Some("{\"a\": 1}\n".to_owned())
+        );
+        let seen = fs::read_to_string(seen).unwrap();
+        let (path, mode) = seen.split_once(".json").unwrap();
+        assert!(mode.contains("rw-------"), "{mode}");
+        assert!(
+            !Path::new(path).parent().unwrap().exists(),
+            "the folder is gone: {path}"
+        );
+    }
+
+    #[test]
+    fn an_unchanged_or_emptied_text_is_no_answer() {
+        assert_eq!(edit("true", "{}", ".json").unwrap(), None);
+        assert_eq!(edit("f() { : > \"$1\"; }; f", "{}", ".json").unwrap(), None);
+    }
+
+    #[test]
+    fn a_pipe_that_the_editor_left_is_not_waited_for() {
+        let command = "f() { rm \"$1\" && mkfifo \"$1\"; }; f";
+        let error = edit(command, "{}", ".json").unwrap_err();
+        assert!(error.to_string().contains("no regular file"), "{error}");
+    }
+
+    #[test]
+    fn an_editor_that_fails_gives_no_answer_whatever_it_wrote() {
+        let error = edit("f() { echo x > \"$1\"; exit 1; }; f", "{}", ".json").unwrap_err();
+        assert!(error.to_string().contains("failed"), "{error}");
+    }
+}

@@ -1,0 +1,58 @@
+//! Several bookings: a table, or a JSON array of the service's own documents.
+
+use serde_json::Value;
+
+use super::tone_of;
+use crate::json::{Document, plain};
+use crate::model::booking::Booking;
+use crate::model::moment::{human, local};
+use crate::terminal::output::{Page, TableCell, View};
+
+pub(crate) struct BookingList<'a> {
+    pub(crate) bookings: &'a [Booking],
+}
+
+impl View for BookingList<'_> {
+    fn json(&self) -> Document {
+        Document::array(self.bookings.iter().map(Booking::document))
+    }
+
+    fn page(&self) -> Page {
+        let rows = self.bookings.iter().map(|booking| {
+            let text = |field: &str| booking.str(field).unwrap_or_default().to_owned();
+            let asked = booking.next_action().and_then(|it| it.get("message"));
+            let asked = asked.and_then(Value::as_str);
+            vec![
+                TableCell::from(booking.id()),
+                TableCell::toned(booking.status().as_str(), tone_of(&booking.status())),
+                TableCell::from(
+                    booking
+                        .str("venue_name")
+                        .or(booking.str("venue_id"))
+                        .unwrap_or_default(),
+                ),
+                TableCell::from(booking.str("datetime").map(human).unwrap_or_default())
+                    .in_short(booking.str("datetime").and_then(local)),
+                TableCell::from(
+                    booking
+                        .value()
+                        .get("party_size")
+                        .map(plain)
+                        .unwrap_or_default(),
+                ),
+                TableCell::from(text("provider")),
+                TableCell::from(text("error_code")),
+                TableCell::from(asked.unwrap_or_default()),
+            ]
+        });
+        let mut page = Page::default();
+        page.table(
+            vec![
+                "id", "status", "venue", "when", "party", "provider", "error", "asked",
+            ],
+            rows.collect(),
+            vec![],
+        );
+        page
+    }
+}

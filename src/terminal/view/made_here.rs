@@ -1,0 +1,61 @@
+//! What this machine booked, as its journal keeps it.
+
+use jiff::Timestamp;
+
+use super::{BookingList, tone_of};
+use crate::journal::KeptBooking;
+use crate::json::{Document, plain};
+use crate::model::moment::{human, local, since};
+use crate::terminal::output::{Page, TableCell, View};
+
+/// A list under the name `bookings`.
+pub(crate) struct Listed<'a>(pub(crate) BookingList<'a>);
+
+impl View for Listed<'_> {
+    fn json(&self) -> Document {
+        self.0.json().named("bookings")
+    }
+
+    fn page(&self) -> Page {
+        self.0.page()
+    }
+}
+
+/// Bookings, and when each was seen.
+pub(crate) struct MadeHere<'a> {
+    pub(crate) kept: &'a [KeptBooking],
+    /// This machine's now.
+    pub(crate) now: Timestamp,
+}
+
+impl View for MadeHere<'_> {
+    fn json(&self) -> Document {
+        Document::array(self.kept.iter().map(|it| it.booking.document())).named("bookings")
+    }
+
+    fn page(&self) -> Page {
+        let rows = self.kept.iter().map(|kept| {
+            let booking = &kept.booking;
+            let field = |name: &str| booking.str(name).unwrap_or_default();
+            let venue = booking.str("venue_name").unwrap_or(field("venue_id"));
+            let guest = booking.value().get("customer");
+            let guest = guest.and_then(|guest| guest.get("name")).map(plain);
+            let party = booking.value().get("party_size").map(plain);
+            let seen = kept.seen_at.parse::<Timestamp>().ok();
+            vec![
+                TableCell::from(booking.id()),
+                TableCell::toned(booking.status().as_str(), tone_of(&booking.status())),
+                TableCell::from(venue),
+                TableCell::from(human(field("datetime"))).in_short(local(field("datetime"))),
+                TableCell::from(guest.unwrap_or_default()),
+                TableCell::from(party.unwrap_or_default()),
+                TableCell::from(human(&kept.seen_at))
+                    .in_short(seen.map(|seen| since(seen, self.now))),
+            ]
+        });
+        let mut page = Page::default();
+        let headers = vec!["id", "status", "venue", "when", "guest", "party", "seen"];
+        page.table(headers, rows.collect(), vec![]);
+        page
+    }
+}

@@ -1,0 +1,32 @@
+//! What commands end with: the service's documents, and how a person reads them.
+
+mod booking;
+mod booking_list;
+mod made_here;
+mod next_step;
+mod pause;
+mod request;
+mod slot_list;
+mod venue_list;
+
+pub(crate) use booking::BookingView;
+pub(crate) use booking_list::BookingList;
+pub(crate) use made_here::{Listed, MadeHere};
+pub(crate) use pause::{asked_fields, pause};
+pub(crate) use request::RequestView;
+pub(crate) use slot_list::{SlotList, slot_line};
+pub(crate) use venue_list::VenueList;
+
+use crate::model::booking::Status;
+use crate::terminal::output::Tone;
+
+/// The colour of a status; the word itself says it too.
+pub(crate) fn tone_of(status: &Status) -> Tone {
+    match status {
+        Status::Confirmed => Tone::Good,
+        Status::RequiresAction | Status::Processing => Tone::Warn,
+        Status::Failed | Status::Expired => Tone::Bad,
+        Status::Cancelled => Tone::Dim,
+        Status::Other(_) => Tone::Strong,
+    }
+}

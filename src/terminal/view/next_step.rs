@@ -1,0 +1,79 @@
+//! What can be done next with a booking, as commands to copy: it depends on its status, and on its provider.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::pause::asked_fields;
+use crate::adapter::{Dialect, Pause};
+use crate::model::booking::{Booking, Status};
+use crate::model::shell;
+use crate::outcome::catalog::Retry;
+
+/// What cannot be done from here: only one provider takes changes and cancels at the venue (spec, What the service
+/// does).
+pub(super) fn limits(booking: &Booking, dialect: &Dialect) -> Option<String> {
+    let provider = booking.str("provider")?;
+    let elsewhere = booking.status() == Status::Confirmed && provider != dialect.provider_a;
+    elsewhere.then(|| {
+        format!(
+            "call the venue: {provider} cannot change a booking, and `bookctl cancel` leaves it confirmed there"
+        )
+    })
+}
+
+/// The commands.
+pub(super) fn commands(booking: &Booking, dialect: &Dialect, now: Timestamp) -> Vec<String> {
+    let id = shell::word(booking.id());
+    match booking.status() {
+        Status::RequiresAction => answers(&id, booking.next_action(), dialect),
+        Status::Confirmed if limits(booking, dialect).is_some() => vec![],
+        Status::Confirmed => vec![
+            format!("bookctl modify {id} --at WHEN --party N"),
+            format!("bookctl cancel {id}"),
+        ],
+        Status::Failed | Status::Expired | Status::Cancelled => {
+            look_for_another(booking, now).into_iter().collect()
+        }
+        Status::Processing | Status::Other(_) => vec![format!("bookctl watch {id}")],
+    }
+}
+
+/// The commands that answer a pause.
+fn answers(id: &str, action: Option<&Value>, dialect: &Dialect) -> Vec<String> {
+    match dialect.pause(action) {
+        Pause::Otp => vec![format!("bookctl continue {id} --otp CODE")],
+        Pause::Payment => vec![
+            format!("bookctl continue {id} --psp-response @answer.json"),
+            format!("bookctl continue {id} --psp-abort"),
+        ],
+        Pause::Other => {
+            let mut fields = asked_fields(action);
+            if fields.is_empty() {
+                fields.push("key".to_owned());
+            }
+            let flags = fields
+                .iter()
+                .map(|field| format!("-F {}=VALUE", shell::word(field)));
+            let flags: Vec<String> = flags.collect();
+            vec![format!("bookctl continue {id} {}", flags.join(" "))]
+        }
+    }
+}
+
+/// Where booking anew does no harm, the slots around the time that the guest wanted.
+fn look_for_another(booking: &Booking, now: Timestamp) -> Option<String> {
+    let (venue, wanted) = (booking.str("venue_id")?, booking.str("datetime")?);
+    let to_come = wanted.parse::<Timestamp>().is_ok_and(|at| at > now);
+    if !to_come || booking.retry() == Retry::CheckFirst {
+        return None;
+    }
+    let (venue, wanted) = (shell::word(venue), shell::word(wanted));
+    let mut command = format!("bookctl slots {venue} --at {wanted}");
+    if let Some(party) = booking.value().get("party_size").and_then(Value::as_u64) {
+        command.push_str(&format!(" --party {party}"));
+    }
+    if let Some(provider) = booking.str("provider") {
+        command.push_str(&format!(" --provider {}", shell::word(provider)));
+    }
+    Some(command)
+}

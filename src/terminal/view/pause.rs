@@ -1,0 +1,86 @@
+//! What a booking waits for: what is asked, where it was sent, and how long is left.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::json::plain;
+use crate::model::booking::Booking;
+use crate::model::moment::{human, remaining};
+use crate::model::money::money;
+use crate::terminal::output::Page;
+
+/// The fields of `next_action` that have a place on the card, beside the dialect's own.
+pub(super) const SHOWN: &[&str] = &[
+    "message",
+    "channel",
+    "sent_to",
+    "expires_at",
+    "amount",
+    "currency",
+    "psp_request",
+    "fields",
+];
+
+/// The fields that a pause lists.
+pub(crate) fn asked_fields(action: Option<&Value>) -> Vec<String> {
+    let fields = action
+        .and_then(|action| action.get("fields"))
+        .and_then(Value::as_array);
+    fields
+        .map(|fields| {
+            fields
+                .iter()
+                .map(plain)
+                .filter(|field| !field.is_empty())
+                .collect()
+        })
+        .unwrap_or_default()
+}
+
+/// What is asked, where it was sent, and how long is left.
+pub(crate) fn pause(page: &mut Page, booking: &Booking, now: Timestamp) {
+    if let Some(action) = booking.next_action() {
+        let text = |field: &str| action.get(field).and_then(Value::as_str);
+        page.field_if("asked", text("message"));
+        let sent = text("sent_to").map(|to| match text("channel") {
+            Some(channel) => format!("{to} ({channel})"),
+            None => to.to_owned(),
+        });
+        page.field_if("sent to", sent);
+        page.field_if(
+            "amount",
+            action
+                .get("amount")
+                .and_then(|amount| money(amount, text("currency"))),
+        );
+        page.field_if("vendor", action.get("psp_request").map(parts));
+        let fields = asked_fields(Some(action));
+        if !fields.is_empty() {
+            page.field("fields", fields.join(", "));
+        }
+    }
+    if let Some(deadline) = booking.waits_until() {
+        let left = if deadline > now {
+            format!("{} left", remaining(now, deadline))
+        } else {
+            "over".to_owned()
+        };
+        page.field(
+            "until",
+            format!("{} · {left}", human(&deadline.to_string())),
+        );
+    }
+}
+
+/// The parts of an object in one line: `approval_id psp_1 · amount 4600`.
+fn parts(object: &Value) -> String {
+    match object.as_object() {
+        Some(object) => {
+            let parts = object
+                .iter()
+                .map(|(key, value)| format!("{key} {}", plain(value)));
+            parts.collect::<Vec<_>>().join(" · ")
+        }
+        None => plain(object),
+    }
+}

@@ -1,0 +1,66 @@
+//! The request that `--dry-run` shows and does not send.
+
+use serde_json::{Map, Value, json};
+
+use crate::adapter::Dialect;
+use crate::client::{Call, redacted, shown_headers};
+use crate::json::Document;
+use crate::terminal::output::{Page, View};
+
+pub(crate) struct RequestView {
+    method: String,
+    path: String,
+    headers: Vec<(String, String)>,
+    body: Option<Value>,
+}
+
+impl RequestView {
+    /// A request with these headers.
+    pub(crate) fn new(call: Call, headers: Vec<(String, String)>) -> Self {
+        RequestView {
+            method: call.method.as_str().to_owned(),
+            path: call.path,
+            headers,
+            body: call.body,
+        }
+    }
+
+    /// A call of the service as it would be sent, its secrets masked.
+    pub(crate) fn masked(mut call: Call, dialect: &Dialect, has_key: bool) -> Self {
+        let headers = shown_headers(dialect, has_key, &call);
+        call.body = call.body.map(|body| redacted(&body, dialect));
+        RequestView::new(call, headers)
+    }
+
+    /// `{"method", "path", "headers", "body"}`
+    pub(crate) fn value(&self) -> Value {
+        let headers = self.headers.iter();
+        let headers: Map<String, Value> = headers
+            .map(|(name, value)| (name.clone(), json!(value)))
+            .collect();
+        json!({
+            "method": self.method,
+            "path": self.path,
+            "headers": headers,
+            "body": self.body,
+        })
+    }
+}
+
+impl View for RequestView {
+    fn json(&self) -> Document {
+        self.value().into()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        page.line(format!("{} {}", self.method, self.path));
+        for (name, value) in &self.headers {
+            page.line(format!("{name}: {value}"));
+        }
+        if let Some(body) = &self.body {
+            page.line(body.to_string());
+        }
+        page
+    }
+}
