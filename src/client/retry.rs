@@ -104,7 +104,7 @@ mod tests {
 
     fn refused(status: u16, body: serde_json::Value) -> Failure {
         let headers = reqwest::header::HeaderMap::new();
-        Failure::Refused(Box::new(crate::api::refusal::Refusal::new(
+        Failure::Refused(Box::new(crate::client::refusal::Refusal::new(
             status,
             &headers,
             body.into(),
