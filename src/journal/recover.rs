@@ -367,6 +367,18 @@ mod tests {
         names
     }
 
+    /// Whoever is killed between the two names would else leave none, and the next command would begin a blank journal.
+    #[test]
+    fn a_journal_that_is_set_aside_keeps_its_own_name_until_a_new_one_takes_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        fs::write(&path, "no database").unwrap();
+        let kept = set_aside(&path).unwrap();
+        for name in [&path, &kept] {
+            assert_eq!(fs::read_to_string(name).unwrap(), "no database");
+        }
+    }
+
     #[test]
     fn journals_that_are_set_aside_within_one_second_get_names_of_their_own() {
         let folder = tempfile::tempdir().unwrap();
