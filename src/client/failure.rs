@@ -211,6 +211,8 @@ impl Failure {
 
 #[cfg(test)]
 mod tests {
+    mod each_kind;
+
     use super::super::allowance::WINDOW;
     use super::super::refusal::GIVEN_UP_ON_THE_WAY;
     use super::*;

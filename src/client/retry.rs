@@ -94,4 +94,87 @@ mod tests {
         );
         assert_eq!(after_read(&broken, 3, 1.0), Next::GiveUp);
     }
+
+    fn unreadable(status: u16) -> Failure {
+        Failure::Unreadable {
+            status,
+            kind: "text/html".to_owned(),
+        }
+    }
+
+    fn refused(status: u16, body: serde_json::Value) -> Failure {
+        let headers = reqwest::header::HeaderMap::new();
+        Failure::Refused(Box::new(crate::client::refusal::Refusal::new(
+            status,
+            &headers,
+            body.into(),
+        )))
+    }
+
+    #[test]
+    fn a_page_in_place_of_a_success_or_of_a_failure_of_the_service_may_pass() {
+        for status in [200, 201, 299, 500, 502, 599] {
+            let next = after_create(&unreadable(status), 1);
+            assert!(matches!(next, Next::Again(_)), "{status}");
+        }
+        for status in [199, 300] {
+            assert_eq!(
+                after_create(&unreadable(status), 1),
+                Next::GiveUp,
+                "{status}"
+            );
+        }
+        assert!(matches!(
+            after_read(&unreadable(500), 1, 0.5),
+            Next::Again(_)
+        ));
+        for status in [200, 404, 499] {
+            assert_eq!(after_read(&unreadable(status), 1, 0.5), Next::GiveUp);
+        }
+    }
+
+    #[test]
+    fn a_service_that_fails_without_saying_why_is_asked_again_and_one_that_says_why_is_not() {
+        let unexplained = serde_json::json!({"error": "boom"});
+        let explained = serde_json::json!({"error": "off", "error_code": "vendor_disabled"});
+        for (status, body, again) in [
+            (500, &unexplained, true),
+            (503, &explained, false),
+            (499, &unexplained, false),
+            (400, &explained, false),
+        ] {
+            let failure = refused(status, body.clone());
+            for next in [after_create(&failure, 1), after_read(&failure, 1, 0.5)] {
+                assert_eq!(matches!(next, Next::Again(_)), again, "{status} {body}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_never_left_is_sent_again_only_where_nothing_was_waited_for() {
+        let refused = Failure::NotReached("connection refused".into());
+        assert!(matches!(after_create(&refused, 1), Next::Again(_)));
+        assert_eq!(after_read(&refused, 1, 0.5), Next::GiveUp);
+        let elsewhere = Failure::Redirected {
+            status: 302,
+            to: None,
+        };
+        for failure in [
+            Failure::NoKey(String::new()),
+            Failure::NotSent(String::new()),
+            elsewhere,
+        ] {
+            assert_eq!(after_create(&failure, 1), Next::GiveUp, "{failure:?}");
+            assert_eq!(after_read(&failure, 1, 0.5), Next::GiveUp, "{failure:?}");
+        }
+    }
+
+    #[test]
+    fn each_pause_is_twice_the_one_before() {
+        let broken = Failure::NoAnswer("reset".into());
+        for (tried, millis) in [(1, 300), (2, 600)] {
+            let pause = Duration::from_millis(millis);
+            assert_eq!(after_create(&broken, tried), Next::Again(pause));
+        }
+    }
 }

@@ -211,4 +211,26 @@ mod tests {
             Some("customer.name is Eve Other, not Ada  Lovelace")
         );
     }
+
+    #[test]
+    fn a_moment_in_milliseconds_is_another_one_a_second_later() {
+        let asked = json!({"datetime": "2026-12-01T19:30:00+01:00"});
+        let later = json!({"datetime": 1_796_149_801_000_i64});
+        assert!(said(&asked, later).is_some());
+        // The least number that is read as milliseconds.
+        let asked = json!({"datetime": "1973-03-03T09:46:40Z"});
+        let same = json!({"datetime": 100_000_000_000_i64});
+        assert_eq!(said(&asked, same), None);
+    }
+
+    #[test]
+    fn an_initial_of_another_name_and_a_part_of_a_word_are_another_guests() {
+        let asked = json!({"customer": {"name": "Ada Lovelace"}});
+        for name in ["Ada X.", "Ad Lovelace", "Ada Love"] {
+            assert!(
+                said(&asked, json!({"customer": {"name": name}})).is_some(),
+                "{name}"
+            );
+        }
+    }
 }

@@ -236,4 +236,29 @@ mod tests {
         let values: Vec<&Value> = kept.iter().map(|it| it.booking.value()).collect();
         assert_eq!(values, [&hostile]);
     }
+
+    #[test]
+    fn a_booking_is_made_here_by_an_attempt_of_this_service_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = journal(&folder);
+        made(&mut journal, "a", &booking("bk_1", "confirmed"));
+        assert!(journal.made("bk_1").unwrap());
+        assert!(!journal.made("bk_2").unwrap());
+        let path = folder.path().join("journal.db");
+        let other = Journal::open(&path, "https://b.example".into(), None).unwrap();
+        assert!(!other.made("bk_1").unwrap());
+        assert!(other.bookings(None, 9).unwrap().is_empty());
+        assert!(other.unfinished_bookings(9).unwrap().is_empty());
+        assert!(other.ended("bk_1").unwrap().is_none());
+    }
+
+    #[test]
+    fn a_booking_that_is_not_at_its_end_has_no_ending() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = journal(&folder);
+        made(&mut journal, "a", &booking("bk_1", "processing"));
+        assert!(journal.ended("bk_1").unwrap().is_none());
+        let same = booking("bk_1", "processing");
+        assert!(!journal.knows_otherwise(&same).unwrap());
+    }
 }

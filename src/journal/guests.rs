@@ -155,6 +155,8 @@ impl Journal {
 
 #[cfg(test)]
 mod tests {
+    mod forgetting;
+
     use super::*;
     use crate::journal::plans::plan;
     use crate::journal::{Begun, Earlier, State};

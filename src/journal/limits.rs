@@ -299,4 +299,80 @@ mod tests {
         assert_eq!(other.take("POST /v1/bookings", NOW).unwrap(), None);
         assert!(other.windows().unwrap().is_empty());
     }
+
+    const BUDGET: &str = "POST /v1/bookings";
+
+    fn journal(folder: &tempfile::TempDir, origin: &str, account: &str) -> Journal {
+        let path = folder.path().join("journal.db");
+        let journal = Journal::open(&path, origin.into(), None).unwrap();
+        journal.of_account(account.to_owned())
+    }
+
+    #[test]
+    fn what_is_left_of_a_window_is_told_with_the_time_until_it_resets() {
+        let two = seen(2, after(60));
+        assert_eq!(two.left(NOW), (2, Duration::from_secs(60)));
+        assert_eq!(two.left(after(59)), (2, Duration::from_secs(1)));
+        assert_eq!(two.left(after(60)), (10, Duration::ZERO));
+    }
+
+    #[test]
+    fn a_window_is_believed_to_last_five_minutes_and_the_slack_at_most() {
+        assert!(seen(0, after(302)).is_shut(NOW));
+        assert!(!seen(0, after(303)).is_shut(NOW));
+    }
+
+    #[test]
+    fn a_reset_that_is_told_within_the_slack_is_the_same_windows() {
+        let known = seen(3, after(60));
+        assert_eq!(known.clone().corrected(seen(9, after(62))).remaining, 3);
+        assert_eq!(known.corrected(seen(9, after(63))).remaining, 9);
+    }
+
+    #[test]
+    fn a_window_is_kept_with_all_that_was_seen_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = journal(&folder, "o", "a");
+        let window = Window {
+            ahead: SignedDuration::from_millis(-1_500),
+            seen_at: after(7),
+            ..seen(3, after(60))
+        };
+        journal.observe(window.clone());
+        journal.note_observed().unwrap();
+        assert_eq!(journal.window(BUDGET).unwrap(), Some(window.clone()));
+        assert_eq!(journal.windows().unwrap(), [window]);
+        assert_eq!(journal.window("GET /v1/bookings").unwrap(), None);
+    }
+
+    #[test]
+    fn a_request_is_counted_before_it_is_sent_where_few_are_left_or_the_window_is_over() {
+        for (remaining, now, left) in [
+            (9, NOW, (9, after(60))),
+            (8, NOW, (7, after(60))),
+            (9, after(60), (9, after(360))),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut journal = journal(&folder, "o", "a");
+            journal.observe(seen(remaining, after(60)));
+            journal.note_observed().unwrap();
+            assert_eq!(journal.take(BUDGET, now).unwrap(), None);
+            let window = journal.window(BUDGET).unwrap().unwrap();
+            assert_eq!((window.remaining, window.resets_at), left);
+        }
+    }
+
+    #[test]
+    fn the_windows_of_one_service_are_forgotten_and_those_of_another_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut one = journal(&folder, "one", "a");
+        let mut other = journal(&folder, "other", "a");
+        for journal in [&mut one, &mut other] {
+            journal.observe(seen(3, after(60)));
+            journal.note_observed().unwrap();
+        }
+        one.forget_windows().unwrap();
+        assert_eq!(one.window(BUDGET).unwrap(), None);
+        assert!(other.window(BUDGET).unwrap().is_some());
+    }
 }

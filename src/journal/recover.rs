@@ -198,6 +198,8 @@ fn free_name(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    mod aside;
+
     use super::*;
     use crate::journal::State;
     use serde_json::json;

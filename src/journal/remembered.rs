@@ -202,4 +202,81 @@ mod tests {
             "another service's venues are not ours"
         );
     }
+
+    fn slot(id: &str) -> Slot {
+        Slot::from_value(json!({"availability_id": id, "datetime": "2026-12-01T19:30:00Z"}))
+            .unwrap()
+    }
+
+    #[test]
+    fn a_slot_is_remembered_with_what_was_asked_for_it_and_its_row_in_the_list() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        let mut journal = Journal::open(&path, "a".into(), None).unwrap();
+        let slots = [slot("one"), slot("two")];
+        journal
+            .remember_slots("ven_1", Some("provider_a"), 3, &slots, Shown::AsList)
+            .unwrap();
+        journal
+            .remember_slots("ven_2", None, 2, &[slot("unseen")], Shown::No)
+            .unwrap();
+        let known = journal.slot("two").unwrap().unwrap();
+        assert_eq!(known.slot.value(), slots[1].value());
+        assert_eq!(
+            (
+                known.venue_id.as_str(),
+                known.provider.as_deref(),
+                known.party_size
+            ),
+            ("ven_1", Some("provider_a"), 3)
+        );
+        assert_eq!(
+            journal.listed(List::Slots, 2).unwrap().as_deref(),
+            Some("two")
+        );
+        assert_eq!(journal.listed(List::Slots, 3).unwrap(), None);
+        assert!(journal.slot("three").unwrap().is_none());
+    }
+
+    #[test]
+    fn a_slot_is_forgotten_after_thirty_days_and_not_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        let mut journal = Journal::open(&path, "a".into(), None).unwrap();
+        let slots = [slot("old"), slot("older")];
+        journal
+            .remember_slots("ven_1", None, 2, &slots, Shown::No)
+            .unwrap();
+        journal
+            .write(|connection| {
+                connection.execute_batch(
+                    "UPDATE slots SET seen_at = seen_at - 29 * 86400 WHERE id = 'old';
+                     UPDATE slots SET seen_at = seen_at - 31 * 86400 WHERE id = 'older'",
+                )
+            })
+            .unwrap();
+        journal
+            .remember_slots("ven_1", None, 2, &[slot("new")], Shown::No)
+            .unwrap();
+        let remembered = ["new", "old", "older"].map(|id| journal.slot(id).unwrap().is_some());
+        assert_eq!(remembered, [true, true, false]);
+    }
+
+    #[test]
+    fn rows_of_bookings_and_of_venues_are_counted_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        let mut journal = Journal::open(&path, "a".into(), None).unwrap();
+        journal
+            .remember_booking_list(["bk_1", "bk_2"].into_iter())
+            .unwrap();
+        journal
+            .remember_venues(&[venue("x")], Shown::AsList)
+            .unwrap();
+        assert_eq!(
+            journal.listed(List::Bookings, 2).unwrap().as_deref(),
+            Some("bk_2")
+        );
+        assert_eq!(journal.listed(List::Venues, 2).unwrap(), None);
+    }
 }

@@ -306,6 +306,8 @@ fn is_moved(error: &rusqlite::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    mod trouble;
+
     use super::super::attempts::derived;
     use super::*;
     use rusqlite::params;

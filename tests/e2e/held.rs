@@ -199,3 +199,21 @@ fn a_held_journal_is_not_recovered() {
         .refused(3, "journal");
     assert_eq!(files(), before);
 }
+
+/// "No attempt that began while a journal was recovered is forgotten": who writes to it is waited for, and not set aside.
+#[test]
+fn a_journal_that_cannot_be_used_any_more_is_not_set_aside_while_another_process_writes_to_it() {
+    let home = prepared();
+    let journal = home.path().join("journal.db");
+    let newer = Connection::open(&journal).unwrap();
+    newer.pragma_update(None, "user_version", 99).unwrap();
+    newer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let output = home
+        .run(["attempts", "recover", "--json", "--timeout", "1s"])
+        .exits(3);
+    assert_eq!(output.error()["code"], "journal");
+    output.says("held by another process");
+    let names = fs::read_dir(home.path()).unwrap();
+    let mut names = names.map(|file| file.unwrap().file_name());
+    assert!(!names.any(|name| name.to_string_lossy().contains("broken")));
+}

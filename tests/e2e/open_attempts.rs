@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::faults::{SLOT_TIME, creating};
+use crate::harness::listening::until;
 use crate::harness::{GUEST, Home, Reply, Scripted, Served, text};
 
 /// The booking of this file's request, as a service that echoes it has it.
@@ -78,6 +79,40 @@ fn a_200_with_another_booking_says_that_nothing_new_was_booked() {
     assert_eq!(error["idempotency_key"], "k");
     assert!(text(&error, "message").contains("nothing new was booked"));
     assert!(text(&error, "hint").contains("bookctl show bk_eve"));
+}
+
+/// A lost try may have booked: after it, another booking that the service made before proves nothing (16).
+#[test]
+fn a_200_with_another_booking_after_a_lost_try_leaves_the_outcome_unknown() {
+    let server = creating(|before| match before {
+        0 => Reply::Close,
+        _ => Reply::json(200, &somebody_elses()),
+    });
+    let home = home(&server);
+    home.run(book(&[])).refused(16, "outcome_unknown");
+    let open = home.run(["attempts", "--json"]).exits(0).json();
+    assert_eq!(open["attempts"][0]["idempotency_key"], "k", "{open}");
+}
+
+/// "a limit is waited out between two runs, so that an interrupt then leaves nothing open"
+#[test]
+fn an_interrupt_while_a_refused_limit_is_waited_out_names_no_attempt_to_settle() {
+    let limited = json!({"error": "rate_limited", "retry_after_seconds": 60});
+    let server = creating(move |_| Reply::json(429, &limited));
+    let home = home(&server);
+    let running = home.start(book(&["--max-wait", "2m"]));
+    let list = ["attempts", "list", "--all", "--json"];
+    until("the refused run", || {
+        home.run(list).exits(0).json()["attempts"][0]["state"] == "refused"
+    });
+    running.signal("-INT");
+    let error = running.end().refused(130, "interrupted");
+    assert!(
+        error.get("idempotency_key").is_none_or(Value::is_null),
+        "{error}"
+    );
+    let hint = error["hint"].as_str().unwrap_or_default();
+    assert!(!hint.contains("attempts resume"), "{error}");
 }
 
 /// "compare the request with the answer for 200 and 201", in whatever words the service repeats it.

@@ -50,6 +50,15 @@ mod tests {
     }
 
     #[test]
+    fn the_clock_moves_by_ten_years_at_most() {
+        let longest = parse_advance("3660d").map(|it| it.as_secs());
+        assert_eq!(longest, Some(3_660 * 86_400));
+        for text in ["3661d", "3660d1s"] {
+            assert_eq!(parse_advance(text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn nonsense_is_refused() {
         for text in [
             "",

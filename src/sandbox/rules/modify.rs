@@ -166,6 +166,46 @@ mod tests {
     }
 
     #[test]
+    fn a_seating_that_is_not_sent_or_is_the_same_stays_as_it_is() {
+        let seated = Booking {
+            seating: Some("window".to_owned()),
+            ..booking()
+        };
+        let change = |body: Value| {
+            let request = read(&body).unwrap();
+            request.change(&seated, None, None, NOW.parse().unwrap())
+        };
+        assert_eq!(change(json!({"seating_preference": "window"})), None);
+        let changed = change(json!({"party_size": 4})).unwrap();
+        assert_eq!(changed.seating.as_deref(), Some("window"));
+        let changes = Value::Object(changed.last_modification.unwrap().changes);
+        assert_eq!(changes, json!({"party_size": {"from": 2, "to": 4}}));
+    }
+
+    #[test]
+    fn another_time_is_noted_and_takes_the_slot_at_that_time() {
+        let request = read(&json!({"datetime": "2026-12-01T20:00:00Z"})).unwrap();
+        let venue = seed::venue("ven_confirms").unwrap();
+        let slot = seed::slot_at(venue, request.at.unwrap()).unwrap();
+        let datetime = "2026-12-01T20:00:00+00:00".to_owned();
+        let changed = request
+            .change(
+                &booking(),
+                Some(datetime.clone()),
+                Some(&slot),
+                NOW.parse().unwrap(),
+            )
+            .unwrap();
+        assert_eq!(changed.datetime, datetime);
+        assert_eq!(changed.slot_id, Some(slot.id));
+        let changes = Value::Object(changed.last_modification.unwrap().changes);
+        assert_eq!(
+            changes,
+            json!({"datetime": {"from": "2026-12-01T19:00:00+00:00", "to": datetime}})
+        );
+    }
+
+    #[test]
     fn only_what_is_another_is_noted_with_both_values() {
         let request = read(&json!({"party_size": 4, "seating_preference": "window"})).unwrap();
         let changed = request

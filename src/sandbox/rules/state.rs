@@ -150,3 +150,118 @@ impl State {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXPIRES: &str = "2026-11-21T12:20:00Z";
+
+    fn expires() -> Timestamp {
+        EXPIRES.parse().unwrap()
+    }
+
+    fn waits_for(ask: Ask) -> State {
+        State::RequiresAction(Pause {
+            expires_at: expires(),
+            ask,
+        })
+    }
+
+    fn details() -> State {
+        waits_for(Ask::Details {
+            fields: vec!["occasion".to_owned()],
+        })
+    }
+
+    fn payment() -> State {
+        waits_for(Ask::Payment {
+            approval_id: "psp_1".to_owned(),
+            amount: 4_000,
+            currency: "EUR".to_owned(),
+        })
+    }
+
+    fn processing() -> State {
+        State::Processing { until: expires() }
+    }
+
+    const CONFIRMED: State = State::Confirmed { error: None };
+    const FAILED: State = State::Failed {
+        error: ErrorCode::ProviderError,
+    };
+
+    #[test]
+    fn each_state_has_the_status_that_the_specification_names() {
+        for (state, word) in [
+            (State::Requested, "processing"),
+            (processing(), "processing"),
+            (details(), "requires_action"),
+            (CONFIRMED, "confirmed"),
+            (FAILED, "failed"),
+            (State::Cancelled, "cancelled"),
+            (State::Expired, "expired"),
+        ] {
+            assert_eq!(state.status().as_str(), word, "{state:?}");
+        }
+    }
+
+    #[test]
+    fn a_failed_booking_and_one_with_a_refused_request_show_their_error_and_no_other_does() {
+        let refused = Some(ErrorCode::CancellationUnsupported);
+        assert_eq!(State::Confirmed { error: refused }.error(), refused);
+        assert_eq!(FAILED.error(), Some(ErrorCode::ProviderError));
+        for state in [
+            CONFIRMED,
+            State::Requested,
+            processing(),
+            details(),
+            State::Cancelled,
+            State::Expired,
+        ] {
+            assert_eq!(state.error(), None, "{state:?}");
+        }
+    }
+
+    #[test]
+    fn a_payment_is_due_at_its_deadline_and_another_pause_right_after_it() {
+        let right_after = expires() + SignedDuration::from_millis(1);
+        for (state, due) in [
+            (payment(), expires()),
+            (details(), right_after),
+            (processing(), expires()),
+        ] {
+            assert_eq!(state.due_at(), Some(due), "{state:?}");
+        }
+        for state in [
+            CONFIRMED,
+            FAILED,
+            State::Requested,
+            State::Cancelled,
+            State::Expired,
+        ] {
+            assert_eq!(state.due_at(), None, "{state:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_state_that_waits_for_its_guest_has_a_pause() {
+        let paused = details();
+        let pause = paused.pause().unwrap();
+        assert_eq!(pause.expires_at, expires());
+        assert!(!pause.is_over(expires()));
+        assert!(pause.is_over(pause.due_at()));
+        assert_eq!(processing().pause(), None);
+        assert_eq!(CONFIRMED.pause(), None);
+    }
+
+    #[test]
+    fn a_booking_holds_its_slot_until_it_failed_was_cancelled_or_expired() {
+        for state in [State::Requested, processing(), details(), CONFIRMED] {
+            assert!(state.holds_slot(), "{state:?}");
+        }
+        for state in [FAILED, State::Cancelled, State::Expired] {
+            assert!(!state.holds_slot(), "{state:?}");
+        }
+    }
+}

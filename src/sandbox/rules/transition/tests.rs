@@ -394,3 +394,27 @@ fn nothing_can_be_continued_that_does_not_wait() {
     let denial = Denial::NotPaused(Status::Failed);
     is_refused(&declined, &approves(ACCEPTS), "12:01:00", denial);
 }
+
+#[test]
+fn each_event_has_the_name_that_the_specification_gives_it() {
+    for (kind, name) in [
+        (EventKind::Created, "booking.created"),
+        (EventKind::RequiresAction, "booking.requires_action"),
+        (EventKind::Processing, "booking.processing"),
+        (EventKind::Confirmed, "booking.confirmed"),
+        (EventKind::Failed, "booking.failed"),
+        (EventKind::Cancelled, "booking.cancelled"),
+        (EventKind::Modified, "booking.modified"),
+    ] {
+        assert_eq!(kind.as_str(), name);
+    }
+}
+
+#[test]
+fn a_booking_in_process_is_confirmed_when_its_time_has_come_and_not_before() {
+    let processing = State::Processing {
+        until: at("12:00:05"),
+    };
+    let waits = step(&processing, &Event::TimePassed, at("12:00:04.999"));
+    assert_eq!(waits, Transition::stay(&processing));
+}

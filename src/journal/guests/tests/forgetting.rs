@@ -1,0 +1,71 @@
+//! What is counted, and when the file is rewritten.
+
+use super::*;
+
+#[test]
+fn what_would_be_forgotten_is_counted_and_nothing_is_forgotten_by_that() {
+    let place = Place::new();
+    let mut journal = place.journal();
+    make(&mut journal, "made", "bk_1");
+    journal.run("open", &request(GUEST));
+    let both = Forgotten {
+        count: 1,
+        unsettled: 1,
+    };
+    assert_eq!(journal.forgettable(Timestamp::now()).unwrap(), both);
+    let before = Timestamp::UNIX_EPOCH;
+    assert_eq!(journal.forgettable(before).unwrap(), Forgotten::default());
+    let made = journal.attempt("made").unwrap().unwrap();
+    assert_eq!(made.request, request(GUEST));
+}
+
+#[test]
+fn a_booking_counts_once_whichever_of_its_two_rows_still_names_the_guest() {
+    let place = Place::new();
+    let mut journal = place.journal();
+    for (id, delete) in [
+        ("bk_1", "DELETE FROM bookings WHERE id = 'bk_1'"),
+        ("bk_2", "DELETE FROM attempts WHERE booking_id = 'bk_2'"),
+    ] {
+        make(&mut journal, id, id);
+        journal
+            .write(|connection| connection.execute(delete, []))
+            .unwrap();
+        assert_eq!(journal.forget_booking(id).unwrap().count, 1, "{id}");
+        assert_eq!(journal.forget_booking(id).unwrap().count, 0, "{id}");
+    }
+}
+
+/// Whether a create that purges a guest leaves no free page in a file that holds this many bytes more.
+fn is_rewritten_with(bytes: u32) -> bool {
+    let place = Place::new();
+    let mut journal = place.journal();
+    journal.keep_for(Retention::parse("0").unwrap());
+    let free = |journal: &Journal| -> u32 {
+        let pages = "PRAGMA freelist_count";
+        journal
+            .read(|connection| connection.query_row(pages, [], |row| row.get(0)))
+            .unwrap()
+    };
+    journal
+        .write(|connection| {
+            connection
+                .execute_batch("CREATE TABLE more (bytes BLOB); CREATE TABLE gone (bytes BLOB)")?;
+            connection.execute("INSERT INTO more VALUES (zeroblob(?1))", [bytes])?;
+            connection.execute_batch("INSERT INTO gone VALUES (zeroblob(99999)); DELETE FROM gone")
+        })
+        .unwrap();
+    assert!(free(&journal) > 0);
+    journal.run("open", &request(GUEST));
+    journal.clean_after(0);
+    assert!(free(&journal) > 0, "nothing was purged");
+    let run = journal.run("k", &request(GUEST));
+    journal.refuse(&run, 400).unwrap();
+    free(&journal) == 0
+}
+
+#[test]
+fn a_create_that_purges_rewrites_a_file_of_two_megabytes_and_none_of_seventeen() {
+    assert!(is_rewritten_with(2_000_000));
+    assert!(!is_rewritten_with(17_000_000));
+}

