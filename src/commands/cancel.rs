@@ -1,11 +1,10 @@
 use super::field::Extra;
 use crate::app::Context;
 use crate::client::cancel_call;
-use crate::flows::{change, finish, locate_booking, preview, read_booking};
+use crate::flows::{Confirmation, change, finish, locate_booking, preview, read_booking};
 use crate::model::booking::Status;
 use crate::model::id::id;
-use crate::outcome::{Code, Error, Exit, Result};
-use crate::terminal::prompt::Question;
+use crate::outcome::{Exit, Result};
 use crate::terminal::view::BookingView;
 
 /// Cancel a booking
@@ -58,12 +57,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 }
 
 async fn confirm(context: &Context, id: &str) -> Result<()> {
-    if !context.prompter.interactive() {
-        return Err(
-            Error::usage("cancelling wants a yes, and nothing may be asked here")
-                .hint("give --yes"),
-        );
-    }
+    let confirmation = Confirmation {
+        action: "cancelling",
+        question: "Cancel it?".to_owned(),
+        declined: "nothing was cancelled",
+    };
+    confirmation.check(&context.prompter)?;
     let booking = read_booking(context, id).await?;
     let dialect = context.dialect();
     context.out.show_view(&BookingView {
@@ -71,10 +70,5 @@ async fn confirm(context: &Context, id: &str) -> Result<()> {
         dialect: &dialect,
         now: context.now()?,
     });
-    let question = Question::new("Cancel it?", "--yes", "the go-ahead");
-    if context.prompter.confirm(&question, false).await? {
-        Ok(())
-    } else {
-        Err(Error::new(Code::Declined, "nothing was cancelled"))
-    }
+    confirmation.ask(&context.prompter).await
 }

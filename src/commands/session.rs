@@ -5,7 +5,7 @@ use crate::adapter::list;
 use crate::app::Context;
 use crate::app::in_flight::Situation;
 use crate::client::{Call, session};
-use crate::flows::{not_a_list, preview, read_stdin};
+use crate::flows::{Confirmation, not_a_list, preview, read_stdin};
 use crate::json::{Document, plain};
 use crate::model::id::id;
 use crate::model::moment::human;
@@ -245,25 +245,13 @@ async fn ask_code(context: &Context) -> Result<String> {
 }
 
 async fn confirm(context: &Context, id: &str) -> Result<()> {
-    if !context.prompter.interactive() {
-        return Err(
-            Error::usage("disconnecting wants a yes, and nothing may be asked here")
-                .hint("give --yes"),
-        );
-    }
-    let question = Question::new(
-        format!(
-            "Disconnect {}? The saved sign-in is destroyed",
-            crate::terminal::output::visible(id)
-        ),
-        "--yes",
-        "the go-ahead",
-    );
-    if context.prompter.confirm(&question, false).await? {
-        Ok(())
-    } else {
-        Err(Error::new(Code::Declined, "nothing was disconnected"))
-    }
+    let id = crate::terminal::output::visible(id);
+    let confirmation = Confirmation {
+        action: "disconnecting",
+        question: format!("Disconnect {id}? The saved sign-in is destroyed"),
+        declined: "nothing was disconnected",
+    };
+    confirmation.ask(&context.prompter).await
 }
 
 async fn list_all(context: &Context, args: &List) -> Result<Exit> {

@@ -4,6 +4,7 @@ mod answer;
 mod batch;
 mod change;
 mod comparison;
+mod confirmation;
 mod create;
 mod doubt;
 mod draft;
@@ -26,6 +27,7 @@ pub(crate) use batch::{
     Format, Identity, Keyed, Manner, RowResult, is_key, keyed, read_rows, run_batch,
 };
 pub(crate) use change::change;
+pub(crate) use confirmation::Confirmation;
 pub(crate) use create::create;
 pub(crate) use doubt::mention_doubtful;
 pub(crate) use draft::Draft;

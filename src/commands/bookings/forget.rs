@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::app::Context;
 use crate::app::in_flight::{Situation, resume_command};
 use crate::commands::timing::Zone;
+use crate::flows::Confirmation;
 use crate::journal::{Forgotten, Journal};
 use crate::json::Document;
 use crate::model::id::id;
@@ -13,7 +14,6 @@ use crate::model::when::When;
 use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Page, Tone, View, visible};
-use crate::terminal::prompt::Question;
 
 /// Forget guests: what this machine keeps of them is overwritten
 ///
@@ -136,19 +136,12 @@ async fn forget_until(context: &Context, until: Timestamp, yes: bool) -> Result<
 }
 
 async fn confirm(context: &Context, count: u32) -> Result<()> {
-    if !context.prompter.interactive() {
-        return Err(Error::usage(format!(
-            "forgetting the guests of {count} wants a yes, and nothing may be asked here"
-        ))
-        .hint("give --yes"));
-    }
-    let text = format!("Forget the guests of {count} for good?");
-    let question = Question::new(text, "--yes", "the go-ahead");
-    if context.prompter.confirm(&question, false).await? {
-        Ok(())
-    } else {
-        Err(Error::new(Code::Declined, "nothing was forgotten"))
-    }
+    let confirmation = Confirmation {
+        action: &format!("forgetting the guests of {count}"),
+        question: format!("Forget the guests of {count} for good?"),
+        declined: "nothing was forgotten",
+    };
+    confirmation.ask(&context.prompter).await
 }
 
 /// Overwrites what remains of the forgotten in the file. It may take seconds, on a thread of its own, so that Ctrl-C

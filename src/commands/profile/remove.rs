@@ -1,9 +1,8 @@
 use crate::app::Setup;
 use crate::config::{SANDBOX_PROFILE, edit};
-use crate::flows::forget_secrets;
-use crate::outcome::{Code, Error, Exit, Result};
+use crate::flows::{Confirmation, forget_secrets};
+use crate::outcome::{Error, Exit, Result};
 use crate::secrets::{Account, Vault};
-use crate::terminal::prompt::Question;
 
 use super::listing::{Profiles, rows};
 
@@ -46,16 +45,10 @@ pub(super) async fn run(setup: &Setup, args: Args) -> Result<Exit> {
 }
 
 async fn confirm(setup: &Setup, name: &str) -> Result<()> {
-    if !setup.prompter.interactive() {
-        return Err(
-            Error::usage("removing a profile wants a yes, and nothing may be asked here")
-                .hint("give --yes"),
-        );
-    }
-    let question = Question::new(format!("Remove profile {name}?"), "--yes", "the go-ahead");
-    if setup.prompter.confirm(&question, false).await? {
-        Ok(())
-    } else {
-        Err(Error::new(Code::Declined, "nothing was removed"))
-    }
+    let confirmation = Confirmation {
+        action: "removing a profile",
+        question: format!("Remove profile {name}?"),
+        declined: "nothing was removed",
+    };
+    confirmation.ask(&setup.prompter).await
 }

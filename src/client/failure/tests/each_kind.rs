@@ -88,7 +88,11 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
     ] {
         let error = failure.into_error(&Call::get("/v1/"));
         assert_eq!(
-            (error.code.to_string().as_str(), error.exit, error.http_status),
+            (
+                error.code.to_string().as_str(),
+                error.exit,
+                error.http_status
+            ),
             (code, exit, status),
             "{message}"
         );
@@ -200,7 +204,7 @@ fn the_sentence_of_a_refusal_is_its_own_words_or_else_what_its_code_means() {
     );
     assert_eq!(
         sentence(json!({"error": "slot_taken"})),
-        crate::outcome::code::entry("slot_taken").unwrap().meaning
+        code::entry("slot_taken").unwrap().meaning
     );
     assert_eq!(
         sentence(json!({"error_code": "no_such_code"})),

@@ -1,0 +1,43 @@
+//! The go-ahead before something that cannot be undone.
+
+use crate::outcome::{Code, Error, Result};
+use crate::terminal::prompt::{Prompter, Question};
+
+/// Something that cannot be undone.
+pub(crate) struct Confirmation<'a> {
+    /// What is about to be done, as the subject of a sentence: "cancelling".
+    pub(crate) action: &'a str,
+    pub(crate) question: String,
+    /// What a person is told who declines: "nothing was cancelled".
+    pub(crate) declined: &'a str,
+}
+
+impl Confirmation<'_> {
+    /// Whether a person can be asked at all.
+    ///
+    /// # Errors
+    /// `usage` (2), which names `--yes`, where nothing may be asked.
+    pub(crate) fn check(&self, prompter: &Prompter) -> Result<()> {
+        if prompter.interactive() {
+            return Ok(());
+        }
+        let action = self.action;
+        Err(Error::usage(format!(
+            "{action} needs confirmation, and nothing may be asked here"
+        ))
+        .hint("pass --yes"))
+    }
+
+    /// Asks; the answer is no by default.
+    ///
+    /// # Errors
+    /// `declined` (17) where the answer is no, and as [`Confirmation::check`].
+    pub(crate) async fn ask(&self, prompter: &Prompter) -> Result<()> {
+        self.check(prompter)?;
+        let question = Question::new(self.question.clone(), "--yes", "the go-ahead");
+        match prompter.confirm(&question, false).await? {
+            true => Ok(()),
+            false => Err(Error::new(Code::Declined, self.declined)),
+        }
+    }
+}
