@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::field::{Field, body, field, header, pairs, raw_field};
 use crate::app::Context;
 use crate::app::in_flight::Situation;
-use crate::client::{Call, Failure, Head};
+use crate::client::{Call, Head};
 use crate::flows::{preview, read_file, read_stdin};
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
@@ -147,7 +147,7 @@ async fn send(context: &Context, call: &Call) -> Result<(Head, Result<Document>)
             Ok(document) => return Ok((raw.head, Ok(document))),
             Err(failure) => failure,
         };
-        if !matches!(&failure, Failure::Refused(refusal) if refusal.status == 429) {
+        if call.is_write() && !failure.is_rate_limit() || failure.status() != Some(429) {
             return Ok((raw.head, Err(failure.into_error(call))));
         }
         context.situation.replace(Situation::Nothing);

@@ -5,7 +5,7 @@ use crate::adapter::list;
 use crate::app::Context;
 use crate::app::in_flight::Situation;
 use crate::client::{Call, session};
-use crate::flows::{Confirmation, not_a_list, preview, read_stdin};
+use crate::flows::{Confirmation, not_a_list, preview, read_stdin, send_guarded};
 use crate::json::{Document, plain};
 use crate::model::id::id;
 use crate::model::moment::human;
@@ -197,28 +197,19 @@ async fn waits(context: &Context, id: &str) -> bool {
 
 /// Sends a call that must not be repeated where something may have been done.
 async fn send_once(context: &Context, call: Call) -> Result<Document> {
-    let mut allowed = context.max_wait();
-    loop {
-        allowed = context.admit(&call, allowed).await?;
-        context.situation.replace(Situation::Sent {
-            request: call.name(),
-        });
-        let progress = context.out.progress("asking the service");
-        let sent = context.client()?.send(&call).await;
-        context.note_allowance(&call);
-        drop(progress);
-        context.situation.replace(Situation::Nothing);
-        let failure = match sent {
-            Ok(answer) => return Ok(answer.document),
-            Err(failure) => failure,
-        };
-        if failure.leaves_a_write_open() {
-            let error = failure.into_error(&call);
-            return Err(error.hint("look before trying again: `bookctl session list`"));
+    let in_flight = || Situation::Sent {
+        request: call.name(),
+    };
+    let sent = send_guarded(context, &call, in_flight, "asking the service").await?;
+    context.situation.replace(Situation::Nothing);
+    sent.map(|answer| answer.document).map_err(|failure| {
+        let is_open = failure.leaves_a_write_open();
+        let error = failure.into_error(&call);
+        match is_open {
+            true => error.hint("look before trying again: `bookctl session list`"),
+            false => error,
         }
-        // A rate limit says that nothing was done; any other refusal ends it.
-        allowed = context.pause_for_limit(failure, &call, allowed).await?;
-    }
+    })
 }
 
 async fn code(context: &Context, args: &Verify) -> Result<String> {

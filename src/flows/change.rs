@@ -1,5 +1,6 @@
 //! Changing a booking, once: a change whose answer got lost is looked for, never repeated.
 
+use super::guarded::send_guarded;
 use super::wait::{look_up, read_booking};
 use crate::app::Context;
 use crate::app::in_flight::{Situation, show_command};
@@ -26,39 +27,23 @@ pub(crate) async fn change(
     what: &'static str,
     done: impl Fn(&Booking) -> bool,
 ) -> Result<Booking> {
-    let client = context.client()?;
-    let mut allowed = context.max_wait();
-    let failure = loop {
-        allowed = context.admit(&call, allowed).await?;
-        context.situation.replace(Situation::Changing {
-            id: id.to_owned(),
-            what,
-        });
-        let progress = context.out.progress(&format!("sending the {what}"));
-        let sent = client.send(&call).await;
-        context.note_allowance(&call);
-        drop(progress);
-        let failure = match sent {
-            Ok(answer) => match Booking::from_document(answer.document) {
-                Some(booking) if is_of(context, id, &booking).await => {
-                    context.situation.replace(Situation::known(&booking));
-                    return Ok(booking);
-                }
-                _ => {
-                    break Failure::Unreadable {
-                        status: answer.status,
-                        kind: "no booking".to_owned(),
-                    };
-                }
+    let in_flight = || Situation::Changing {
+        id: id.to_owned(),
+        what,
+    };
+    let doing = format!("sending the {what}");
+    let failure = match send_guarded(context, &call, in_flight, &doing).await? {
+        Ok(answer) => match Booking::from_document(answer.document) {
+            Some(booking) if is_of(context, id, &booking).await => {
+                context.situation.replace(Situation::known(&booking));
+                return Ok(booking);
+            }
+            _ => Failure::Unreadable {
+                status: answer.status,
+                kind: "no booking".to_owned(),
             },
-            Err(failure) => failure,
-        };
-        if !failure.is_rate_limit() {
-            break failure;
-        }
-        // A refusal is certain while it is waited out: an interrupt then leaves nothing open.
-        context.situation.replace(Situation::Nothing);
-        allowed = context.pause_for_limit(failure, &call, allowed).await?;
+        },
+        Err(failure) => failure,
     };
     let open = failure.leaves_a_write_open();
     let mut error = failure.into_error(&call);
