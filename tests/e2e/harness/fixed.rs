@@ -60,11 +60,11 @@ impl Fixed {
     }
 
     fn id(&mut self, kind: &str, id: &str) -> String {
-        let known = self.ids.iter().position(|it| it == id);
-        let place = known.unwrap_or_else(|| {
+        if !self.ids.iter().any(|known| known == id) {
             self.ids.push(id.to_owned());
-            self.ids.len() - 1
-        });
+        }
+        let mut same_kind = self.ids.iter().filter(|known| known.starts_with(kind));
+        let place = same_kind.position(|known| known == id).unwrap();
         let last = char::from(b'a' + u8::try_from(place % 26).unwrap());
         format!("{kind}_38fyx0xn0c3w{last}")
     }
