@@ -30,7 +30,7 @@ use app::{Context, Setup, Signals};
 use cli::{Cli, completion};
 use config::Environment;
 pub use outcome::Exit;
-use outcome::{Error, Result};
+use outcome::{Code, Error, Result};
 use platform::process;
 use terminal::output;
 
@@ -130,7 +130,7 @@ async fn unless_interrupted(running: impl Future<Output = Result<Exit>>) -> Resu
 /// What a signal ended while this thread was blocked failed for that reason alone.
 fn interrupted_instead(error: Error) -> Error {
     match platform::signals::caught() {
-        Some(exit) if error.code != "interrupted" => Error::interrupted(exit),
+        Some(exit) if error.code != Code::Interrupted => Error::interrupted(exit),
         _ => error,
     }
 }

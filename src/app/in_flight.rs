@@ -2,7 +2,7 @@
 
 use crate::model::booking::{Booking, Status};
 use crate::model::shell;
-use crate::outcome::Error;
+use crate::outcome::{Code, Error};
 
 /// What an interrupt would have to say now.
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ pub(crate) struct Course {
 impl Course {
     /// The error with what is done, what is on its way, and how to go on; other errors pass unchanged.
     pub(crate) fn explain(&self, mut error: Error, situation: &Situation) -> Error {
-        if error.code == "interrupted" {
+        if error.code == Code::Interrupted {
             error.message = format!("{}; {}", error.message, self.done);
             if let Situation::Creating { key } = situation {
                 error
@@ -70,7 +70,7 @@ impl Situation {
 
     /// The error with what an interrupted person needs to know; other errors pass unchanged.
     pub(crate) fn explain(&self, mut error: Error) -> Error {
-        if error.code != "interrupted" {
+        if error.code != Code::Interrupted {
             return error;
         }
         let word = error.message.clone();

@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use super::answer::Answer;
 use super::call::Call;
-use super::client::Client;
 use super::failure::Failure;
+use super::http_client::Client;
 use super::retry::{self, Next};
 use crate::adapter::Dialect;
 use crate::outcome::{Error, Result};

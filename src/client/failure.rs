@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::call::Call;
 use super::refusal::{OPEN_SHOWN, Refusal};
 use crate::model::shell;
-use crate::outcome::catalog::{self, exit_for_refusal};
-use crate::outcome::{Error, Exit};
+use crate::outcome::code::{self, exit_for_refusal};
+use crate::outcome::{Code, Error, ErrorCode, Exit};
 
 /// What to do where there is no key.
 const NO_KEY_HINT: &str = "set BOOKCTL_API_KEY, or store a key with `bookctl auth login`";
@@ -90,7 +90,7 @@ fn next_step(code: &str, path: &str) -> Option<String> {
         ("http_409", ["v1", "bookings", id, ..]) if !id.contains('%') => {
             format!("look at its state with: bookctl show {}", shell::word(id))
         }
-        _ => catalog::entry(code)?.next.to_owned(),
+        _ => code::entry(code)?.next.to_owned(),
     })
 }
 
@@ -134,39 +134,40 @@ impl Failure {
         }
         let open = call.is_write() && self.leaves_a_write_open();
         let mut error = match self {
-            _ if open => Error::new("outcome_unknown", Exit::OutcomeUnknown, format!("the outcome is unknown: {self}")),
+            _ if open => Error::new(Code::OutcomeUnknown, format!("the outcome is unknown: {self}")),
             // `Key` was returned above.
             Failure::NoKey(_) | Failure::Key(_) => {
-                Error::new("no_key", Exit::Unauthorized, self.to_string()).hint(NO_KEY_HINT)
+                Error::new(Code::NoKey, self.to_string()).hint(NO_KEY_HINT)
             }
-            Failure::NotSent(_) => Error::new("network", Exit::Network, format!("the request cannot be sent: {self}")),
-            Failure::TimedOut(_) => Error::new("timeout", Exit::Network, self.to_string()),
+            Failure::NotSent(_) => Error::new(Code::Network, format!("the request cannot be sent: {self}")),
+            Failure::TimedOut(_) => Error::new(Code::Timeout, self.to_string()),
             Failure::NotReached(_) | Failure::NoAnswer(_) => {
-                Error::new("network", Exit::Network, format!("the service cannot be reached: {self}"))
+                Error::new(Code::Network, format!("the service cannot be reached: {self}"))
                     .hint("check the base URL and the network; nothing was changed")
             }
-            Failure::Unusable(_) => Error::new("unexpected_answer", Exit::Network, self.to_string())
+            Failure::Unusable(_) => Error::new(Code::UnexpectedAnswer, self.to_string())
                 .hint("ask for less, or check the base URL; nothing was changed"),
-            Failure::Redirected { .. } => Error::new("unexpected_answer", Exit::Network, self.to_string())
+            Failure::Redirected { .. } => Error::new(Code::UnexpectedAnswer, self.to_string())
                 .hint("set the base URL to the address that answers by itself; a key is never taken to another one"),
-            Failure::Unreadable { status: status @ 500.., .. } => Error::new(&format!("http_{status}"), Exit::Service, self.to_string())
+            Failure::Unreadable { status: status @ 500.., .. } => Error::of(ErrorCode::of_refusal(None, status), Exit::Service, self.to_string())
                 .hint("the service or something before it failed; try again"),
-            Failure::Unreadable { .. } => Error::new("unexpected_answer", Exit::Network, self.to_string())
+            Failure::Unreadable { .. } => Error::new(Code::UnexpectedAnswer, self.to_string())
                 .hint("something answers at that base URL, but not the booking service: check the address"),
             Failure::Refused(ref refusal) => {
                 let mut exit = exit_for_refusal(refusal.code.as_deref(), refusal.status);
-                let code = refusal.code.clone().unwrap_or_else(|| format!("http_{}", refusal.status));
-                let is_documented = catalog::entry(&code).is_some();
+                let code = ErrorCode::of_refusal(refusal.code.as_deref(), refusal.status);
+                let is_described = !matches!(code, ErrorCode::Status(_));
                 if refusal.instead.is_some() && !matches!(refusal.status, 400..=404 | 409 | 413 | 422 | 429) {
                     // No document, and a status that the service has no use for: it was not the service.
                     exit = Exit::Network;
                 }
-                let mut error = Error::new(&code, exit, refusal.sentence());
+                let next = next_step(&code.to_string(), &call.path);
+                let mut error = Error::of(code, exit, refusal.sentence());
                 error.hint = match &refusal.instead {
                     Some(_) => Some("check the base URL: perhaps something else answered than the booking service".to_owned()),
-                    None => next_step(&code, &call.path),
+                    None => next,
                 };
-                if refusal.code.is_none() && !is_documented {
+                if !is_described {
                     let status = refusal.status;
                     error.message = format!("the service refused with {status}: {}", error.message);
                     error.hint.get_or_insert_with(|| {
@@ -176,7 +177,10 @@ impl Failure {
                 if let Some(after) = refusal.retry_after {
                     let seconds = after.as_secs();
                     error.message.push_str(&format!("; the window resets in {seconds} s"));
-                    error.hint = Some(format!("try again then, or let --max-wait {seconds}s wait it out"));
+                    error.hint = Some(match refusal.status {
+                        429 => format!("try again then, or let --max-wait {}s wait it out", seconds.max(1)),
+                        _ => "try again then".to_owned(),
+                    });
                 }
                 let open = refusal.open_bookings();
                 error.details = open.iter().take(OPEN_SHOWN).map(Refusal::open_booking).collect();
@@ -231,7 +235,7 @@ mod tests {
     fn a_5xx_on_a_write_leaves_it_open_unless_a_documented_code_says_that_nothing_was_done() {
         let unknown = refused(500, json!({"error": "boom"})).into_error(&create());
         assert_eq!(
-            (unknown.exit, unknown.code.as_str()),
+            (unknown.exit, unknown.code.to_string().as_str()),
             (Exit::OutcomeUnknown, "outcome_unknown")
         );
         let known = refused(
@@ -240,7 +244,7 @@ mod tests {
         )
         .into_error(&create());
         assert_eq!(
-            (known.exit, known.code.as_str()),
+            (known.exit, known.code.to_string().as_str()),
             (Exit::Service, "vendor_disabled")
         );
     }
@@ -320,12 +324,12 @@ mod tests {
     fn older_refusals_carry_their_code_in_error_itself() {
         let error = refused(401, json!({"error": "unauthorized"})).into_error(&create());
         assert_eq!(
-            (error.code.as_str(), error.exit),
+            (error.code.to_string().as_str(), error.exit),
             ("unauthorized", Exit::Unauthorized)
         );
         let error = refused(404, json!({"error": "venue not found"})).into_error(&create());
         assert_eq!(
-            (error.code.as_str(), error.exit),
+            (error.code.to_string().as_str(), error.exit),
             ("http_404", Exit::NotFound)
         );
     }

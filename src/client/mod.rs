@@ -3,9 +3,9 @@
 mod allowance;
 mod answer;
 mod call;
-mod client;
 mod endpoints;
 mod failure;
+mod http_client;
 mod refusal;
 mod retry;
 mod wire_trace;
@@ -13,10 +13,10 @@ mod wire_trace;
 pub(crate) use allowance::WINDOW;
 pub(crate) use answer::{Answer, Head};
 pub(crate) use call::Call;
-pub(crate) use client::{Client, Connection, Trace, shown_headers};
 pub(crate) use endpoints::{
     Changes, Continuation, NewBooking, SlotQuery, VenueQuery, Where, cancel_call, create_call,
     session, show_call, with_fields,
 };
 pub(crate) use failure::Failure;
+pub(crate) use http_client::{Client, Connection, Trace, shown_headers};
 pub(crate) use wire_trace::redacted;

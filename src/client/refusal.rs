@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::allowance::{WINDOW, retry_after};
 use crate::json::{Document, plain};
 use crate::model::shell;
-use crate::outcome::catalog;
+use crate::outcome::code;
 use crate::secrets::without_secrets;
 
 /// How many of the organization's unfinished bookings a person is shown.
@@ -36,7 +36,7 @@ impl Refusal {
         // Older refusals put the code in `error` itself (spec, Errors).
         let code = body.str("error_code").or_else(|| {
             body.str("error")
-                .filter(|error| catalog::entry(error).is_some())
+                .filter(|error| code::entry(error).is_some())
         });
         let code = code.map(str::to_owned);
         let seconds = retry_after(headers).or_else(|| {
@@ -67,7 +67,7 @@ impl Refusal {
     pub(crate) fn is_certain(&self) -> bool {
         let code = self.code.as_deref();
         match self.status {
-            500.. => code.is_some_and(catalog::says_nothing_was_done),
+            500.. => code.is_some_and(code::says_nothing_was_done),
             status if GIVEN_UP_ON_THE_WAY.contains(&status) => false,
             _ => self.body.str("error").is_some(),
         }
@@ -76,7 +76,7 @@ impl Refusal {
     /// What a status says by itself.
     fn of_status(&self) -> String {
         let status = self.status;
-        let meaning = catalog::entry(&format!("http_{status}")).map(|entry| entry.meaning);
+        let meaning = code::entry(&format!("http_{status}")).map(|entry| entry.meaning);
         let meaning = meaning.map_or_else(String::new, |meaning| format!(": {meaning}"));
         match self.instead.as_deref() {
             Some("") => format!("{status}{meaning}; the answer has no body"),
@@ -89,7 +89,7 @@ impl Refusal {
 
     /// What and why, in one sentence: the service's own words, and what else its body says.
     pub(crate) fn sentence(&self) -> String {
-        let known = self.code.as_deref().and_then(catalog::entry);
+        let known = self.code.as_deref().and_then(code::entry);
         let own = self.body.str("message").or_else(|| {
             self.body
                 .str("error")

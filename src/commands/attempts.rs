@@ -7,7 +7,7 @@ use crate::flows::{create, finish, read_booking};
 use crate::journal::{Attempt, Recovery, Run, State, another_account, recover};
 use crate::json::{Document, plain};
 use crate::model::moment::human;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
 
 /// List and settle creates whose outcome is not known
@@ -123,13 +123,13 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             let mut attempt = find(context, &key)?;
             if attempt.state != State::Unsettled {
                 return Err(Error::new(
-                    "usage",
-                    Exit::Refused,
+                    Code::Usage,
                     format!(
                         "this attempt is {}: there is nothing to abandon",
                         attempt.state.as_str()
                     ),
-                ));
+                )
+                .exiting(Exit::Refused));
             }
             attempt.state = context.journal()?.abandon(&key)?;
             context.out.emit(&AttemptList(&[attempt]))?;
@@ -142,12 +142,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 fn find(context: &Context, key: &str) -> Result<Attempt> {
     let attempt = context.journal()?.attempt(key)?.ok_or_else(|| {
         let shown = key.escape_debug();
-        Error::new(
-            "usage",
-            Exit::NotFound,
-            format!("the journal knows no attempt {shown}"),
-        )
-        .hint("list them with `bookctl attempts`")
+        Error::new(Code::Usage, format!("the journal knows no attempt {shown}"))
+            .exiting(Exit::NotFound)
+            .hint("list them with `bookctl attempts`")
     })?;
     let origin = context.target().origin();
     if attempt.origin != origin {
@@ -169,7 +166,9 @@ fn not_whole(attempt: &Attempt) -> Error {
         "this attempt is {}, and its guest was forgotten: it cannot be sent again",
         attempt.state.as_str()
     );
-    Error::new("usage", Exit::Refused, what).hint("book anew with `bookctl book`")
+    Error::new(Code::Usage, what)
+        .exiting(Exit::Refused)
+        .hint("book anew with `bookctl book`")
 }
 
 fn tone_of(state: State) -> Tone {

@@ -22,7 +22,7 @@ use crate::model::retention::Retention;
 use crate::model::when::When;
 use crate::model::zone::system_zone;
 use crate::model::{duration, party};
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 
 /// How long a person is kept waiting for a booking that is processing.
 const PATIENCE: &str = "2m";
@@ -179,10 +179,8 @@ async fn make(context: &Context, draft: &mut Draft, key: String, given: bool) ->
             Ok(booking) => return Ok(booking),
             Err(error) => error,
         };
-        let of_the_guest = matches!(
-            error.code.as_str(),
-            "placeholder_customer" | "missing_last_name"
-        );
+        let of_the_guest =
+            error.code == Code::PlaceholderCustomer || error.code == Code::MissingLastName;
         if walked && of_the_guest && !given {
             context.out.warn(&error.message);
             draft.name = None;
@@ -200,7 +198,7 @@ fn explained(error: Error, draft: &Draft, walked: bool) -> Error {
         _ => error,
     };
     // Without a provider the service may not know whom to ask (spec, Errors: 400 without a code).
-    if error.code == "http_400" && draft.provider.is_none() {
+    if error.code == Code::Http400 && draft.provider.is_none() {
         return error.hint("where several providers serve a venue, name one with --provider");
     }
     error
@@ -372,8 +370,7 @@ async fn find_time(context: &Context, draft: &mut Draft) -> Result<String> {
 fn no_slot(venue: &str, offer: &Offer) -> Error {
     let wanted = human(&offer.wanted.wire());
     let mut error = Error::new(
-        "no_slot",
-        Exit::Refused,
+        Code::NoSlot,
         format!("{venue} has no slot at {wanted}; nothing was booked"),
     );
     let nearest = offer.nearest(5);

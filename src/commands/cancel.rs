@@ -4,7 +4,7 @@ use crate::client::cancel_call;
 use crate::flows::{change, finish, locate_booking, preview, read_booking};
 use crate::model::booking::Status;
 use crate::model::id::id;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::prompt::Question;
 use crate::terminal::view::BookingView;
 
@@ -75,10 +75,6 @@ async fn confirm(context: &Context, id: &str) -> Result<()> {
     if context.prompter.confirm(&question, false).await? {
         Ok(())
     } else {
-        Err(Error::new(
-            "declined",
-            Exit::Declined,
-            "nothing was cancelled",
-        ))
+        Err(Error::new(Code::Declined, "nothing was cancelled"))
     }
 }

@@ -67,7 +67,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Some(answer) => match send_answer(context, &id, &answer).await? {
             Outcome::Advanced(booking) => booking,
             Outcome::StillPaused(_, mut error) => {
-                if error.code.starts_with("http_") {
+                if error.code.is_status() {
                     error.hint = Some(format!(
                         "the booking still waits: correct the answer, or see what it asks with `{}`",
                         show_command(&id)

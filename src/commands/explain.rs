@@ -1,8 +1,8 @@
 use serde_json::{Value, json};
 
 use crate::json::Document;
-use crate::outcome::catalog::{CATALOG, Entry, entry};
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::code::{ALL, Entry, entry};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Output, Page, TableCell, Tone, View};
 
 /// Explain a status or an error code, and what to do next
@@ -20,14 +20,13 @@ pub(crate) struct Args {
 
 pub(super) fn run(out: &Output, args: &Args) -> Result<Exit> {
     let entries: Vec<&Entry> = match &args.code {
-        None => CATALOG.iter().collect(),
+        None => ALL.iter().collect(),
         Some(code) => {
             let http = format!("http_{code}");
             let found = entry(code).or_else(|| entry(&http)).ok_or_else(|| {
                 let code = code.escape_debug();
                 Error::new(
-                    "usage",
-                    Exit::Usage,
+                    Code::Usage,
                     format!("there is no code {code} in the catalog"),
                 )
                 .hint("`bookctl explain` lists all")
@@ -45,7 +44,7 @@ impl View for Explained {
     fn json(&self) -> Document {
         let codes = self.0.iter().map(|entry| {
             json!({
-                "code": entry.code,
+                "code": entry.name,
                 "kind": entry.kind.as_str(),
                 "meaning": entry.meaning,
                 "retry": entry.retry.as_str(),
@@ -59,7 +58,7 @@ impl View for Explained {
     fn page(&self) -> Page {
         let mut page = Page::default();
         if let [entry] = self.0.as_slice() {
-            page.heading(Tone::Strong, entry.code, entry.kind.as_str());
+            page.heading(Tone::Strong, entry.name, entry.kind.as_str());
             page.field("means", entry.meaning);
             page.field("retry", entry.retry.advice());
             page.field("advice", entry.next);
@@ -72,7 +71,7 @@ impl View for Explained {
         let rows = self.0.iter().map(|entry| {
             let exit = entry.exit.code().to_string();
             [
-                entry.code,
+                entry.name,
                 entry.kind.as_str(),
                 &exit,
                 entry.retry.as_str(),

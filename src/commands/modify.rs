@@ -15,7 +15,7 @@ use crate::model::booking::{Booking, Status};
 use crate::model::id::id;
 use crate::model::party;
 use crate::model::when::When;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 
 /// Change a confirmed booking: its time, party size or seating
 ///
@@ -111,8 +111,7 @@ async fn new_time(
     let booking = read_booking(context, id).await?;
     if booking.status() != Status::Confirmed {
         return Err(Error::new(
-            "http_409",
-            Exit::Refused,
+            Code::Http409,
             format!(
                 "booking {id} is {}; only a confirmed one can be changed",
                 booking.status()

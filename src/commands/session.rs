@@ -10,7 +10,7 @@ use crate::json::{Document, plain};
 use crate::model::id::id;
 use crate::model::moment::human;
 use crate::model::shell;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
 use crate::terminal::prompt::Question;
 
@@ -175,7 +175,7 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
             match send_once(context, session::verify(&id, &code, &dialect)).await {
                 Ok(document) => break document,
                 // Another try is the person's to decide, as long as a code can be right.
-                Err(error) if error.code == "invalid_code" && waits(context, &id).await => {
+                Err(error) if error.code == Code::InvalidCode && waits(context, &id).await => {
                     context.out.warn(&error.message);
                 }
                 Err(error) => return Err(error),
@@ -262,11 +262,7 @@ async fn confirm(context: &Context, id: &str) -> Result<()> {
     if context.prompter.confirm(&question, false).await? {
         Ok(())
     } else {
-        Err(Error::new(
-            "declined",
-            Exit::Declined,
-            "nothing was disconnected",
-        ))
+        Err(Error::new(Code::Declined, "nothing was disconnected"))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::app::Context;
 use crate::app::in_flight::{Situation, show_command};
 use crate::client::{Continuation, Failure};
 use crate::model::booking::{Booking, Status};
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 
 /// What came of an answer.
 pub(crate) enum Outcome {
@@ -65,7 +65,7 @@ pub(crate) async fn send_answer(
         open || matches!(&failure, Failure::Refused(refusal) if refusal.status == 400);
     let mut error = failure.into_error(&call);
     if by_another {
-        error.code = "outcome_unknown".to_owned();
+        error.code = Code::OutcomeUnknown.into();
         error.exit = Exit::OutcomeUnknown;
         error.message = format!("the outcome is unknown: {}", error.message);
         error.retry_after = None;

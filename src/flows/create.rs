@@ -11,7 +11,7 @@ use crate::app::{Context, Waited};
 use crate::client::{Answer, Call, Failure, create_call};
 use crate::journal::{Begun, Earlier, RunId, State};
 use crate::model::booking::Booking;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 
 /// A booking request that was answered with a booking.
 pub(crate) struct Made {
@@ -244,12 +244,12 @@ impl Sending<'_> {
     /// settles it.
     fn may_have_booked(&self, mut error: Error) -> Error {
         // An interrupt says by itself what is on its way.
-        if error.code == "interrupted" {
+        if error.code == Code::Interrupted {
             return error;
         }
         if error.exit != Exit::RateLimited && error.exit != Exit::OutcomeUnknown {
             error.message = format!("the outcome is unknown: {}", error.message);
-            error.code = "outcome_unknown".to_owned();
+            error.code = Code::OutcomeUnknown.into();
             error.exit = Exit::OutcomeUnknown;
         }
         error.hint = Some(format!(
@@ -269,9 +269,7 @@ impl Sending<'_> {
 /// The service knows the key for another booking than was asked for.
 pub(super) fn another_booking(booking: &Booking, difference: &str, key: &str) -> Error {
     let id = booking.id();
-    let mut error = Error::new(
-        "another_booking",
-        Exit::Refused,
+    let mut error = Error::new(Code::AnotherBooking,
         format!(
             "nothing new was booked: the service knows this idempotency key for booking {id}, and there {difference}"
         ),
@@ -289,8 +287,7 @@ pub(super) fn another_booking(booking: &Booking, difference: &str, key: &str) ->
 /// The service says that it made a booking now, and shows another one than was asked for.
 fn misdirected(booking: &Booking, difference: &str) -> Error {
     let mut error = Error::new(
-        "outcome_unknown",
-        Exit::OutcomeUnknown,
+        Code::OutcomeUnknown,
         format!(
             "the outcome is unknown: the service answered with booking {}, in which {difference}",
             booking.id()

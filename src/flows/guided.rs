@@ -14,7 +14,7 @@ use crate::model::slot::Slot;
 use crate::model::venue::Venue;
 use crate::model::when::When;
 use crate::model::zone::system_zone;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Page, Tone, visible};
 use crate::terminal::prompt::Question;
 use crate::terminal::view::slot_line;
@@ -57,7 +57,7 @@ pub(crate) async fn guide(context: &Context, draft: &mut Draft) -> Result<()> {
     if draft.goes_ahead || context.prompter.confirm(&question, true).await? {
         Ok(())
     } else {
-        Err(Error::new("declined", Exit::Declined, "nothing was booked"))
+        Err(Error::new(Code::Declined, "nothing was booked"))
     }
 }
 

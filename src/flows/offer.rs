@@ -15,7 +15,7 @@ use crate::model::slot::Slot;
 use crate::model::venue::Venue;
 use crate::model::when::{Moment, When};
 use crate::model::zone::system_zone;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 
 /// Whose clock a time without an offset is read from.
 #[derive(Clone, Debug)]
@@ -213,6 +213,6 @@ fn offset_of(slot: &Slot) -> Option<Offset> {
 
 /// An answer whose list is not where the dialect says.
 pub(crate) fn not_a_list(noun: &str, field: &str) -> Error {
-    Error::new("network", Exit::Network, format!("the answer lists no {noun}"))
+    Error::new(Code::Network, format!("the answer lists no {noun}"))
         .hint(format!("the list is looked for in `{field}`, then in `data`; the profile's dialect can name another field"))
 }

@@ -7,7 +7,7 @@ use crate::app::Context;
 use crate::client::show_call;
 use crate::json::Document;
 use crate::model::booking::Booking;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Result};
 
 /// An id that no booking has.
 const NO_BOOKING: &str = "no-such-booking";
@@ -29,7 +29,7 @@ pub(crate) async fn open_bookings(context: &Context) -> Result<Vec<Booking>> {
     let text = body.as_ref().map(Document::text).unwrap_or_default();
     let refusal: NotFound<'_> = serde_json::from_str(text).map_err(|_| {
         let what = "the answer lists no open bookings: it is not the booking service's";
-        Error::new("network", Exit::Network, what).hint("check the base URL")
+        Error::new(Code::Network, what).hint("check the base URL")
     })?;
     let documents = refusal.open_bookings.into_iter();
     let documents = documents.filter_map(|open| Document::parse(open.get().to_owned()).ok());

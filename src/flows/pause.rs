@@ -11,7 +11,7 @@ use crate::app::in_flight::Situation;
 use crate::client::Continuation;
 use crate::config::Target;
 use crate::model::booking::{Booking, Status};
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Result};
 use crate::terminal::output::{Page, visible};
 use crate::terminal::prompt::{Deadline, Question, Until};
 use crate::terminal::view::{asked_fields, pause};
@@ -249,8 +249,7 @@ async fn ask_fields(context: &Context, action: Option<&Value>) -> Result<Continu
     }
     if fields.is_empty() {
         return Err(Error::new(
-            "declined",
-            Exit::Declined,
+            Code::Declined,
             "nothing was answered, and nothing was sent",
         ));
     }

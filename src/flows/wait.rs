@@ -7,7 +7,7 @@ use crate::app::in_flight::Situation;
 use crate::client::show_call;
 use crate::model::booking::{Booking, Status};
 use crate::model::id::id as valid_id;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 
 /// The first pause between two looks; each is longer than the one before, up to the last.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
@@ -61,7 +61,7 @@ fn is_another(booking: &Booking, id: &str) -> String {
 }
 
 fn unexpected(why: String) -> Error {
-    Error::new("unexpected_answer", Exit::Network, why)
+    Error::new(Code::UnexpectedAnswer, why)
         .hint("check the base URL: perhaps something else answered than the booking service")
 }
 

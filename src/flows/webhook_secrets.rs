@@ -3,7 +3,7 @@
 use crate::app::Context;
 use crate::client::{Call, Failure};
 use crate::config::{Environment, Target};
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Result};
 use crate::secrets::Secret;
 use crate::terminal::prompt::Question;
 
@@ -53,15 +53,12 @@ pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Resu
         Target::Embedded { .. } => String::new(),
         Target::Remote(service) => format!(" for {}", service.base_url.origin()),
     };
-    Err(Error::new(
-        "no_secret",
-        Exit::Config,
-        format!("there is no webhook secret{of}"),
-    )
-    .hint(
-        "set BOOKCTL_WEBHOOK_SECRET, give --secret-stdin, or store it: \
+    Err(
+        Error::new(Code::NoSecret, format!("there is no webhook secret{of}")).hint(
+            "set BOOKCTL_WEBHOOK_SECRET, give --secret-stdin, or store it: \
          bookctl auth login --profile NAME --webhook-secret-stdin",
-    ))
+        ),
+    )
 }
 
 /// `None` where one of them is no secret, or where there is none at all.

@@ -356,7 +356,10 @@ mod tests {
         let other = json!({"party_size": 3});
         let error = journal.begin("k", &other, None).unwrap_err();
         assert_eq!(
-            (error.code.as_str(), error.idempotency_key.as_deref()),
+            (
+                error.code.to_string().as_str(),
+                error.idempotency_key.as_deref()
+            ),
             ("usage", Some("k"))
         );
     }

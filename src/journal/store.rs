@@ -320,7 +320,7 @@ mod tests {
         )
         .unwrap();
         let error = Journal::open(&path, "o".into(), None).err().unwrap();
-        assert_eq!(error.code, "journal");
+        assert_eq!(error.code, crate::outcome::Code::Journal);
         assert!(
             fs::read_to_string(&path)
                 .unwrap()

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::json::Document;
 use crate::outcome::Exit;
-use crate::outcome::catalog::{self, Retry};
+use crate::outcome::code::{self, Retry};
 
 /// How long a booking waits for an answer, unless it says otherwise (spec, Limits, 5).
 const LONGEST_WAIT: SignedDuration = SignedDuration::from_mins(20);
@@ -139,11 +139,11 @@ impl Booking {
 
     /// Whether booking again is safe. A failure that nobody explains may have left something at the venue.
     pub(crate) fn retry(&self) -> Retry {
-        let explained = self.error_code().and_then(catalog::entry);
+        let explained = self.error_code().and_then(code::entry);
         match self.status() {
             Status::Failed if explained.is_none() => Retry::CheckFirst,
             status => explained
-                .or_else(|| catalog::entry(status.as_str()))
+                .or_else(|| code::entry(status.as_str()))
                 .map_or(Retry::NotNeeded, |entry| entry.retry),
         }
     }
@@ -156,7 +156,7 @@ impl Booking {
             Status::RequiresAction => Exit::ActionNeeded,
             Status::Failed => self
                 .error_code()
-                .and_then(catalog::entry)
+                .and_then(code::entry)
                 .map_or(Exit::Failed, |entry| entry.exit),
             Status::Cancelled | Status::Expired => Exit::Failed,
             // Not settled as far as anybody knows.

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::{Code, ErrorCode, Exit};
 use crate::json::Document;
-use crate::outcome::Exit;
 
 /// Shorthand for everything that can end with an [`Error`].
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
@@ -21,7 +21,7 @@ pub(crate) struct Error(Box<Report>);
 #[derive(Debug)]
 pub(crate) struct Report {
     /// The service's own code, else `http_<status>`, else one of bookctl's own names.
-    pub(crate) code: String,
+    pub(crate) code: ErrorCode,
     /// Which of several things it was that has this code, as one word for a script.
     pub(crate) cause: Option<&'static str>,
     /// What happened and why: one sentence, no full stop.
@@ -41,10 +41,15 @@ pub(crate) struct Report {
 }
 
 impl Error {
-    /// An error under one of bookctl's own codes.
-    pub(crate) fn new(code: &str, exit: Exit, message: impl Into<String>) -> Self {
+    /// An error under a code of the table, with the code's own exit code.
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Error::of(code.into(), code.entry().exit, message)
+    }
+
+    /// An error under any code of the service.
+    pub(crate) fn of(code: ErrorCode, exit: Exit, message: impl Into<String>) -> Self {
         Error(Box::new(Report {
-            code: code.to_owned(),
+            code,
             cause: None,
             message: message.into(),
             details: Vec::new(),
@@ -58,38 +63,40 @@ impl Error {
         }))
     }
 
+    /// The same error with another exit code than its code has by itself.
+    pub(crate) fn exiting(mut self, exit: Exit) -> Self {
+        self.exit = exit;
+        self
+    }
+
     /// Arguments that do not fit, or input that is missing where nothing may be asked (2).
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self::new("usage", Exit::Usage, message)
+        Error::new(Code::Usage, message)
     }
 
     /// Configuration that cannot be used (3).
     pub(crate) fn config(message: impl Into<String>) -> Self {
-        Self::new("config", Exit::Config, message)
+        Error::new(Code::Config, message)
     }
 
     /// A journal that cannot be used (3): nothing is sent without one.
     pub(crate) fn journal(message: impl Into<String>) -> Self {
-        Self::new("journal", Exit::Config, message)
+        Error::new(Code::Journal, message)
     }
 
-    /// The file of received deliveries cannot be used (3).
+    /// The file of received deliveries that cannot be used (3).
     pub(crate) fn webhooks(message: impl Into<String>) -> Self {
-        Self::new("webhooks", Exit::Config, message)
+        Error::new(Code::Webhooks, message)
     }
 
     /// Local I/O that failed (1).
     pub(crate) fn io(what: impl std::fmt::Display, error: &std::io::Error) -> Self {
-        Self::new(
-            "io",
-            Exit::Unclassified,
-            format!("{what}: {}", reason(error)),
-        )
+        Error::new(Code::Io, format!("{what}: {}", reason(error)))
     }
 
     /// Ctrl-C or SIGTERM.
     pub(crate) fn interrupted(exit: Exit) -> Self {
-        Self::new("interrupted", exit, exit_word(exit))
+        Error::new(Code::Interrupted, exit_word(exit)).exiting(exit)
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -110,7 +117,7 @@ impl Error {
     /// The object that is stderr's last line under `--json`; absent keys are left out.
     pub(crate) fn to_json(&self) -> Value {
         let mut object = Map::new();
-        object.insert("code".into(), json!(self.code));
+        object.insert("code".into(), json!(self.code.to_string()));
         object.insert("message".into(), json!(self.message));
         let optional = [
             ("cause", self.cause.map(|cause| json!(cause))),

@@ -1,8 +1,9 @@
 //! How a command ends: the error codes, the exit codes, and the one error that reaches a person.
 
-pub(crate) mod catalog;
+pub(crate) mod code;
 mod error;
 mod exit;
 
+pub(crate) use code::{Code, ErrorCode};
 pub(crate) use error::{Error, Result, reason};
 pub use exit::Exit;

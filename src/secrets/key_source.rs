@@ -4,7 +4,7 @@ use super::account::{Account, Item};
 use super::secret::Secret;
 use super::vault::{Found, Vault};
 use crate::model::shell;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Result};
 
 /// The way to a key.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ pub(crate) async fn look_up(
     let found = vault.find(account, Item::ApiKey).await;
     let missing = match &found {
         Ok(found) => found.is_none(),
-        Err(error) => error.code == "keyring",
+        Err(error) => error.code == Code::Keyring,
     };
     match (found, noted_origin) {
         // Whether the keyring answers matters nothing to a key that would not be sent.
@@ -85,5 +85,5 @@ pub(crate) async fn look_up(
 }
 
 fn no_key(message: String) -> Error {
-    Error::new("no_key", Exit::Unauthorized, message)
+    Error::new(Code::NoKey, message)
 }

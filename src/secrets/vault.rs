@@ -6,7 +6,7 @@ use super::account::{Account, Item};
 use super::file::SecretsFile;
 use super::keyring::Keyring;
 use super::secret::Secret;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Result};
 
 /// Where a secret is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -119,7 +119,7 @@ impl Vault {
 
 /// The keyring cannot be used (3), and the ways out.
 pub(crate) fn silent(why: &str) -> Error {
-    Error::new("keyring", Exit::Config, why).hint(
+    Error::new(Code::Keyring, why).hint(
         "unlock or start the keyring, set BOOKCTL_API_KEY, or keep the key in a file that you alone can read: \
          `bookctl auth login --storage file`",
     )

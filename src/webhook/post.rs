@@ -7,7 +7,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 
 use crate::config::is_loopback;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Result};
 use crate::secrets::conceal;
 
 /// How long a consumer may take to answer ("Events", 6).
@@ -200,7 +200,7 @@ pub(super) fn client(endpoint: &Endpoint) -> Result<Client> {
     }
     builder.build().map_err(|error| {
         let why = format!("TLS cannot be set up: {}", innermost(&error));
-        Error::new("network", Exit::Network, why)
+        Error::new(Code::Network, why)
             .hint("install the system's certificate authorities (ca-certificates)")
     })
 }

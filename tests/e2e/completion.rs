@@ -12,7 +12,7 @@ use expectrl::{Expect, Regex};
 use rusqlite::Connection;
 
 use crate::command_tree::commands;
-use crate::harness::{Home, Output, Running, SOON, one_start_at_a_time, text};
+use crate::harness::{Home, Output, Running, SOON, one_start_at_a_time, skipped, text};
 
 /// Asks as a completion script does; the last word is the one being typed.
 fn ask(home: &Home, words: &[&str]) -> Output {
@@ -349,8 +349,7 @@ fn the_variable_alone_changes_no_command() {
 fn installed(shell: &str) -> bool {
     let found = Command::new(shell).arg("--version").output().is_ok();
     if !found {
-        // Past the test runner's capture: who reads the log is to see it.
-        writeln!(std::io::stderr(), "skipped: {shell} is not installed").unwrap();
+        skipped(&format!("{shell} is not installed"));
     }
     found
 }

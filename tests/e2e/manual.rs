@@ -1,7 +1,6 @@
 //! The manual pages in docs/man: made from the commands themselves. `UPDATE_DOCS=1` writes them anew.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command as Program;
 
@@ -9,7 +8,7 @@ use clap::Command;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
-use crate::harness::{Home, text};
+use crate::harness::{Home, skipped, text};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/man")
@@ -185,7 +184,7 @@ fn every_page_is_read_without_a_warning() {
     for mut reader in [groff, mandoc] {
         let name = reader.get_program().to_string_lossy().into_owned();
         let Ok(said) = reader.output() else {
-            writeln!(std::io::stderr(), "skipped: {name} is not installed").unwrap();
+            skipped(&format!("{name} is not installed"));
             continue;
         };
         let said = [said.stdout, said.stderr].concat();

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{HANG, Home, Served, one_start_at_a_time, text};
+use crate::harness::{HANG, Home, Served, one_start_at_a_time, skipped, text};
 
 /// The secret that a fresh organization signs with.
 const SECRET: &str = "whsec_sandbox";
@@ -36,8 +36,7 @@ fn python_with_stripe() -> Result<String, String> {
 fn python_or_skipped() -> Option<String> {
     let found = python_with_stripe();
     if let Err(why) = &found {
-        // Past the test runner, which shows what is printed by a test that fails alone.
-        writeln!(std::io::stderr(), "skipped: {why}").unwrap();
+        skipped(why);
     }
     found.ok()
 }

@@ -1,13 +1,13 @@
 //! `webhook drill`: the consumer of the documentation passes, and every classic mistake put into it is found.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::harness::{Home, Reply, Scripted, Served, one_start_at_a_time};
+use crate::harness::{Home, Reply, Scripted, Served, one_start_at_a_time, skipped};
 
 const CONSUMER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/consumer/consumer.py");
 const SECRET: &str = "whsec_of_the_drill";
@@ -22,7 +22,7 @@ fn python_or_skipped() -> Option<String> {
     if probed.is_ok_and(|output| output.status.success()) {
         return Some(python);
     }
-    writeln!(std::io::stderr(), "skipped: {python} cannot be run").unwrap();
+    skipped(&format!("{python} cannot be run"));
     None
 }
 

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, one_start_at_a_time};
+use crate::harness::{Home, one_start_at_a_time, skipped};
 
 const SECRET: &str = "whsec_ofThePeers+/=0123456789";
 const T: &str = "1795262400";
@@ -15,11 +15,6 @@ const PEERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
 
 fn home() -> Home {
     Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET)
-}
-
-fn skipped(why: &str) {
-    // Past the test runner, which shows what is printed by a test that fails alone.
-    writeln!(std::io::stderr(), "skipped: {why}").unwrap();
 }
 
 /// What a command makes of this on its standard input; why there is nothing.

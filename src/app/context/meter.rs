@@ -8,7 +8,7 @@ use super::Context;
 use crate::client::{Call, Client, Failure, WINDOW};
 use crate::config::Target;
 use crate::journal::Window;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Result};
 
 /// How often a wait looks at the clock.
 const TICK: Duration = Duration::from_secs(1);
@@ -136,9 +136,7 @@ impl Context {
             return Ok(Waited::Until { left });
         }
         let (limit, seconds) = (window.allowed, pause.as_secs());
-        let mut error = Error::new(
-            "rate_limited",
-            Exit::RateLimited,
+        let mut error = Error::new(Code::RateLimited,
             format!(
                 "rate limited: this machine has used all {limit} requests of the window, which resets in {seconds} s; \
                  nothing was sent"

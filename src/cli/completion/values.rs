@@ -12,7 +12,7 @@ use super::line::Line;
 use super::remembered::{Bookings, Surroundings};
 use crate::adapter::Dialect;
 use crate::commands::Topic;
-use crate::outcome::catalog::CATALOG;
+use crate::outcome::code::ALL;
 use crate::sandbox::seed::Scenario;
 
 /// What an argument's value is.
@@ -113,9 +113,9 @@ fn values(kind: Kind, current: &OsStr, asked: &Asked) -> Vec<CompletionCandidate
                 .collect()
         }
         Kind::Code => {
-            let entries = CATALOG.iter();
+            let entries = ALL.iter();
             entries
-                .map(|entry| candidate(entry.code, entry.meaning))
+                .map(|entry| candidate(entry.name, entry.meaning))
                 .collect()
         }
         Kind::OpenName => {

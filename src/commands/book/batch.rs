@@ -191,7 +191,7 @@ impl View for ResultLine<'_> {
             Err(error) => page.columns(vec![
                 (number, digits),
                 (
-                    TableCell::toned(error.code.as_str(), crate::terminal::output::Tone::Bad),
+                    TableCell::toned(error.code.to_string(), crate::terminal::output::Tone::Bad),
                     15,
                 ),
                 (TableCell::from(error.message.as_str()), 0),

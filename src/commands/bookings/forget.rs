@@ -11,7 +11,7 @@ use crate::json::Document;
 use crate::model::id::id;
 use crate::model::when::When;
 use crate::model::zone::system_zone;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Page, Tone, View, visible};
 use crate::terminal::prompt::Question;
 
@@ -109,13 +109,13 @@ fn forget_one(context: &Context, id: &str) -> Result<Forgotten> {
             .any(|attempt| attempt.idempotency_key == id)
         {
             let what = format!("attempt {shown} is not settled: it keeps its guest until it is");
-            return Err(Error::new("usage", Exit::Refused, what).hint(resume_command(id)));
+            return Err(Error::new(Code::Usage, what)
+                .exiting(Exit::Refused)
+                .hint(resume_command(id)));
         }
-        return Err(Error::new(
-            "usage",
-            Exit::NotFound,
+        return Err(Error::new(Code::Usage,
             format!("the journal knows no booking {shown} of this service"),
-        )
+        ).exiting(Exit::NotFound)
         .hint("list them with `bookctl bookings`; an attempt that is not settled is in `bookctl attempts`"));
     }
     let forgotten = journal.forget_booking(id)?;
@@ -147,11 +147,7 @@ async fn confirm(context: &Context, count: u32) -> Result<()> {
     if context.prompter.confirm(&question, false).await? {
         Ok(())
     } else {
-        Err(Error::new(
-            "declined",
-            Exit::Declined,
-            "nothing was forgotten",
-        ))
+        Err(Error::new(Code::Declined, "nothing was forgotten"))
     }
 }
 

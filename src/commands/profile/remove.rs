@@ -1,7 +1,7 @@
 use crate::app::Setup;
 use crate::config::{SANDBOX_PROFILE, edit};
 use crate::flows::forget_secrets;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::secrets::{Account, Vault};
 use crate::terminal::prompt::Question;
 
@@ -56,10 +56,6 @@ async fn confirm(setup: &Setup, name: &str) -> Result<()> {
     if setup.prompter.confirm(&question, false).await? {
         Ok(())
     } else {
-        Err(Error::new(
-            "declined",
-            Exit::Declined,
-            "nothing was removed",
-        ))
+        Err(Error::new(Code::Declined, "nothing was removed"))
     }
 }

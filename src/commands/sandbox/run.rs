@@ -7,7 +7,7 @@ use tokio::process::Command;
 use tokio::sync::oneshot;
 
 use crate::app::{Context, Signals};
-use crate::outcome::{Error, Exit, Result, reason};
+use crate::outcome::{Code, Error, Exit, Result, reason};
 use crate::platform::process::with_core_dumps;
 use crate::sandbox::seed::Scenario;
 use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox, live_webhook_secret};
@@ -73,14 +73,14 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let mut signals = Signals::listen()?;
     let mut child = with_core_dumps(|| command.spawn()).map_err(|error| {
         Error::new(
-            "usage",
-            Exit::OfProgram(127),
+            Code::Usage,
             format!(
                 "{} cannot be started: {}",
                 program.to_string_lossy(),
                 reason(&error)
             ),
         )
+        .exiting(Exit::OfProgram(127))
     })?;
     // Ctrl-C reaches the command too, being of the same group: how it ends is how this ends.
     let status = loop {

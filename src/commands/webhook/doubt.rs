@@ -1,7 +1,7 @@
 //! Why a delivery does not verify, as a person and a script are told.
 
 use super::verify::Evidence;
-use crate::outcome::{Error, Exit};
+use crate::outcome::{Code, Error};
 use crate::secrets::Secret;
 use crate::webhook::{
     Header, Malformed, Suspicion, Unverified, owner_of_header, owner_of_value, suspect, torn,
@@ -49,7 +49,7 @@ pub(super) fn explained(
 }
 
 fn error(cause: &'static str, message: String) -> Error {
-    let mut error = Error::new("signature", Exit::BadSignature, message);
+    let mut error = Error::new(Code::Signature, message);
     error.cause = Some(cause);
     error
 }

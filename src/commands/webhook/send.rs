@@ -9,7 +9,7 @@ use crate::client::Call;
 use crate::commands::field::{Field, field};
 use crate::flows::{read_booking, webhook_secrets};
 use crate::json::Document;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Page, Tone, View};
 use crate::terminal::view::RequestView;
 use crate::webhook::{
@@ -144,14 +144,14 @@ fn structured(value: Value) -> Value {
 pub(super) fn no_answer(why: &NoReply, url: &Endpoint, deadline: Duration) -> Error {
     let url = url.as_str();
     let (code, message) = match why {
-        NoReply::NotReached(why) => ("network", format!("{url} is not reached: {why}")),
-        NoReply::Broken(why) => ("network", format!("{url} gave no answer: {why}")),
+        NoReply::NotReached(why) => (Code::Network, format!("{url} is not reached: {why}")),
+        NoReply::Broken(why) => (Code::Network, format!("{url} gave no answer: {why}")),
         NoReply::TooLate => (
-            "timeout",
+            Code::Timeout,
             format!("{url} did not answer within {} s", deadline.as_secs_f32()),
         ),
     };
-    Error::new(code, Exit::Network, message)
+    Error::new(code, message)
         .hint("a consumer answers within 10 seconds: is it running, and is this its address?")
 }
 

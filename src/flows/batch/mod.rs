@@ -18,7 +18,7 @@ use crate::app::in_flight::Course;
 use crate::journal::State;
 use crate::model::booking::{Booking, Status};
 use crate::model::zone::system_zone;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::Progress;
 pub(crate) use key::{Identity, Keyed, keyed};
 use pace::{Room, about, time_left};
@@ -158,11 +158,7 @@ fn refuses_all(error: &Error) -> bool {
 
 /// Whoever started the batch has gone: it does not go on behind their back.
 fn nobody_reads() -> Error {
-    Error::new(
-        "io",
-        Exit::Unclassified,
-        "nobody reads its results any more",
-    )
+    Error::new(Code::Io, "nobody reads its results any more")
 }
 
 /// The batch ended before its last row.

@@ -10,7 +10,7 @@ use crate::json::{Document, plain};
 use crate::model::booking::{Booking, Status};
 use crate::model::moment::{human, remaining};
 use crate::model::slot::{cancellation_terms, card_terms};
-use crate::outcome::catalog::{self, Retry};
+use crate::outcome::code::{self, Retry};
 use crate::terminal::output::{Page, View};
 
 /// A booking as a card.
@@ -82,12 +82,12 @@ impl BookingView<'_> {
         let booking = self.booking;
         let status = booking.status();
         let code = booking.error_code();
-        let known = code.and_then(catalog::entry);
+        let known = code.and_then(code::entry);
         // What its own code says is closer than what every failure means.
         if known.is_none() || status != Status::Failed {
             page.field_if(
                 "means",
-                catalog::entry(status.as_str()).map(|entry| entry.meaning),
+                code::entry(status.as_str()).map(|entry| entry.meaning),
             );
         }
         let why = booking.str("error_message").map(str::to_owned);

@@ -7,7 +7,7 @@ use super::pause::asked_fields;
 use crate::adapter::{Dialect, Pause};
 use crate::model::booking::{Booking, Status};
 use crate::model::shell;
-use crate::outcome::catalog::Retry;
+use crate::outcome::code::Retry;
 
 /// What cannot be done from here: only one provider takes changes and cancels at the venue (spec, What the service
 /// does).

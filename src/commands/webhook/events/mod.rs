@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::app::Context;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::webhook::{EventRow, State, Webhooks};
 
 /// Look at the events that `webhook listen` received, and send them again
@@ -34,8 +34,7 @@ fn find(webhooks: &Webhooks, id: &str) -> Result<EventRow> {
     webhooks.event(id)?.ok_or_else(|| {
         let shown = id.escape_debug();
         Error::new(
-            "unknown_event",
-            Exit::NotFound,
+            Code::UnknownEvent,
             format!("no event {shown} of this service was received here"),
         )
         .hint("bookctl webhook events list")

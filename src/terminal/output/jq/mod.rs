@@ -7,7 +7,7 @@ use serde_json::Value;
 
 pub(crate) use child::{ENTRY as FILTER_ENTRY, filter_standard_input};
 
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use child::{LONGEST_RUN, Trouble};
 
 /// A filter that is known to be well-formed before anything is sent.
@@ -29,18 +29,18 @@ impl Filter {
 
     /// The filter's outputs, one a line: strings as they are, anything else as JSON.
     ///
-    /// One that fails is still `usage`, since only the argument can be mended; but it ends with 1 and not with 2,
-    /// which says that nothing was sent.
+    /// A filter that fails ends with 1 and not with 2, which would say that nothing was sent.
     pub(crate) fn run(&self, input: &Value) -> Result<String> {
         let failed = |code, why: String| {
             let message = format!("the --jq filter {}", why.escape_debug());
-            Error::new(code, Exit::Unclassified, message)
+            Error::new(code, message)
+                .exiting(Exit::Unclassified)
                 .hint("the call itself was carried out; only its result could not be filtered")
         };
         child::run(&self.source, &input.to_string()).map_err(|trouble| match trouble {
-            Trouble::Failed(why) => failed("usage", format!("failed: {why}")),
+            Trouble::Failed(why) => failed(Code::Filter, format!("failed: {why}")),
             Trouble::Endless => failed(
-                "timeout",
+                Code::Filter,
                 format!("did not end within {} s", LONGEST_RUN.as_secs()),
             ),
             Trouble::Interrupted(exit) => Error::interrupted(exit),

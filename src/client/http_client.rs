@@ -16,7 +16,7 @@ use super::call::Call;
 use super::failure::Failure;
 use super::wire_trace::WireTrace;
 use crate::adapter::Dialect;
-use crate::outcome::{Error, Exit, Result, reason};
+use crate::outcome::{Code, Error, Result, reason};
 use crate::platform::regular_file;
 use crate::secrets::{KeySource, Secret};
 
@@ -257,9 +257,7 @@ fn http_client(connection: &Connection) -> Result<reqwest::ClientBuilder> {
 }
 
 fn cannot_set_up(error: &reqwest::Error) -> Error {
-    Error::new(
-        "network",
-        Exit::Network,
+    Error::new(Code::Network,
         format!("TLS cannot be set up: {}", root_cause(error)),
     )
     .hint("install the system's certificate authorities (ca-certificates), or set ca_file in the profile")
