@@ -196,8 +196,9 @@ fn escaped(words: &str) -> String {
 fn document(registry: &Registry) -> String {
     let mut page = String::from(
         "# Conformance\n\n\
-         Every sentence and every table row of the specification, and the tests in\n\
-         `tests/conformance` that prove it against the served sandbox. Generated from\n\
+         After reading this page you know which statements of the specification are\n\
+         tested, and where. The tests in `tests/conformance` run against the served\n\
+         sandbox. This page is generated from\n\
          `tests/conformance/statements.toml`; `UPDATE_DOCS=1 cargo test --test conformance`\n\
          writes it anew.\n\n",
     );

@@ -52,6 +52,7 @@ mod own_attempts;
 mod ownership;
 mod pauses;
 mod peers;
+mod picture;
 mod pipes;
 mod power_cut;
 mod process;

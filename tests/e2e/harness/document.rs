@@ -1,11 +1,16 @@
 //! Markdown documents whose `console` blocks are commands with the output that a reader is promised.
+//!
+//! The commands of a `console` block run in a pipe, as in a script, and those of a `console tty` block in a terminal of
+//! 80 columns. A document with such a block has the same ids and times on every run (see `fixed`), so that it shows
+//! what a person sees; `UPDATE_DOCS=1` writes these blocks anew.
 
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::{Home, Running};
+use super::fixed::{Fixed, set_clock};
+use super::{Home, Running, Terminal};
 
 /// A command of a document, and what is promised to follow it.
 #[derive(Debug, PartialEq, Eq)]
@@ -14,6 +19,7 @@ struct Step {
     line: usize,
     command: String,
     promised: Vec<String>,
+    on_a_terminal: bool,
 }
 
 /// The commands of every block that is marked `console`, in order. A command begins with `$ ` and goes on where a
@@ -21,7 +27,7 @@ struct Step {
 /// output.
 fn steps(document: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
-    let mut fence: Option<(String, bool)> = None;
+    let mut fence: Option<(String, String)> = None;
     for (number, line) in (1..).zip(document.lines()) {
         let mark: String = line
             .trim_start()
@@ -31,21 +37,24 @@ fn steps(document: &str) -> Vec<Step> {
         match &fence {
             None if mark.len() >= 3 => {
                 let kind = line.trim_start()[mark.len()..].trim();
-                fence = Some((mark, kind == "console"));
+                fence = Some((mark, kind.to_owned()));
             }
             Some((opened, _)) if line.trim() == opened => fence = None,
-            Some((_, true)) => match (line.strip_prefix("$ "), steps.last_mut()) {
-                (_, Some(step)) if goes_on(&step.command) && step.promised.is_empty() => {
-                    write!(step.command, "\n{line}").unwrap();
+            Some((_, kind)) if kind.split(' ').next() == Some("console") => {
+                match (line.strip_prefix("$ "), steps.last_mut()) {
+                    (_, Some(step)) if goes_on(&step.command) && step.promised.is_empty() => {
+                        write!(step.command, "\n{line}").unwrap();
+                    }
+                    (Some(command), _) => steps.push(Step {
+                        line: number,
+                        command: command.to_owned(),
+                        promised: Vec::new(),
+                        on_a_terminal: kind == "console tty",
+                    }),
+                    (None, Some(step)) => step.promised.push(line.to_owned()),
+                    (None, None) => panic!("line {number}: output before any command"),
                 }
-                (Some(command), _) => steps.push(Step {
-                    line: number,
-                    command: command.to_owned(),
-                    promised: Vec::new(),
-                }),
-                (None, Some(step)) => step.promised.push(line.to_owned()),
-                (None, None) => panic!("line {number}: output before any command"),
-            },
+            }
             _ => {}
         }
     }
@@ -66,10 +75,25 @@ fn goes_on(command: &str) -> bool {
 /// of cargo are for the reader alone.
 pub(crate) fn run(path: &Path) -> Result<(), String> {
     let document = fs::read_to_string(path).unwrap();
-    run_text(&path.display().to_string(), &document)
+    let update = std::env::var_os("UPDATE_DOCS").is_some();
+    match run_text(&path.display().to_string(), &document) {
+        Err(different) if update && different.anew != document => {
+            fs::write(path, different.anew).unwrap();
+            Ok(())
+        }
+        other => other.map_err(|different| different.report),
+    }
 }
 
-fn run_text(name: &str, document: &str) -> Result<(), String> {
+/// How a document differs from what its commands show.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Different {
+    report: String,
+    /// The document with what a terminal shows now.
+    anew: String,
+}
+
+fn run_text(name: &str, document: &str) -> Result<(), Different> {
     let home = Home::new();
     let programs = home.folder().join(".programs");
     fs::create_dir(&programs).unwrap();
@@ -79,33 +103,59 @@ fn run_text(name: &str, document: &str) -> Result<(), String> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
     std::os::unix::fs::symlink(docs, home.folder().join("docs")).unwrap();
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let home = home.with("PATH", &path);
+    let steps = steps(document);
+    if steps.iter().any(|step| step.on_a_terminal) {
+        set_clock(&home);
+    }
+    let mut fixed = Fixed::default();
+    let mut updates = Vec::new();
     let mut differences = String::new();
-    for step in steps(document) {
+    for step in &steps {
         let Some(command) = for_the_shell(&step.command) else {
             continue;
         };
-        let mut shell = Command::new("bash");
-        home.enter(&mut shell);
-        shell.env("PATH", &path).stdin(Stdio::null());
-        shell.args(["-c", SHELL, "bash", &command]);
-        let output = Running::start(shell).end();
-        let shown: Vec<&str> = output.stdout.lines().collect();
+        let shell = ["bash", "-c", SHELL, "bash", &command];
+        let (shown, stderr) = if step.on_a_terminal {
+            let ended = Terminal::of_program(&home, 80, &shell).end();
+            (fixed.text(&ended.text()), String::new())
+        } else {
+            let mut program = Command::new(shell[0]);
+            home.enter(&mut program);
+            program.args(&shell[1..]).stdin(Stdio::null());
+            let output = Running::start(program).end();
+            (output.stdout, output.stderr)
+        };
+        let lines: Vec<&str> = shown.lines().collect();
         let promised: Vec<&str> = step.promised.iter().map(String::as_str).collect();
-        if !matches(&promised, &shown) {
+        if !matches(&promised, &lines) {
             let _ = write!(
                 differences,
                 "{name}:{}: $ {}\n{}{}",
                 step.line,
                 step.command,
-                difference(&promised, &shown),
-                aside(&output.stderr)
+                difference(&promised, &lines),
+                aside(&stderr)
             );
+            // What a person left out with `...` is for a person to write anew.
+            if step.on_a_terminal && !promised.contains(&"...") {
+                updates.push((step, shown));
+            }
         }
     }
-    match differences.is_empty() {
-        true => Ok(()),
-        false => Err(differences),
+    if differences.is_empty() {
+        return Ok(());
     }
+    let mut anew: Vec<&str> = document.lines().collect();
+    // From the end, so that the lines before keep their places.
+    for (step, shown) in updates.iter().rev() {
+        let start = step.line - 1 + step.command.lines().count();
+        anew.splice(start..start + step.promised.len(), shown.lines());
+    }
+    Err(Different {
+        report: differences,
+        anew: anew.join("\n") + "\n",
+    })
 }
 
 /// What one command left behind, the next finds: variables, and the exit code as `$?`.
@@ -217,6 +267,7 @@ fn only_blocks_marked_console_are_commands_and_a_backslash_goes_on() {
         line,
         command: command.to_owned(),
         promised: promised.iter().map(ToString::to_string).collect(),
+        on_a_terminal: false,
     };
     assert_eq!(
         steps(document),
@@ -267,7 +318,29 @@ confirmed  bk_[..]
 fn a_document_that_promises_something_else_is_told_so_line_by_line() {
     let document = "\n```console\n$ printf 'a\\nb\\nc\\n'; echo why >&2\na\nx\nc\n```\n";
     assert_eq!(
-        run_text("document", document),
+        run_text("document", document).map_err(|different| different.report),
         Err("document:3: $ printf 'a\\nb\\nc\\n'; echo why >&2\n    a\n  - x\n  + b\n    c\n  2 why\n".to_owned())
     );
+}
+
+#[test]
+fn a_block_for_a_terminal_shows_what_a_person_sees_and_is_written_anew() {
+    let document = "\
+```console tty
+$ bookctl book ven_confirms --at 'tomorrow 19:30' \\
+    --party 2 --name 'Ada Lovelace' -q
+something else
+```
+```console
+$ bookctl sandbox bookings -q --jq '.bookings | length'
+1
+```
+";
+    let different = run_text("document", document).unwrap_err();
+    assert!(different.report.contains("  - something else\n"));
+    for part in ["confirmed", "bk_38fyx0xn0c3wa", "Sat 28 Nov 2026, 19:30"] {
+        assert!(different.anew.contains(part), "{part}: {}", different.anew);
+    }
+    assert!(!different.anew.contains("something else"));
+    assert_eq!(run_text("document", &different.anew), Ok(()));
 }

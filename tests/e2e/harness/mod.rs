@@ -2,6 +2,7 @@
 
 mod disk;
 pub(crate) mod document;
+pub(crate) mod fixed;
 mod gzip;
 mod home;
 pub(crate) mod http;
@@ -27,7 +28,7 @@ pub(crate) use proxy::{Proxy, Spoil};
 pub(crate) use scripted::{Reply, Request, Scripted};
 pub(crate) use served::Served;
 pub(crate) use strace::{Stopped, SystemCall, run_injected, run_traced, strace_is_missing};
-pub(crate) use terminal::{Ended, Key, Terminal};
+pub(crate) use terminal::{Ended, Key, Styled, Terminal};
 
 /// After this, whatever a test waits for is taken to hang.
 pub(crate) const HANG: Duration = Duration::from_secs(20);

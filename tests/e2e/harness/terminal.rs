@@ -65,13 +65,19 @@ impl Terminal {
     }
 
     pub(crate) fn of_width(home: &Home, columns: u16, arguments: &[&str]) -> Self {
+        let program = env!("CARGO_BIN_EXE_bookctl");
+        Self::of_program(home, columns, &[&[program], arguments].concat())
+    }
+
+    /// Runs any program.
+    pub(crate) fn of_program(home: &Home, columns: u16, program: &[&str]) -> Self {
         let mut command = Command::new("sh");
         home.enter(&mut command);
         if !home.sets("TERM") {
             command.env("TERM", "xterm-256color");
         }
         command.args(["-c", SHELL, "sh", &ROWS.to_string(), &columns.to_string()]);
-        command.arg(env!("CARGO_BIN_EXE_bookctl")).args(arguments);
+        command.args(program);
         let mut session = {
             let _alone = one_start_at_a_time();
             OsSession::spawn(command).unwrap()
@@ -159,10 +165,60 @@ impl Terminal {
             restored: end.contains("restored")
                 && !screen.hide_cursor()
                 && !screen.bracketed_paste(),
+            rows: styled_rows(screen),
             screen: contents.clone(),
             raw: String::from_utf8_lossy(&self.raw).into_owned(),
             broken: std::mem::take(&mut self.broken),
         }
+    }
+}
+
+/// Characters of one row in one style.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Styled {
+    pub(crate) text: String,
+    pub(crate) colour: vt100::Color,
+    pub(crate) bold: bool,
+    pub(crate) dim: bool,
+}
+
+/// Every row of a screen.
+fn styled_rows(screen: &vt100::Screen) -> Vec<Vec<Styled>> {
+    let (rows, columns) = screen.size();
+    (0..rows.get())
+        .map(|row| {
+            let cells = (0..columns.get()).filter_map(|column| screen.cell(row, column));
+            let mut parts: Vec<Styled> = Vec::new();
+            for cell in cells.filter(|cell| !cell.is_wide_continuation()) {
+                let text = match cell.contents() {
+                    "" => " ",
+                    text => text,
+                };
+                let next = Styled {
+                    text: text.to_owned(),
+                    colour: cell.fgcolor(),
+                    bold: cell.bold(),
+                    dim: cell.dim(),
+                };
+                match parts.last_mut() {
+                    Some(last)
+                        if (last.colour, last.bold, last.dim)
+                            == (next.colour, next.bold, next.dim) =>
+                    {
+                        last.text.push_str(text);
+                    }
+                    _ => parts.push(next),
+                }
+            }
+            parts
+        })
+        .collect()
+}
+
+fn drop_blank_end(rows: &mut Vec<Vec<Styled>>) {
+    let is_blank = |row: &Vec<Styled>| row.iter().all(|part| part.text.trim().is_empty());
+    while rows.last().is_some_and(is_blank) {
+        rows.pop();
     }
 }
 
@@ -185,6 +241,8 @@ pub(crate) struct Ended {
     pub(crate) restored: bool,
     /// What can be read on the screen.
     pub(crate) screen: String,
+    /// The same, with its colours.
+    rows: Vec<Vec<Styled>>,
     /// Every byte that was written.
     pub(crate) raw: String,
     /// Lines that were wider than the terminal.
@@ -192,6 +250,23 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
+    /// What the command itself left on the screen.
+    pub(crate) fn text(&self) -> String {
+        let text = |row: Vec<Styled>| row.into_iter().map(|part| part.text).collect::<String>();
+        let lines = self.shown().into_iter().map(text);
+        let lines: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();
+        lines.join("\n")
+    }
+
+    /// The rows of the command itself, without the line that says how it ended.
+    pub(crate) fn shown(&self) -> Vec<Vec<Styled>> {
+        let is_end = |row: &Vec<Styled>| row.iter().any(|part| part.text.starts_with("[exit "));
+        let end = self.rows.iter().rposition(is_end).unwrap();
+        let mut rows = self.rows[..end].to_vec();
+        drop_blank_end(&mut rows);
+        rows
+    }
+
     /// Asserts the exit code, and a terminal as it was before.
     #[track_caller]
     pub(crate) fn exits(self, code: i32) -> Self {

@@ -1,0 +1,104 @@
+//! What differs from run to run, replaced by values that never do, so that output can be compared whole.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::Home;
+
+/// 2037-11-27T18:42:07Z, a Friday. The calendar of 2037 is that of 2026: `Fixed` shows it as 2026.
+const EVENING: Duration = Duration::from_secs(2_142_960_127);
+
+/// Minutes from midnight to `EVENING`.
+const EVENING_MINUTES: u32 = 18 * 60 + 42;
+
+/// Sets a new sandbox's clock to the same evening on every run.
+pub(crate) fn set_clock(home: &Home) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    // A clock moves at most ten years at once.
+    let half = (EVENING - now) / 2;
+    for advance in [half, EVENING - now - half] {
+        home.advance(&format!("{}s", advance.as_secs()));
+    }
+}
+
+/// Replaces ids, codes and times by fixed values of the same width. The same id gets the same replacement.
+#[derive(Default)]
+pub(crate) struct Fixed {
+    ids: Vec<String>,
+}
+
+impl Fixed {
+    pub(crate) fn text(&mut self, text: &str) -> String {
+        let mut fixed = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | ':');
+            let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+            if end == 0 {
+                fixed.push(first);
+                rest = &rest[first.len_utf8()..];
+                continue;
+            }
+            let (word, after) = rest.split_at(end);
+            fixed.push_str(&self.word(word, after));
+            rest = after;
+        }
+        fixed
+    }
+
+    fn word(&mut self, word: &str, after: &str) -> String {
+        let digits = word.bytes().filter(u8::is_ascii_digit).count();
+        match (word.len(), digits) {
+            (16, _) if word.starts_with("bk_") => self.id("bk", word),
+            (17, _) if word.starts_with("flt_") => self.id("flt", word),
+            (6, 6) => "327908".to_owned(),
+            (8, 6) => time(word).unwrap_or_else(|| word.to_owned()),
+            (5, 4) if after.starts_with(" left") => "19:58".to_owned(),
+            (2, 2) if word == "19" && after.starts_with(" minutes") => "20".to_owned(),
+            _ if word.starts_with("2037") => word.replacen("2037", "2026", 1),
+            _ => word.to_owned(),
+        }
+    }
+
+    fn id(&mut self, kind: &str, id: &str) -> String {
+        if !self.ids.iter().any(|known| known == id) {
+            self.ids.push(id.to_owned());
+        }
+        let mut same_kind = self.ids.iter().filter(|known| known.starts_with(kind));
+        let place = same_kind.position(|known| known == id).unwrap();
+        let last = char::from(b'a' + u8::try_from(place % 26).unwrap());
+        format!("{kind}_38fyx0xn0c3w{last}")
+    }
+}
+
+/// A time of day with seconds, as if every command had run in the first minute of the evening.
+fn time(word: &str) -> Option<String> {
+    let mut parts = word.split(':').map(str::parse::<u32>);
+    let (hour, minute) = (parts.next()?.ok()?, parts.next()?.ok()?);
+    let passed = (hour * 60 + minute).checked_sub(EVENING_MINUTES)?;
+    let minutes = EVENING_MINUTES + passed / 5 * 5;
+    Some(format!("{:02}:{:02}:07", minutes / 60, minutes % 60))
+}
+
+#[test]
+fn what_differs_from_run_to_run_is_replaced_and_nothing_else() {
+    let mut fixed = Fixed::default();
+    for (shown, expected) in [
+        ("confirmed  bk_38fzksrpkfhfd", "confirmed  bk_38fyx0xn0c3wa"),
+        ("show bk_38fzksss712x2,", "show bk_38fyx0xn0c3wb,"),
+        ("bk_38fzksrpkfhfd again", "bk_38fyx0xn0c3wa again"),
+        (
+            "Fri 27 Nov 2037, 18:43:59 (UTC)",
+            "Fri 27 Nov 2026, 18:42:07 (UTC)",
+        ),
+        ("19:02:20 · 19:47 left", "19:02:07 · 19:58 left"),
+        (
+            "Sat 28 Nov 2037, 19:30 (+00:00)",
+            "Sat 28 Nov 2026, 19:30 (+00:00)",
+        ),
+        ("481516 is your code", "327908 is your code"),
+        ("+44 20 7946 0018", "+44 20 7946 0018"),
+        ("Crêpes ❯ 2 ✔", "Crêpes ❯ 2 ✔"),
+    ] {
+        assert_eq!(fixed.text(shown), expected);
+    }
+}
