@@ -36,8 +36,8 @@ pub(crate) enum Needs {
     Entitlement,
 }
 
-/// An endpoint that any key may call: what the table below departs from.
-const READ: Endpoint = Endpoint {
+/// The values that an entry of the table takes unless it names others.
+const DEFAULT: Endpoint = Endpoint {
     method: "GET",
     path: "",
     summary: "",
@@ -59,7 +59,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         scope: None,
         needs: Needs::Nothing,
         answer: index,
-        ..READ
+        ..DEFAULT
     },
     Endpoint {
         method: "POST",
@@ -70,7 +70,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         rate_limit: Some(RateLimit::VenueSearch),
         writes: true,
         answer: venues::search,
-        ..READ
+        ..DEFAULT
     },
     Endpoint {
         method: "POST",
@@ -80,7 +80,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         needs: Needs::Entitlement,
         rate_limit: Some(RateLimit::AvailabilitySearch),
         answer: availability::search,
-        ..READ
+        ..DEFAULT
     },
     Endpoint {
         method: "POST",
@@ -92,7 +92,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         replays: true,
         writes: true,
         answer: bookings::create,
-        ..READ
+        ..DEFAULT
     },
     Endpoint {
         method: "GET",
@@ -102,7 +102,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         needs: Needs::Billing,
         rate_limit: Some(RateLimit::BookingRead),
         answer: bookings::read,
-        ..READ
+        ..DEFAULT
     },
     Endpoint {
         method: "POST",
@@ -113,7 +113,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         rate_limit: Some(RateLimit::BookingContinue),
         writes: true,
         answer: bookings::continue_,
-        ..READ
+        ..DEFAULT
     },
     Endpoint {
         method: "POST",
@@ -124,7 +124,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         rate_limit: Some(RateLimit::BookingModify),
         writes: true,
         answer: bookings::modify,
-        ..READ
+        ..DEFAULT
     },
     Endpoint {
         method: "POST",
@@ -135,7 +135,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         rate_limit: Some(RateLimit::BookingCancel),
         writes: true,
         answer: bookings::cancel,
-        ..READ
+        ..DEFAULT
     },
     Endpoint {
         method: "POST",
@@ -147,7 +147,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         writes: true,
         live_only: true,
         answer: sessions::connect,
-        ..READ
+        ..DEFAULT
     },
     Endpoint {
         method: "POST",
@@ -159,7 +159,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         writes: true,
         live_only: true,
         answer: sessions::verify,
-        ..READ
+        ..DEFAULT
     },
     Endpoint {
         method: "GET",
@@ -169,7 +169,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         needs: Needs::Billing,
         live_only: true,
         answer: sessions::list,
-        ..READ
+        ..DEFAULT
     },
     Endpoint {
         method: "GET",
@@ -179,7 +179,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         needs: Needs::Billing,
         live_only: true,
         answer: sessions::read,
-        ..READ
+        ..DEFAULT
     },
     Endpoint {
         method: "DELETE",
@@ -190,7 +190,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         writes: true,
         live_only: true,
         answer: sessions::disconnect,
-        ..READ
+        ..DEFAULT
     },
     Endpoint {
         method: "GET",
@@ -201,7 +201,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         rate_limit: Some(RateLimit::Card),
         live_only: true,
         answer: sessions::card,
-        ..READ
+        ..DEFAULT
     },
     Endpoint {
         method: "GET",
@@ -212,7 +212,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         rate_limit: Some(RateLimit::Card),
         live_only: true,
         answer: sessions::card_of_person,
-        ..READ
+        ..DEFAULT
     },
 ];
 

@@ -83,7 +83,7 @@ impl ContinueRequest {
 }
 
 impl Pause {
-    /// The same pause with so many attempts left.
+    /// The same pause with this many attempts left.
     pub(super) fn with_attempts(&self, left: u8) -> Self {
         let mut pause = self.clone();
         if let Ask::Otp { attempts_left, .. } = &mut pause.ask {

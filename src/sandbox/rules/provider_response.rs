@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::booking::Customer;
 use super::error_code::ErrorCode;
 use super::state::{ACTION_WINDOW, Ask, OTP_ATTEMPTS, PAYMENT_WINDOW, PROCESSING_TIME, Pause};
-use super::transition::{Event, Payment};
+use super::transition::{Event, PaymentOutcome};
 use crate::sandbox::seed::{Scenario, Slot, Venue};
 
 /// The random codes that a booking may need.
@@ -79,9 +79,9 @@ pub(crate) fn respond(
 }
 
 /// What the payment processor does with an approved payment at this venue.
-pub(crate) fn payment(venue: Option<&Venue>) -> Payment {
+pub(crate) fn payment(venue: Option<&Venue>) -> PaymentOutcome {
     let scenario = venue.and_then(|it| it.scenario);
-    Payment {
+    PaymentOutcome {
         in_time: match scenario {
             Some(Scenario::PaymentDeclines) => Err(ErrorCode::CardDeclined),
             Some(Scenario::PaymentReplayFails) => Err(ErrorCode::PaymentReplayFailed),

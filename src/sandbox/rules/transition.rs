@@ -24,7 +24,7 @@ pub(crate) enum Event {
     /// The guest answered. `payment` is what the processor does with an approved payment.
     Continued {
         answer: ContinueRequest,
-        payment: Payment,
+        payment: PaymentOutcome,
     },
     /// A change was requested; `venue` is whether the venue accepts it.
     Modify {
@@ -40,7 +40,7 @@ pub(crate) enum Event {
 
 /// What the payment processor does with an approved payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Payment {
+pub(crate) struct PaymentOutcome {
     /// The result if it was approved in time.
     pub(crate) in_time: Result<(), ErrorCode>,
     /// The error if the approval came late.
@@ -151,7 +151,7 @@ pub(crate) fn step(state: &BookingState, event: &Event, now: Timestamp) -> Trans
             }
         }
         (BookingState::RequiresAction(pause), Event::Continued { answer, payment }) => {
-            resume(pause, answer, *payment)
+            continue_paused(pause, answer, *payment)
         }
         (
             BookingState::Failed {
@@ -204,7 +204,7 @@ pub(crate) fn step(state: &BookingState, event: &Event, now: Timestamp) -> Trans
 }
 
 /// Applies the guest's answer to a paused booking in time.
-fn resume(pause: &Pause, answer: &ContinueRequest, payment: Payment) -> Transition {
+fn continue_paused(pause: &Pause, answer: &ContinueRequest, payment: PaymentOutcome) -> Transition {
     let paused = || Transition::stay(&BookingState::RequiresAction(pause.clone()));
     let confirmed = || Transition::to(BookingState::Confirmed { error: None });
     let failed = |error| Transition::to(BookingState::Failed { error });

@@ -74,7 +74,7 @@ impl Venue {
             .filter(move |&opening| opening.minute == minute && asked(opening))
             .filter_map(move |opening| {
                 let start = self.start(day, opening)?;
-                // No slot starts at a second, or at the second of two equal local times.
+                // Neither a time with seconds nor the second of two equal local times starts a slot.
                 (start.timestamp() == at).then(|| self.slot(day, opening, start))
             })
     }

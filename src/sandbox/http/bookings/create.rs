@@ -86,7 +86,7 @@ pub(in super::super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
     };
     let transition = step(&booking.state, &event, now);
     tx.create_booking(&mut booking, transition)?;
-    text_code(context, &booking)?;
+    send_code(context, &booking)?;
     if let Some(key) = context.request.idempotency_key() {
         tx.save_idempotency_key(&key, &booking)?;
     }
@@ -94,7 +94,7 @@ pub(in super::super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
 }
 
 /// Sends the guest the one-time code that the booking waits for, if it waits for one.
-fn text_code(context: &RequestContext<'_, '_>, booking: &Booking) -> Result<(), ApiError> {
+fn send_code(context: &RequestContext<'_, '_>, booking: &Booking) -> Result<(), ApiError> {
     if let Some(Ask::Otp { code, sent_to, .. }) = booking.state.pause().map(|it| &it.ask) {
         let venue = seed::venue(&booking.venue_id).map_or("the venue", |it| it.name.as_str());
         let text = format!("{code} is your code to book {venue}.");

@@ -1,4 +1,4 @@
-//! Who is let in, and how often.
+//! Keys, scopes, billing and rate limits.
 
 use serde_json::{Value, json};
 

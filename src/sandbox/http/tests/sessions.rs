@@ -1,4 +1,4 @@
-//! Connected persons.
+//! Sessions of connected persons.
 
 use serde_json::{Value, json};
 

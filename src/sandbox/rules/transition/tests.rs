@@ -46,7 +46,7 @@ const fn failed(error: ErrorCode) -> BookingState {
     BookingState::Failed { error }
 }
 
-const ACCEPTS: Payment = Payment {
+const ACCEPTS: PaymentOutcome = PaymentOutcome {
     in_time: Ok(()),
     late: ErrorCode::PaymentApprovalExpired,
 };
@@ -62,14 +62,14 @@ fn gives_code(code: &str) -> Event {
     says(ContinueRequest::Otp(code.to_owned()))
 }
 
-fn responds_to(payment: Payment, response: &Value) -> Event {
+fn responds_to(payment: PaymentOutcome, response: &Value) -> Event {
     Event::Continued {
         answer: ContinueRequest::PspResponse(response.as_object().unwrap().clone()),
         payment,
     }
 }
 
-fn approves(payment: Payment) -> Event {
+fn approves(payment: PaymentOutcome) -> Event {
     responds_to(
         payment,
         &json!({"approval_id": "psp_1", "status": "approved"}),
@@ -135,7 +135,7 @@ fn a_psp_response_after_expires_at_fails_the_booking_and_is_refused() {
         ErrorCode::PaymentApprovalExpired,
         ErrorCode::PaymentOutcomeUnknown,
     ] {
-        let event = approves(Payment { late, ..ACCEPTS });
+        let event = approves(PaymentOutcome { late, ..ACCEPTS });
         let expected = |webhook| Transition {
             state: failed(late),
             webhook,
@@ -369,7 +369,7 @@ fn an_answer_to_another_question_leaves_the_booking_paused() {
 #[test]
 fn a_processor_that_declines_fails_the_booking() {
     let error = ErrorCode::CardDeclined;
-    let event = approves(Payment {
+    let event = approves(PaymentOutcome {
         in_time: Err(error),
         ..ACCEPTS
     });
