@@ -11,7 +11,7 @@ use super::schedule::Schedule;
 use super::seeded_random::SeededRandom;
 use super::venue::Venue;
 
-/// Invented names at places that exist, six of each vertical in every city.
+/// Invented names at places that exist, at least six of each vertical in every city.
 const CSV: &str = include_str!("venues.csv");
 
 /// A line of the file. Its lists are separated by `|`.

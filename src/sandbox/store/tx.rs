@@ -1,4 +1,4 @@
-//! A transaction: the database at one moment of the sandbox's clock.
+//! A read or a transaction, at one moment of the sandbox's clock.
 
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::types::Type;
@@ -8,7 +8,7 @@ use super::number::next_number;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::transition::{Event, step};
 
-/// Reads and writes the database as of `now`. Implemented in one file a table.
+/// Reads and writes the database as of `now`. Each table has its methods in a file of its own.
 pub(crate) struct Tx<'a> {
     connection: &'a Connection,
     /// The sandbox's time, in whole milliseconds.
@@ -19,7 +19,7 @@ pub(crate) struct Tx<'a> {
 }
 
 impl<'a> Tx<'a> {
-    /// Reads the clock.
+    /// Reads the clock. A caller that writes has begun the SQL transaction.
     pub(super) fn begin(connection: &'a Connection) -> rusqlite::Result<Self> {
         let (offset_ms, first_due) = connection
             .prepare_cached(
