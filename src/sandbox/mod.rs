@@ -1,9 +1,9 @@
-//! The booking service itself, offline: seeded venues, rules, store and HTTP surface.
+//! The booking service itself, offline: seeded venues, rules, store and HTTP endpoints.
 //!
-//! It is written from the specification alone, and shares nothing with the client that talks to
-//! it, so that a mistake on one side cannot hide behind the same mistake on the other.
+//! It is written from the specification alone and shares no code with the client, so that the same
+//! mistake on both sides cannot go unnoticed.
 
-mod courier;
+mod delivery_worker;
 mod http;
 mod rules;
 pub(crate) mod seed;
@@ -26,9 +26,9 @@ pub(crate) use store::{Database, OpenError};
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) database: Database,
-    /// Whether rate limits and the test allowance count.
+    /// Whether rate limits and the test allowance apply.
     pub(crate) limits: bool,
-    /// How often the delivery worker looks for what is due.
+    /// How often the delivery worker looks for due deliveries.
     pub(crate) delivery_interval: Duration,
 }
 
@@ -48,15 +48,14 @@ pub(crate) fn live_webhook_secret() -> String {
     Organization::fresh(Organization::MAIN).webhook_secret
 }
 
-/// A booking service of one's own.
+/// A booking service in this process.
 pub(crate) struct Sandbox {
     store: store::Store,
     options: Options,
 }
 
 impl Sandbox {
-    /// Opens the sandbox's database, and creates it where there is none. Several processes may do
-    /// so at once.
+    /// Opens the sandbox's database, creating it if necessary. Several processes may do so at once.
     pub(crate) fn open(options: Options) -> Result<Self, OpenError> {
         Ok(Self {
             store: store::Store::open(&options.database)?,
@@ -71,7 +70,7 @@ impl Sandbox {
             .map_err(|error| store::explain(&self.options.database, &error))
     }
 
-    /// Serves until the shutdown comes. What is under way then has 3 seconds to end.
+    /// Serves until `shutdown` completes. Running requests then have 3 seconds to end.
     pub(crate) async fn serve(
         self,
         listener: TcpListener,

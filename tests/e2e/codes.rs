@@ -79,7 +79,7 @@ fn of_the_service() -> BTreeSet<String> {
         strings.map(str::to_owned).collect()
     };
     for (path, code) in code_of("sandbox/rules") {
-        if path.ends_with("code.rs") {
+        if path.ends_with("error_code.rs") {
             found.extend(strings(&code));
         }
         // The second argument is the code.

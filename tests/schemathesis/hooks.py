@@ -157,7 +157,7 @@ def answer(case):
 
 # --- Rightful refusals ---------------------------------------------------------------------------
 
-# What a 400 may depend on besides the request's shape: the clock, the gazetteer, the venue, the
+# What a 400 may depend on besides the request's shape: the clock, the place names, the venue, the
 # guest's name, and what the booking or the session waits for.
 CODES = {"placeholder_customer", "missing_last_name", "slot_not_offered", "no_search_provider", "invalid_otp", "invalid_code"}
 SENTENCES = ("the location could not be resolved", "the venue is served by several providers")

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::door::Visit;
 use super::reply::{Outcome, Reply};
+use super::request_context::RequestContext;
 use super::venues::known_venue;
-use crate::sandbox::rules::availability::{AvailabilityQuery, check_diary};
-use crate::sandbox::rules::placement::has_room;
+use crate::sandbox::rules::availability::{AvailabilityQuery, check_readable};
+use crate::sandbox::rules::provider_response::has_room;
 use crate::sandbox::seed::slots_on;
 use crate::sandbox::wire::slot::SlotDocument;
 
@@ -18,19 +18,19 @@ struct Slots<'a> {
     slots: Vec<SlotDocument<'a>>,
 }
 
-/// The slots of the venue's local day that are neither past nor full.
-pub(super) fn search(visit: &Visit<'_, '_>) -> Outcome {
-    let ledger = visit.ledger;
-    let body = visit.call.fields()?;
-    let query = AvailabilityQuery::read(&body, ledger.now)?;
-    let venue = known_venue(visit, query.venue_id)?;
+/// Lists the slots of the venue's local day that are neither past nor full.
+pub(super) fn search(context: &RequestContext<'_, '_>) -> Outcome {
+    let tx = context.tx;
+    let body = context.request.fields()?;
+    let query = AvailabilityQuery::read(&body, tx.now)?;
+    let venue = known_venue(context, query.venue_id)?;
     let provider = query.provider(venue)?;
-    check_diary(venue)?;
+    check_readable(venue)?;
 
     let day = query.at.to_zoned(venue.timezone()).date();
     let mut free = Vec::new();
     for slot in slots_on(venue, day) {
-        if slot.datetime.timestamp() > ledger.now && has_room(&slot, ledger.held(&slot.id)?) {
+        if slot.datetime.timestamp() > tx.now && has_room(&slot, tx.held(&slot.id)?) {
             free.push(slot);
         }
     }

@@ -1,39 +1,54 @@
-//! The endpoints of the service: what each needs, and who answers it.
+//! The endpoints of the service: what each requires, and the function that answers it.
 
-use crate::sandbox::rules::access::Scope;
-use crate::sandbox::rules::limits::Budget;
+use serde_json::{Value, json};
 
-use super::door::Visit;
-use super::reply::Outcome;
-use super::{availability, bookings, index, sessions, venues};
+use super::reply::{Outcome, Reply};
+use super::request_context::RequestContext;
+use super::{availability, bookings, sessions, venues};
+use crate::sandbox::rules::rate_limit::RateLimit;
+use crate::sandbox::rules::scope::Scope;
 
 /// An endpoint under `/v1`.
 pub(crate) struct Endpoint {
     pub(crate) method: &'static str,
     pub(crate) path: &'static str,
     pub(crate) summary: &'static str,
-    /// The scope that its caller's key needs.
+    /// The scope that the key must have.
     pub(crate) scope: Option<Scope>,
     pub(crate) needs: Needs,
-    /// The rate limit that counts it.
-    pub(crate) budget: Option<Budget>,
-    /// Whether a known idempotency key answers it, whatever else it says.
+    /// The rate limit that its requests count against.
+    pub(crate) rate_limit: Option<RateLimit>,
+    /// Whether a request with a known idempotency key gets the first booking back.
     pub(crate) replays: bool,
-    /// Whether it changes what the store holds.
+    /// Whether it changes the store.
     pub(crate) writes: bool,
-    /// Whether only a live key will do.
+    /// Whether it requires a live key.
     pub(crate) live_only: bool,
-    pub(crate) answer: fn(&Visit<'_, '_>) -> Outcome,
+    pub(crate) answer: fn(&RequestContext<'_, '_>) -> Outcome,
 }
 
-/// What has to be paid for.
+/// What the organization must have paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needs {
     Nothing,
     Billing,
-    /// Billing, and what the plan or the test allowance entitles to.
+    /// Billing, and the entitlement of the plan or the test allowance.
     Entitlement,
 }
+
+/// The values that an entry of the table takes unless it names others.
+const DEFAULT: Endpoint = Endpoint {
+    method: "GET",
+    path: "",
+    summary: "",
+    scope: None,
+    needs: Needs::Nothing,
+    rate_limit: None,
+    replays: false,
+    writes: false,
+    live_only: false,
+    answer: index,
+};
 
 /// Every endpoint, in the order of the specification.
 pub(crate) const ENDPOINTS: &[Endpoint] = &[
@@ -43,11 +58,8 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "Name, version, server time and the endpoints",
         scope: None,
         needs: Needs::Nothing,
-        budget: None,
-        replays: false,
-        writes: false,
-        live_only: false,
-        answer: index::index,
+        answer: index,
+        ..DEFAULT
     },
     Endpoint {
         method: "POST",
@@ -55,11 +67,10 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "Search venues of a vertical",
         scope: Some(Scope::VenuesRead),
         needs: Needs::Entitlement,
-        budget: Some(Budget::VenueSearch),
-        replays: false,
+        rate_limit: Some(RateLimit::VenueSearch),
         writes: true,
-        live_only: false,
         answer: venues::search,
+        ..DEFAULT
     },
     Endpoint {
         method: "POST",
@@ -67,11 +78,9 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "Read the bookable slots of a venue",
         scope: Some(Scope::VenuesRead),
         needs: Needs::Entitlement,
-        budget: Some(Budget::AvailabilitySearch),
-        replays: false,
-        writes: false,
-        live_only: false,
+        rate_limit: Some(RateLimit::AvailabilitySearch),
         answer: availability::search,
+        ..DEFAULT
     },
     Endpoint {
         method: "POST",
@@ -79,11 +88,11 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "Create a booking",
         scope: Some(Scope::BookingsCreate),
         needs: Needs::Entitlement,
-        budget: Some(Budget::BookingCreate),
+        rate_limit: Some(RateLimit::BookingCreate),
         replays: true,
         writes: true,
-        live_only: false,
         answer: bookings::create,
+        ..DEFAULT
     },
     Endpoint {
         method: "GET",
@@ -91,11 +100,9 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "Read a booking",
         scope: Some(Scope::BookingsRead),
         needs: Needs::Billing,
-        budget: Some(Budget::BookingRead),
-        replays: false,
-        writes: false,
-        live_only: false,
+        rate_limit: Some(RateLimit::BookingRead),
         answer: bookings::read,
+        ..DEFAULT
     },
     Endpoint {
         method: "POST",
@@ -103,11 +110,10 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "Answer what a booking waits for",
         scope: Some(Scope::BookingsWrite),
         needs: Needs::Billing,
-        budget: Some(Budget::BookingContinue),
-        replays: false,
+        rate_limit: Some(RateLimit::BookingContinue),
         writes: true,
-        live_only: false,
-        answer: bookings::resume,
+        answer: bookings::continue_,
+        ..DEFAULT
     },
     Endpoint {
         method: "POST",
@@ -115,11 +121,10 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "Change a confirmed booking",
         scope: Some(Scope::BookingsWrite),
         needs: Needs::Billing,
-        budget: Some(Budget::BookingModify),
-        replays: false,
+        rate_limit: Some(RateLimit::BookingModify),
         writes: true,
-        live_only: false,
         answer: bookings::modify,
+        ..DEFAULT
     },
     Endpoint {
         method: "POST",
@@ -127,11 +132,10 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "Cancel a booking",
         scope: Some(Scope::BookingsWrite),
         needs: Needs::Billing,
-        budget: Some(Budget::BookingCancel),
-        replays: false,
+        rate_limit: Some(RateLimit::BookingCancel),
         writes: true,
-        live_only: false,
         answer: bookings::cancel,
+        ..DEFAULT
     },
     Endpoint {
         method: "POST",
@@ -139,11 +143,11 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "Connect a person's provider account",
         scope: Some(Scope::SessionsWrite),
         needs: Needs::Billing,
-        budget: Some(Budget::Session),
-        replays: false,
+        rate_limit: Some(RateLimit::Session),
         writes: true,
         live_only: true,
         answer: sessions::connect,
+        ..DEFAULT
     },
     Endpoint {
         method: "POST",
@@ -151,11 +155,11 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "Give the code that the person received",
         scope: Some(Scope::SessionsWrite),
         needs: Needs::Billing,
-        budget: Some(Budget::Session),
-        replays: false,
+        rate_limit: Some(RateLimit::Session),
         writes: true,
         live_only: true,
         answer: sessions::verify,
+        ..DEFAULT
     },
     Endpoint {
         method: "GET",
@@ -163,11 +167,9 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "List sessions",
         scope: Some(Scope::SessionsRead),
         needs: Needs::Billing,
-        budget: None,
-        replays: false,
-        writes: false,
         live_only: true,
         answer: sessions::list,
+        ..DEFAULT
     },
     Endpoint {
         method: "GET",
@@ -175,11 +177,9 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "Read a session",
         scope: Some(Scope::SessionsRead),
         needs: Needs::Billing,
-        budget: None,
-        replays: false,
-        writes: false,
         live_only: true,
         answer: sessions::read,
+        ..DEFAULT
     },
     Endpoint {
         method: "DELETE",
@@ -187,11 +187,10 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "Disconnect a session",
         scope: Some(Scope::SessionsWrite),
         needs: Needs::Billing,
-        budget: None,
-        replays: false,
         writes: true,
         live_only: true,
         answer: sessions::disconnect,
+        ..DEFAULT
     },
     Endpoint {
         method: "GET",
@@ -199,11 +198,10 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "Whether the session's account has a card",
         scope: Some(Scope::SessionsRead),
         needs: Needs::Billing,
-        budget: Some(Budget::Card),
-        replays: false,
-        writes: false,
+        rate_limit: Some(RateLimit::Card),
         live_only: true,
         answer: sessions::card,
+        ..DEFAULT
     },
     Endpoint {
         method: "GET",
@@ -211,10 +209,25 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         summary: "Whether a person's account has a card",
         scope: Some(Scope::SessionsRead),
         needs: Needs::Billing,
-        budget: Some(Budget::Card),
-        replays: false,
-        writes: false,
+        rate_limit: Some(RateLimit::Card),
         live_only: true,
         answer: sessions::card_of_person,
+        ..DEFAULT
     },
 ];
+
+/// `GET /v1/`: name, version, server time and this table.
+fn index(context: &RequestContext<'_, '_>) -> Outcome {
+    let endpoints: Vec<Value> = ENDPOINTS
+        .iter()
+        .map(|it| json!({"method": it.method, "path": it.path, "summary": it.summary}))
+        .collect();
+    Reply::ok(&json!({
+        "object": "api",
+        "name": "bookctl sandbox",
+        "version": "v1",
+        "server_time": context.tx.now,
+        "endpoints": endpoints,
+        "sandbox": true,
+    }))
+}

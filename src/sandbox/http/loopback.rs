@@ -1,21 +1,21 @@
-//! Who may talk to a server that asks for no key: this machine, and no web page of another origin.
+//! Protects the endpoints that need no key from other machines and from web pages of other origins.
 
 use axum::extract::Request;
 use axum::http::{HeaderMap, Method, header};
 
-use crate::sandbox::rules::refusal::Refusal;
+use crate::sandbox::rules::api_error::ApiError;
 
-/// Refuses a request that was sent to another host's name, as a rebound name would, and a write
-/// to the controls that a page of another origin sent.
+/// Rejects a request to another host name (DNS rebinding), and a write to the controls from a page of
+/// another origin.
 ///
-/// An `exposed` server goes by whatever name the request was sent to: which names reach it, it cannot know.
-pub(super) fn check(request: &Request, port: u16, exposed: bool) -> Result<(), Refusal> {
+/// An `exposed` server accepts any host name, because it cannot know its own.
+pub(super) fn check(request: &Request, port: u16, exposed: bool) -> Result<(), ApiError> {
     let header = |name| {
         let value = request.headers().get(name)?;
         Some(value.to_str().unwrap_or_default())
     };
     let host = header(header::HOST);
-    // A target that names a host goes before the header, and of two headers none is to be believed.
+    // A host in the request target overrides the header. Two headers are rejected.
     let target = request
         .uri()
         .authority()
@@ -23,7 +23,7 @@ pub(super) fn check(request: &Request, port: u16, exposed: bool) -> Result<(), R
     let is_foreign = |host: Option<&str>| !host.is_some_and(|it| is_own_host(it, port));
     let is_doubtful = request.headers().get_all(header::HOST).iter().count() > 1;
     if !exposed && (is_doubtful || is_foreign(host) || is_foreign(target)) {
-        return Err(Refusal::ForeignHost);
+        return Err(ApiError::ForeignHost);
     }
     let writes = !matches!(*request.method(), Method::GET | Method::HEAD);
     let controls = request.uri().path().starts_with("/sandbox");
@@ -32,19 +32,18 @@ pub(super) fn check(request: &Request, port: u16, exposed: bool) -> Result<(), R
         by_its_name || is_own_origin(origin, port)
     };
     if writes && controls && is_from_elsewhere(request.headers(), is_own) {
-        return Err(Refusal::CrossOrigin);
+        return Err(ApiError::CrossOrigin);
     }
     Ok(())
 }
 
-/// Whether a page of another origin sent the request, as far as its headers show.
-///
-/// Browsers name the page's origin in `Origin` with every write, and say in `Sec-Fetch-Site` how that origin relates to
-/// ours. A request without both came from no browser.
+/// Whether the headers show that a page of another origin sent the request.
+/// Browsers send the page's origin in `Origin` with every write, and its relation to ours in
+/// `Sec-Fetch-Site`. A request without either does not come from a browser.
 fn is_from_elsewhere(headers: &HeaderMap, is_own: impl Fn(&str) -> bool) -> bool {
     let mut origins = headers.get_all(header::ORIGIN).iter();
     let origin = origins.next();
-    // Of several none can be trusted.
+    // Several origins are never right.
     if origins.next().is_some() {
         return true;
     }
@@ -57,7 +56,7 @@ fn is_from_elsewhere(headers: &HeaderMap, is_own: impl Fn(&str) -> bool) -> bool
     }
 }
 
-/// Whether a `Host` is a loopback name with this port.
+/// Whether a `Host` header is a loopback name with this port.
 fn is_own_host(host: &str, port: u16) -> bool {
     let (name, named_port) = match host.rsplit_once(':') {
         Some((name, digits)) if !digits.ends_with(']') => (name, digits.parse().ok()),
@@ -80,7 +79,7 @@ mod tests {
     use super::*;
     use axum::body::Body;
 
-    fn ask(method: &str, path: &str, headers: &[(&str, &str)]) -> Result<(), Refusal> {
+    fn ask(method: &str, path: &str, headers: &[(&str, &str)]) -> Result<(), ApiError> {
         let request = Request::builder().method(method).uri(path);
         let request = headers
             .iter()
@@ -112,17 +111,17 @@ mod tests {
         ] {
             assert_eq!(
                 ask("GET", "/v1/", &[("host", host)]),
-                Err(Refusal::ForeignHost),
+                Err(ApiError::ForeignHost),
                 "{host}"
             );
         }
-        assert_eq!(ask("GET", "/v1/", &[]), Err(Refusal::ForeignHost));
+        assert_eq!(ask("GET", "/v1/", &[]), Err(ApiError::ForeignHost));
         let own = ("host", "localhost:4010");
         let two = [own, ("host", "evil.example:4010")];
-        assert_eq!(ask("GET", "/v1/", &two), Err(Refusal::ForeignHost));
+        assert_eq!(ask("GET", "/v1/", &two), Err(ApiError::ForeignHost));
         assert_eq!(
             ask("GET", "http://evil.example:4010/v1/", &[own]),
-            Err(Refusal::ForeignHost)
+            Err(ApiError::ForeignHost)
         );
         assert_eq!(ask("GET", "http://127.0.0.1:4010/v1/", &[own]), Ok(()));
     }
@@ -138,7 +137,7 @@ mod tests {
         };
         assert_eq!(from("POST", "http://localhost:4010"), Ok(()));
         for origin in ["https://evil.example", "null", "http://localhost:3000"] {
-            assert_eq!(from("POST", origin), Err(Refusal::CrossOrigin), "{origin}");
+            assert_eq!(from("POST", origin), Err(ApiError::CrossOrigin), "{origin}");
         }
     }
 
@@ -154,12 +153,12 @@ mod tests {
         let own = ("origin", "http://localhost:4010");
         for site in ["cross-site", "same-site", ""] {
             let headers = [("sec-fetch-site", site)];
-            assert_eq!(post(&headers), Err(Refusal::CrossOrigin), "{site}");
+            assert_eq!(post(&headers), Err(ApiError::CrossOrigin), "{site}");
             let reading = [host, headers[0]];
             assert_eq!(ask("GET", "/sandbox/clock", &reading), Ok(()));
         }
         for origins in [[own, own], [own, ("origin", "https://evil.example")]] {
-            assert_eq!(post(&origins), Err(Refusal::CrossOrigin));
+            assert_eq!(post(&origins), Err(ApiError::CrossOrigin));
         }
         for site in ["same-origin", "none"] {
             assert_eq!(post(&[("sec-fetch-site", site)]), Ok(()), "{site}");
@@ -179,6 +178,6 @@ mod tests {
             check(&request, 4010, true)
         };
         assert_eq!(post("http://sandbox.test:4010"), Ok(()));
-        assert_eq!(post("http://evil.example"), Err(Refusal::CrossOrigin));
+        assert_eq!(post("http://evil.example"), Err(ApiError::CrossOrigin));
     }
 }

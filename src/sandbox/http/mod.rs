@@ -2,17 +2,18 @@
 
 mod availability;
 mod bookings;
-mod call;
+mod connection;
 mod control;
-mod door;
 mod endpoints;
-mod frame;
-mod index;
-mod line;
+mod fault_injection;
 mod loopback;
-mod mishap;
+mod middleware;
 mod openapi;
+mod parsed_request;
+mod pipeline;
 mod reply;
+mod request_context;
+mod service;
 mod sessions;
 mod slots;
 mod venues;
@@ -26,41 +27,17 @@ use axum::Router;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use super::courier;
-use super::rules::refusal::Refusal;
-use super::store::Store;
+use super::delivery_worker;
+use super::rules::api_error::ApiError;
 use crate::platform::http1;
-use line::{Exchange, Line};
+use connection::{Connection, CuttableListener};
 
-/// How long requests that are under way may take once the server is told to stop.
+pub(crate) use service::{OnRequest, Service};
+
+/// How long running requests may take once the server is told to stop.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// A request as it is logged. The query is left out: it may name people.
-#[derive(Debug)]
-pub(crate) struct RequestLog {
-    pub(crate) method: String,
-    pub(crate) path: String,
-    pub(crate) status: u16,
-    pub(crate) duration: Duration,
-}
-
-/// Told of every request once it is answered.
-pub(crate) type OnRequest = Box<dyn Fn(RequestLog) + Send + Sync>;
-
-/// What every request is served from.
-pub(crate) struct Service {
-    pub(crate) store: Store,
-    /// Whether rate limits and the test allowance count.
-    pub(crate) limits: bool,
-    pub(crate) delivery_interval: Duration,
-    /// The port that it is reached at.
-    pub(crate) port: u16,
-    /// Whether others than this machine may reach it.
-    pub(crate) exposed: bool,
-    pub(crate) on_request: Option<OnRequest>,
-}
-
-/// Serves until the shutdown comes, and then ends what is under way.
+/// Serves until `shutdown` completes, then gives running requests [`GRACE`] to end.
 pub(crate) async fn serve(
     service: Service,
     listener: TcpListener,
@@ -72,8 +49,13 @@ pub(crate) async fn serve(
         shutdown.await;
         let _ = stopping.send(());
     };
-    let server = http1::serve(Exchange(listener), router(&service), Line::handle, shutdown);
-    let patience = async {
+    let server = http1::serve(
+        CuttableListener(listener),
+        router(&service),
+        Connection::handle,
+        shutdown,
+    );
+    let grace_period = async {
         if stopped.await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -82,8 +64,8 @@ pub(crate) async fn serve(
     tokio::select! {
         () = server => {}
         () = service.store.commit_writes() => {}
-        () = courier::deliver(&service.store, service.delivery_interval) => {}
-        () = patience => {}
+        () = delivery_worker::run(&service.store, service.delivery_interval) => {}
+        () = grace_period => {}
     }
     service.store.fold_in();
     Ok(())
@@ -93,10 +75,10 @@ fn router(service: &Arc<Service>) -> Router {
     let router = endpoints::ENDPOINTS
         .iter()
         .fold(Router::new(), |router, endpoint| {
-            let router = router.route(endpoint.path, door::route(endpoint));
-            // A base address is as often written without its last slash.
+            let router = router.route(endpoint.path, pipeline::route(endpoint));
+            // Base URLs are often written without the final slash.
             match endpoint.path.strip_suffix('/') {
-                Some(bare) => router.route(bare, door::route(endpoint)),
+                Some(bare) => router.route(bare, pipeline::route(endpoint)),
                 None => router,
             }
         });
@@ -105,11 +87,11 @@ fn router(service: &Arc<Service>) -> Router {
         .fold(router, |router, control| {
             router.route(control.path, control::route(control))
         })
-        .fallback(async || reply::refuse(&Refusal::PathNotFound))
-        .method_not_allowed_fallback(async || reply::refuse(&Refusal::MethodNotAllowed))
+        .fallback(async || reply::error(&ApiError::PathNotFound))
+        .method_not_allowed_fallback(async || reply::error(&ApiError::MethodNotAllowed))
         .layer(axum::middleware::from_fn_with_state(
             Arc::clone(service),
-            frame::frame,
+            middleware::run,
         ))
         .with_state(Arc::clone(service))
 }

@@ -1,13 +1,13 @@
-//! `GET /openapi.json`: the service's interface, for machines.
+//! `GET /openapi.json`: the OpenAPI description of the service.
 
-use super::call::Call;
+use super::parsed_request::ParsedRequest;
 use super::reply::{Outcome, Reply};
-use crate::sandbox::store::Ledger;
+use crate::sandbox::store::Tx;
 
 /// OpenAPI 3.1 of everything under `/v1`, and of the webhook events.
 const DOCUMENT: &str = include_str!("../../../docs/openapi.json");
 
-pub(super) fn document(_ledger: &Ledger<'_>, _call: &Call) -> Outcome {
+pub(super) fn document(_tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
     Ok(Reply::text(DOCUMENT))
 }
 
@@ -17,9 +17,9 @@ mod tests {
 
     use super::*;
     use crate::sandbox::http::endpoints::ENDPOINTS;
-    use crate::sandbox::rules::access::Scope;
-    use crate::sandbox::rules::code::ErrorCode;
-    use crate::sandbox::rules::limits::Budget;
+    use crate::sandbox::rules::error_code::ErrorCode;
+    use crate::sandbox::rules::rate_limit::RateLimit;
+    use crate::sandbox::rules::scope::Scope;
 
     fn document() -> Value {
         serde_json::from_str(DOCUMENT).unwrap()
@@ -43,7 +43,9 @@ mod tests {
             assert_eq!(operation["summary"], endpoint.summary);
             let scope = endpoint.scope.map(Scope::as_str);
             assert_eq!(operation["x-required-scope"].as_str(), scope);
-            let limit = endpoint.budget.map(|it| u64::from(Budget::limit(it)));
+            let limit = endpoint
+                .rate_limit
+                .map(|it| u64::from(RateLimit::limit(it)));
             assert_eq!(operation["x-rate-limit"].as_u64(), limit);
         }
         let operations = object(&document["paths"])

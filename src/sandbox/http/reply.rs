@@ -1,22 +1,22 @@
-//! Answers on the wire.
+//! Responses.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::sandbox::rules::limits::Meter;
-use crate::sandbox::rules::refusal::Refusal;
+use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::rate_limit::RateLimitStatus;
 
-/// What a call is answered with.
+/// A successful response: status and JSON body.
 #[derive(Debug)]
 pub(crate) struct Reply {
     status: u16,
     body: Vec<u8>,
 }
 
-/// A call's end: an answer or a refusal.
-pub(crate) type Outcome = Result<Reply, Refusal>;
+/// What a handler returns.
+pub(crate) type Outcome = Result<Reply, ApiError>;
 
 impl Reply {
     /// 200 with a document.
@@ -29,7 +29,7 @@ impl Reply {
         Self::json(201, document)
     }
 
-    /// 200 with JSON that is written already.
+    /// 200 with text that is JSON already.
     pub(crate) fn text(json: &str) -> Self {
         Self {
             status: 200,
@@ -40,35 +40,35 @@ impl Reply {
     fn json(status: u16, document: &impl Serialize) -> Outcome {
         match serde_json::to_vec(document) {
             Ok(body) => Ok(Self { status, body }),
-            Err(error) => Err(Refusal::Broken(error.to_string())),
+            Err(error) => Err(ApiError::Broken(error.to_string())),
         }
     }
 }
 
-/// The response to a call that came to its end.
+/// The response for a handler's result.
 pub(crate) fn respond(outcome: Outcome) -> Response {
     match outcome {
         Ok(Reply { status, body }) => response(status, body),
-        Err(refusal) => refuse(&refusal),
+        Err(refused) => error(&refused),
     }
 }
 
-/// The response to a call that may have been counted, with what is left of its rate limit.
-pub(crate) fn metered(outcome: Outcome, meter: Option<Meter>) -> Response {
+/// The same, with the `RateLimit-*` headers if the request was counted.
+pub(crate) fn with_rate_limit(outcome: Outcome, status: Option<RateLimitStatus>) -> Response {
     let mut response = respond(outcome);
-    if let Some(meter) = meter {
+    if let Some(status) = status {
         let headers = response.headers_mut();
-        headers.insert("ratelimit-limit", meter.limit.into());
-        headers.insert("ratelimit-remaining", meter.remaining.into());
-        headers.insert("ratelimit-reset", meter.reset.into());
-        if meter.is_over {
-            headers.insert(header::RETRY_AFTER, meter.reset.into());
+        headers.insert("ratelimit-limit", status.limit.into());
+        headers.insert("ratelimit-remaining", status.remaining.into());
+        headers.insert("ratelimit-reset", status.reset.into());
+        if status.is_over {
+            headers.insert(header::RETRY_AFTER, status.reset.into());
         }
     }
     response
 }
 
-/// A response that is none of the service's.
+/// A page that is no response of the service, for the fault `garbage`.
 pub(crate) fn garbage(status: StatusCode) -> Response {
     let page = "<!doctype html><title>Welcome</title><p>This is not the answer you look for.";
     let mut response = Response::new(Body::from(page));
@@ -79,13 +79,13 @@ pub(crate) fn garbage(status: StatusCode) -> Response {
     response
 }
 
-/// The response to a refused call.
-pub(crate) fn refuse(refusal: &Refusal) -> Response {
-    let (status, body) = refusal.answer();
+/// The response for an error.
+pub(crate) fn error(error: &ApiError) -> Response {
+    let (status, body) = error.answer();
     response(status, body.to_string().into_bytes())
 }
 
-/// A response of JSON.
+/// A JSON response.
 pub(crate) fn response(status: u16, body: Vec<u8>) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() =

@@ -3,14 +3,14 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::door::Visit;
 use super::reply::{Outcome, Reply};
-use crate::sandbox::rules::fields::{Complaints, Fields};
-use crate::sandbox::rules::refusal::Refusal;
+use super::request_context::RequestContext;
+use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::fields::{FieldErrors, Fields};
 use crate::sandbox::rules::session::{ConnectRequest, SESSION_PROVIDER, Session, SessionState};
 use crate::sandbox::seed::Provider;
-use crate::sandbox::store::{About, one_time_code};
-use crate::sandbox::wire::id::Kind;
+use crate::sandbox::store::{MessageSubject, one_time_code};
+use crate::sandbox::wire::id::IdKind;
 use crate::sandbox::wire::session::SessionDocument;
 
 #[derive(Serialize)]
@@ -19,50 +19,53 @@ struct Sessions<'a> {
     sessions: Vec<SessionDocument<'a>>,
 }
 
-/// Connects an account, and texts the person a code.
-pub(super) fn connect(visit: &Visit<'_, '_>) -> Outcome {
-    let ledger = visit.ledger;
-    let request = ConnectRequest::read(&visit.call.fields()?)?;
+/// Connects an account, and sends the person a code.
+pub(super) fn connect(context: &RequestContext<'_, '_>) -> Outcome {
+    let tx = context.tx;
+    let request = ConnectRequest::read(&context.request.fields()?)?;
     let session = request.session(
-        ledger.new_number(),
-        &visit.organization.id,
+        tx.new_number(),
+        &context.organization.id,
         one_time_code(),
-        ledger.now,
+        tx.now,
     );
-    ledger.save_session(&session)?;
+    tx.save_session(&session)?;
     let text = format!("{} is your code to connect your account.", session.code);
-    let about = About::Session(session.number);
-    ledger.text(&session.phone, &text, &session.code, &about)?;
-    Reply::created(&SessionDocument::of(&session, ledger.now))
+    let about = MessageSubject::Session(session.number);
+    tx.send_code(&session.phone, &text, &session.code, &about)?;
+    Reply::created(&SessionDocument::of(&session, tx.now))
 }
 
-/// Takes the code that was texted.
-pub(super) fn verify(visit: &Visit<'_, '_>) -> Outcome {
-    let ledger = visit.ledger;
-    let body = visit.call.fields()?;
-    let mut complaints = Complaints::default();
-    let code = complaints.required("code", Fields::of(&body).text("code")?);
-    let code = complaints.settle(code)?;
-    let (session, outcome) = find(visit)?.verify(code.trim(), ledger.now);
-    ledger.save_session(&session)?;
+/// Verifies the code that was sent.
+pub(super) fn verify(context: &RequestContext<'_, '_>) -> Outcome {
+    let tx = context.tx;
+    let body = context.request.fields()?;
+    let mut errors = FieldErrors::default();
+    let code = errors.required("code", Fields::of(&body).text("code")?);
+    let code = errors.finish(code)?;
+    let (session, outcome) = find(context)?.verify(code.trim(), tx.now);
+    tx.save_session(&session)?;
     outcome?;
-    Reply::ok(&SessionDocument::of(&session, ledger.now))
+    Reply::ok(&SessionDocument::of(&session, tx.now))
 }
 
-/// Lists the organization's sessions, of one person, provider and state if they are named.
-pub(super) fn list(visit: &Visit<'_, '_>) -> Outcome {
-    let now = visit.ledger.now;
-    let end_user = visit.call.query("end_user");
-    let mut complaints = Complaints::default();
-    let provider = provider(visit, &mut complaints);
-    let state = visit.call.query("state").map(|it| SessionState::parse(&it));
+/// Lists the organization's sessions, filtered by person, provider and state.
+pub(super) fn list(context: &RequestContext<'_, '_>) -> Outcome {
+    let now = context.tx.now;
+    let end_user = context.request.query("end_user");
+    let mut errors = FieldErrors::default();
+    let provider = provider(context, &mut errors);
+    let state = context
+        .request
+        .query("state")
+        .map(|it| SessionState::parse(&it));
     if state == Some(None) {
-        complaints.add("state", "must be pending, active, expired or lapsed");
+        errors.add("state", "must be pending, active, expired or lapsed");
     }
-    complaints.settle(Some(()))?;
-    let sessions = visit
-        .ledger
-        .sessions(&visit.organization.id, end_user.as_deref())?;
+    errors.finish(Some(()))?;
+    let sessions = context
+        .tx
+        .sessions(&context.organization.id, end_user.as_deref())?;
     let listed = sessions
         .iter()
         .filter(|it| provider.is_none_or(|provider| it.provider == provider))
@@ -74,59 +77,59 @@ pub(super) fn list(visit: &Visit<'_, '_>) -> Outcome {
 }
 
 /// Reads a session.
-pub(super) fn read(visit: &Visit<'_, '_>) -> Outcome {
-    Reply::ok(&SessionDocument::of(&find(visit)?, visit.ledger.now))
+pub(super) fn read(context: &RequestContext<'_, '_>) -> Outcome {
+    Reply::ok(&SessionDocument::of(&find(context)?, context.tx.now))
 }
 
-/// Disconnects: the saved sign-in is destroyed.
-pub(super) fn disconnect(visit: &Visit<'_, '_>) -> Outcome {
-    let session = find(visit)?;
-    visit.ledger.delete_session(&session)?;
-    let id = Kind::Session.id(session.number);
+/// Disconnects an account and deletes its saved sign-in.
+pub(super) fn disconnect(context: &RequestContext<'_, '_>) -> Outcome {
+    let session = find(context)?;
+    context.tx.delete_session(&session)?;
+    let id = IdKind::Session.id(session.number);
     Reply::ok(&json!({"id": id, "object": "session", "deleted": true}))
 }
 
 /// Whether the session's account has a card.
-pub(super) fn card(visit: &Visit<'_, '_>) -> Outcome {
-    let has_card = find(visit)?.has_card(visit.ledger.now)?;
+pub(super) fn card(context: &RequestContext<'_, '_>) -> Outcome {
+    let has_card = find(context)?.has_card(context.tx.now)?;
     Reply::ok(&json!({"has_card": has_card}))
 }
 
-/// The same, asked by person.
-pub(super) fn card_of_person(visit: &Visit<'_, '_>) -> Outcome {
-    let mut complaints = Complaints::default();
-    let end_user = visit.call.query("end_user");
-    let end_user = complaints.required("end_user", end_user.as_deref());
-    let provider = provider(visit, &mut complaints).unwrap_or(SESSION_PROVIDER);
-    let end_user = complaints.settle(end_user)?;
-    let session = latest(visit, end_user, provider)?.ok_or(Refusal::SessionNotFound)?;
-    Reply::ok(&json!({"has_card": session.has_card(visit.ledger.now)?}))
+/// Whether the account of a person has a card.
+pub(super) fn card_of_person(context: &RequestContext<'_, '_>) -> Outcome {
+    let mut errors = FieldErrors::default();
+    let end_user = context.request.query("end_user");
+    let end_user = errors.required("end_user", end_user.as_deref());
+    let provider = provider(context, &mut errors).unwrap_or(SESSION_PROVIDER);
+    let end_user = errors.finish(end_user)?;
+    let session = latest(context, end_user, provider)?.ok_or(ApiError::SessionNotFound)?;
+    Reply::ok(&json!({"has_card": session.has_card(context.tx.now)?}))
 }
 
-/// Refuses to act as a person who is not signed in.
-pub(super) fn signed_in(
-    visit: &Visit<'_, '_>,
+/// Fails unless the person has an active session.
+pub(super) fn require_session(
+    context: &RequestContext<'_, '_>,
     end_user: &str,
     provider: Provider,
-) -> Result<(), Refusal> {
-    let session = latest(visit, end_user, provider)?;
-    if session.is_some_and(|it| it.state(visit.ledger.now) == SessionState::Active) {
+) -> Result<(), ApiError> {
+    let session = latest(context, end_user, provider)?;
+    if session.is_some_and(|it| it.state(context.tx.now) == SessionState::Active) {
         Ok(())
     } else {
-        Err(Refusal::ReconnectRequired)
+        Err(ApiError::ReconnectRequired)
     }
 }
 
 /// The person's session at a provider: the newest active one, else the newest.
 fn latest(
-    visit: &Visit<'_, '_>,
+    context: &RequestContext<'_, '_>,
     end_user: &str,
     provider: Provider,
-) -> Result<Option<Session>, Refusal> {
-    let sessions = visit
-        .ledger
-        .sessions(&visit.organization.id, Some(end_user))?;
-    let is_active = |it: &Session| it.state(visit.ledger.now) == SessionState::Active;
+) -> Result<Option<Session>, ApiError> {
+    let sessions = context
+        .tx
+        .sessions(&context.organization.id, Some(end_user))?;
+    let is_active = |it: &Session| it.state(context.tx.now) == SessionState::Active;
     Ok(sessions
         .into_iter()
         .filter(|it| it.provider == provider)
@@ -134,21 +137,21 @@ fn latest(
 }
 
 /// The provider that the query names.
-fn provider(visit: &Visit<'_, '_>, complaints: &mut Complaints) -> Option<Provider> {
-    let name = visit.call.query("provider")?;
+fn provider(context: &RequestContext<'_, '_>, errors: &mut FieldErrors) -> Option<Provider> {
+    let name = context.request.query("provider")?;
     let provider = Provider::parse(&name);
     if provider.is_none() {
-        complaints.add("provider", "is not known");
+        errors.add("provider", "is not known");
     }
     provider
 }
 
 /// The organization's session that the path names.
-fn find(visit: &Visit<'_, '_>) -> Result<Session, Refusal> {
-    let number = Kind::Session.number(visit.call.id());
+fn find(context: &RequestContext<'_, '_>) -> Result<Session, ApiError> {
+    let number = IdKind::Session.number(context.request.id());
     let session = match number {
-        Some(number) => visit.ledger.session(&visit.organization.id, number)?,
+        Some(number) => context.tx.session(&context.organization.id, number)?,
         None => None,
     };
-    session.ok_or(Refusal::SessionNotFound)
+    session.ok_or(ApiError::SessionNotFound)
 }

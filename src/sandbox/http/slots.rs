@@ -1,26 +1,32 @@
-//! Which slot a booking takes.
+//! Chooses the slot of a booking.
 
 use jiff::Timestamp;
 
-use crate::sandbox::rules::placement::has_room;
+use crate::sandbox::rules::provider_response::has_room;
 use crate::sandbox::seed::{Slot, Venue, slots_at};
-use crate::sandbox::store::Ledger;
+use crate::sandbox::store::Tx;
 
-/// The slot at that instant, with the number of bookings that it holds: where several seatings
-/// start then, the first that is wanted and has room, else the first that is wanted.
-pub(super) fn choose(
-    ledger: &Ledger<'_>,
+/// The slot at an instant, with the number of bookings in it. Of several seatings, the first wanted
+/// one that has room, else the first wanted one.
+pub(super) fn choose_slot(
+    tx: &Tx<'_>,
     venue: &Venue,
     at: Timestamp,
     wanted: impl Fn(&Slot) -> bool,
 ) -> rusqlite::Result<Option<(Slot, u32)>> {
     let mut full = None;
     for slot in slots_at(venue, at).filter(wanted) {
-        let held = ledger.held(&slot.id)?;
+        let (slot, held) = with_held(tx, slot)?;
         if has_room(&slot, held) {
             return Ok(Some((slot, held)));
         }
         full = full.or(Some((slot, held)));
     }
     Ok(full)
+}
+
+/// The slot with the number of bookings in it.
+pub(super) fn with_held(tx: &Tx<'_>, slot: Slot) -> rusqlite::Result<(Slot, u32)> {
+    let held = tx.held(&slot.id)?;
+    Ok((slot, held))
 }

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::door::Visit;
 use super::reply::{Outcome, Reply};
-use crate::sandbox::rules::refusal::Refusal;
-use crate::sandbox::rules::search::{Around, Search};
+use super::request_context::RequestContext;
+use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::search::{SearchArea, VenueSearch};
 use crate::sandbox::seed::{self, Venue, near_place, near_point};
 use crate::sandbox::wire::venue::VenueDocument;
 
@@ -17,17 +17,17 @@ struct Found {
     providers_failed: Vec<&'static str>,
 }
 
-/// Searches, and lets the organization know what was found.
-pub(super) fn search(visit: &Visit<'_, '_>) -> Outcome {
-    let body = visit.call.fields()?;
-    let search = Search::read(&body)?;
-    let (answering, failed) = search.ask(&visit.organization)?;
+/// Searches, and remembers the venues that the organization found.
+pub(super) fn search(context: &RequestContext<'_, '_>) -> Outcome {
+    let body = context.request.fields()?;
+    let search = VenueSearch::read(&body)?;
+    let (answering, failed) = search.ask(&context.organization)?;
     let candidates: Vec<(&Venue, Option<f64>)> = match &search.around {
-        Around::Place(place) => near_place(place, search.vertical)
+        SearchArea::Place(place) => near_place(place, search.vertical)
             .into_iter()
             .map(|venue| (venue, None))
             .collect(),
-        Around::Point {
+        SearchArea::Point {
             latitude,
             longitude,
         } => near_point(*latitude, *longitude, search.vertical)
@@ -38,7 +38,7 @@ pub(super) fn search(visit: &Visit<'_, '_>) -> Outcome {
     let mut venues = Vec::new();
     for (venue, distance) in candidates {
         if venue.providers.iter().any(|it| answering.contains(it)) {
-            visit.ledger.learn_venue(&visit.organization.id, venue)?;
+            context.tx.learn_venue(&context.organization.id, venue)?;
             venues.push(VenueDocument::of(venue, distance));
         }
     }
@@ -49,12 +49,15 @@ pub(super) fn search(visit: &Visit<'_, '_>) -> Outcome {
     })
 }
 
-/// The venue of that id, which one of the organization's searches has to have returned.
-pub(super) fn known_venue(visit: &Visit<'_, '_>, id: &str) -> Result<&'static Venue, Refusal> {
-    let venue = seed::venue(id).ok_or(Refusal::VenueNotFound)?;
-    if visit.ledger.knows_venue(&visit.organization.id, venue)? {
+/// The venue with this id. Fails unless a search of the organization returned it.
+pub(super) fn known_venue(
+    context: &RequestContext<'_, '_>,
+    id: &str,
+) -> Result<&'static Venue, ApiError> {
+    let venue = seed::venue(id).ok_or(ApiError::VenueNotFound)?;
+    if context.tx.knows_venue(&context.organization.id, venue)? {
         Ok(venue)
     } else {
-        Err(Refusal::VenueNotFound)
+        Err(ApiError::VenueNotFound)
     }
 }

@@ -1,9 +1,10 @@
-//! Who may do what: keys, scopes and the order of their checks ("Authentication").
+//! The API keys, and the checks of a request's key ("Authentication").
 
-use super::organization::{Check, Organization};
-use super::refusal::Refusal;
+use super::api_error::ApiError;
+use super::organization::{CheckStatus, Organization};
+use super::scope::Scope;
 
-/// Free confirmed bookings of an organization's test keys ("Limits", 4).
+/// How many confirmed bookings an organization's test keys have free ("Limits", 4).
 pub(crate) const TEST_ALLOWANCE: u32 = 3;
 
 /// A key's environment.
@@ -11,7 +12,7 @@ pub(crate) const TEST_ALLOWANCE: u32 = 3;
 pub(crate) enum KeyKind {
     Live,
     Test,
-    /// Of the v3 environment, refused on /v1.
+    /// A key of the v3 environment, which /v1 refuses.
     Beta,
 }
 
@@ -21,30 +22,6 @@ impl KeyKind {
             Self::Live => "live",
             Self::Test => "test",
             Self::Beta => "beta",
-        }
-    }
-}
-
-/// What a key may be allowed to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
-    VenuesRead,
-    BookingsRead,
-    BookingsCreate,
-    BookingsWrite,
-    SessionsRead,
-    SessionsWrite,
-}
-
-impl Scope {
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::VenuesRead => "venues:read",
-            Self::BookingsRead => "bookings:read",
-            Self::BookingsCreate => "bookings:create",
-            Self::BookingsWrite => "bookings:write",
-            Self::SessionsRead => "sessions:read",
-            Self::SessionsWrite => "sessions:write",
         }
     }
 }
@@ -62,17 +39,17 @@ const READ_SCOPES: &[Scope] = &[Scope::VenuesRead, Scope::BookingsRead, Scope::S
 /// An API key.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Key {
-    /// What a request carries.
+    /// The bearer token.
     pub(crate) secret: &'static str,
     pub(crate) kind: KeyKind,
     /// The id of the organization that the key belongs to.
     pub(crate) organization: &'static str,
     pub(crate) scopes: &'static [Scope],
-    /// What the key is there for.
+    /// What the key lets a developer try.
     pub(crate) purpose: &'static str,
 }
 
-/// The live key with every scope, of the organization that the sandbox is about.
+/// The live key with every scope, of the main organization.
 pub(crate) const LIVE_KEY: &str = "sk_live_sandbox";
 
 /// Every key of a sandbox.
@@ -129,57 +106,57 @@ pub(crate) const KEYS: &[Key] = &[
 ];
 
 /// The key that an `Authorization` header carries.
-pub(crate) fn identify(authorization: Option<&str>) -> Result<&'static Key, Refusal> {
+pub(crate) fn identify(authorization: Option<&str>) -> Result<&'static Key, ApiError> {
     authorization
         .and_then(|header| header.split_once(' '))
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
         .and_then(|(_, secret)| KEYS.iter().find(|key| key.secret == secret.trim()))
-        .ok_or(Refusal::Unauthorized)
+        .ok_or(ApiError::Unauthorized)
 }
 
-/// Environment, suspension and scope, in this order.
+/// Checks environment, suspension and scope, in this order.
 pub(crate) fn admit(
     key: &Key,
     organization: &Organization,
     scope: Option<Scope>,
-) -> Result<(), Refusal> {
+) -> Result<(), ApiError> {
     if key.kind == KeyKind::Beta {
-        return Err(Refusal::WrongKeyEnvironment);
+        return Err(ApiError::WrongKeyEnvironment);
     }
     if organization.suspended {
-        return Err(Refusal::OrgSuspended {
+        return Err(ApiError::OrgSuspended {
             reason: organization.suspension_reason.clone(),
         });
     }
     match scope {
-        Some(scope) if !key.scopes.contains(&scope) => Err(Refusal::InsufficientScope(scope)),
+        Some(scope) if !key.scopes.contains(&scope) => Err(ApiError::InsufficientScope(scope)),
         _ => Ok(()),
     }
 }
 
-/// Billing, which every call but the index needs of a live key.
-pub(crate) fn check_billing(key: &Key, organization: &Organization) -> Result<(), Refusal> {
+/// Checks billing, which live keys need for everything but the index.
+pub(crate) fn check_billing(key: &Key, organization: &Organization) -> Result<(), ApiError> {
     match key.kind {
-        KeyKind::Live if organization.billing_check == Check::Unavailable => {
-            Err(Refusal::BillingCheckUnavailable)
+        KeyKind::Live if organization.billing_check == CheckStatus::Unavailable => {
+            Err(ApiError::BillingCheckUnavailable)
         }
-        KeyKind::Live if !organization.billing => Err(Refusal::BillingRequired),
+        KeyKind::Live if !organization.billing => Err(ApiError::BillingRequired),
         _ => Ok(()),
     }
 }
 
-/// The entitlement to search, read availability and create; a test key's is its allowance, of
-/// which `used` bookings are gone.
+/// Checks the entitlement to search, read availability and create. For a test key that is the
+/// allowance, of which `used` bookings are spent.
 pub(crate) fn check_entitlement(
     key: &Key,
     organization: &Organization,
     used: u32,
-) -> Result<(), Refusal> {
-    if organization.entitlement_check == Check::Unavailable {
-        return Err(Refusal::EntitlementCheckUnavailable);
+) -> Result<(), ApiError> {
+    if organization.entitlement_check == CheckStatus::Unavailable {
+        return Err(ApiError::EntitlementCheckUnavailable);
     }
     if key.kind == KeyKind::Test && used >= TEST_ALLOWANCE {
-        return Err(Refusal::FreeTierExhausted {
+        return Err(ApiError::FreeTierExhausted {
             limit: TEST_ALLOWANCE,
         });
     }
@@ -204,7 +181,7 @@ mod tests {
             Some("Bearer sk_live_sandbo"),
             Some("Bearer "),
         ] {
-            assert_eq!(identify(header), Err(Refusal::Unauthorized), "{header:?}");
+            assert_eq!(identify(header), Err(ApiError::Unauthorized), "{header:?}");
         }
     }
 
@@ -215,17 +192,17 @@ mod tests {
         let wants = Some(Scope::BookingsCreate);
         assert_eq!(
             admit(key("sk_v3_sandbox"), &organization, wants),
-            Err(Refusal::WrongKeyEnvironment)
+            Err(ApiError::WrongKeyEnvironment)
         );
         let readonly = key("sk_live_readonly");
         assert_eq!(
             admit(readonly, &organization, wants),
-            Err(Refusal::OrgSuspended { reason: None })
+            Err(ApiError::OrgSuspended { reason: None })
         );
         organization.suspended = false;
         assert_eq!(
             admit(readonly, &organization, wants),
-            Err(Refusal::InsufficientScope(Scope::BookingsCreate))
+            Err(ApiError::InsufficientScope(Scope::BookingsCreate))
         );
         assert_eq!(admit(readonly, &organization, None), Ok(()));
     }
@@ -236,7 +213,7 @@ mod tests {
         organization.billing = false;
         assert_eq!(
             check_billing(key(LIVE_KEY), &organization),
-            Err(Refusal::BillingRequired)
+            Err(ApiError::BillingRequired)
         );
         assert_eq!(check_billing(key("sk_test_sandbox"), &organization), Ok(()));
         assert_eq!(check_entitlement(key(LIVE_KEY), &organization, 9), Ok(()));
@@ -244,7 +221,7 @@ mod tests {
         assert_eq!(check_entitlement(test, &organization, 2), Ok(()));
         assert_eq!(
             check_entitlement(test, &organization, 3),
-            Err(Refusal::FreeTierExhausted { limit: 3 })
+            Err(ApiError::FreeTierExhausted { limit: 3 })
         );
     }
 }

@@ -1,9 +1,9 @@
-//! How far the sandbox's clock is moved: `21m`, `1h30m`, `2d`, `90s`.
+//! Durations by which the sandbox's clock is moved ahead: `21m`, `1h30m`, `2d`, `90s`.
 
 use jiff::SignedDuration;
 
-/// Reads a friendly duration of days, hours, minutes and seconds, each unit once and the larger
-/// ones first. A day is 24 hours. At most ten years, and not nothing.
+/// Parses a duration of days (of 24 hours), hours, minutes and seconds, each unit at most once and
+/// larger units first. `None` if it is malformed, zero or longer than ten years.
 pub(crate) fn parse_advance(text: &str) -> Option<SignedDuration> {
     const LONGEST: i64 = 10 * 366 * 86_400;
     let mut rest = text.trim();

@@ -1,13 +1,13 @@
-//! Reading a venue's slots: what is asked for ("Availability").
+//! The request for a venue's slots ("Availability").
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::fields::{Complaints, Fields};
-use super::refusal::Refusal;
+use super::api_error::ApiError;
+use super::fields::{FieldErrors, Fields};
 use crate::sandbox::seed::{Provider, Scenario, Venue};
 
-/// A reading of slots that makes sense.
+/// A valid request for slots.
 #[derive(Debug)]
 pub(crate) struct AvailabilityQuery<'a> {
     pub(crate) venue_id: &'a str,
@@ -18,18 +18,18 @@ pub(crate) struct AvailabilityQuery<'a> {
 
 impl<'a> AvailabilityQuery<'a> {
     /// Reads the body: types, then required fields and values.
-    pub(crate) fn read(body: &'a Map<String, Value>, now: Timestamp) -> Result<Self, Refusal> {
+    pub(crate) fn read(body: &'a Map<String, Value>, now: Timestamp) -> Result<Self, ApiError> {
         let fields = Fields::of(body);
         let venue_id = fields.text("venue_id")?;
         let datetime = fields.text("datetime")?;
         let party_size = fields.whole("party_size")?;
         let provider = fields.text("provider")?;
 
-        let mut complaints = Complaints::default();
-        let venue_id = complaints.required("venue_id", venue_id);
-        let at = complaints.future_moment("datetime", datetime, now);
-        let party_size = complaints.required_party_size(party_size);
-        let ((venue_id, at), party_size) = complaints.settle(venue_id.zip(at).zip(party_size))?;
+        let mut errors = FieldErrors::default();
+        let venue_id = errors.required("venue_id", venue_id);
+        let at = errors.future_moment("datetime", datetime, now);
+        let party_size = errors.required_party_size(party_size);
+        let ((venue_id, at), party_size) = errors.finish(venue_id.zip(at).zip(party_size))?;
         Ok(Self {
             venue_id,
             at,
@@ -38,9 +38,9 @@ impl<'a> AvailabilityQuery<'a> {
         })
     }
 
-    /// The provider that is asked: the one named, else the venue's only one. A venue of several is
-    /// read without a name too, and has none to tell.
-    pub(crate) fn provider(&self, venue: &Venue) -> Result<Option<Provider>, Refusal> {
+    /// The provider to ask: the one named, else the venue's only one. `None` if the venue has several
+    /// and the request names none, which is allowed here.
+    pub(crate) fn provider(&self, venue: &Venue) -> Result<Option<Provider>, ApiError> {
         match self.provider {
             Some(name) => serving(venue, name).map(Some),
             None => Ok(sole_provider(venue)),
@@ -48,14 +48,14 @@ impl<'a> AvailabilityQuery<'a> {
     }
 }
 
-/// The provider of that name, if it serves the venue.
-pub(super) fn serving(venue: &Venue, name: &str) -> Result<Provider, Refusal> {
+/// The provider with this id. Fails if it does not serve the venue.
+pub(super) fn serving(venue: &Venue, name: &str) -> Result<Provider, ApiError> {
     Provider::parse(name)
         .filter(|it| venue.providers.contains(it))
-        .ok_or_else(|| Refusal::invalid("provider", "does not serve this venue"))
+        .ok_or_else(|| ApiError::invalid("provider", "does not serve this venue"))
 }
 
-/// The venue's provider mapping: its only provider.
+/// The venue's only provider; `None` if it has several.
 pub(crate) fn sole_provider(venue: &Venue) -> Option<Provider> {
     match venue.providers.as_slice() {
         [provider] => Some(*provider),
@@ -63,11 +63,11 @@ pub(crate) fn sole_provider(venue: &Venue) -> Option<Provider> {
     }
 }
 
-/// Refuses where the provider cannot read the venue's diary.
-pub(crate) fn check_diary(venue: &Venue) -> Result<(), Refusal> {
+/// Fails at the venue whose provider cannot read slots.
+pub(crate) fn check_readable(venue: &Venue) -> Result<(), ApiError> {
     match (venue.scenario, venue.providers.first()) {
         (Some(Scenario::AvailabilityFails), Some(provider)) => {
-            Err(Refusal::AvailabilityFailed(*provider))
+            Err(ApiError::AvailabilityFailed(*provider))
         }
         _ => Ok(()),
     }

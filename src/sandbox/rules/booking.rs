@@ -1,10 +1,10 @@
-//! A booking, as the service keeps it.
+//! A booking, as the store holds it.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::state::State;
+use super::state::BookingState;
 use crate::sandbox::seed::Provider;
 
 /// The guest ("Booking", `customer`).
@@ -31,7 +31,7 @@ pub(crate) struct Booking {
     /// Grows with the time of creation.
     pub(crate) number: i64,
     pub(crate) organization: String,
-    /// Whether a test key made it, so that its confirmation costs allowance.
+    /// Whether a test key created it, so that its confirmation uses the test allowance.
     pub(crate) is_test: bool,
     pub(crate) provider: Provider,
     pub(crate) venue_id: String,
@@ -42,11 +42,11 @@ pub(crate) struct Booking {
     pub(crate) end_user: Option<String>,
     pub(crate) seating: Option<String>,
     pub(crate) pays_by_vendor: bool,
-    /// Accepted and stored; deliveries never use it.
+    /// Stored, but never used for deliveries.
     pub(crate) webhook_url: Option<String>,
-    /// The slot that is or was booked; none where the venue had none.
+    /// The slot that is or was booked; `None` if the venue had none at that time.
     pub(crate) slot_id: Option<String>,
-    pub(crate) state: State,
+    pub(crate) state: BookingState,
     pub(crate) last_modification: Option<Modification>,
     pub(crate) created_at: Timestamp,
     pub(crate) updated_at: Timestamp,

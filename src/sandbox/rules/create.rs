@@ -1,17 +1,17 @@
-//! What a create asks for, checked in the order that the contract settles ("Bookings").
+//! The request to create a booking, and its checks in the order of the contract ("Bookings").
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+use super::api_error::ApiError;
 use super::availability::{serving, sole_provider};
 use super::booking::Customer;
-use super::fields::{Complaints, Fields};
+use super::fields::{FieldErrors, Fields};
 use super::guest;
 use super::organization::Organization;
-use super::refusal::Refusal;
 use crate::sandbox::seed::{self, Provider, Scenario, Slot, Venue, Vertical};
 
-/// A create whose fields make sense by themselves.
+/// A request to create a booking, with valid fields.
 #[derive(Debug)]
 pub(crate) struct CreateRequest {
     pub(crate) venue_id: String,
@@ -27,7 +27,7 @@ pub(crate) struct CreateRequest {
 
 impl CreateRequest {
     /// Reads the body: types, then required fields and values.
-    pub(crate) fn read(body: &Map<String, Value>, now: Timestamp) -> Result<Self, Refusal> {
+    pub(crate) fn read(body: &Map<String, Value>, now: Timestamp) -> Result<Self, ApiError> {
         let fields = Fields::of(body);
         let venue_id = fields.text("venue_id")?;
         let provider = fields.text("provider")?;
@@ -43,16 +43,16 @@ impl CreateRequest {
         let webhook_url = fields.text("webhook_url")?;
         let payment_collection = fields.text("payment_collection")?;
 
-        let mut complaints = Complaints::default();
-        let venue_id = complaints.required("venue_id", venue_id);
-        let at = complaints.future_moment("datetime", datetime, now);
-        let party_size = complaints.required_party_size(party_size);
-        let name = complaints.required("customer.name", name);
+        let mut errors = FieldErrors::default();
+        let venue_id = errors.required("venue_id", venue_id);
+        let at = errors.future_moment("datetime", datetime, now);
+        let party_size = errors.required_party_size(party_size);
+        let name = errors.required("customer.name", name);
         if payment_collection.is_some_and(|it| it != "vendor_external") {
-            complaints.add("payment_collection", "must be vendor_external");
+            errors.add("payment_collection", "must be vendor_external");
         }
         let required = venue_id.zip(at).zip(party_size).zip(name);
-        let (((venue_id, at), party_size), name) = complaints.settle(required)?;
+        let (((venue_id, at), party_size), name) = errors.finish(required)?;
         Ok(Self {
             venue_id: venue_id.to_owned(),
             provider: provider.map(str::to_owned),
@@ -70,22 +70,22 @@ impl CreateRequest {
         })
     }
 
-    /// The provider that will take the booking: the one named, else the venue's mapping.
-    pub(crate) fn provider(&self, venue: &Venue) -> Result<Provider, Refusal> {
+    /// The provider of the booking: the one named, else the venue's only one.
+    pub(crate) fn provider(&self, venue: &Venue) -> Result<Provider, ApiError> {
         match &self.provider {
             Some(name) => serving(venue, name),
-            None => sole_provider(venue).ok_or(Refusal::ProviderNeeded),
+            None => sole_provider(venue).ok_or(ApiError::ProviderNeeded),
         }
     }
 
-    /// Refuses a guest that is none.
-    pub(crate) fn check_guest(&self, provider: Provider) -> Result<(), Refusal> {
+    /// Rejects a placeholder name, and a name without a last name if the provider needs one.
+    pub(crate) fn check_guest(&self, provider: Provider) -> Result<(), ApiError> {
         guest::check(&self.customer.name, provider)
     }
 
-    /// The slot that was offered under the availability id, if the request has one: it has to be of
-    /// this venue and to be booked at the time that it was offered at.
-    pub(crate) fn offered_slot(&self, venue: &Venue) -> Result<Option<Slot>, Refusal> {
+    /// The slot of the availability id, if the request has one. It must belong to this venue and start
+    /// at the requested time.
+    pub(crate) fn offered_slot(&self, venue: &Venue) -> Result<Option<Slot>, ApiError> {
         let Some(id) = &self.availability_id else {
             return Ok(None);
         };
@@ -93,40 +93,40 @@ impl CreateRequest {
             .filter(|(offering, _)| offering.id == venue.id)
             .map(|(_, slot)| slot)
             .ok_or_else(|| {
-                Refusal::invalid("availability_id", "was never offered at this venue")
+                ApiError::invalid("availability_id", "was never offered at this venue")
             })?;
         if slot.datetime.timestamp() == self.at {
             Ok(Some(slot))
         } else {
-            Err(Refusal::SlotNotOffered)
+            Err(ApiError::SlotNotOffered)
         }
     }
 
-    /// Refuses a payment through the vendor where there can be none.
+    /// Rejects payment through the vendor if the organization or the venue cannot take it.
     pub(crate) fn check_payment(
         &self,
         organization: &Organization,
         venue: &Venue,
         provider: Provider,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ApiError> {
         if !self.pays_by_vendor {
             Ok(())
         } else if !organization.vendor_payments {
-            Err(Refusal::VendorDisabled)
+            Err(ApiError::VendorDisabled)
         } else if has_vault(venue, provider) {
             Ok(())
         } else {
-            Err(Refusal::VaultUnavailable)
+            Err(ApiError::VaultUnavailable)
         }
     }
 
-    /// Whether the booking is made signed in as a person, which takes an active session.
+    /// The person whose active session the booking needs, if it needs one.
     pub(crate) fn needs_session(&self, provider: Provider) -> Option<&str> {
         self.end_user.as_deref().filter(|_| provider == Provider::B)
     }
 }
 
-/// Vendor payment is possible at provider A's dining venues.
+/// Whether the venue takes vendor payments: dining venues of provider A do.
 fn has_vault(venue: &Venue, provider: Provider) -> bool {
     venue.vertical == Vertical::Dining
         && provider == Provider::A
@@ -140,7 +140,7 @@ mod tests {
 
     const NOW: &str = "2026-11-21T12:00:00Z";
 
-    fn read(patch: &Value) -> Result<CreateRequest, Refusal> {
+    fn read(patch: &Value) -> Result<CreateRequest, ApiError> {
         let mut body = json!({
             "venue_id": "ven_confirms",
             "datetime": "2026-12-01T19:00:00Z",
@@ -153,9 +153,9 @@ mod tests {
         CreateRequest::read(body.as_object().unwrap(), NOW.parse().unwrap())
     }
 
-    fn complaints(patch: &Value) -> Vec<String> {
+    fn errors(patch: &Value) -> Vec<String> {
         match read(patch) {
-            Err(Refusal::Invalid(complaints)) => complaints.into_iter().map(|it| it.0).collect(),
+            Err(ApiError::Invalid(errors)) => errors.into_iter().map(|it| it.0).collect(),
             other => panic!("{other:?}"),
         }
     }
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn every_field_that_will_not_do_is_named_at_once() {
         assert_eq!(
-            complaints(&json!({
+            errors(&json!({
                 "venue_id": null, "datetime": "2026-11-21T12:00:00Z", "party_size": 21,
                 "customer": {}, "payment_collection": "cash",
             })),
@@ -176,21 +176,21 @@ mod tests {
             ]
         );
         assert_eq!(
-            complaints(&json!({"datetime": "2026-12-01T19:30"})),
+            errors(&json!({"datetime": "2026-12-01T19:30"})),
             ["datetime"]
         );
-        assert_eq!(complaints(&json!({"party_size": 0})), ["party_size"]);
+        assert_eq!(errors(&json!({"party_size": 0})), ["party_size"]);
     }
 
     #[test]
     fn a_wrong_type_is_named_with_its_path() {
         assert_eq!(
             read(&json!({"customer": {"name": 7}})).unwrap_err(),
-            Refusal::wrong_type("customer.name", "must be a string")
+            ApiError::wrong_type("customer.name", "must be a string")
         );
         assert_eq!(
             read(&json!({"party_size": 2.5})).unwrap_err(),
-            Refusal::wrong_type("party_size", "must be a whole number")
+            ApiError::wrong_type("party_size", "must be a whole number")
         );
     }
 
@@ -198,11 +198,11 @@ mod tests {
     fn a_venue_of_several_providers_has_no_mapping() {
         let venue = seed::venue("ven_multi_provider").unwrap();
         let provider = |name: Value| read(&json!({"provider": name})).unwrap().provider(venue);
-        assert_eq!(provider(Value::Null), Err(Refusal::ProviderNeeded));
+        assert_eq!(provider(Value::Null), Err(ApiError::ProviderNeeded));
         assert_eq!(provider(json!("provider_c")), Ok(Provider::C));
         assert!(matches!(
             provider(json!("provider_b")),
-            Err(Refusal::Invalid(_))
+            Err(ApiError::Invalid(_))
         ));
     }
 
@@ -222,12 +222,12 @@ mod tests {
         assert_eq!(same_instant.id, offered.id);
         assert_eq!(
             book(&offered.id, "2026-12-01T19:30:00Z").unwrap_err(),
-            Refusal::SlotNotOffered
+            ApiError::SlotNotOffered
         );
         let elsewhere = seed::slot_at(seed::venue("ven_otp").unwrap(), at).unwrap();
         for id in [elsewhere.id.as_str(), "slot_nonsense"] {
-            let refusal = book(id, "2026-12-01T19:00:00Z").unwrap_err();
-            assert!(matches!(refusal, Refusal::Invalid(_)), "{id}");
+            let error = book(id, "2026-12-01T19:00:00Z").unwrap_err();
+            assert!(matches!(error, ApiError::Invalid(_)), "{id}");
         }
     }
 
@@ -242,12 +242,12 @@ mod tests {
         assert_eq!(pay(&organization, "ven_payment"), Ok(()));
         assert_eq!(pay(&organization, "ven_confirms"), Ok(()));
         for venue in ["ven_vault_unavailable", "ven_confirms_b"] {
-            assert_eq!(pay(&organization, venue), Err(Refusal::VaultUnavailable));
+            assert_eq!(pay(&organization, venue), Err(ApiError::VaultUnavailable));
         }
         organization.vendor_payments = false;
         assert_eq!(
             pay(&organization, "ven_payment"),
-            Err(Refusal::VendorDisabled)
+            Err(ApiError::VendorDisabled)
         );
     }
 }

@@ -4,7 +4,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use jiff::{SignedDuration, Timestamp};
 use sha2::Sha256;
 
-/// Where a delivery stands.
+/// The state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DeliveryState {
     Pending,
@@ -22,24 +22,25 @@ impl DeliveryState {
     }
 }
 
-/// What came of an attempt: a status, or why there was none.
+/// The result of an attempt to deliver an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Attempt {
-    pub(crate) answer: Result<u16, String>,
+pub(crate) struct DeliveryAttempt {
+    /// The HTTP status, or why there was no response.
+    pub(crate) outcome: Result<u16, String>,
     pub(crate) latency_ms: u64,
 }
 
-impl Attempt {
-    /// Any 2xx is delivered; everything else is not.
+impl DeliveryAttempt {
+    /// Whether the consumer responded with a 2xx status.
     pub(crate) fn is_delivered(&self) -> bool {
-        matches!(self.answer, Ok(200..=299))
+        matches!(self.outcome, Ok(200..=299))
     }
 }
 
-/// Where a delivery stands after an attempt, and when it is tried again. `failures` counts those
-/// of this schedule, the attempt's own included.
+/// The state of a delivery after an attempt, and when it is tried again. `failures` counts the failed
+/// attempts of this schedule, including this one.
 pub(crate) fn after(
-    attempt: &Attempt,
+    attempt: &DeliveryAttempt,
     failures: u32,
     now: Timestamp,
 ) -> (DeliveryState, Option<Timestamp>) {
@@ -77,8 +78,8 @@ mod tests {
     #[test]
     fn a_failed_delivery_is_retried_after_30_s_2_min_and_10_min_and_then_abandoned() {
         let now: Timestamp = "2026-11-21T12:00:00Z".parse().unwrap();
-        let failed = Attempt {
-            answer: Ok(302),
+        let failed = DeliveryAttempt {
+            outcome: Ok(302),
             latency_ms: 1,
         };
         for (failures, seconds) in [(1, 30), (2, 120), (3, 600)] {
@@ -100,8 +101,8 @@ mod tests {
             (299, true),
             (300, false),
         ] {
-            let attempt = Attempt {
-                answer: Ok(status),
+            let attempt = DeliveryAttempt {
+                outcome: Ok(status),
                 latency_ms: 1,
             };
             assert_eq!(attempt.is_delivered(), delivered, "{status}");

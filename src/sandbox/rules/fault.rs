@@ -1,49 +1,49 @@
-//! Failures on purpose: what a call to an endpoint meets instead of, or besides, its answer.
+//! Faults: failures that a request meets on purpose, instead of or besides its response.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::fields::{Complaints, Fields};
-use super::refusal::Refusal;
+use super::api_error::ApiError;
+use super::fields::{FieldErrors, Fields};
 
-/// How late an answer comes where that is not said.
+/// The delay of [`Fault::Delay`] if the request names none.
 const DELAY_MS: i64 = 1000;
-/// What comes instead of the answer where that is not said: the service's own trouble.
+/// The status of [`Fault::Status`] if the request names none.
 const STATUS: i64 = 500;
 
-/// What happens to the call.
+/// What happens to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Fault {
-    /// The answer comes late.
+    /// The response comes late.
     Delay { delay_ms: u64 },
-    /// Another answer comes, and nothing is done.
+    /// The request is not handled, and this response is sent.
     Status {
         status: u16,
         #[serde(skip_serializing_if = "Option::is_none")]
         body: Option<Value>,
     },
-    /// Nothing is done, and the connection is closed without an answer.
+    /// The request is not handled, and the connection is closed without a response.
     DropBefore,
-    /// It is done, and the connection is closed without an answer.
+    /// The request is handled, and the connection is closed without a response.
     DropAfter,
-    /// It is done, and the connection is closed in the middle of the answer's body.
+    /// The request is handled, and the connection is closed in the middle of the response body.
     Truncate {
         #[serde(skip_serializing_if = "Option::is_none")]
         after_bytes: Option<usize>,
     },
-    /// It is done, and the answer is no JSON.
+    /// The request is handled, and the response is not JSON.
     Garbage,
 }
 
-/// A fault that was asked for.
+/// The request to add a fault.
 #[derive(Debug, PartialEq)]
 pub(crate) struct FaultRequest {
     pub(crate) method: String,
-    /// A path, where `{…}` stands for any one part.
+    /// A path in which `{…}` matches any one segment.
     pub(crate) path: String,
     pub(crate) fault: Fault,
-    /// Calls that it will happen to.
+    /// How many requests it applies to.
     pub(crate) times: u32,
 }
 
@@ -52,69 +52,36 @@ impl FaultRequest {
     pub(crate) fn read(
         body: &Map<String, Value>,
         is_served: impl Fn(&str, &str) -> bool,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, ApiError> {
         let fields = Fields::of(body);
         let on = fields.text("on")?;
         let kind = fields.text("kind")?;
         let times = fields.whole("times")?;
-        let delay_ms = fields.whole("delay_ms")?;
-        let status = fields.whole("status")?;
-        let after_bytes = fields.whole("after_bytes")?;
+        let numbers = Numbers {
+            delay_ms: fields.whole("delay_ms")?,
+            status: fields.whole("status")?,
+            after_bytes: fields.whole("after_bytes")?,
+        };
 
-        let mut complaints = Complaints::default();
-        let target = complaints
+        let mut errors = FieldErrors::default();
+        let target = errors
             .required("on", on)
             .and_then(|it| it.trim().split_once(' '))
             .map(|(method, path)| (method.to_uppercase(), path.trim().to_owned()))
             .filter(|(method, path)| is_served(method, path));
         if on.is_some() && target.is_none() {
-            complaints.add(
+            errors.add(
                 "on",
                 "must be the method and path of an endpoint, as POST /v1/bookings",
             );
         }
         let times = u32::try_from(times.unwrap_or(1)).ok().filter(|it| *it > 0);
         if times.is_none() {
-            complaints.add("times", "must be at least 1");
+            errors.add("times", "must be at least 1");
         }
-        let fault = match complaints.required("kind", kind) {
-            None => None,
-            Some("delay") => {
-                let delay_ms = u64::try_from(delay_ms.unwrap_or(DELAY_MS)).ok();
-                if delay_ms.is_none_or(|it| it > 600_000) {
-                    complaints.add("delay_ms", "must be 0 to 600000");
-                }
-                delay_ms.map(|delay_ms| Fault::Delay { delay_ms })
-            }
-            Some("status") => {
-                let status = u16::try_from(status.unwrap_or(STATUS)).ok();
-                let status = status.filter(|it| (200..=599).contains(it));
-                if status.is_none() {
-                    complaints.add("status", "must be 200 to 599");
-                }
-                let body = body.get("body").filter(|it| !it.is_null()).cloned();
-                status.map(|status| Fault::Status { status, body })
-            }
-            Some("drop_before") => Some(Fault::DropBefore),
-            Some("drop_after") => Some(Fault::DropAfter),
-            Some("truncate") => {
-                let whole = after_bytes.map(usize::try_from);
-                if matches!(whole, Some(Err(_))) {
-                    complaints.add("after_bytes", "must be 0 or more");
-                }
-                let after_bytes = whole.and_then(Result::ok);
-                Some(Fault::Truncate { after_bytes })
-            }
-            Some("garbage") => Some(Fault::Garbage),
-            Some(_) => {
-                complaints.add(
-                    "kind",
-                    "must be delay, status, drop_before, drop_after, truncate or garbage",
-                );
-                None
-            }
-        };
-        let (((method, path), fault), times) = complaints.settle(target.zip(fault).zip(times))?;
+        let fault = errors.required("kind", kind);
+        let fault = fault.and_then(|kind| Fault::read(kind, body, numbers, &mut errors));
+        let (((method, path), fault), times) = errors.finish(target.zip(fault).zip(times))?;
         Ok(Self {
             method,
             path,
@@ -124,7 +91,61 @@ impl FaultRequest {
     }
 }
 
-/// Whether a path is one of those that a pattern with `{…}` in it stands for.
+/// The numbers that some kinds of fault need.
+struct Numbers {
+    delay_ms: Option<i64>,
+    status: Option<i64>,
+    after_bytes: Option<i64>,
+}
+
+impl Fault {
+    /// The fault of a kind; `None` after adding to `errors`.
+    fn read(
+        kind: &str,
+        body: &Map<String, Value>,
+        numbers: Numbers,
+        errors: &mut FieldErrors,
+    ) -> Option<Self> {
+        match kind {
+            "delay" => {
+                let delay_ms = u64::try_from(numbers.delay_ms.unwrap_or(DELAY_MS)).ok();
+                if delay_ms.is_none_or(|it| it > 600_000) {
+                    errors.add("delay_ms", "must be 0 to 600000");
+                }
+                delay_ms.map(|delay_ms| Self::Delay { delay_ms })
+            }
+            "status" => {
+                let status = u16::try_from(numbers.status.unwrap_or(STATUS)).ok();
+                let status = status.filter(|it| (200..=599).contains(it));
+                if status.is_none() {
+                    errors.add("status", "must be 200 to 599");
+                }
+                let body = body.get("body").filter(|it| !it.is_null()).cloned();
+                status.map(|status| Self::Status { status, body })
+            }
+            "drop_before" => Some(Self::DropBefore),
+            "drop_after" => Some(Self::DropAfter),
+            "truncate" => {
+                let whole = numbers.after_bytes.map(usize::try_from);
+                if matches!(whole, Some(Err(_))) {
+                    errors.add("after_bytes", "must be 0 or more");
+                }
+                let after_bytes = whole.and_then(Result::ok);
+                Some(Self::Truncate { after_bytes })
+            }
+            "garbage" => Some(Self::Garbage),
+            _ => {
+                errors.add(
+                    "kind",
+                    "must be delay, status, drop_before, drop_after, truncate or garbage",
+                );
+                None
+            }
+        }
+    }
+}
+
+/// Whether a path matches a pattern in which `{…}` stands for any one segment.
 pub(crate) fn covers(pattern: &str, path: &str) -> bool {
     let mut parts = path.split('/');
     pattern.split('/').all(|expected| {
@@ -140,7 +161,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn read(body: &Value) -> Result<FaultRequest, Refusal> {
+    fn read(body: &Value) -> Result<FaultRequest, ApiError> {
         FaultRequest::read(body.as_object().unwrap(), |method, path| {
             method == "POST" && covers("/v1/bookings/{booking_id}/continue", path)
         })
@@ -187,7 +208,7 @@ mod tests {
             json!({"on": on, "kind": "truncate", "after_bytes": -1}),
             json!({"kind": "garbage"}),
         ] {
-            assert!(matches!(read(&body), Err(Refusal::Invalid(_))), "{body}");
+            assert!(matches!(read(&body), Err(ApiError::Invalid(_))), "{body}");
         }
     }
 }

@@ -1,30 +1,30 @@
-//! Reading the fields of a JSON body, with the spec's complaint where one has the wrong type.
+//! Reads the fields of a JSON body, with the error of the specification for a wrong type.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::refusal::Refusal;
+use super::api_error::ApiError;
 
 /// Parses a request body. An empty one has no fields.
-pub(crate) fn parse_body(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
+pub(crate) fn parse_body(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Map::new());
     }
     match serde_json::from_slice(body) {
         Ok(Value::Object(fields)) => Ok(fields),
-        Ok(_) => Err(Refusal::wrong_type("body", "must be a JSON object")),
-        Err(error) => Err(Refusal::wrong_type(
+        Ok(_) => Err(ApiError::wrong_type("body", "must be a JSON object")),
+        Err(error) => Err(ApiError::wrong_type(
             "body",
             format!("is not valid JSON: {error}"),
         )),
     }
 }
 
-/// A JSON object's fields. `null` counts as absent.
+/// The fields of a JSON object. `null` counts as absent; a wrong type is an error.
 #[derive(Clone, Copy)]
 pub(crate) struct Fields<'a> {
     object: &'a Map<String, Value>,
-    /// The field that holds the object, where it is not the body itself.
+    /// The field that holds the object; `None` for the body itself.
     within: Option<&'static str>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The fields of an object inside the body, named `within.field` in complaints.
+    /// The fields of an object inside the body, which errors name `within.field`.
     pub(crate) const fn inside(object: &'a Map<String, Value>, within: &'static str) -> Self {
         Self {
             object,
@@ -44,28 +44,28 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(crate) fn text(self, name: &str) -> Result<Option<&'a str>, Refusal> {
+    pub(crate) fn text(self, name: &str) -> Result<Option<&'a str>, ApiError> {
         self.read(name, "must be a string", Value::as_str)
     }
 
-    /// A whole number, `2.0` too, as JSON does not tell it from `2`; `"2"` is none.
-    pub(crate) fn whole(self, name: &str) -> Result<Option<i64>, Refusal> {
+    /// A whole number. JSON does not distinguish `2.0` from `2`, so both are accepted.
+    pub(crate) fn whole(self, name: &str) -> Result<Option<i64>, ApiError> {
         self.read(name, "must be a whole number", whole)
     }
 
-    pub(crate) fn number(self, name: &str) -> Result<Option<f64>, Refusal> {
+    pub(crate) fn number(self, name: &str) -> Result<Option<f64>, ApiError> {
         self.read(name, "must be a number", Value::as_f64)
     }
 
-    pub(crate) fn flag(self, name: &str) -> Result<Option<bool>, Refusal> {
+    pub(crate) fn flag(self, name: &str) -> Result<Option<bool>, ApiError> {
         self.read(name, "must be true or false", Value::as_bool)
     }
 
-    pub(crate) fn object(self, name: &str) -> Result<Option<&'a Map<String, Value>>, Refusal> {
+    pub(crate) fn object(self, name: &str) -> Result<Option<&'a Map<String, Value>>, ApiError> {
         self.read(name, "must be an object", Value::as_object)
     }
 
-    pub(crate) fn texts(self, name: &str) -> Result<Option<Vec<&'a str>>, Refusal> {
+    pub(crate) fn texts(self, name: &str) -> Result<Option<Vec<&'a str>>, ApiError> {
         self.read(name, "must be an array of strings", |value| {
             value.as_array()?.iter().map(Value::as_str).collect()
         })
@@ -76,12 +76,12 @@ impl<'a> Fields<'a> {
         name: &str,
         demand: &str,
         read: impl FnOnce(&'a Value) -> Option<T>,
-    ) -> Result<Option<T>, Refusal> {
+    ) -> Result<Option<T>, ApiError> {
         match self.object.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(value) => match read(value) {
                 Some(value) => Ok(Some(value)),
-                None => Err(Refusal::wrong_type(self.path(name), demand)),
+                None => Err(ApiError::wrong_type(self.path(name), demand)),
             },
         }
     }
@@ -94,7 +94,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The whole number that a value is; what lies beyond 64 bits is as good as the last that does not.
+/// The value as a whole number, clamped to 64 bits.
 fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| {
         let number = value.as_f64().filter(|it| it.fract() == 0.0)?;
@@ -103,16 +103,16 @@ fn whole(value: &Value) -> Option<i64> {
     })
 }
 
-/// Complaints about a request's values, gathered so that all of them are named at once.
+/// Errors about the values of a request, collected so that the response names all of them.
 #[derive(Debug, Default)]
-pub(crate) struct Complaints(Vec<(String, String)>);
+pub(crate) struct FieldErrors(Vec<(String, String)>);
 
-impl Complaints {
-    pub(crate) fn add(&mut self, field: &str, complaint: impl Into<String>) {
-        self.0.push((field.to_owned(), complaint.into()));
+impl FieldErrors {
+    pub(crate) fn add(&mut self, field: &str, message: impl Into<String>) {
+        self.0.push((field.to_owned(), message.into()));
     }
 
-    /// The value of a field that has to be there, and not blank.
+    /// The value of a required field. It must not be blank.
     pub(crate) fn required<'a>(&mut self, field: &str, value: Option<&'a str>) -> Option<&'a str> {
         let value = value.filter(|it| !it.trim().is_empty());
         if value.is_none() {
@@ -121,7 +121,7 @@ impl Complaints {
         value
     }
 
-    /// The moment that a field names, as RFC 3339 with an offset.
+    /// The time in a field, as RFC 3339 with an offset.
     pub(crate) fn moment(&mut self, field: &str, value: Option<&str>) -> Option<Timestamp> {
         let moment = rfc3339(value?);
         if moment.is_none() {
@@ -133,7 +133,7 @@ impl Complaints {
         moment
     }
 
-    /// The same, which has to be there and to lie ahead.
+    /// The same for a required field; the time must be in the future.
     pub(crate) fn future_moment(
         &mut self,
         field: &str,
@@ -148,7 +148,7 @@ impl Complaints {
         Some(moment)
     }
 
-    /// How many guests: 1 to 20.
+    /// The number of guests, 1 to 20.
     pub(crate) fn party_size(&mut self, value: Option<i64>) -> Option<u8> {
         let size = value?;
         match u8::try_from(size) {
@@ -160,7 +160,7 @@ impl Complaints {
         }
     }
 
-    /// How many guests, which has to be said.
+    /// The same for a required field.
     pub(crate) fn required_party_size(&mut self, value: Option<i64>) -> Option<u8> {
         if value.is_none() {
             self.add("party_size", "is required");
@@ -168,17 +168,17 @@ impl Complaints {
         self.party_size(value)
     }
 
-    /// The value that was read without a complaint, else the refusal that names every complaint.
-    pub(crate) fn settle<T>(self, value: Option<T>) -> Result<T, Refusal> {
+    /// The value if there were no errors, else the response that names all of them.
+    pub(crate) fn finish<T>(self, value: Option<T>) -> Result<T, ApiError> {
         match value {
             Some(value) if self.0.is_empty() => Ok(value),
-            _ => Err(Refusal::Invalid(self.0)),
+            _ => Err(ApiError::Invalid(self.0)),
         }
     }
 }
 
-/// The moment that a text names as RFC 3339 writes it. What is looser, as a date alone or a zone's
-/// name, is none; digits beyond the nanosecond are dropped.
+/// Parses RFC 3339 strictly: a date alone or the name of a zone is rejected. Digits beyond the
+/// nanosecond are dropped.
 fn rfc3339(text: &str) -> Option<Timestamp> {
     const SHAPE: &[u8] = b"0000-00-00T00:00:00";
     let (moment, rest) = text.split_at_checked(SHAPE.len())?;

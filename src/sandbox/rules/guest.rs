@@ -1,9 +1,9 @@
-//! Is the guest a real one? ("Codes by condition": `placeholder_customer`, `missing_last_name`.)
+//! Checks of the guest's name ("Codes by condition": `placeholder_customer`, `missing_last_name`).
 
-use super::refusal::Refusal;
+use super::api_error::ApiError;
 use crate::sandbox::seed::Provider;
 
-/// Names that stand for nobody, in lower case with single spaces.
+/// Placeholder names, in lower case with single spaces.
 pub(crate) const PLACEHOLDERS: &[&str] = &[
     "test user",
     "test guest",
@@ -36,25 +36,25 @@ pub(crate) const PLACEHOLDERS: &[&str] = &[
     "example",
 ];
 
-/// Refuses a guest that is a placeholder, and one without a last name where the provider needs it.
-pub(crate) fn check(name: &str, provider: Provider) -> Result<(), Refusal> {
+/// Rejects a placeholder name, and a name without a last name if the provider needs one.
+pub(crate) fn check(name: &str, provider: Provider) -> Result<(), ApiError> {
     if is_placeholder(name) {
-        return Err(Refusal::PlaceholderCustomer);
+        return Err(ApiError::PlaceholderCustomer);
     }
     if provider == Provider::A && !has_last_name(name) {
-        return Err(Refusal::MissingLastName);
+        return Err(ApiError::MissingLastName);
     }
     Ok(())
 }
 
-/// Whether a name is on the list, case and spacing aside, or has no letter at all.
+/// Whether a name is in [`PLACEHOLDERS`], ignoring case and spacing, or has no letter.
 fn is_placeholder(name: &str) -> bool {
     let words: Vec<String> = name.split_whitespace().map(str::to_lowercase).collect();
     let name = words.join(" ");
     !name.chars().any(char::is_alphabetic) || PLACEHOLDERS.contains(&name.as_str())
 }
 
-/// Two words with a letter each.
+/// Whether a name has two words with a letter each.
 fn has_last_name(name: &str) -> bool {
     let is_word = |word: &&str| word.chars().any(char::is_alphabetic);
     name.split_whitespace().filter(is_word).count() >= 2
@@ -77,7 +77,7 @@ mod tests {
         ] {
             assert_eq!(
                 check(name, Provider::B),
-                Err(Refusal::PlaceholderCustomer),
+                Err(ApiError::PlaceholderCustomer),
                 "{name}"
             );
         }
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn provider_a_alone_needs_a_last_name() {
         for name in ["Ada", "Ada -", "Ada 2"] {
-            assert_eq!(check(name, Provider::A), Err(Refusal::MissingLastName));
+            assert_eq!(check(name, Provider::A), Err(ApiError::MissingLastName));
             assert_eq!(check(name, Provider::B), Ok(()));
             assert_eq!(check(name, Provider::C), Ok(()));
         }

@@ -1,21 +1,23 @@
-//! What the service decides, as functions over values: no HTTP, no store, no clock of their own.
+//! The rules of the service, as pure functions: no HTTP, no store; the time is a parameter.
 
 pub(crate) mod access;
 pub(crate) mod advance;
-pub(crate) mod answer;
+pub(crate) mod api_error;
 pub(crate) mod availability;
 pub(crate) mod booking;
-pub(crate) mod code;
+pub(crate) mod continue_;
 pub(crate) mod create;
 pub(crate) mod delivery;
+pub(crate) mod denial;
+pub(crate) mod error_code;
 pub(crate) mod fault;
 pub(crate) mod fields;
 pub(crate) mod guest;
-pub(crate) mod limits;
 pub(crate) mod modify;
 pub(crate) mod organization;
-pub(crate) mod placement;
-pub(crate) mod refusal;
+pub(crate) mod provider_response;
+pub(crate) mod rate_limit;
+pub(crate) mod scope;
 pub(crate) mod search;
 pub(crate) mod session;
 pub(crate) mod state;

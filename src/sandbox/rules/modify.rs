@@ -1,16 +1,16 @@
-//! What a modify asks for, and what it changes ("Bookings": modify).
+//! The request to modify a booking, and what it changes ("Bookings": modify).
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
+use super::api_error::ApiError;
 use super::booking::{Booking, Modification};
-use super::code::ErrorCode;
-use super::fields::{Complaints, Fields};
-use super::placement::has_room;
-use super::refusal::Refusal;
+use super::error_code::ErrorCode;
+use super::fields::{FieldErrors, Fields};
+use super::provider_response::has_room;
 use crate::sandbox::seed::{Scenario, Slot, Venue};
 
-/// The fields to change; the others stay.
+/// The fields to change.
 #[derive(Debug)]
 pub(crate) struct ModifyRequest {
     pub(crate) at: Option<Timestamp>,
@@ -19,30 +19,30 @@ pub(crate) struct ModifyRequest {
 }
 
 impl ModifyRequest {
-    /// Reads the body: types, then values. One field at least has to be there.
-    pub(crate) fn read(body: &Map<String, Value>, now: Timestamp) -> Result<Self, Refusal> {
+    /// Reads the body: types, then values. At least one field is required.
+    pub(crate) fn read(body: &Map<String, Value>, now: Timestamp) -> Result<Self, ApiError> {
         let fields = Fields::of(body);
         let datetime = fields.text("datetime")?;
         let party_size = fields.whole("party_size")?;
         let seating = fields.text("seating_preference")?;
 
-        let mut complaints = Complaints::default();
+        let mut errors = FieldErrors::default();
         if datetime.is_none() && party_size.is_none() && seating.is_none() {
-            complaints.add(
+            errors.add(
                 "datetime",
                 "send at least one of datetime, party_size and seating_preference",
             );
         }
         let at = match datetime {
-            Some(_) => complaints.future_moment("datetime", datetime, now),
+            Some(_) => errors.future_moment("datetime", datetime, now),
             None => None,
         };
-        let party_size = complaints.party_size(party_size);
+        let party_size = errors.party_size(party_size);
         let seating = match seating {
-            Some(_) => complaints.required("seating_preference", seating),
+            Some(_) => errors.required("seating_preference", seating),
             None => None,
         };
-        complaints.settle(Some(Self {
+        errors.finish(Some(Self {
             at,
             party_size,
             seating: seating.map(str::to_owned),
@@ -55,7 +55,8 @@ impl ModifyRequest {
             .is_some_and(|at| booking.datetime.parse().ok() != Some(at))
     }
 
-    /// What the venue says: `slot` is the one at the new time, with the number of bookings in it.
+    /// Whether the venue accepts the change. `slot` is the one at the new time, with the number of
+    /// bookings in it.
     pub(crate) fn venue_answer(
         &self,
         booking: &Booking,
@@ -73,8 +74,8 @@ impl ModifyRequest {
         }
     }
 
-    /// The booking with the changes made, and with them in `last_modification`; none where nothing
-    /// would be another than it was. `datetime` is the new time in the venue's zone.
+    /// The changed booking, with the changes in `last_modification`; `None` if nothing changes.
+    /// `datetime` is the new time in the venue's zone.
     pub(crate) fn change(
         &self,
         booking: &Booking,
@@ -118,7 +119,7 @@ impl ModifyRequest {
 mod tests {
     use super::*;
     use crate::sandbox::rules::booking::Customer;
-    use crate::sandbox::rules::state::State;
+    use crate::sandbox::rules::state::BookingState;
     use crate::sandbox::seed::{self, Provider};
 
     const NOW: &str = "2026-11-21T12:00:00Z";
@@ -143,14 +144,14 @@ mod tests {
             pays_by_vendor: false,
             webhook_url: None,
             slot_id: Some("slot_old".to_owned()),
-            state: State::Confirmed { error: None },
+            state: BookingState::Confirmed { error: None },
             last_modification: None,
             created_at: now,
             updated_at: now,
         }
     }
 
-    fn read(body: &Value) -> Result<ModifyRequest, Refusal> {
+    fn read(body: &Value) -> Result<ModifyRequest, ApiError> {
         ModifyRequest::read(body.as_object().unwrap(), NOW.parse().unwrap())
     }
 
@@ -255,7 +256,7 @@ mod tests {
             json!({"party_size": 0}),
             json!({"seating_preference": " "}),
         ] {
-            assert!(matches!(read(&body), Err(Refusal::Invalid(_))), "{body}");
+            assert!(matches!(read(&body), Err(ApiError::Invalid(_))), "{body}");
         }
     }
 }

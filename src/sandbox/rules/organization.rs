@@ -3,19 +3,30 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::fields::{Complaints, Fields};
-use super::refusal::Refusal;
+use super::api_error::ApiError;
+use super::fields::{FieldErrors, Fields};
 use crate::sandbox::seed::Provider;
 
-/// Whether a check that a call depends on can be made.
+/// Whether the service can make a check that a request depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Check {
+pub(crate) enum CheckStatus {
     Ok,
     Unavailable,
 }
 
-/// An organization with what its dashboard would set, in the order that the wire shows.
+impl CheckStatus {
+    fn read(fields: Fields<'_>, name: &str, errors: &mut FieldErrors) -> Result<Self, ApiError> {
+        match fields.text(name)? {
+            Some("ok") => return Ok(Self::Ok),
+            Some("unavailable") => {}
+            _ => errors.add(name, "must be ok or unavailable"),
+        }
+        Ok(Self::Unavailable)
+    }
+}
+
+/// An organization and its settings, in the order of the JSON document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Organization {
     pub(crate) id: String,
@@ -26,20 +37,20 @@ pub(crate) struct Organization {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) suspension_reason: Option<String>,
     pub(crate) vendor_payments: bool,
-    pub(crate) billing_check: Check,
-    pub(crate) entitlement_check: Check,
-    /// Ids of the providers that can search.
+    pub(crate) billing_check: CheckStatus,
+    pub(crate) entitlement_check: CheckStatus,
+    /// The ids of the providers that search for it.
     pub(crate) search_providers: Vec<String>,
 }
 
 impl Organization {
-    /// The one that the sandbox is about.
+    /// The organization of the default keys.
     pub(crate) const MAIN: &'static str = "org_sandbox";
     pub(crate) const WITHOUT_BILLING: &'static str = "org_nobilling";
     pub(crate) const SUSPENDED: &'static str = "org_suspended";
     pub(crate) const OTHER: &'static str = "org_other";
 
-    /// The organization that a name stands for, with or without its prefix.
+    /// The id of the organization with this name, with or without its prefix.
     pub(crate) fn named(name: &str) -> Option<&'static str> {
         [
             Self::MAIN,
@@ -51,7 +62,7 @@ impl Organization {
         .find(|id| *id == name || id.strip_prefix("org_") == Some(name))
     }
 
-    /// The organization as a fresh sandbox has it.
+    /// The organization with its default settings.
     pub(crate) fn fresh(id: &str) -> Self {
         let suspended = id == Self::SUSPENDED;
         Self {
@@ -62,22 +73,22 @@ impl Organization {
             suspended,
             suspension_reason: suspended.then(|| "unpaid invoices".to_owned()),
             vendor_payments: true,
-            billing_check: Check::Ok,
-            entitlement_check: Check::Ok,
+            billing_check: CheckStatus::Ok,
+            entitlement_check: CheckStatus::Ok,
             search_providers: Provider::ALL.iter().map(|it| it.id().to_owned()).collect(),
         }
     }
 
-    /// The settings with those of the body in their place. `null` clears what may be absent.
-    pub(crate) fn merge(&self, body: &Map<String, Value>) -> Result<Self, Refusal> {
+    /// The settings with those of the body replaced. `null` clears an optional one.
+    pub(crate) fn merge(&self, body: &Map<String, Value>) -> Result<Self, ApiError> {
         let mut merged = self.clone();
         let fields = Fields::of(body);
-        let mut complaints = Complaints::default();
+        let mut errors = FieldErrors::default();
         for name in body.keys() {
             match name.as_str() {
                 "id" => {
                     if fields.text(name)? != Some(&self.id) {
-                        complaints.add(name, "cannot be changed");
+                        errors.add(name, "cannot be changed");
                     }
                 }
                 "webhook_url" => {
@@ -85,7 +96,7 @@ impl Organization {
                         None | Some("") => None,
                         Some(url) => {
                             if !is_web_address(url) {
-                                complaints.add(name, "must be an http or https URL");
+                                errors.add(name, "must be an http or https URL");
                             }
                             Some(url.to_owned())
                         }
@@ -95,7 +106,7 @@ impl Organization {
                     Some(secret) if !secret.is_empty() => {
                         secret.clone_into(&mut merged.webhook_secret)
                     }
-                    _ => complaints.add(name, "must not be empty"),
+                    _ => errors.add(name, "must not be empty"),
                 },
                 "suspension_reason" => {
                     merged.suspension_reason = fields.text(name)?.map(str::to_owned);
@@ -105,35 +116,26 @@ impl Organization {
                 "vendor_payments" => {
                     merged.vendor_payments = fields.flag(name)?.unwrap_or(self.vendor_payments);
                 }
-                "billing_check" | "entitlement_check" => {
-                    let check = match fields.text(name)? {
-                        Some("ok") => Check::Ok,
-                        Some("unavailable") => Check::Unavailable,
-                        _ => {
-                            complaints.add(name, "must be ok or unavailable");
-                            continue;
-                        }
-                    };
-                    if name == "billing_check" {
-                        merged.billing_check = check;
-                    } else {
-                        merged.entitlement_check = check;
-                    }
+                "billing_check" => {
+                    merged.billing_check = CheckStatus::read(fields, name, &mut errors)?;
+                }
+                "entitlement_check" => {
+                    merged.entitlement_check = CheckStatus::read(fields, name, &mut errors)?;
                 }
                 "search_providers" => {
                     let named = fields.texts(name)?.unwrap_or_default();
                     if named.iter().any(|it| Provider::parse(it).is_none()) {
-                        complaints.add(name, "names a provider that does not exist");
+                        errors.add(name, "names a provider that does not exist");
                     }
                     merged.search_providers = named.into_iter().map(str::to_owned).collect();
                 }
-                unknown => complaints.add(unknown, "is no setting"),
+                unknown => errors.add(unknown, "is no setting"),
             }
         }
-        complaints.settle(Some(merged))
+        errors.finish(Some(merged))
     }
 
-    /// Whether a provider can search for this organization.
+    /// Whether a provider searches for this organization.
     pub(crate) fn searches_with(&self, provider: Provider) -> bool {
         self.search_providers.iter().any(|it| it == provider.id())
     }
@@ -172,7 +174,7 @@ mod tests {
             json!({"id": "org_other"}),
         ] {
             assert!(
-                matches!(put(body.clone()), Err(Refusal::Invalid(_))),
+                matches!(put(body.clone()), Err(ApiError::Invalid(_))),
                 "{body}"
             );
         }

@@ -1,24 +1,24 @@
-//! Venue search: what is asked for, and who is asked ("Venues").
+//! The request to search venues, and the providers that answer it ("Venues").
 
 use serde_json::{Map, Value};
 
-use super::fields::{Complaints, Fields};
+use super::api_error::ApiError;
+use super::fields::{FieldErrors, Fields};
 use super::organization::Organization;
-use super::refusal::Refusal;
 use crate::sandbox::seed::{Place, Provider, Vertical, resolve_place};
 
-/// A venue search that makes sense.
+/// A valid venue search.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Search {
+pub(crate) struct VenueSearch {
     pub(crate) vertical: Vertical,
-    pub(crate) around: Around,
-    /// Providers that the caller named, in that order; none: all of the organization's.
+    pub(crate) around: SearchArea,
+    /// The providers that the request names, in its order; `None` for all of the organization's.
     named: Option<Vec<Provider>>,
 }
 
 /// Where to search.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Around {
+pub(crate) enum SearchArea {
     Place(Place),
     /// Degrees.
     Point {
@@ -27,9 +27,22 @@ pub(crate) enum Around {
     },
 }
 
-impl Search {
+impl SearchArea {
+    /// The point if both coordinates are given, else the place; `None` if that is unknown.
+    fn of(latitude: Option<f64>, longitude: Option<f64>, location: Option<&str>) -> Option<Self> {
+        match latitude.zip(longitude) {
+            Some((latitude, longitude)) => Some(Self::Point {
+                latitude,
+                longitude,
+            }),
+            None => location.and_then(resolve_place).map(Self::Place),
+        }
+    }
+}
+
+impl VenueSearch {
     /// Reads the body: types, then required fields, then values.
-    pub(crate) fn read(body: &Map<String, Value>) -> Result<Self, Refusal> {
+    pub(crate) fn read(body: &Map<String, Value>) -> Result<Self, ApiError> {
         let fields = Fields::of(body);
         let vertical = fields.text("vertical")?;
         let datetime = fields.text("datetime")?;
@@ -54,48 +67,43 @@ impl Search {
             _ => {}
         }
         if !missing.is_empty() {
-            return Err(Refusal::Missing(missing));
+            return Err(ApiError::Missing(missing));
         }
 
-        let mut complaints = Complaints::default();
+        let mut errors = FieldErrors::default();
         let vertical = vertical.and_then(Vertical::parse);
         if vertical.is_none() {
-            complaints.add(
+            errors.add(
                 "vertical",
                 "must be one of dining, fitness, entertainment, travel",
             );
         }
-        complaints.moment("datetime", datetime);
-        complaints.party_size(party_size);
+        errors.moment("datetime", datetime);
+        errors.party_size(party_size);
         if latitude.is_some_and(|it| !(-90.0..=90.0).contains(&it)) {
-            complaints.add("latitude", "must be -90 to 90");
+            errors.add("latitude", "must be -90 to 90");
         }
         if longitude.is_some_and(|it| !(-180.0..=180.0).contains(&it)) {
-            complaints.add("longitude", "must be -180 to 180");
+            errors.add("longitude", "must be -180 to 180");
         }
-        let vertical = complaints.settle(vertical)?;
+        let vertical = errors.finish(vertical)?;
 
-        let around = match (latitude, longitude, location) {
-            (Some(latitude), Some(longitude), _) => Some(Around::Point {
-                latitude,
-                longitude,
-            }),
-            (_, _, location) => location.and_then(resolve_place).map(Around::Place),
-        };
+        let around = SearchArea::of(latitude, longitude, location);
         let named = providers
             .filter(|named| !named.is_empty())
             .map(|named| named.into_iter().map(Provider::parse).collect())
-            .map(|known: Option<Vec<_>>| known.ok_or(Refusal::NoSearchProvider { named: true }))
+            .map(|known: Option<Vec<_>>| known.ok_or(ApiError::NoSearchProvider { named: true }))
             .transpose()?;
         Ok(Self {
             vertical,
-            around: around.ok_or(Refusal::LocationUnresolved)?,
+            around: around.ok_or(ApiError::LocationUnresolved)?,
             named,
         })
     }
 
-    /// The providers that search: those named, as far as they can search, else all that can.
-    fn providers(&self, organization: &Organization) -> Result<Vec<Provider>, Refusal> {
+    /// The providers to ask: those named, else all. Providers that do not search for the organization
+    /// are left out.
+    fn providers(&self, organization: &Organization) -> Result<Vec<Provider>, ApiError> {
         let candidates = self.named.as_deref().unwrap_or(&Provider::ALL);
         let usable: Vec<_> = candidates
             .iter()
@@ -103,28 +111,28 @@ impl Search {
             .filter(|it| organization.searches_with(*it))
             .collect();
         if usable.is_empty() {
-            return Err(Refusal::NoSearchProvider {
+            return Err(ApiError::NoSearchProvider {
                 named: self.named.is_some(),
             });
         }
         Ok(usable)
     }
 
-    /// The providers that answer, and those that fail, which is every provider near "Outage" and
-    /// provider C near "Partial Outage". When all fail, so does the search.
+    /// The providers that answer and those that fail: all of them near "Outage", provider C near
+    /// "Partial Outage". The search fails if all of them do.
     pub(crate) fn ask(
         &self,
         organization: &Organization,
-    ) -> Result<(Vec<Provider>, Vec<Provider>), Refusal> {
+    ) -> Result<(Vec<Provider>, Vec<Provider>), ApiError> {
         let fails = |provider: &Provider| match self.around {
-            Around::Place(Place::Outage) => true,
-            Around::Place(Place::PartialOutage) => *provider == Provider::C,
+            SearchArea::Place(Place::Outage) => true,
+            SearchArea::Place(Place::PartialOutage) => *provider == Provider::C,
             _ => false,
         };
         let (failed, answering): (Vec<_>, Vec<_>) =
             self.providers(organization)?.into_iter().partition(fails);
         if answering.is_empty() {
-            return Err(Refusal::SearchFailed(failed));
+            return Err(ApiError::SearchFailed(failed));
         }
         Ok((answering, failed))
     }
@@ -137,19 +145,19 @@ mod tests {
 
     const AT: &str = "2026-12-01T19:30:00+01:00";
 
-    fn read(body: &Value) -> Result<Search, Refusal> {
-        Search::read(body.as_object().unwrap())
+    fn read(body: &Value) -> Result<VenueSearch, ApiError> {
+        VenueSearch::read(body.as_object().unwrap())
     }
 
     #[test]
     fn every_missing_field_is_listed() {
         assert_eq!(
             read(&json!({})),
-            Err(Refusal::Missing(vec!["vertical", "datetime", "location"]))
+            Err(ApiError::Missing(vec!["vertical", "datetime", "location"]))
         );
         assert_eq!(
             read(&json!({"vertical": "dining", "datetime": AT, "latitude": 51.5})),
-            Err(Refusal::Missing(vec!["longitude"]))
+            Err(ApiError::Missing(vec!["longitude"]))
         );
     }
 
@@ -157,16 +165,16 @@ mod tests {
     fn types_come_before_what_is_missing() {
         assert_eq!(
             read(&json!({"party_size": "two"})),
-            Err(Refusal::wrong_type("party_size", "must be a whole number"))
+            Err(ApiError::wrong_type("party_size", "must be a whole number"))
         );
     }
 
     #[test]
     fn a_place_that_nobody_knows_is_refused_without_a_code() {
         let body = json!({"vertical": "dining", "datetime": AT, "location": "Atlantis"});
-        assert_eq!(read(&body), Err(Refusal::LocationUnresolved));
+        assert_eq!(read(&body), Err(ApiError::LocationUnresolved));
         assert_eq!(
-            Refusal::LocationUnresolved.answer().1.get("error_code"),
+            ApiError::LocationUnresolved.answer().1.get("error_code"),
             None
         );
     }
@@ -180,7 +188,7 @@ mod tests {
             }))
             .and_then(|search| search.ask(&organization))
         };
-        let failed = |it: &[Provider]| Err(Refusal::SearchFailed(it.to_vec()));
+        let failed = |it: &[Provider]| Err(ApiError::SearchFailed(it.to_vec()));
         assert_eq!(near("Outage", &[]), failed(&Provider::ALL));
         assert_eq!(
             near("Partial Outage", &[]),
@@ -202,7 +210,7 @@ mod tests {
             }))
             .and_then(|search| search.ask(organization))
         };
-        let none = |named| Err(Refusal::NoSearchProvider { named });
+        let none = |named| Err(ApiError::NoSearchProvider { named });
         assert_eq!(ask(&organization, &["provider_b"]), none(true));
         assert_eq!(ask(&organization, &["provider_z"]), none(true));
         organization.search_providers.clear();

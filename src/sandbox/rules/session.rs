@@ -3,13 +3,13 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-use super::fields::{Complaints, Fields};
-use super::refusal::Refusal;
+use super::api_error::ApiError;
+use super::fields::{FieldErrors, Fields};
 use crate::sandbox::seed::Provider;
 
-/// How long a texted code can be used.
+/// How long a code is valid.
 const CODE_LIFETIME: SignedDuration = SignedDuration::from_mins(10);
-/// How often a code can be tried.
+/// How many times a code can be tried.
 const CODE_ATTEMPTS: u8 = 5;
 /// How long a saved sign-in lasts.
 const SIGN_IN_LIFETIME: SignedDuration = SignedDuration::from_hours(30 * 24);
@@ -25,24 +25,24 @@ pub(crate) struct Session {
     pub(crate) provider: Provider,
     /// The person, as the organization names them.
     pub(crate) end_user: String,
-    /// Where the code was texted.
+    /// The phone number to which the code was sent.
     pub(crate) phone: String,
     pub(crate) code: String,
-    /// Tries that the code has left.
+    /// How many attempts are left.
     pub(crate) attempts_left: u8,
     pub(crate) created_at: Timestamp,
-    /// Since when the sign-in is saved.
+    /// When the sign-in was saved.
     pub(crate) active_since: Option<Timestamp>,
 }
 
 /// A session's `state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionState {
-    /// The code was texted.
+    /// The code was sent.
     Pending,
     /// The sign-in is saved.
     Active,
-    /// The code was not given in time, or too often wrong.
+    /// The code was not entered in time, or was wrong too often.
     Expired,
     /// The saved sign-in is too old to be used.
     Lapsed,
@@ -77,29 +77,29 @@ impl Session {
         }
     }
 
-    /// Tries a code: the session afterwards, and the refusal where the code is not the one.
-    pub(crate) fn verify(mut self, code: &str, now: Timestamp) -> (Self, Result<(), Refusal>) {
+    /// Tries a code. Returns the session afterwards, and an error if the code is wrong or no longer valid.
+    pub(crate) fn verify(mut self, code: &str, now: Timestamp) -> (Self, Result<(), ApiError>) {
         let outcome = match self.state(now) {
-            SessionState::Active => Err(Refusal::SessionActive),
-            SessionState::Lapsed => Err(Refusal::ReconnectRequired),
-            SessionState::Expired => Err(Refusal::InvalidCode),
+            SessionState::Active => Err(ApiError::SessionActive),
+            SessionState::Lapsed => Err(ApiError::ReconnectRequired),
+            SessionState::Expired => Err(ApiError::InvalidCode),
             SessionState::Pending if code == self.code => {
                 self.active_since = Some(now);
                 Ok(())
             }
             SessionState::Pending => {
                 self.attempts_left = self.attempts_left.saturating_sub(1);
-                Err(Refusal::InvalidCode)
+                Err(ApiError::InvalidCode)
             }
         };
         (self, outcome)
     }
 
-    /// Whether the person's account has a card on file, which only a saved sign-in can tell.
-    pub(crate) fn has_card(&self, now: Timestamp) -> Result<bool, Refusal> {
+    /// Whether the person's account has a card on file. Fails without a saved sign-in.
+    pub(crate) fn has_card(&self, now: Timestamp) -> Result<bool, ApiError> {
         match self.state(now) {
             SessionState::Active => Ok(!self.phone.ends_with('0')),
-            _ => Err(Refusal::ReconnectRequired),
+            _ => Err(ApiError::ReconnectRequired),
         }
     }
 }
@@ -113,15 +113,15 @@ pub(crate) struct ConnectRequest {
 
 impl ConnectRequest {
     /// Reads the body: types, then required fields and values.
-    pub(crate) fn read(body: &Map<String, Value>) -> Result<Self, Refusal> {
+    pub(crate) fn read(body: &Map<String, Value>) -> Result<Self, ApiError> {
         let fields = Fields::of(body);
         let end_user = fields.text("end_user")?;
         let provider = fields.text("provider")?;
         let phone = fields.text("phone")?;
-        let mut complaints = Complaints::default();
-        let end_user = complaints.required("end_user", end_user);
+        let mut errors = FieldErrors::default();
+        let end_user = errors.required("end_user", end_user);
         if provider.is_some_and(|it| Provider::parse(it) != Some(SESSION_PROVIDER)) {
-            complaints.add(
+            errors.add(
                 "provider",
                 format!(
                     "must be {}, which alone has sessions",
@@ -129,18 +129,18 @@ impl ConnectRequest {
                 ),
             );
         }
-        let phone = complaints.required("phone", phone);
+        let phone = errors.required("phone", phone);
         if phone.is_some_and(|it| !is_phone(it)) {
-            complaints.add("phone", "must be a telephone number");
+            errors.add("phone", "must be a telephone number");
         }
-        let (end_user, phone) = complaints.settle(end_user.zip(phone))?;
+        let (end_user, phone) = errors.finish(end_user.zip(phone))?;
         Ok(Self {
             end_user: end_user.to_owned(),
             phone: phone.trim().to_owned(),
         })
     }
 
-    /// The session that waits for the code.
+    /// The new session, pending until the code is entered.
     pub(crate) fn session(
         self,
         number: i64,
@@ -162,7 +162,7 @@ impl ConnectRequest {
     }
 }
 
-/// Digits, with what people write between them.
+/// Whether a text has at least 4 digits and only usual separators between them.
 fn is_phone(text: &str) -> bool {
     let (digits, rest): (Vec<char>, Vec<char>) = text.chars().partition(char::is_ascii_digit);
     digits.len() >= 4 && rest.iter().all(|it| "+-(). ".contains(*it))
@@ -204,22 +204,22 @@ mod tests {
         );
         assert_eq!(
             session.has_card(at("2026-12-21T12:09:59Z")),
-            Err(Refusal::ReconnectRequired)
+            Err(ApiError::ReconnectRequired)
         );
     }
 
     #[test]
     fn a_code_is_good_for_ten_minutes_and_five_tries() {
         let late = session("+441632960001").verify("123456", at("2026-11-21T12:10:00Z"));
-        assert_eq!(late.1, Err(Refusal::InvalidCode));
+        assert_eq!(late.1, Err(ApiError::InvalidCode));
         let mut tried = session("+441632960001");
         for _ in 0..5 {
             let (next, outcome) = tried.verify("000000", at("2026-11-21T12:01:00Z"));
-            assert_eq!(outcome, Err(Refusal::InvalidCode));
+            assert_eq!(outcome, Err(ApiError::InvalidCode));
             tried = next;
         }
         let (tried, outcome) = tried.verify("123456", at("2026-11-21T12:01:00Z"));
-        assert_eq!(outcome, Err(Refusal::InvalidCode));
+        assert_eq!(outcome, Err(ApiError::InvalidCode));
         assert_eq!(
             tried.state(at("2026-11-21T12:01:00Z")),
             SessionState::Expired
@@ -235,7 +235,7 @@ mod tests {
         }
         assert_eq!(
             session("0001").has_card(now),
-            Err(Refusal::ReconnectRequired)
+            Err(ApiError::ReconnectRequired)
         );
     }
 
@@ -246,8 +246,8 @@ mod tests {
             json!({"end_user": "ada"}),
             json!({"end_user": "ada", "phone": "+441632960001", "provider": "provider_a"}),
         ] {
-            let refusal = ConnectRequest::read(body.as_object().unwrap());
-            assert!(matches!(refusal, Err(Refusal::Invalid(_))), "{body}");
+            let error = ConnectRequest::read(body.as_object().unwrap());
+            assert!(matches!(error, Err(ApiError::Invalid(_))), "{body}");
         }
     }
 }

@@ -3,15 +3,15 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::code::ErrorCode;
+use super::error_code::ErrorCode;
 
-/// How long a booking may wait for its guest ("Limits", 5).
+/// How long a booking waits for its guest ("Limits", 5).
 pub(crate) const ACTION_WINDOW: SignedDuration = SignedDuration::from_mins(20);
 /// How long a payment approval may take.
 pub(crate) const PAYMENT_WINDOW: SignedDuration = SignedDuration::from_mins(15);
-/// How long a provider that does not confirm at once takes.
+/// How long a provider that does not confirm at once takes to confirm.
 pub(crate) const PROCESSING_TIME: SignedDuration = SignedDuration::from_secs(5);
-/// How often a one-time code may be tried.
+/// How many times a one-time code can be tried.
 pub(crate) const OTP_ATTEMPTS: u8 = 5;
 
 /// A booking's `status`.
@@ -39,16 +39,16 @@ impl Status {
     }
 }
 
-/// Where a booking stands, with what only that standing has.
+/// The state of a booking, with the data of that state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum State {
-    /// Accepted, and not yet answered by the provider. Never stored: the create goes on at once.
+pub(crate) enum BookingState {
+    /// Accepted, before the provider responds. Never stored.
     Requested,
     RequiresAction(Pause),
     Processing {
         until: Timestamp,
     },
-    /// `error` names a request that was refused and left the booking standing.
+    /// `error` is that of a refused request that did not change the booking.
     Confirmed {
         error: Option<ErrorCode>,
     },
@@ -59,18 +59,18 @@ pub(crate) enum State {
     Expired,
 }
 
-/// What a booking waits for, and until when.
+/// What a paused booking waits for, and until when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Pause {
     pub(crate) expires_at: Timestamp,
     pub(crate) ask: Ask,
 }
 
-/// What the guest is asked.
+/// What the guest is asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Ask {
-    /// The six digits that were texted.
+    /// The one-time code of six digits.
     Otp {
         code: String,
         attempts_left: u8,
@@ -83,13 +83,13 @@ pub(crate) enum Ask {
         amount: i64,
         currency: String,
     },
-    /// Further details that the venue wants to know.
+    /// Further details that the venue asks for.
     Details { fields: Vec<String> },
 }
 
 impl Pause {
-    /// Whether the time to answer is over. An approval is late from its deadline on; any other
-    /// booking is expired when it waited for *more* than its 20 minutes.
+    /// Whether the time to answer is over. A payment approval is late at its deadline; any other pause
+    /// ends after *more* than its 20 minutes.
     pub(crate) fn is_over(&self, now: Timestamp) -> bool {
         now >= self.due_at()
     }
@@ -104,8 +104,8 @@ impl Pause {
     }
 }
 
-impl State {
-    /// The status that the wire shows. A booking that was merely requested is processing.
+impl BookingState {
+    /// The status in JSON. A requested booking is processing.
     pub(crate) const fn status(&self) -> Status {
         match self {
             Self::Requested | Self::Processing { .. } => Status::Processing,
@@ -117,7 +117,7 @@ impl State {
         }
     }
 
-    /// The error that the wire shows.
+    /// The error code in JSON.
     pub(crate) const fn error(&self) -> Option<ErrorCode> {
         match self {
             Self::Confirmed { error } => *error,
@@ -133,7 +133,7 @@ impl State {
         }
     }
 
-    /// When time alone will move the booking on.
+    /// When the booking changes by time alone, if it does.
     pub(crate) fn due_at(&self) -> Option<Timestamp> {
         match self {
             Self::RequiresAction(pause) => Some(pause.due_at()),

@@ -1,31 +1,32 @@
-//! The life of a booking: the table of "States and transitions", as one function.
+//! The state machine of a booking: the table of "States and transitions" as one function.
 
 use jiff::Timestamp;
 
-use super::answer::Answer;
-use super::code::ErrorCode;
-use super::state::{Ask, Pause, State, Status};
+use super::continue_::ContinueRequest;
+use super::denial::Denial;
+use super::error_code::ErrorCode;
+use super::state::{Ask, BookingState, Pause, Status};
 use crate::sandbox::seed::Provider;
 
 /// What happens to a booking.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Event {
-    /// The provider took the booking.
+    /// The provider accepted the booking.
     Accepted,
-    /// The provider wants to know something first.
+    /// The provider asks the guest for something first.
     Asked(Pause),
-    /// The provider takes its time.
+    /// The provider confirms later.
     Deferred {
         until: Timestamp,
     },
-    /// The provider failed, or the slot was not to be had.
+    /// The provider failed, or the slot was not available.
     ProviderFailed(ErrorCode),
-    /// The guest answered; `payment` is what the processor will say to a payment's approval.
+    /// The guest answered. `payment` is what the processor does with an approved payment.
     Continued {
-        answer: Answer,
-        payment: Payment,
+        answer: ContinueRequest,
+        payment: PaymentOutcome,
     },
-    /// A change was asked for; `venue` is what the venue says to it.
+    /// A change was requested; `venue` is whether the venue accepts it.
     Modify {
         provider: Provider,
         venue: Result<(), ErrorCode>,
@@ -33,16 +34,16 @@ pub(crate) enum Event {
     Cancel {
         provider: Provider,
     },
-    /// Nothing but time.
+    /// Time passed.
     TimePassed,
 }
 
-/// What becomes of an approved payment.
+/// What the payment processor does with an approved payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Payment {
-    /// Of one that was approved in time.
+pub(crate) struct PaymentOutcome {
+    /// The result if it was approved in time.
     pub(crate) in_time: Result<(), ErrorCode>,
-    /// Of one whose approval came late.
+    /// The error if the approval came late.
     pub(crate) late: ErrorCode,
 }
 
@@ -72,40 +73,19 @@ impl EventKind {
     }
 }
 
-/// Why a request about a booking is refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Denial {
-    /// Nothing is being waited for.
-    NotPaused(Status),
-    /// The code is wrong.
-    InvalidOtp { attempts_left: u8 },
-    /// What is being waited for was not said: name and complaint of each field.
-    Unanswered(Vec<(String, String)>),
-    /// The `psp_response` is not the one that was asked for.
-    MalformedApproval,
-    /// The payment was answered after its deadline.
-    Late,
-    /// Only a confirmed booking can be changed or cancelled.
-    NotConfirmed(Status),
-    /// The provider cannot modify.
-    ModifyUnsupported,
-    /// The venue refused the change.
-    VenueRefused(ErrorCode),
-}
-
-/// Where an event leads: the state afterwards, the news of it, and the refusal where the
-/// request that brought it is refused.
+/// The effect of an event: the new state, the webhook event that reports it, and the denial if the
+/// request is refused.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Transition {
-    pub(crate) state: State,
-    pub(crate) news: Option<EventKind>,
+    pub(crate) state: BookingState,
+    pub(crate) webhook: Option<EventKind>,
     pub(crate) denial: Option<Denial>,
 }
 
 impl Transition {
-    /// The booking enters another status, which is news, unless it expires ("Events", 3).
-    fn to(state: State) -> Self {
-        let news = match state.status() {
+    /// The booking enters another status. A webhook event reports it, unless it expires ("Events", 3).
+    fn to(state: BookingState) -> Self {
+        let webhook = match state.status() {
             Status::RequiresAction => Some(EventKind::RequiresAction),
             Status::Processing => Some(EventKind::Processing),
             Status::Confirmed => Some(EventKind::Confirmed),
@@ -115,15 +95,15 @@ impl Transition {
         };
         Self {
             state,
-            news,
+            webhook,
             denial: None,
         }
     }
 
-    fn stay(state: &State) -> Self {
+    fn stay(state: &BookingState) -> Self {
         Self {
             state: state.clone(),
-            news: None,
+            webhook: None,
             denial: None,
         }
     }
@@ -136,74 +116,80 @@ impl Transition {
     }
 }
 
-/// What an event does to a booking, read off the table of "States and transitions".
-pub(crate) fn step(state: &State, event: &Event, now: Timestamp) -> Transition {
+/// Applies an event to the state of a booking.
+pub(crate) fn step(state: &BookingState, event: &Event, now: Timestamp) -> Transition {
     match (state, event) {
-        (State::Requested, Event::Accepted) => Transition::to(State::Confirmed { error: None }),
-        (State::Requested, Event::Asked(pause)) => {
-            Transition::to(State::RequiresAction(pause.clone()))
+        (BookingState::Requested, Event::Accepted) => {
+            Transition::to(BookingState::Confirmed { error: None })
         }
-        (State::Requested, Event::Deferred { until }) => {
-            Transition::to(State::Processing { until: *until })
+        (BookingState::Requested, Event::Asked(pause)) => {
+            Transition::to(BookingState::RequiresAction(pause.clone()))
         }
-        (_, Event::ProviderFailed(error)) => Transition::to(State::Failed { error: *error }),
+        (BookingState::Requested, Event::Deferred { until }) => {
+            Transition::to(BookingState::Processing { until: *until })
+        }
+        (_, Event::ProviderFailed(error)) => Transition::to(BookingState::Failed { error: *error }),
 
-        (State::RequiresAction(pause), Event::TimePassed) if pause.is_over(now) => {
+        (BookingState::RequiresAction(pause), Event::TimePassed) if pause.is_over(now) => {
             Transition::to(match pause.ask {
-                Ask::Payment { .. } => State::Failed {
+                Ask::Payment { .. } => BookingState::Failed {
                     error: ErrorCode::PaymentApprovalExpired,
                 },
-                Ask::Otp { .. } | Ask::Details { .. } => State::Expired,
+                Ask::Otp { .. } | Ask::Details { .. } => BookingState::Expired,
             })
         }
-        (State::Processing { until }, Event::TimePassed) if *until <= now => {
-            Transition::to(State::Confirmed { error: None })
+        (BookingState::Processing { until }, Event::TimePassed) if *until <= now => {
+            Transition::to(BookingState::Confirmed { error: None })
         }
 
-        // What was due has happened before the answer is heard.
-        (State::RequiresAction(pause), Event::Continued { .. }) if pause.is_over(now) => {
+        // The deadline has passed, which takes effect before the answer.
+        (BookingState::RequiresAction(pause), Event::Continued { .. }) if pause.is_over(now) => {
             let due = step(state, &Event::TimePassed, now);
             Transition {
-                news: due.news,
+                webhook: due.webhook,
                 ..step(&due.state, event, now)
             }
         }
-        (State::RequiresAction(pause), Event::Continued { answer, payment }) => {
-            resume(pause, answer, *payment)
+        (BookingState::RequiresAction(pause), Event::Continued { answer, payment }) => {
+            continue_paused(pause, answer, *payment)
         }
         (
-            State::Failed {
+            BookingState::Failed {
                 error: ErrorCode::PaymentApprovalExpired | ErrorCode::PaymentOutcomeUnknown,
             },
             Event::Continued { answer, payment },
         ) => match answer {
-            Answer::PspResponse(_) => Transition {
-                state: State::Failed {
+            ContinueRequest::PspResponse(_) => Transition {
+                state: BookingState::Failed {
                     error: payment.late,
                 },
-                news: None,
+                webhook: None,
                 denial: Some(Denial::Late),
             },
-            Answer::PspAbort => Transition::stay(state).denied(Denial::Late),
+            ContinueRequest::PspAbort => Transition::stay(state).denied(Denial::Late),
             _ => Transition::stay(state).denied(Denial::NotPaused(state.status())),
         },
         (_, Event::Continued { .. }) => {
             Transition::stay(state).denied(Denial::NotPaused(state.status()))
         }
 
-        (State::Confirmed { .. }, Event::Modify { provider, venue }) => match (provider, venue) {
-            (Provider::B | Provider::C, _) => {
-                Transition::stay(state).denied(Denial::ModifyUnsupported)
+        (BookingState::Confirmed { .. }, Event::Modify { provider, venue }) => {
+            match (provider, venue) {
+                (Provider::B | Provider::C, _) => {
+                    Transition::stay(state).denied(Denial::ModifyUnsupported)
+                }
+                (Provider::A, Err(code)) => {
+                    Transition::stay(state).denied(Denial::VenueRefused(*code))
+                }
+                (Provider::A, Ok(())) => Transition {
+                    webhook: Some(EventKind::Modified),
+                    ..Transition::stay(state)
+                },
             }
-            (Provider::A, Err(code)) => Transition::stay(state).denied(Denial::VenueRefused(*code)),
-            (Provider::A, Ok(())) => Transition {
-                news: Some(EventKind::Modified),
-                ..Transition::stay(state)
-            },
-        },
-        (State::Confirmed { .. }, Event::Cancel { provider }) => match provider {
-            Provider::A => Transition::to(State::Cancelled),
-            Provider::B | Provider::C => Transition::stay(&State::Confirmed {
+        }
+        (BookingState::Confirmed { .. }, Event::Cancel { provider }) => match provider {
+            Provider::A => Transition::to(BookingState::Cancelled),
+            Provider::B | Provider::C => Transition::stay(&BookingState::Confirmed {
                 error: Some(ErrorCode::CancellationUnsupported),
             }),
         },
@@ -217,39 +203,41 @@ pub(crate) fn step(state: &State, event: &Event, now: Timestamp) -> Transition {
     }
 }
 
-/// The rows of a paused booking whose guest answers in time.
-fn resume(pause: &Pause, answer: &Answer, payment: Payment) -> Transition {
-    let paused = || Transition::stay(&State::RequiresAction(pause.clone()));
-    let confirmed = || Transition::to(State::Confirmed { error: None });
-    let failed = |error| Transition::to(State::Failed { error });
+/// Applies the guest's answer to a paused booking in time.
+fn continue_paused(pause: &Pause, answer: &ContinueRequest, payment: PaymentOutcome) -> Transition {
+    let paused = || Transition::stay(&BookingState::RequiresAction(pause.clone()));
+    let confirmed = || Transition::to(BookingState::Confirmed { error: None });
+    let failed = |error| Transition::to(BookingState::Failed { error });
     match (&pause.ask, answer) {
-        (Ask::Otp { code, .. }, Answer::Otp(given)) if given == code => confirmed(),
-        (Ask::Otp { attempts_left, .. }, Answer::Otp(_)) => {
+        (Ask::Otp { code, .. }, ContinueRequest::Otp(given)) if given == code => confirmed(),
+        (Ask::Otp { attempts_left, .. }, ContinueRequest::Otp(_)) => {
             let attempts_left = attempts_left.saturating_sub(1);
             let next = if attempts_left == 0 {
                 failed(ErrorCode::OtpAttemptsExceeded)
             } else {
-                Transition::stay(&State::RequiresAction(pause.with_attempts(attempts_left)))
+                Transition::stay(&BookingState::RequiresAction(
+                    pause.with_attempts(attempts_left),
+                ))
             };
             next.denied(Denial::InvalidOtp { attempts_left })
         }
-        (Ask::Details { fields }, Answer::Details(given)) => {
-            let unanswered = Answer::unanswered(fields, given);
+        (Ask::Details { fields }, ContinueRequest::Details(given)) => {
+            let unanswered = ContinueRequest::unanswered(fields, given);
             if unanswered.is_empty() {
                 confirmed()
             } else {
                 paused().denied(Denial::Unanswered(unanswered))
             }
         }
-        (Ask::Payment { approval_id, .. }, Answer::PspResponse(given)) => {
-            if Answer::approves(given, approval_id) {
+        (Ask::Payment { approval_id, .. }, ContinueRequest::PspResponse(given)) => {
+            if ContinueRequest::approves(given, approval_id) {
                 payment.in_time.map_or_else(failed, |()| confirmed())
             } else {
                 paused().denied(Denial::MalformedApproval)
             }
         }
-        (Ask::Payment { .. }, Answer::PspAbort) => failed(ErrorCode::PaymentDeclined),
-        (ask, _) => paused().denied(Denial::Unanswered(Answer::wanted(ask))),
+        (Ask::Payment { .. }, ContinueRequest::PspAbort) => failed(ErrorCode::PaymentDeclined),
+        (ask, _) => paused().denied(Denial::Unanswered(ContinueRequest::wanted(ask))),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The cities that venues stand in.
+//! The cities of the venues.
 
 use std::sync::LazyLock;
 
@@ -6,28 +6,37 @@ use jiff::tz::{TimeZone, TimeZoneDatabase};
 
 use super::money::Currency;
 
-/// A city: what all of its venues have in common.
+/// A city, with what its venues have in common.
 #[derive(Debug)]
 pub(super) struct City {
     pub(super) name: &'static str,
     /// The city's part of a venue id.
     pub(super) slug: &'static str,
     pub(super) country: &'static str,
-    /// Degrees, of the city's centre: what its venues' own coordinates are held against.
+    /// The city's centre in degrees.
     #[cfg(test)]
     pub(super) latitude: f64,
     #[cfg(test)]
     pub(super) longitude: f64,
     pub(super) timezone_name: &'static str,
-    /// The zone itself, parsed when a slot of the city is first asked for.
+    /// The zone itself, parsed on first use.
     pub(super) timezone: LazyLock<TimeZone>,
     pub(super) currency: Currency,
 }
 
-/// The zone of the rules that the program carries. The system's own could differ from machine to
-/// machine, and slots may not; looking there would also walk its zone directory.
+impl City {
+    /// The city of a line of `venues.csv`.
+    pub(super) fn of_slug(slug: &str) -> Option<&'static Self> {
+        [&LONDON, &NEW_YORK, &PARIS, &TOKYO, &SYDNEY]
+            .into_iter()
+            .find(|it| it.slug == slug)
+    }
+}
+
+/// The zone from the bundled database. The system's could differ from machine to machine, which slots
+/// must not, and looking there would read its zone directory.
 fn zone(name: &'static str) -> TimeZone {
-    // Every name below is in the bundle, as a test shows.
+    // A test shows that every name below is bundled.
     TimeZoneDatabase::bundled()
         .get(name)
         .unwrap_or(TimeZone::UTC)

@@ -1,18 +1,20 @@
-//! What the sandbox offers: venues, the places they stand in, their slots and the scenarios they play.
+//! The sandbox's venues, with their places, slots and scenarios.
 //!
-//! All of it follows from tables and from arithmetic on (venue, day): nothing is stored, nothing is
-//! random, and no clock is read. The same venue and day give the same slots, with the same ids, on
+//! Everything follows from tables and from arithmetic on (venue, day): nothing is stored or truly
+//! random, and no clock is read. The same venue and day give the same slots with the same ids on
 //! every machine and in every version.
 
 mod city;
-mod draw;
-mod gazetteer;
 mod money;
 mod nearby;
+mod openings;
 mod place;
-mod programme;
+mod place_names;
 mod provider;
 mod scenario;
+mod scenario_venues;
+mod schedule;
+mod seeded_random;
 mod slot;
 mod slot_id;
 mod terms;
@@ -29,5 +31,6 @@ pub(crate) use scenario::Scenario;
 pub(crate) use slot::slot_at;
 pub(crate) use slot::{Slot, slot, slots_at, slots_on};
 pub(crate) use terms::{CancellationTerms, CardTerms};
-pub(crate) use venue::{Venue, venue};
+pub(crate) use venue::Venue;
+pub(crate) use venues::venue;
 pub(crate) use vertical::Vertical;

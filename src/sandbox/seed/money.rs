@@ -9,7 +9,7 @@ pub(crate) struct Money {
     pub(crate) currency: &'static str,
 }
 
-/// What a city charges in.
+/// The currency of a city.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Currency {
     Gbp,
@@ -30,8 +30,7 @@ impl Currency {
         }
     }
 
-    /// What the seed's reckoning in pence comes to here, rounded to a price one would print: to
-    /// half a unit, in Japan to a hundred yen. The rates are of the right order and fixed.
+    /// Converts pence into this currency at a fixed rate, rounded to half a unit, or to a hundred yen.
     pub(super) const fn price(self, pence: i64) -> Money {
         let (percent, step) = match self {
             Self::Gbp => (100, 50),

@@ -1,16 +1,17 @@
-//! What stands near a place or a point.
+//! The venues near a place or a point.
 
 use super::city;
 use super::place::Place;
-use super::venue::{Venue, venues};
+use super::venue::Venue;
+use super::venues::venues;
 use super::vertical::Vertical;
 
-/// How far a search by coordinates reaches.
+/// The radius of a search by coordinates.
 const REACH_KM: f64 = 50.0;
 const EARTH_RADIUS_KM: f64 = 6_371.0;
 
-/// The venues of a vertical at a place. An outage looks like the made-up city: what fails there is
-/// not the seed's matter.
+/// The venues of a vertical at a place. The places of outages have those of the made-up city; which
+/// providers fail there is decided elsewhere.
 pub(crate) fn near_place(place: &Place, vertical: Vertical) -> Vec<&'static Venue> {
     let city = match *place {
         Place::City(name) => name,
@@ -43,7 +44,7 @@ pub(crate) fn near_point(
     near
 }
 
-/// The way over ground between two points in degrees (haversine).
+/// The distance between two points in degrees (haversine).
 fn distance_km(from: (f64, f64), to: (f64, f64)) -> f64 {
     let half_chord = |one: f64, other: f64| ((other - one).to_radians() / 2.0).sin().powi(2);
     let a = half_chord(from.0, to.0)

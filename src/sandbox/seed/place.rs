@@ -1,11 +1,11 @@
-//! Places: what the text of a search's `location` names.
+//! Resolves the `location` of a search.
 
-use super::gazetteer::{NAMES, before};
+use super::place_names::{NAMES, before};
 
 /// Where a search looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// One of the five cities, by its name.
+    /// One of the five cities, by name.
     City(&'static str),
     /// The made-up city of the scenario venues.
     Sandbox,
@@ -15,11 +15,11 @@ pub(crate) enum Place {
     PartialOutage,
 }
 
-/// An address ends in at most so many parts that say where it is: area, city, region, country.
+/// At most this many parts at the end of an address name its place: area, city, region, country.
 const LAST_PARTS: usize = 4;
 
-/// What a text names; none for a place that nothing is known of. Case, spacing, punctuation, accents
-/// and postcodes do not matter, and an address may stand before the place, a comma between.
+/// The place that a text names; `None` if it is unknown. Case, spacing, punctuation, accents and
+/// postcodes are ignored, and an address and a comma may precede the place.
 pub(crate) fn resolve_place(text: &str) -> Option<Place> {
     let parts: Vec<String> = text
         .split(',')
@@ -44,8 +44,8 @@ pub(crate) fn resolve_place(text: &str) -> Option<Place> {
         .map(|it| Place::City(it.city.name))
 }
 
-/// Small letters without accents, words one blank apart, apostrophes gone, other signs blanks, and
-/// without the words that have a digit: house numbers and postcodes.
+/// Normalizes a text: lower case, no accents, single spaces, no punctuation, and no words with a digit
+/// (house numbers and postcodes).
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for letter in text.chars().flat_map(char::to_lowercase) {
@@ -62,12 +62,12 @@ fn plain(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Apostrophes, and the accents of a decomposed spelling.
+/// Whether a character is an apostrophe or a combining accent, which are dropped.
 fn is_mark(letter: char) -> bool {
     matches!(letter, '\'' | '’' | '\u{300}'..='\u{36f}')
 }
 
-/// The plain letters of an accented one; empty where there is nothing to do.
+/// The letters without accent; empty if the letter has none.
 fn unaccented(letter: char) -> &'static str {
     match letter {
         'à'..='å' | 'ā' | 'ă' | 'ą' => "a",
@@ -87,7 +87,7 @@ fn unaccented(letter: char) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::seed::venue::venues;
+    use crate::sandbox::seed::venues::venues;
 
     #[test]
     fn a_place_is_known_by_the_names_people_give_it() {

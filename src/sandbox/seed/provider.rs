@@ -1,7 +1,7 @@
 //! The three providers behind the service.
 
-/// Who takes a booking. A alone modifies and cancels at the venue, B alone has connected person
-/// sessions, C has neither ("Booking Service Interface Specification", opening).
+/// A provider. Only A modifies and cancels at the venue, only B has connected person sessions, C has
+/// neither ("Booking Service Interface Specification", opening).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Provider {
     A,
@@ -12,7 +12,7 @@ pub(crate) enum Provider {
 impl Provider {
     pub(crate) const ALL: [Self; 3] = [Self::A, Self::B, Self::C];
 
-    /// The provider's id on the wire.
+    /// The provider's id in JSON.
     pub(crate) const fn id(self) -> &'static str {
         match self {
             Self::A => "provider_a",
@@ -21,7 +21,7 @@ impl Provider {
         }
     }
 
-    /// The provider whose id this is.
+    /// The provider with this id.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.id() == text)
     }

@@ -1,35 +1,37 @@
-//! Slots: what can be booked, where and when.
+//! Availability slots.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{Timestamp, Zoned};
 
-use super::draw::Question;
 use super::money::Money;
-use super::programme::{Opening, Programme};
+use super::openings::Opening;
 use super::scenario::Scenario;
+use super::schedule::Schedule;
+use super::seeded_random::Purpose;
 use super::slot_id::SlotId;
 use super::terms::{CancellationTerms, CardTerms};
-use super::venue::{Venue, venues};
+use super::venue::Venue;
+use super::venues::venues;
 
 /// An availability slot ("Resources: Availability slot").
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Slot {
-    /// The `availability_id`; the whole slot follows from it.
+    /// The `availability_id`, from which the whole slot can be found again.
     pub(crate) id: String,
     /// The start, in the venue's zone.
     pub(crate) datetime: Zoned,
     pub(crate) duration_minutes: u32,
     pub(crate) seating: Option<&'static str>,
     pub(crate) price: Option<Money>,
-    /// Dining slots carry both terms, others neither.
+    /// Dining slots have both terms, others neither.
     pub(crate) card_terms: Option<CardTerms>,
     pub(crate) cancellation_terms: Option<CancellationTerms>,
     /// How many bookings the slot holds, at least one.
     pub(crate) capacity: u32,
 }
 
-/// The slots of the venue's local day, ascending by time, then by seating.
+/// The slots of the venue's local day, in order of time, then of seating.
 pub(crate) fn slots_on(venue: &Venue, day: Date) -> Vec<Slot> {
     venue
         .openings(day)
@@ -37,7 +39,7 @@ pub(crate) fn slots_on(venue: &Venue, day: Date) -> Vec<Slot> {
         .collect()
 }
 
-/// The slot of an availability id; none for an id that [`slots_on`] never gives.
+/// The slot of an availability id; `None` for an id that [`slots_on`] never returns.
 pub(crate) fn slot(id: &str) -> Option<(&'static Venue, Slot)> {
     let id = SlotId::parse(id)?;
     let venue = venues().iter().find(|it| SlotId::names(id.venue, it))?;
@@ -45,19 +47,19 @@ pub(crate) fn slot(id: &str) -> Option<(&'static Venue, Slot)> {
     slots.next().map(|slot| (venue, slot))
 }
 
-/// The slots that start at that instant, one a seating.
+/// The slots that start at an instant, one for each seating.
 pub(crate) fn slots_at(venue: &Venue, at: Timestamp) -> impl Iterator<Item = Slot> {
     venue.slots_where(at, |_| true)
 }
 
-/// The first slot that starts at that instant.
+/// The first slot that starts at an instant.
 #[cfg(test)]
 pub(crate) fn slot_at(venue: &Venue, at: Timestamp) -> Option<Slot> {
     slots_at(venue, at).next()
 }
 
 impl Venue {
-    /// The slots that start at the instant and are asked for.
+    /// The slots that start at an instant and satisfy `asked`.
     fn slots_where(
         &self,
         at: Timestamp,
@@ -72,12 +74,12 @@ impl Venue {
             .filter(move |&opening| opening.minute == minute && asked(opening))
             .filter_map(move |opening| {
                 let start = self.start(day, opening)?;
-                // Seconds, and the second of two equal wall times, are no slot's start.
+                // Neither a time with seconds nor the second of two equal local times starts a slot.
                 (start.timestamp() == at).then(|| self.slot(day, opening, start))
             })
     }
 
-    /// The instant of an opening; none where the clocks skip it.
+    /// The start of an opening; `None` if the clocks skip it.
     fn start(&self, day: Date, opening: Opening) -> Option<Zoned> {
         let wall = day.at(
             (opening.minute / 60) as i8,
@@ -90,12 +92,16 @@ impl Venue {
 
     fn slot(&self, day: Date, opening: Opening, start: Zoned) -> Slot {
         let (card_terms, cancellation_terms) = self.terms(&start).unzip();
-        let few = |bound| self.draw(day, opening).ask(Question::Capacity).below(bound) as u32;
-        let capacity = match (self.scenario, self.programme) {
+        let few = |bound| {
+            self.random_for(day, opening)
+                .for_purpose(Purpose::Capacity)
+                .below(bound) as u32
+        };
+        let capacity = match (self.scenario, self.schedule) {
             (Some(Scenario::LastTable), _) => 1,
-            // More than the creates of one window: who repeats a first try meets no full table.
+            // More than a rate limit's window allows, so that nobody who tries it out finds it full.
             (Some(_), _) => 20,
-            (None, Programme::Table) => 1 + few(4),
+            (None, Schedule::Table) => 1 + few(4),
             (None, _) => 2 + few(5),
         };
         Slot {
@@ -111,7 +117,7 @@ impl Venue {
     }
 }
 
-/// A wall time in its zone: none where the clocks skip it, the first where they repeat it.
+/// A local time in its zone: `None` if the clocks skip it, the first if they repeat it.
 fn unskipped(zone: &TimeZone, wall: DateTime) -> Option<Zoned> {
     let ambiguous = zone.to_ambiguous_zoned(wall);
     match ambiguous.offset() {
@@ -210,7 +216,7 @@ mod tests {
                 .collect();
             found
         };
-        // Years of days, so that the draws leave one in whatever they leave out.
+        // Years of days, so that some day has the opening that others leave out.
         let springs = (2027..2060).flat_map(|year| half_past_one(last_sunday(year, 3)));
         assert_eq!(springs.count(), 0);
         let autumns: Vec<_> = (2027..2060)

@@ -1,15 +1,15 @@
-//! Availability ids: opaque, of one length, and enough to find the slot again.
+//! Availability ids: opaque, of a fixed length, and sufficient to find the slot again.
 //!
 //! `slot_` and 24 characters of Crockford's base32 in lower case. Their 120 bits are, from the top:
 //! the start in seconds (40, biased, so that ids sort by start), a hash of the venue's id (40), the
-//! seating (5) and a check over all of these (35). The hash is of the id and not of a row's number,
-//! so that further venues leave existing ids alone. There is exactly one spelling of each.
+//! seating (5) and a checksum of all of these (35). It hashes the id, not a row number,
+//! so that new venues leave existing ids alone. Each slot has exactly one spelling.
 
 use std::fmt;
 
 use jiff::Timestamp;
 
-use super::draw::{Draw, Question};
+use super::seeded_random::{Purpose, SeededRandom};
 use super::venue::Venue;
 
 const PREFIX: &str = "slot_";
@@ -19,10 +19,10 @@ const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const VENUE_BITS: u32 = 40;
 const SEATING_BITS: u32 = 5;
 const CHECK_BITS: u32 = 35;
-/// Half of what 40 bits count: more seconds than there are on either side of 1970.
+/// Half the range of 40 bits: more seconds than the supported times have on either side of 1970.
 const BIAS: i64 = 1 << 39;
 
-/// What an availability id says.
+/// The contents of an availability id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SlotId {
     pub(super) start: Timestamp,
@@ -35,17 +35,17 @@ impl SlotId {
     pub(super) fn of(venue: &Venue, start: Timestamp, seating: u8) -> Self {
         Self {
             start,
-            venue: venue.key.bits(VENUE_BITS),
+            venue: venue.random.bits(VENUE_BITS),
             seating,
         }
     }
 
     /// Whether a venue hash is this venue's.
     pub(super) fn names(hash: u64, venue: &Venue) -> bool {
-        venue.key.bits(VENUE_BITS) == hash
+        venue.random.bits(VENUE_BITS) == hash
     }
 
-    /// Reads an id; none where a character, the length or the check is wrong.
+    /// Parses an id; `None` if a character, the length or the checksum is wrong.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let code = text.strip_prefix(PREFIX)?.as_bytes();
         if code.len() != LENGTH {
@@ -71,11 +71,11 @@ impl SlotId {
     }
 
     fn check(self) -> u64 {
-        Draw::about(PREFIX)
-            .ask(Question::IdCheck)
-            .and(self.seconds())
-            .and(self.venue)
-            .and(u64::from(self.seating))
+        SeededRandom::from_text(PREFIX)
+            .for_purpose(Purpose::IdCheck)
+            .with(self.seconds())
+            .with(self.venue)
+            .with(u64::from(self.seating))
             .bits(CHECK_BITS)
     }
 }
@@ -169,10 +169,10 @@ mod tests {
     fn no_text_makes_reading_an_id_panic() {
         let alphabet: Vec<char> = "0189abstoluz_-=AZ \n\0é漢😀\u{202e}".chars().collect();
         for number in 0..20_000 {
-            let draw = Draw::about("noise").and(number);
-            let length = draw.and(0).below(40);
+            let random = SeededRandom::from_text("noise").with(number);
+            let length = random.with(0).below(40);
             let noise: String = (1..=length)
-                .map(|at| alphabet[draw.and(at).below(alphabet.len() as u64) as usize])
+                .map(|at| alphabet[random.with(at).below(alphabet.len() as u64) as usize])
                 .collect();
             assert!(slot(&noise).is_none());
             assert!(slot(&format!("slot_{noise}")).is_none());

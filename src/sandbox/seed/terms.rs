@@ -2,58 +2,58 @@
 
 use jiff::{ToSpan, Zoned};
 
-use super::draw::Question;
 use super::money::Money;
-use super::programme::Programme;
+use super::schedule::Schedule;
+use super::seeded_random::Purpose;
 use super::venue::Venue;
 
-/// What a slot asks of the guest's card.
+/// What a slot requires of the guest's card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CardTerms {
-    /// Whether a card has to be given.
+    /// Whether a card is required.
     pub(crate) required: bool,
-    /// What is held on it, in minor units.
+    /// The amount held on the card, in minor units.
     pub(crate) hold_amount: Option<i64>,
     pub(crate) currency: Option<&'static str>,
-    /// The same for people.
+    /// The terms as a sentence.
     pub(crate) text: String,
 }
 
-/// What a cancellation costs.
+/// The cost of a cancellation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CancellationTerms {
-    /// Until when it is free; none: to the end.
+    /// Until when it is free; `None` if it always is.
     pub(crate) free_until: Option<Zoned>,
-    /// What it costs from then on, in minor units; none: nothing.
+    /// The fee from then on, in minor units; `None` if there is none.
     pub(crate) fee_amount: Option<i64>,
     pub(crate) currency: Option<&'static str>,
-    /// The same for people.
+    /// The terms as a sentence.
     pub(crate) text: String,
 }
 
-/// How a venue guards itself against empty tables.
+/// How a venue protects itself against guests who do not come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Policy {
-    /// Trust.
+    /// No conditions.
     Open,
-    /// No card, but a word in time.
+    /// No card; please cancel in time.
     Notice { hours: i64 },
-    /// A card, charged for a late cancellation.
+    /// A card, which a late cancellation charges.
     Guarantee { hours: i64, pence: i64 },
-    /// A card, on which an amount is held, and kept at a late cancellation.
+    /// A card with an amount held on it, which a late cancellation forfeits.
     Hold { hours: i64, pence: i64 },
 }
 
 impl Venue {
-    /// The terms of a slot of this venue; none outside dining.
+    /// The terms of a slot of this venue; `None` outside dining.
     pub(super) fn terms(&self, start: &Zoned) -> Option<(CardTerms, CancellationTerms)> {
-        let policy = match (self.programme, self.scenario) {
-            (Programme::Scenario, Some(scenario)) if scenario.is_payment() => Policy::Hold {
+        let policy = match (self.schedule, self.scenario) {
+            (Schedule::Scenario, Some(scenario)) if scenario.is_payment() => Policy::Hold {
                 hours: 24,
                 pence: 2_000,
             },
-            (Programme::Scenario, _) => Policy::Open,
-            (Programme::Table, _) => self.policy(start),
+            (Schedule::Scenario, _) => Policy::Open,
+            (Schedule::Table, _) => self.policy(start),
             _ => return None,
         };
         let money = |pence| self.home.currency.price(pence);
@@ -63,14 +63,14 @@ impl Venue {
         ))
     }
 
-    /// What the venue asks for a table at that time: little at lunch, more in the evening and at
-    /// dear houses.
+    /// The policy for a table at that time: lenient at lunch, stricter in the evening and at expensive
+    /// venues.
     fn policy(&self, start: &Zoned) -> Policy {
         let level = i64::from(self.price_level.unwrap_or(2));
         let pence = level * 1_000;
-        let draw = self.key.ask(Question::Policy);
+        let random = self.random.for_purpose(Purpose::Policy);
         let evening = start.hour() >= 17;
-        match (evening, level, draw.below(4)) {
+        match (evening, level, random.below(4)) {
             (false, 4, _) => Policy::Guarantee { hours: 24, pence },
             (false, _, 0) => Policy::Notice { hours: 2 },
             (false, _, _) | (true, 1, _) => Policy::Open,

@@ -17,7 +17,7 @@ impl Vertical {
         Self::Travel,
     ];
 
-    /// The word on the wire.
+    /// The name in JSON.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Dining => "dining",
@@ -27,7 +27,7 @@ impl Vertical {
         }
     }
 
-    /// The vertical that the wire's word names; nothing but the exact word does.
+    /// The vertical with exactly this name.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.as_str() == text)
     }

@@ -1,13 +1,13 @@
-//! Bookings: made, found, moved on.
+//! The table of bookings.
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::ledger::{Ledger, moment, unreadable};
+use super::tx::{Tx, invalid_column, moment};
+use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
-use crate::sandbox::rules::code::ErrorCode;
-use crate::sandbox::rules::refusal::Refusal;
-use crate::sandbox::rules::state::{State, Status};
+use crate::sandbox::rules::error_code::ErrorCode;
+use crate::sandbox::rules::state::{BookingState, Status};
 use crate::sandbox::rules::transition::{EventKind, Transition};
 use crate::sandbox::seed::Provider;
 
@@ -24,34 +24,34 @@ macro_rules! bookings {
     };
 }
 
-impl Ledger<'_> {
-    /// Keeps a new booking, which went where the transition says, and reports it.
-    pub(crate) fn open(
+impl Tx<'_> {
+    /// Inserts a new booking with the transition applied, and records its webhook events.
+    pub(crate) fn create_booking(
         &self,
         booking: &mut Booking,
         transition: Transition,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ApiError> {
         booking.state = transition.state;
         self.insert(booking)?;
-        self.report(booking, EventKind::Created, self.now)?;
-        if let Some(news) = transition.news {
-            self.report(booking, news, self.now)?;
+        self.record_event(booking, EventKind::Created, self.now)?;
+        if let Some(webhook) = transition.webhook {
+            self.record_event(booking, webhook, self.now)?;
         }
         Ok(())
     }
 
-    /// Moves a booking on, and reports the news.
+    /// Applies a transition to a booking, and records its webhook event.
     pub(crate) fn apply(
         &self,
         booking: &mut Booking,
         transition: Transition,
         at: Timestamp,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ApiError> {
         booking.state = transition.state;
         booking.updated_at = at;
         self.update(booking)?;
-        if let Some(news) = transition.news {
-            self.report(booking, news, at)?;
+        if let Some(webhook) = transition.webhook {
+            self.record_event(booking, webhook, at)?;
         }
         Ok(())
     }
@@ -67,7 +67,7 @@ impl Ledger<'_> {
             .optional()
     }
 
-    /// The booking that an idempotency key stands for.
+    /// The booking that was created with an idempotency key.
     pub(crate) fn booking_of_key(
         &self,
         organization: &str,
@@ -80,8 +80,12 @@ impl Ledger<'_> {
         .optional()
     }
 
-    /// From now on the key stands for the booking.
-    pub(crate) fn keep_key(&self, key: &str, booking: &Booking) -> rusqlite::Result<()> {
+    /// Remembers that the key created the booking.
+    pub(crate) fn save_idempotency_key(
+        &self,
+        key: &str,
+        booking: &Booking,
+    ) -> rusqlite::Result<()> {
         self.sql("INSERT INTO idempotency_keys VALUES (?, ?, ?)")?
             .execute((&booking.organization, key, booking.number))?;
         Ok(())
@@ -111,7 +115,7 @@ impl Ledger<'_> {
             .query_row([slot], |row| row.get(0))
     }
 
-    /// How much of the test allowance the organization used, counted up to `limit`.
+    /// How many bookings of the test allowance the organization used, counted up to `limit`.
     pub(crate) fn used_allowance(&self, organization: &str, limit: u32) -> rusqlite::Result<u32> {
         self.sql(
             "SELECT count(*) FROM \
@@ -120,7 +124,7 @@ impl Ledger<'_> {
         .query_row((organization, limit), |row| row.get(0))
     }
 
-    /// The booking that is due first by now, and when it was due.
+    /// The first booking that is due to change by time alone, and when it was due.
     pub(super) fn next_due_booking(&self) -> rusqlite::Result<Option<(Booking, Timestamp)>> {
         self.sql(bookings!(
             "WHERE due_at <= ? ORDER BY due_at, number LIMIT 1"
@@ -131,7 +135,7 @@ impl Ledger<'_> {
         .optional()
     }
 
-    fn insert(&self, booking: &Booking) -> Result<(), Refusal> {
+    fn insert(&self, booking: &Booking) -> Result<(), ApiError> {
         let columns = Columns::of(booking)?;
         self.sql(
             "INSERT INTO bookings VALUES (:number, :organization, :is_test, :provider, :venue_id, \
@@ -166,7 +170,7 @@ impl Ledger<'_> {
         Ok(())
     }
 
-    fn update(&self, booking: &Booking) -> Result<(), Refusal> {
+    fn update(&self, booking: &Booking) -> Result<(), ApiError> {
         let columns = Columns::of(booking)?;
         self.sql(
             "UPDATE bookings SET datetime = :datetime, party_size = :party_size, \
@@ -194,7 +198,7 @@ impl Ledger<'_> {
     }
 }
 
-/// The columns that follow from where a booking stands.
+/// The columns that follow from a booking's state.
 struct Columns<'a> {
     status: &'static str,
     error_code: Option<&'static str>,
@@ -206,7 +210,7 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn of(booking: &'a Booking) -> Result<Self, Refusal> {
+    fn of(booking: &'a Booking) -> Result<Self, ApiError> {
         let state = &booking.state;
         Ok(Self {
             status: state.status().as_str(),
@@ -220,8 +224,8 @@ impl<'a> Columns<'a> {
     }
 }
 
-fn json(value: &impl serde::Serialize) -> Result<String, Refusal> {
-    serde_json::to_string(value).map_err(|error| Refusal::Broken(error.to_string()))
+fn json(value: &impl serde::Serialize) -> Result<String, ApiError> {
+    serde_json::to_string(value).map_err(|error| ApiError::Broken(error.to_string()))
 }
 
 /// Reads a row of [`bookings!`].
@@ -233,11 +237,11 @@ fn booking(row: &Row<'_>) -> rusqlite::Result<Booking> {
         number: row.get(0)?,
         organization: row.get(1)?,
         is_test: row.get(2)?,
-        provider: Provider::parse(&provider).ok_or_else(|| unreadable(3, &provider))?,
+        provider: Provider::parse(&provider).ok_or_else(|| invalid_column(3, &provider))?,
         venue_id: row.get(4)?,
         datetime: row.get(5)?,
         party_size: row.get(6)?,
-        customer: serde_json::from_str(&customer).map_err(|_| unreadable(7, &customer))?,
+        customer: serde_json::from_str(&customer).map_err(|_| invalid_column(7, &customer))?,
         end_user: row.get(8)?,
         seating: row.get(9)?,
         pays_by_vendor: row.get(10)?,
@@ -245,32 +249,34 @@ fn booking(row: &Row<'_>) -> rusqlite::Result<Booking> {
         slot_id: row.get(12)?,
         state: state(row)?,
         last_modification: last_modification
-            .map(|it| serde_json::from_str(&it).map_err(|_| unreadable(16, &it)))
+            .map(|it| serde_json::from_str(&it).map_err(|_| invalid_column(16, &it)))
             .transpose()?,
         created_at: moment(row.get(17)?)?,
         updated_at: moment(row.get(18)?)?,
     })
 }
 
-/// Puts the state together from its columns.
-fn state(row: &Row<'_>) -> rusqlite::Result<State> {
+/// Reads the state from its columns.
+fn state(row: &Row<'_>) -> rusqlite::Result<BookingState> {
     let status: String = row.get(13)?;
     let error: Option<String> = row.get(14)?;
     let error = error
-        .map(|it| ErrorCode::parse(&it).ok_or_else(|| unreadable(14, &it)))
+        .map(|it| ErrorCode::parse(&it).ok_or_else(|| invalid_column(14, &it)))
         .transpose()?;
     Ok(match (status.as_str(), error) {
         ("requires_action", _) => {
             let pause: String = row.get(15)?;
-            State::RequiresAction(serde_json::from_str(&pause).map_err(|_| unreadable(15, &pause))?)
+            BookingState::RequiresAction(
+                serde_json::from_str(&pause).map_err(|_| invalid_column(15, &pause))?,
+            )
         }
-        ("processing", _) => State::Processing {
+        ("processing", _) => BookingState::Processing {
             until: moment(row.get(19)?)?,
         },
-        ("confirmed", error) => State::Confirmed { error },
-        ("failed", Some(error)) => State::Failed { error },
-        ("cancelled", _) => State::Cancelled,
-        ("expired", _) => State::Expired,
-        _ => return Err(unreadable(13, &status)),
+        ("confirmed", error) => BookingState::Confirmed { error },
+        ("failed", Some(error)) => BookingState::Failed { error },
+        ("cancelled", _) => BookingState::Cancelled,
+        ("expired", _) => BookingState::Expired,
+        _ => return Err(invalid_column(13, &status)),
     })
 }

@@ -1,4 +1,4 @@
-//! Deliveries of events, and their history.
+//! The tables of webhook deliveries and their attempts.
 
 use std::collections::HashSet;
 
@@ -6,32 +6,32 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::{OptionalExtension, Row};
 use serde_json::{Value, json};
 
-use super::ledger::{Ledger, moment};
-use crate::sandbox::rules::delivery::{Attempt, DeliveryState, after};
-use crate::sandbox::wire::id::Kind;
+use super::tx::{Tx, moment};
+use crate::sandbox::rules::delivery::{DeliveryAttempt, DeliveryState, after};
+use crate::sandbox::wire::id::IdKind;
 use crate::sandbox::wire::moment::Moment;
 
-/// How long an attempt is left to who began it, in real time. It outlives the attempt's deadline, so that only
-/// a process that died loses it to another.
+/// How long an attempt belongs to the process that began it, in real time. Longer than the timeout of an attempt, so
+/// that another process takes over only if the first one died.
 const LEASE: SignedDuration = SignedDuration::from_secs(15);
 
-/// A delivery that is to be attempted.
+/// A delivery to attempt.
 #[derive(Debug)]
-pub(crate) struct Errand {
+pub(crate) struct PendingDelivery {
     event: i64,
     pub(crate) booking: i64,
     pub(crate) url: String,
     pub(crate) secret: String,
     pub(crate) body: String,
-    /// The attempt's number, from 1.
+    /// The attempt's number, counted from 1.
     pub(crate) number: u32,
-    /// When it begins, by the sandbox's clock.
+    /// When the attempt begins, by the sandbox's clock.
     at: Timestamp,
 }
 
-impl Ledger<'_> {
-    /// Sends an event on its way, if the organization has a webhook URL.
-    pub(super) fn dispatch(&self, event: i64, organization: &str) -> rusqlite::Result<()> {
+impl Tx<'_> {
+    /// Queues the delivery of an event, if the organization has a webhook URL.
+    pub(super) fn queue_delivery(&self, event: i64, organization: &str) -> rusqlite::Result<()> {
         self.sql(
             "INSERT INTO deliveries (event, url, state, failures, next_attempt_at) \
              SELECT ?, settings ->> 'webhook_url', 'pending', 0, ? FROM organizations \
@@ -42,18 +42,18 @@ impl Ledger<'_> {
     }
 
     /// Whether an attempt is due.
-    pub(crate) fn has_errands(&self) -> rusqlite::Result<bool> {
+    pub(crate) fn has_due_deliveries(&self) -> rusqlite::Result<bool> {
         self.sql("SELECT 1 FROM deliveries WHERE next_attempt_at <= ? LIMIT 1")?
             .exists([self.now.as_millisecond()])
     }
 
-    /// Takes on attempts that are due, oldest event first, one of each booking that is not `busy`. They go to where
-    /// the organization wants them now; where it wants none any more, they are abandoned.
-    pub(crate) fn take_errands(
+    /// Leases up to `most` due deliveries, oldest event first, one for each booking that is not `busy`. They go to the
+    /// organization's present webhook URL; without one they are abandoned.
+    pub(crate) fn take_due_deliveries(
         &self,
         most: usize,
         mut busy: HashSet<i64>,
-    ) -> rusqlite::Result<Vec<Errand>> {
+    ) -> rusqlite::Result<Vec<PendingDelivery>> {
         let today = Timestamp::now();
         let mut due = self.sql(
             "SELECT d.event, e.booking, e.organization, e.body, \
@@ -77,16 +77,16 @@ impl Ledger<'_> {
                 ));
             }
         }
-        let mut errands = Vec::with_capacity(due.len());
+        let mut deliveries = Vec::with_capacity(due.len());
         for (event, booking, organization, body, attempts) in due {
             let organization = self.organization(&organization)?;
             let Some(url) = organization.webhook_url else {
-                self.settle(event, DeliveryState::Abandoned, None)?;
+                self.set_state(event, DeliveryState::Abandoned, None)?;
                 continue;
             };
             self.sql("UPDATE deliveries SET url = ?, leased_until = ? WHERE event = ?")?
                 .execute((&url, (today + LEASE).as_millisecond(), event))?;
-            errands.push(Errand {
+            deliveries.push(PendingDelivery {
                 event,
                 booking,
                 url,
@@ -96,34 +96,38 @@ impl Ledger<'_> {
                 at: self.now,
             });
         }
-        Ok(errands)
+        Ok(deliveries)
     }
 
-    /// Notes what came of an attempt. One whose delivery was forgotten meanwhile is nothing.
-    pub(crate) fn note_attempt(&self, errand: &Errand, attempt: &Attempt) -> rusqlite::Result<()> {
+    /// Records the outcome of an attempt. Does nothing if the delivery was deleted meanwhile.
+    pub(crate) fn record_attempt(
+        &self,
+        delivery: &PendingDelivery,
+        attempt: &DeliveryAttempt,
+    ) -> rusqlite::Result<()> {
         let failures: Option<u32> = self
             .sql(
                 "UPDATE deliveries SET failures = failures + 1 WHERE event = ? RETURNING failures",
             )?
-            .query_row([errand.event], |row| row.get(0))
+            .query_row([delivery.event], |row| row.get(0))
             .optional()?;
         let Some(failures) = failures else {
             return Ok(());
         };
         self.sql("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?)")?
             .execute((
-                errand.event,
-                errand.number,
-                errand.at.as_millisecond(),
-                attempt.answer.as_ref().ok(),
-                attempt.answer.as_ref().err(),
+                delivery.event,
+                delivery.number,
+                delivery.at.as_millisecond(),
+                attempt.outcome.as_ref().ok(),
+                attempt.outcome.as_ref().err(),
                 i64::try_from(attempt.latency_ms).unwrap_or(i64::MAX),
             ))?;
         let (state, next) = after(attempt, failures, self.now);
-        self.settle(errand.event, state, next)
+        self.set_state(delivery.event, state, next)
     }
 
-    /// Starts a delivery's schedule anew; false where there is no such delivery.
+    /// Restarts the schedule of a delivery; returns false if there is none for the event.
     pub(crate) fn resend(&self, event: i64) -> rusqlite::Result<bool> {
         let changed = self
             .sql(
@@ -134,7 +138,7 @@ impl Ledger<'_> {
         Ok(changed > 0)
     }
 
-    /// Every delivery with its attempts, in the order of their events; or that of one event.
+    /// Every delivery with its attempts, in the order of the events; only that of `event` if given.
     pub(crate) fn deliveries(&self, event: Option<i64>) -> rusqlite::Result<Vec<Value>> {
         self.sql(
             "SELECT d.event, e.kind, e.booking, d.url, d.state, d.next_attempt_at \
@@ -143,9 +147,9 @@ impl Ledger<'_> {
         )?
         .query_map([event], |row| {
             let mut delivery = json!({
-                "event_id": Kind::Event.id(row.get(0)?),
+                "event_id": IdKind::Event.id(row.get(0)?),
                 "type": row.get::<_, String>(1)?,
-                "booking_id": Kind::Booking.id(row.get(2)?),
+                "booking_id": IdKind::Booking.id(row.get(2)?),
                 "url": row.get::<_, String>(3)?,
                 "state": row.get::<_, String>(4)?,
                 "attempts": self.attempts(row.get(0)?)?,
@@ -167,7 +171,7 @@ impl Ledger<'_> {
         .collect()
     }
 
-    fn settle(
+    fn set_state(
         &self,
         event: i64,
         state: DeliveryState,

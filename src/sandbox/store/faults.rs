@@ -1,18 +1,19 @@
-//! Failures that were asked for, and used up.
+//! The table of configured faults.
 
 use rusqlite::Row;
 
-use super::ledger::{Ledger, unreadable};
 use super::number::next_number;
+use super::tx::{Tx, invalid_column};
 use crate::sandbox::rules::fault::{FaultRequest, covers};
 
-/// A fault that waits for its calls.
+/// A fault with requests left to apply to.
 pub(crate) struct WaitingFault {
     pub(crate) number: i64,
     pub(crate) request: FaultRequest,
 }
 
-impl Ledger<'_> {
+impl Tx<'_> {
+    /// Adds a fault.
     pub(crate) fn add_fault(&self, request: FaultRequest) -> rusqlite::Result<WaitingFault> {
         let number = next_number();
         self.sql("INSERT INTO faults VALUES (?, ?, ?, ?, ?)")?
@@ -33,15 +34,17 @@ impl Ledger<'_> {
             .collect()
     }
 
+    /// Whether any fault is configured.
     pub(crate) fn has_faults(&self) -> rusqlite::Result<bool> {
         self.sql("SELECT 1 FROM faults LIMIT 1")?.exists(())
     }
 
+    /// Deletes all faults.
     pub(crate) fn clear_faults(&self) -> rusqlite::Result<()> {
         self.sql("DELETE FROM faults")?.execute(()).map(|_| ())
     }
 
-    /// Uses the oldest fault that waits for such a call once.
+    /// Takes one use of the oldest fault that matches the request.
     pub(crate) fn take_fault(
         &self,
         method: &str,
@@ -69,7 +72,7 @@ fn waiting(row: &Row<'_>) -> rusqlite::Result<WaitingFault> {
             method: row.get(1)?,
             path: row.get(2)?,
             times: row.get(3)?,
-            fault: serde_json::from_str(&fault).map_err(|_| unreadable(4, &fault))?,
+            fault: serde_json::from_str(&fault).map_err(|_| invalid_column(4, &fault))?,
         },
     })
 }

@@ -1,30 +1,30 @@
-//! The inbox: text messages as guests and persons would receive them.
+//! The inbox: text messages as their recipients would see them.
 
 use serde_json::{Value, json};
 
-use super::ledger::{Ledger, moment};
 use super::number::next_number;
-use crate::sandbox::wire::id::Kind;
+use super::tx::{Tx, moment};
+use crate::sandbox::wire::id::IdKind;
 use crate::sandbox::wire::moment::Moment;
 
 /// What a message is about.
-pub(crate) enum About {
+pub(crate) enum MessageSubject {
     Booking(i64),
     Session(i64),
 }
 
-impl Ledger<'_> {
-    /// Texts a one-time code.
-    pub(crate) fn text(
+impl Tx<'_> {
+    /// Records a text message with a one-time code.
+    pub(crate) fn send_code(
         &self,
         recipient: &str,
         text: &str,
         code: &str,
-        about: &About,
+        about: &MessageSubject,
     ) -> rusqlite::Result<()> {
         let (booking, session) = match about {
-            About::Booking(number) => (Some(number), None),
-            About::Session(number) => (None, Some(number)),
+            MessageSubject::Booking(number) => (Some(number), None),
+            MessageSubject::Session(number) => (None, Some(number)),
         };
         self.sql("INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?)")?
             .execute((
@@ -47,16 +47,16 @@ impl Ledger<'_> {
         )?
         .query_map((), |row| {
             let mut message = json!({
-                "id": Kind::Message.id(row.get(0)?),
+                "id": IdKind::Message.id(row.get(0)?),
                 "to": row.get::<_, String>(1)?,
                 "text": row.get::<_, String>(2)?,
                 "code": row.get::<_, String>(3)?,
             });
             if let Some(booking) = row.get(4)? {
-                message["booking_id"] = json!(Kind::Booking.id(booking));
+                message["booking_id"] = json!(IdKind::Booking.id(booking));
             }
             if let Some(session) = row.get(5)? {
-                message["session_id"] = json!(Kind::Session.id(session));
+                message["session_id"] = json!(IdKind::Session.id(session));
             }
             message["created_at"] = json!(Moment(moment(row.get(6)?)?));
             Ok(message)

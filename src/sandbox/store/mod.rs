@@ -1,21 +1,21 @@
-//! What the sandbox remembers: one SQLite file that several processes share, or memory.
+//! The sandbox's state: one SQLite file that several processes share, or memory.
 //!
-//! One connection, prepared statements, and group commit: whoever writes hands a job to the
-//! [`queue`], all jobs that wait go into one transaction, and none is answered before it is
-//! committed. Reads run at once.
+//! One connection, prepared statements and group commit: a write adds a job to the [`queue`], all
+//! waiting jobs run in one transaction, and each gets its result after the commit. Reads run at
+//! once.
 
 mod bookings;
 mod deliveries;
 mod events;
 mod faults;
-mod ledger;
 mod messages;
 mod number;
 mod open;
 mod organizations;
 mod queue;
+mod rate_limits;
 mod sessions;
-mod windows;
+mod tx;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -25,34 +25,34 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
 use tokio::sync::Notify;
 
-pub(crate) use deliveries::Errand;
+pub(crate) use deliveries::PendingDelivery;
 pub(crate) use faults::WaitingFault;
-pub(crate) use ledger::Ledger;
-pub(crate) use messages::About;
+pub(crate) use messages::MessageSubject;
 pub(crate) use number::{one_time_code, reference};
 pub(crate) use open::{Database, OpenError, explain};
+pub(crate) use tx::Tx;
 
-use super::rules::refusal::Refusal;
+use super::rules::api_error::ApiError;
 use crate::platform::sqlite;
-use queue::{Job, Pending};
+use queue::{Job, PendingWrite};
 
-/// The size from which a log is folded into the file at a command's end. What is only in the log is lost with it, and a
-/// checkpoint takes two syncs: so it is paid for once in ten bookings or so.
+/// The size in bytes from which the log is checkpointed when the store is dropped. A checkpoint takes two syncs, so
+/// that it happens about once in ten bookings.
 const LARGE_LOG: u64 = 512 * 1024;
 
-/// The sandbox's memory.
+/// The sandbox's database.
 pub(crate) struct Store {
     connection: Mutex<Connection>,
-    /// Its file, unless it ends with the process.
+    /// The database file; `None` for one in memory.
     file: Option<PathBuf>,
     queue: Mutex<Vec<Box<dyn Job>>>,
     arrival: Notify,
-    /// The clock's offset in ms as it was last seen, for what need not be exact.
+    /// The clock's offset in milliseconds as last read, for [`Store::recent_now`].
     offset: AtomicI64,
 }
 
 impl Store {
-    /// Opens the database, and creates it where there is none.
+    /// Opens the database, creating it if necessary.
     pub(crate) fn open(database: &Database) -> Result<Self, OpenError> {
         Ok(Self {
             connection: Mutex::new(open::connect(database)?),
@@ -69,62 +69,62 @@ impl Store {
     /// The sandbox's clock.
     pub(crate) fn now(&self) -> rusqlite::Result<Timestamp> {
         let connection = self.lock();
-        let ledger = Ledger::at_present(&connection)?;
-        self.see(&ledger);
-        Ok(ledger.now)
+        let tx = Tx::begin(&connection)?;
+        self.remember_offset(&tx);
+        Ok(tx.now)
     }
 
-    /// The sandbox's clock as of the last request, without a look at the database.
+    /// The sandbox's clock, with the offset as last read, without reading the database.
     pub(crate) fn recent_now(&self) -> Timestamp {
         let offset = SignedDuration::from_millis(self.offset.load(Ordering::Relaxed));
         Timestamp::now().saturating_add(offset).unwrap_or_default()
     }
 
-    /// Reads. Where something is due by the clock, it happens first.
-    pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, Refusal>
+    /// Runs `work` without a transaction. If a booking is due to change by time alone, this becomes a
+    /// [`Store::write`], which applies the change first.
+    pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, ApiError>
     where
         T: Send + 'static,
-        F: FnOnce(&Ledger<'_>) -> Result<T, Refusal> + Send + 'static,
+        F: FnOnce(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
     {
         {
             let connection = self.lock();
-            let ledger = Ledger::at_present(&connection)?;
-            self.see(&ledger);
-            if !ledger.is_behind() {
-                return work(&ledger);
+            let tx = Tx::begin(&connection)?;
+            self.remember_offset(&tx);
+            if !tx.has_due_bookings() {
+                return work(&tx);
             }
         }
         self.write(work).await
     }
 
-    /// Writes: the work is done in a transaction, after what was due by the clock, and its result
-    /// is given out once that is committed. A refusal commits what led to it; only a broken
-    /// store takes the work back.
-    pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, Refusal>
+    /// Applies due changes, then runs `work` in a transaction, and returns its result after the commit.
+    /// An error commits what was written before it; only [`ApiError::Broken`] rolls back.
+    pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, ApiError>
     where
         T: Send + 'static,
-        F: FnOnce(&Ledger<'_>) -> Result<T, Refusal> + Send + 'static,
+        F: FnOnce(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
     {
-        let (job, answer) = Pending::job(work);
+        let (job, answer) = PendingWrite::job(work);
         self.waiting().push(job);
         self.arrival.notify_one();
         answer
             .await
-            .unwrap_or_else(|_| Err(Refusal::Broken("the store has stopped".to_owned())))
+            .unwrap_or_else(|_| Err(ApiError::Broken("the store has stopped".to_owned())))
     }
 
-    /// Commits what is written, for as long as it is polled.
+    /// Runs the queued writes, for as long as it is polled.
     pub(crate) async fn commit_writes(&self) {
         loop {
             self.arrival.notified().await;
-            // Whatever else is ready to write joins the same transaction.
+            // Lets other ready tasks add their writes to the same transaction.
             tokio::task::yield_now().await;
             let jobs = std::mem::take(&mut *self.waiting());
             queue::commit(&self.lock(), jobs);
         }
     }
 
-    /// Moves what is in the log into the file itself. What does not succeed now the next process does.
+    /// Checkpoints the log. If that fails, the next process does it.
     pub(crate) fn fold_in(&self) {
         self.fold_in_from(1);
     }
@@ -139,8 +139,8 @@ impl Store {
         }
     }
 
-    fn see(&self, ledger: &Ledger<'_>) {
-        self.offset.store(ledger.offset_ms, Ordering::Relaxed);
+    fn remember_offset(&self, tx: &Tx<'_>) {
+        self.offset.store(tx.offset_ms, Ordering::Relaxed);
     }
 
     fn lock(&self) -> MutexGuard<'_, Connection> {
@@ -160,7 +160,7 @@ impl Drop for Store {
     }
 }
 
-impl From<rusqlite::Error> for Refusal {
+impl From<rusqlite::Error> for ApiError {
     fn from(error: rusqlite::Error) -> Self {
         Self::Broken(format!("the sandbox's database: {error}"))
     }

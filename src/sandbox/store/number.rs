@@ -1,16 +1,16 @@
-//! Numbers for what is new, and what has to be random.
+//! Numbers of new rows, and random codes.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::Connection;
 
-/// The last number that was drawn, or met in a database.
+/// The last number that was given out or read from a database.
 static LAST: AtomicI64 = AtomicI64::new(0);
 
 /// A number that grows with the time of creation: the milliseconds of real time, then 21 bits that
-/// are random at the first draw in a millisecond and counted on from there. Real time, since the
-/// sandbox's clock can be reset, and what a number stood for before must not come back.
+/// start at random in each millisecond and count up. It is real time because the sandbox's clock can
+/// be reset, and a number must never be used again.
 pub(super) fn next_number() -> i64 {
     const RANDOM_BITS: u32 = 21;
     let millis = SystemTime::now()
@@ -22,12 +22,12 @@ pub(super) fn next_number() -> i64 {
     } else {
         last + 1
     };
-    // The store draws under its lock, so nobody else drew meanwhile.
+    // The store calls this under its lock, so that no other number was taken meanwhile.
     LAST.store(next, Ordering::Relaxed);
     next
 }
 
-/// Lets the numbers of a transaction begin after all that other processes committed.
+/// Makes the numbers of this transaction follow those that other processes committed.
 pub(super) fn count_on(connection: &Connection) -> rusqlite::Result<()> {
     let last = connection
         .prepare_cached(
@@ -47,7 +47,7 @@ pub(crate) fn one_time_code() -> String {
     format!("{:06}", 1 + random() % 999_999)
 }
 
-/// A reference that nobody guesses.
+/// A reference that cannot be guessed.
 pub(crate) fn reference(prefix: &str) -> String {
     format!("{prefix}{:08x}{:08x}", random(), random())
 }

@@ -1,4 +1,4 @@
-//! Opening the database: safe for several processes at once, the first time too.
+//! Opens the database. Several processes may do so at once, even to create it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,9 +10,9 @@ use crate::platform::sqlite::{self, Failure, Kind};
 /// Where a sandbox keeps its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Database {
-    /// In a file, created with mode 0600 where there is none.
+    /// In a file, which is created with mode 0600.
     File(PathBuf),
-    /// In memory, and in an unnamed temporary file as it grows: the state ends with the process.
+    /// In memory, spilling to an unnamed temporary file; deleted when the process ends.
     Memory,
 }
 
@@ -57,7 +57,7 @@ impl fmt::Display for OpenError {
 
 impl std::error::Error for OpenError {}
 
-/// The file. Commits are not synced one by one: a power cut may take the last of them, and never leaves half of one.
+/// The file. Commits are not synced one by one: a power cut may lose the last ones, but never leaves a partial one.
 const KIND: Kind = Kind {
     name: "the sandbox's database",
     // "bksb"
@@ -83,8 +83,8 @@ pub(super) fn connect(database: &Database) -> Result<Connection, OpenError> {
     })
 }
 
-/// A database of this process alone. Not SQLite's `:memory:`: that looks through all of its pages
-/// at almost every commit, until it is past 1 GB, and so slows down with every booking.
+/// A database of this process alone. SQLite's `:memory:` scans all of its pages at almost every commit
+/// until it exceeds 1 GB, so that it slows down with every booking; an unnamed file does not.
 fn ephemeral() -> rusqlite::Result<Connection> {
     let mut connection = Connection::open("")?;
     tune(&connection)?;
@@ -93,15 +93,15 @@ fn ephemeral() -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Pages and a cache that measured best; every commit costs a look through the cache's index, so
-/// that a larger one is not the faster one.
+/// Sets the page and cache sizes that measured fastest. Every commit scans the cache's index, so that
+/// a larger cache is slower.
 fn tune(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.pragma_update(None, "page_size", 8_192)?;
     connection.pragma_update(None, "cache_size", -16_384)
 }
 
-/// What a failure of SQLite means for the database.
+/// The error for a failure of SQLite after opening.
 pub(crate) fn explain(database: &Database, error: &rusqlite::Error) -> OpenError {
     OpenError {
         path: path(database),

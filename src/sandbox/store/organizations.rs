@@ -1,13 +1,13 @@
-//! Organizations' settings, and the venues they know.
+//! The tables of organizations' settings and of the venues that they found.
 
 use rusqlite::OptionalExtension;
 
-use super::ledger::{Ledger, unreadable};
+use super::tx::{Tx, invalid_column};
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::seed::Venue;
 
-impl Ledger<'_> {
-    /// The organization's settings; a fresh organization's where nobody changed them.
+impl Tx<'_> {
+    /// The organization's settings; the defaults if they were never changed.
     pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Organization> {
         let settings: Option<String> = self
             .sql("SELECT settings FROM organizations WHERE id = ?")?
@@ -15,10 +15,13 @@ impl Ledger<'_> {
             .optional()?;
         match settings {
             None => Ok(Organization::fresh(id)),
-            Some(settings) => serde_json::from_str(&settings).map_err(|_| unreadable(0, &settings)),
+            Some(settings) => {
+                serde_json::from_str(&settings).map_err(|_| invalid_column(0, &settings))
+            }
         }
     }
 
+    /// Stores the organization's settings.
     pub(crate) fn save_organization(&self, organization: &Organization) -> rusqlite::Result<()> {
         let settings = serde_json::json!(organization).to_string();
         self.sql("INSERT INTO organizations VALUES (?, ?) ON CONFLICT DO UPDATE SET settings = excluded.settings")?
@@ -26,7 +29,7 @@ impl Ledger<'_> {
         Ok(())
     }
 
-    /// The organization knows the venue from now on.
+    /// Remembers that a search of the organization returned the venue.
     pub(crate) fn learn_venue(&self, organization: &str, venue: &Venue) -> rusqlite::Result<()> {
         if venue.scenario.is_none() {
             self.sql("INSERT OR IGNORE INTO known_venues VALUES (?, ?)")?
@@ -35,7 +38,7 @@ impl Ledger<'_> {
         Ok(())
     }
 
-    /// Whether the organization knows the venue; scenario venues everybody knows.
+    /// Whether a search of the organization returned the venue. Always true of scenario venues.
     pub(crate) fn knows_venue(&self, organization: &str, venue: &Venue) -> rusqlite::Result<bool> {
         if venue.scenario.is_some() {
             return Ok(true);

@@ -1,35 +1,35 @@
-//! Group commit: many writers, one transaction.
+//! Group commit: the waiting writes run in one transaction.
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::ledger::Ledger;
 use super::number::count_on;
-use crate::sandbox::rules::refusal::Refusal;
+use super::tx::Tx;
+use crate::sandbox::rules::api_error::ApiError;
 
 /// A write that waits for its transaction.
 pub(super) trait Job: Send {
-    /// Does the work; false if it has to be taken back.
+    /// Does the work; returns false if it has to be rolled back.
     fn run(&mut self, connection: &Connection) -> bool;
 
-    /// Tells the writer what came of it: its own result, unless the transaction failed.
+    /// Sends the result to the caller: that of the work, or the error of the transaction.
     fn answer(self: Box<Self>, committed: &rusqlite::Result<()>);
 }
 
-/// Work, then its outcome, and who waits for it.
-pub(super) struct Pending<T, F> {
+/// The work, its outcome once it ran, and the caller that waits for it.
+pub(super) struct PendingWrite<T, F> {
     work: Option<F>,
-    outcome: Option<Result<T, Refusal>>,
-    writer: oneshot::Sender<Result<T, Refusal>>,
+    outcome: Option<Result<T, ApiError>>,
+    writer: oneshot::Sender<Result<T, ApiError>>,
 }
 
-impl<T, F> Pending<T, F>
+impl<T, F> PendingWrite<T, F>
 where
     T: Send + 'static,
-    F: FnOnce(&Ledger<'_>) -> Result<T, Refusal> + Send + 'static,
+    F: FnOnce(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
 {
-    /// The job that does the work, and where its outcome will be told.
-    pub(super) fn job(work: F) -> (Box<dyn Job>, oneshot::Receiver<Result<T, Refusal>>) {
+    /// The job for `work`, and the receiver of its result.
+    pub(super) fn job(work: F) -> (Box<dyn Job>, oneshot::Receiver<Result<T, ApiError>>) {
         let (writer, answer) = oneshot::channel();
         let job = Self {
             work: Some(work),
@@ -40,47 +40,47 @@ where
     }
 }
 
-impl<T, F> Job for Pending<T, F>
+impl<T, F> Job for PendingWrite<T, F>
 where
     T: Send,
-    F: FnOnce(&Ledger<'_>) -> Result<T, Refusal> + Send,
+    F: FnOnce(&Tx<'_>) -> Result<T, ApiError> + Send,
 {
     fn run(&mut self, connection: &Connection) -> bool {
         if let Some(work) = self.work.take() {
-            self.outcome = Some(up_to_date(connection).and_then(|ledger| work(&ledger)));
+            self.outcome = Some(up_to_date(connection).and_then(|tx| work(&tx)));
         }
-        !matches!(self.outcome, Some(Err(Refusal::Broken(_))))
+        !matches!(self.outcome, Some(Err(ApiError::Broken(_))))
     }
 
     fn answer(self: Box<Self>, committed: &rusqlite::Result<()>) {
         let outcome = match committed {
             Ok(()) => self.outcome,
-            Err(error) => Some(Err(Refusal::Broken(format!(
+            Err(error) => Some(Err(ApiError::Broken(format!(
                 "the sandbox's database: {error}"
             )))),
         };
         if let Some(outcome) = outcome {
-            // A writer that went away meanwhile does not want to know.
+            // The caller may have gone away meanwhile.
             let _ = self.writer.send(outcome);
         }
     }
 }
 
-/// The ledger with everything done that was due by its clock.
-fn up_to_date(connection: &Connection) -> Result<Ledger<'_>, Refusal> {
-    let ledger = Ledger::at_present(connection)?;
-    if ledger.is_behind() {
-        ledger.catch_up()?;
+/// The transaction, after the changes that were due by its clock.
+fn up_to_date(connection: &Connection) -> Result<Tx<'_>, ApiError> {
+    let tx = Tx::begin(connection)?;
+    if tx.has_due_bookings() {
+        tx.apply_due_bookings()?;
     }
-    Ok(ledger)
+    Ok(tx)
 }
 
-/// Runs the jobs in one transaction, each in a savepoint of its own, so that one that breaks does
-/// not take the others along; then answers them.
+/// Runs the jobs in one transaction, each in its own savepoint, so that one can be rolled back alone;
+/// then sends the results.
 pub(super) fn commit(connection: &Connection, mut jobs: Vec<Box<dyn Job>>) {
     let committed = run_all(connection, &mut jobs);
     if committed.is_err() && !connection.is_autocommit() {
-        // The error that is told is the first; if this fails too, the next BEGIN will say so.
+        // If this fails too, the next BEGIN reports it.
         let _ = connection.execute_batch("ROLLBACK");
     }
     for job in jobs {

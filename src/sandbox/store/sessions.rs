@@ -1,8 +1,8 @@
-//! Sessions: made, found, moved on, destroyed.
+//! The table of sessions.
 
 use rusqlite::{OptionalExtension, Row};
 
-use super::ledger::{Ledger, moment, unreadable};
+use super::tx::{Tx, invalid_column, moment};
 use crate::sandbox::rules::session::Session;
 use crate::sandbox::seed::Provider;
 
@@ -17,8 +17,8 @@ macro_rules! sessions {
     };
 }
 
-impl Ledger<'_> {
-    /// Keeps a session, new or moved on.
+impl Tx<'_> {
+    /// Inserts or updates a session.
     pub(crate) fn save_session(&self, session: &Session) -> rusqlite::Result<()> {
         self.sql("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")?
             .execute((
@@ -59,7 +59,7 @@ impl Ledger<'_> {
         .collect()
     }
 
-    /// Destroys a session with its saved sign-in.
+    /// Deletes a session with its saved sign-in.
     pub(crate) fn delete_session(&self, session: &Session) -> rusqlite::Result<()> {
         self.sql("DELETE FROM sessions WHERE number = ?")?
             .execute([session.number])?;
@@ -74,7 +74,7 @@ fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
     Ok(Session {
         number: row.get(0)?,
         organization: row.get(1)?,
-        provider: Provider::parse(&provider).ok_or_else(|| unreadable(2, &provider))?,
+        provider: Provider::parse(&provider).ok_or_else(|| invalid_column(2, &provider))?,
         end_user: row.get(3)?,
         phone: row.get(4)?,
         code: row.get(5)?,

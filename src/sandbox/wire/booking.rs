@@ -3,13 +3,13 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::id::Kind;
+use super::id::IdKind;
 use super::moment::Moment;
 use crate::sandbox::rules::booking::{Booking, Customer};
 use crate::sandbox::rules::state::{Ask, Pause};
 use crate::sandbox::seed;
 
-/// A booking as the calls answer it.
+/// The booking document.
 #[derive(Serialize)]
 pub(crate) struct BookingDocument<'a> {
     id: String,
@@ -46,7 +46,7 @@ pub(crate) struct BookingSummary<'a> {
     outcome: Outcome<'a>,
 }
 
-/// What document and summary say alike about where the booking stands.
+/// The fields that document and summary share.
 #[derive(Serialize)]
 struct Outcome<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,7 +75,7 @@ impl<'a> BookingDocument<'a> {
             .filter(|pause| matches!(pause.ask, Ask::Payment { .. }))
             .map(|pause| Moment(pause.expires_at));
         Self {
-            id: Kind::Booking.id(booking.number),
+            id: IdKind::Booking.id(booking.number),
             object: "booking",
             status: booking.state.status().as_str(),
             provider: booking.provider.id(),
@@ -98,7 +98,7 @@ impl<'a> BookingDocument<'a> {
 impl<'a> BookingSummary<'a> {
     pub(crate) fn of(booking: &'a Booking) -> Self {
         Self {
-            id: Kind::Booking.id(booking.number),
+            id: IdKind::Booking.id(booking.number),
             object: "booking",
             status: booking.state.status().as_str(),
             provider: booking.provider.id(),
@@ -125,7 +125,7 @@ impl<'a> Outcome<'a> {
     }
 }
 
-/// What the guest is asked for; a one-time code itself is never in it.
+/// What the guest is asked for. It never contains the one-time code.
 fn next_action(pause: &Pause, booking: &Booking) -> Value {
     match &pause.ask {
         Ask::Otp {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::booking::BookingSummary;
-use super::id::Kind;
+use super::id::IdKind;
 use super::moment::Moment;
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::transition::EventKind;
@@ -27,7 +27,7 @@ struct EventData<'a> {
 impl<'a> EventDocument<'a> {
     pub(crate) fn of(number: i64, kind: EventKind, booking: &'a Booking, at: Timestamp) -> Self {
         Self {
-            id: Kind::Event.id(number),
+            id: IdKind::Event.id(number),
             object: "event",
             r#type: kind.as_str(),
             created_at: Moment(at),

@@ -1,13 +1,13 @@
-//! Opaque ids: a prefix and a number that grows with the time of creation, in an alphabet that sorts
-//! as the numbers do.
+//! Opaque ids: a prefix and a number that grows with the time of creation, in an alphabet that keeps
+//! their order.
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-/// Characters that 63 bits take, at 5 bits each.
+/// The digits of 63 bits, at 5 bits each.
 const LENGTH: u32 = 13;
 
-/// What an id stands for.
+/// What an id identifies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum IdKind {
     Booking,
     Event,
     Fault,
@@ -15,7 +15,7 @@ pub(crate) enum Kind {
     Session,
 }
 
-impl Kind {
+impl IdKind {
     const fn prefix(self) -> &'static str {
         match self {
             Self::Booking => "bk_",
@@ -38,7 +38,7 @@ impl Kind {
         id
     }
 
-    /// The number of an id; none where it is no id of this kind.
+    /// The number of an id; `None` if it is not an id of this kind.
     pub(crate) fn number(self, id: &str) -> Option<i64> {
         let digits = id.strip_prefix(self.prefix())?;
         if digits.len() != 13 || digits > "7zzzzzzzzzzzz" {
@@ -58,13 +58,13 @@ mod tests {
     #[test]
     fn ids_sort_as_their_numbers_and_lead_back_to_them() {
         let numbers = [0, 1, 31, 32, 1 << 40, i64::MAX];
-        let ids = numbers.map(|it| Kind::Booking.id(it));
+        let ids = numbers.map(|it| IdKind::Booking.id(it));
         assert!(ids.is_sorted());
         assert_eq!(
-            ids.clone().map(|it| Kind::Booking.number(&it)),
+            ids.clone().map(|it| IdKind::Booking.number(&it)),
             numbers.map(Some)
         );
-        assert_eq!(Kind::Event.number(&ids[1]), None);
+        assert_eq!(IdKind::Event.number(&ids[1]), None);
     }
 
     #[test]
@@ -77,7 +77,7 @@ mod tests {
             "bk_0000000000o00",
             "bk_é00000000000",
         ] {
-            assert_eq!(Kind::Booking.number(id), None, "{id}");
+            assert_eq!(IdKind::Booking.number(id), None, "{id}");
         }
     }
 }

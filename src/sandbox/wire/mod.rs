@@ -1,4 +1,4 @@
-//! The documents of the wire, in the field order of the contract. Pure: values in, JSON out.
+//! The JSON documents, with the fields in the order of the contract.
 
 pub(crate) mod booking;
 pub(crate) mod event;

@@ -1,9 +1,10 @@
-//! Points in time as the service writes them.
+//! Times as the service writes them.
 
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
-/// RFC 3339 in UTC with three digits of a second's fraction, always, so that their texts sort as they do.
+/// A time that is written as RFC 3339 in UTC, always with milliseconds, so that the texts sort as the
+/// times do.
 #[derive(Clone, Copy)]
 pub(crate) struct Moment(pub(crate) Timestamp);
 

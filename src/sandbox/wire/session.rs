@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::id::Kind;
+use super::id::IdKind;
 use super::moment::Moment;
 use crate::sandbox::rules::session::Session;
 
-/// A session as the calls answer it. Neither phone nor code is in it.
+/// The session document. It contains neither the phone number nor the code.
 #[derive(Serialize)]
 pub(crate) struct SessionDocument<'a> {
     id: String,
@@ -19,10 +19,10 @@ pub(crate) struct SessionDocument<'a> {
 }
 
 impl<'a> SessionDocument<'a> {
-    /// The session as it stands at that time.
+    /// The document of a session at that time.
     pub(crate) fn of(session: &'a Session, now: Timestamp) -> Self {
         Self {
-            id: Kind::Session.id(session.number),
+            id: IdKind::Session.id(session.number),
             object: "session",
             provider: session.provider.id(),
             state: session.state(now).as_str(),

@@ -51,7 +51,7 @@ struct Cancellation<'a> {
 }
 
 impl<'a> SlotDocument<'a> {
-    /// The slot as it is offered to so many guests.
+    /// The document of a slot for a party of this size.
     pub(crate) fn of(slot: &'a Slot, party_size: u8) -> Self {
         Self {
             availability_id: &slot.id,
@@ -97,7 +97,7 @@ impl<'a> Cancellation<'a> {
     }
 }
 
-/// A time in the venue's own zone: RFC 3339 with its offset, without a zone name.
+/// A local time as RFC 3339 with its offset, without the name of the zone.
 pub(crate) fn local_time(at: &Zoned) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }

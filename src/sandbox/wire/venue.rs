@@ -11,7 +11,7 @@ pub(crate) struct VenueDocument {
     venue_id: &'static str,
     name: &'static str,
     vertical: &'static str,
-    /// None where several serve the venue, and `providers` tells which.
+    /// `None` if several serve the venue; `providers` then lists them.
     provider: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     providers: Option<Vec<&'static str>>,
@@ -29,7 +29,7 @@ pub(crate) struct VenueDocument {
 }
 
 impl VenueDocument {
-    /// `distance` in km from where the search stood.
+    /// The document of a venue; `distance` in km from the point of the search.
     pub(crate) fn of(venue: &'static Venue, distance: Option<f64>) -> Self {
         let provider = sole_provider(venue);
         Self {

@@ -1,15 +1,15 @@
 //! `POST /v1/bookings/{booking_id}/cancel`.
 
-use super::super::door::Visit;
 use super::super::reply::Outcome;
-use super::{find, happen};
+use super::super::request_context::RequestContext;
+use super::{apply, find};
 use crate::sandbox::rules::fields::Fields;
 use crate::sandbox::rules::transition::Event;
 
-/// Cancels a booking. The reason is for the venue, and shows nowhere.
-pub(in super::super) fn cancel(visit: &Visit<'_, '_>) -> Outcome {
-    Fields::of(&visit.call.fields()?).text("reason")?;
-    let booking = find(visit)?;
+/// Cancels a booking. The reason is checked but not stored.
+pub(in super::super) fn cancel(context: &RequestContext<'_, '_>) -> Outcome {
+    Fields::of(&context.request.fields()?).text("reason")?;
+    let booking = find(context)?;
     let provider = booking.provider;
-    happen(visit, booking, &Event::Cancel { provider })
+    apply(context, booking, &Event::Cancel { provider })
 }

@@ -1,72 +1,71 @@
 //! `POST /v1/bookings`.
 
-use super::super::door::Visit;
 use super::super::reply::{Outcome, Reply};
-use super::super::sessions::signed_in;
-use super::super::slots::choose;
+use super::super::request_context::RequestContext;
+use super::super::sessions::require_session;
+use super::super::slots::{choose_slot, with_held};
 use super::super::venues::known_venue;
 use crate::sandbox::rules::access::KeyKind;
+use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::create::CreateRequest;
-use crate::sandbox::rules::placement::{Draws, place};
-use crate::sandbox::rules::refusal::Refusal;
-use crate::sandbox::rules::state::{Ask, State};
+use crate::sandbox::rules::provider_response::{GeneratedCodes, respond};
+use crate::sandbox::rules::state::{Ask, BookingState};
 use crate::sandbox::rules::transition::step;
 use crate::sandbox::seed;
-use crate::sandbox::store::{About, one_time_code, reference};
+use crate::sandbox::store::{MessageSubject, one_time_code, reference};
 use crate::sandbox::wire::booking::BookingDocument;
 use crate::sandbox::wire::slot::local_time;
 
-/// The booking that the call's idempotency key stands for already.
-pub(in super::super) fn replay(visit: &Visit<'_, '_>) -> Result<Option<Reply>, Refusal> {
-    let Some(key) = visit.call.idempotency_key() else {
+/// The booking that was created with the request's idempotency key, if there is one.
+pub(in super::super) fn replay(
+    context: &RequestContext<'_, '_>,
+) -> Result<Option<Reply>, ApiError> {
+    let Some(key) = context.request.idempotency_key() else {
         return Ok(None);
     };
-    visit
-        .ledger
-        .booking_of_key(&visit.organization.id, &key)?
+    context
+        .tx
+        .booking_of_key(&context.organization.id, &key)?
         .map(|booking| Reply::ok(&BookingDocument::of(&booking)))
         .transpose()
 }
 
-/// Creates a booking. One that fails is created too.
-pub(in super::super) fn create(visit: &Visit<'_, '_>) -> Outcome {
-    let ledger = visit.ledger;
-    let now = ledger.now;
-    let request = CreateRequest::read(&visit.call.fields()?, now)?;
-    let venue = known_venue(visit, &request.venue_id)?;
+/// Creates a booking, even one that fails at once.
+pub(in super::super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
+    let tx = context.tx;
+    let now = tx.now;
+    let request = CreateRequest::read(&context.request.fields()?, now)?;
+    let venue = known_venue(context, &request.venue_id)?;
     let provider = request.provider(venue)?;
     request.check_guest(provider)?;
     let offered = request.offered_slot(venue)?;
     if let Some(end_user) = request.needs_session(provider) {
-        signed_in(visit, end_user, provider)?;
+        require_session(context, end_user, provider)?;
     }
-    request.check_payment(&visit.organization, venue, provider)?;
+    request.check_payment(&context.organization, venue, provider)?;
 
     let slot = match offered {
-        Some(slot) => {
-            let held = ledger.held(&slot.id)?;
-            Some((slot, held))
-        }
-        None => choose(ledger, venue, request.at, |_| true)?,
+        Some(slot) => Some(with_held(tx, slot)?),
+        None => choose_slot(tx, venue, request.at, |_| true)?,
     };
-    let draws = || Draws {
+    let generate = || GeneratedCodes {
         otp: one_time_code(),
         approval_id: reference("psp_"),
     };
-    let said = place(
+    let event = respond(
         venue,
         slot.as_ref().map(|(slot, held)| (slot, *held)),
         request.pays_by_vendor,
         (&request.customer, request.party_size),
-        draws,
+        generate,
         now,
     );
     let datetime = local_time(&request.at.to_zoned(venue.timezone()));
     let mut booking = Booking {
-        number: ledger.new_number(),
-        organization: visit.organization.id.clone(),
-        is_test: visit.key.kind == KeyKind::Test,
+        number: tx.new_number(),
+        organization: context.organization.id.clone(),
+        is_test: context.key.kind == KeyKind::Test,
         provider,
         venue_id: request.venue_id,
         datetime,
@@ -80,28 +79,31 @@ pub(in super::super) fn create(visit: &Visit<'_, '_>) -> Outcome {
         pays_by_vendor: request.pays_by_vendor,
         webhook_url: request.webhook_url,
         slot_id: slot.map(|(it, _)| it.id),
-        state: State::Requested,
+        state: BookingState::Requested,
         last_modification: None,
         created_at: now,
         updated_at: now,
     };
-    let transition = step(&booking.state, &said, now);
-    ledger.open(&mut booking, transition)?;
-    text_code(visit, &booking)?;
-    if let Some(key) = visit.call.idempotency_key() {
-        ledger.keep_key(&key, &booking)?;
+    let transition = step(&booking.state, &event, now);
+    tx.create_booking(&mut booking, transition)?;
+    send_code(context, &booking)?;
+    if let Some(key) = context.request.idempotency_key() {
+        tx.save_idempotency_key(&key, &booking)?;
     }
     Reply::created(&BookingDocument::of(&booking))
 }
 
-/// Texts the guest the code that the booking waits for, if it does.
-fn text_code(visit: &Visit<'_, '_>, booking: &Booking) -> Result<(), Refusal> {
+/// Sends the guest the one-time code that the booking waits for, if it waits for one.
+fn send_code(context: &RequestContext<'_, '_>, booking: &Booking) -> Result<(), ApiError> {
     if let Some(Ask::Otp { code, sent_to, .. }) = booking.state.pause().map(|it| &it.ask) {
         let venue = seed::venue(&booking.venue_id).map_or("the venue", |it| it.name.as_str());
         let text = format!("{code} is your code to book {venue}.");
-        visit
-            .ledger
-            .text(sent_to, &text, code, &About::Booking(booking.number))?;
+        context.tx.send_code(
+            sent_to,
+            &text,
+            code,
+            &MessageSubject::Booking(booking.number),
+        )?;
     }
     Ok(())
 }

@@ -1,77 +1,78 @@
-//! `/v1/bookings`: read here, and what its calls share.
+//! `/v1/bookings`: reading a booking, and what the other endpoints share.
 
 mod cancel;
+mod continue_;
 mod create;
 mod modify;
-mod resume;
 
 use serde_json::Value;
 
-use super::door::Visit;
 use super::reply::{Outcome, Reply};
+use super::request_context::RequestContext;
+use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
-use crate::sandbox::rules::refusal::Refusal;
-use crate::sandbox::rules::transition::{Denial, Event, step};
+use crate::sandbox::rules::denial::Denial;
+use crate::sandbox::rules::transition::{Event, step};
 use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
-use crate::sandbox::wire::id::Kind;
+use crate::sandbox::wire::id::IdKind;
 
 pub(super) use cancel::cancel;
+pub(super) use continue_::continue_;
 pub(super) use create::{create, replay};
 pub(super) use modify::modify;
-pub(super) use resume::resume;
 
 /// Reads a booking.
-pub(super) fn read(visit: &Visit<'_, '_>) -> Outcome {
-    Reply::ok(&BookingDocument::of(&find(visit)?))
+pub(super) fn read(context: &RequestContext<'_, '_>) -> Outcome {
+    Reply::ok(&BookingDocument::of(&find(context)?))
 }
 
-/// Lets an event happen to a booking, and answers what came of it.
-fn happen(visit: &Visit<'_, '_>, mut booking: Booking, event: &Event) -> Outcome {
-    let now = visit.ledger.now;
+/// Applies an event to a booking and returns the booking or why it was denied.
+fn apply(context: &RequestContext<'_, '_>, mut booking: Booking, event: &Event) -> Outcome {
+    let now = context.tx.now;
     let mut transition = step(&booking.state, event, now);
     let denial = transition.denial.take();
-    if transition.state != booking.state || transition.news.is_some() {
-        visit.ledger.apply(&mut booking, transition, now)?;
+    if transition.state != booking.state || transition.webhook.is_some() {
+        context.tx.apply(&mut booking, transition, now)?;
     }
     match denial {
         None => Reply::ok(&BookingDocument::of(&booking)),
-        Some(denial) => Err(refusal(denial, &booking)?),
+        Some(denial) => Err(denied(denial, &booking)?),
     }
 }
 
-/// A denial as the call is refused with it: a venue's carries the unchanged booking.
-fn refusal(denial: Denial, booking: &Booking) -> Result<Refusal, Refusal> {
+/// The error for a denial. A venue's denial carries the unchanged booking.
+fn denied(denial: Denial, booking: &Booking) -> Result<ApiError, ApiError> {
     Ok(match denial {
-        Denial::VenueRefused(code) => Refusal::VenueRefused {
+        Denial::VenueRefused(code) => ApiError::VenueRefused {
             code,
             booking: document(&BookingDocument::of(booking))?,
         },
-        denial => Refusal::Denied(denial),
+        denial => ApiError::Denied(denial),
     })
 }
 
-fn document(document: &impl serde::Serialize) -> Result<Value, Refusal> {
-    serde_json::to_value(document).map_err(|error| Refusal::Broken(error.to_string()))
+fn document(document: &impl serde::Serialize) -> Result<Value, ApiError> {
+    serde_json::to_value(document).map_err(|error| ApiError::Broken(error.to_string()))
 }
 
 /// The organization's booking that the path names.
-fn find(visit: &Visit<'_, '_>) -> Result<Booking, Refusal> {
-    let organization = &visit.organization.id;
-    let number = Kind::Booking.number(visit.call.id());
+fn find(context: &RequestContext<'_, '_>) -> Result<Booking, ApiError> {
+    let organization = &context.organization.id;
+    let number = IdKind::Booking.number(context.request.id());
     let booking = match number {
-        Some(number) => visit.ledger.booking(organization, number)?,
+        Some(number) => context.tx.booking(organization, number)?,
         None => None,
     };
     match booking {
         Some(booking) => Ok(booking),
-        None => Err(Refusal::BookingNotFound {
-            open_bookings: open_bookings(visit)?,
+        None => Err(ApiError::BookingNotFound {
+            open_bookings: open_bookings(context)?,
         }),
     }
 }
 
-fn open_bookings(visit: &Visit<'_, '_>) -> Result<Vec<Value>, Refusal> {
-    let open = visit.ledger.open_bookings(&visit.organization.id)?;
+fn open_bookings(context: &RequestContext<'_, '_>) -> Result<Vec<Value>, ApiError> {
+    let open = context.tx.open_bookings(&context.organization.id)?;
     open.iter()
         .map(|booking| document(&BookingSummary::of(booking)))
         .collect()

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::super::call::Call;
+use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
-use crate::sandbox::store::Ledger;
+use crate::sandbox::store::Tx;
 use crate::sandbox::wire::booking::BookingDocument;
 
 #[derive(Serialize)]
@@ -12,8 +12,8 @@ struct Bookings<'a> {
     bookings: Vec<BookingDocument<'a>>,
 }
 
-pub(super) fn list(ledger: &Ledger<'_>, _call: &Call) -> Outcome {
-    let bookings = ledger.bookings()?;
+pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
+    let bookings = tx.bookings()?;
     Reply::ok(&Bookings {
         bookings: bookings.iter().map(BookingDocument::of).collect(),
     })

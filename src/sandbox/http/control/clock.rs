@@ -1,45 +1,40 @@
-//! `/sandbox/clock`: the sandbox's time, which can be moved ahead.
+//! `/sandbox/clock`: the sandbox's clock, which can be moved ahead.
 
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::super::call::Call;
+use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
 use crate::sandbox::rules::advance::parse_advance;
-use crate::sandbox::rules::fields::{Complaints, Fields};
-use crate::sandbox::store::Ledger;
+use crate::sandbox::rules::fields::{FieldErrors, Fields};
+use crate::sandbox::store::Tx;
 use crate::sandbox::wire::moment::Moment;
 
-/// 9000-01-01: what is later can be neither written nor counted on from.
+/// 9000-01-01. Later times could not be represented with the deadlines that follow them.
 const FARTHEST: Timestamp = Timestamp::constant(221_845_392_000, 0);
 
-pub(super) fn show(ledger: &Ledger<'_>, _call: &Call) -> Outcome {
-    Reply::ok(&json!({"now": Moment(ledger.now), "offset_seconds": ledger.offset_seconds()}))
+pub(super) fn show(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
+    Reply::ok(&json!({"now": Moment(tx.now), "offset_seconds": tx.offset_seconds()}))
 }
 
-/// Moves the clock ahead, and lets happen what is due by then.
-pub(super) fn advance(ledger: &Ledger<'_>, call: &Call) -> Outcome {
-    let body = call.fields()?;
-    let mut complaints = Complaints::default();
-    let by = complaints
+/// Moves the clock ahead, and applies what is due by then.
+pub(super) fn advance(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+    let body = request.fields()?;
+    let mut errors = FieldErrors::default();
+    let by = errors
         .required("advance", Fields::of(&body).text("advance")?)
         .map(parse_advance);
     if by == Some(None) {
-        complaints.add(
+        errors.add(
             "advance",
             "must be a duration ahead, as 21m, 1h30m, 2d or 90s",
         );
     }
     let by = by.flatten();
-    let leads_too_far = |by| {
-        ledger
-            .now
-            .saturating_add(by)
-            .is_ok_and(|then| then > FARTHEST)
-    };
+    let leads_too_far = |by| tx.now.saturating_add(by).is_ok_and(|then| then > FARTHEST);
     if by.is_some_and(leads_too_far) {
-        complaints.add("advance", "leads past the year 9000");
+        errors.add("advance", "leads past the year 9000");
     }
-    let by = complaints.settle(by)?;
-    show(&ledger.advance(by)?, call)
+    let by = errors.finish(by)?;
+    show(&tx.advance(by)?, request)
 }

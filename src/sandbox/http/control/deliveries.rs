@@ -2,24 +2,24 @@
 
 use serde_json::json;
 
-use super::super::call::Call;
+use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
-use crate::sandbox::rules::refusal::Refusal;
-use crate::sandbox::store::Ledger;
-use crate::sandbox::wire::id::Kind;
+use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::store::Tx;
+use crate::sandbox::wire::id::IdKind;
 
-pub(super) fn list(ledger: &Ledger<'_>, _call: &Call) -> Outcome {
-    Reply::ok(&json!({"deliveries": ledger.deliveries(None)?}))
+pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
+    Reply::ok(&json!({"deliveries": tx.deliveries(None)?}))
 }
 
-/// Starts a delivery's schedule anew, whatever came of it.
-pub(super) fn resend(ledger: &Ledger<'_>, call: &Call) -> Outcome {
-    let event = Kind::Event
-        .number(call.id())
-        .ok_or(Refusal::DeliveryNotFound)?;
-    if !ledger.resend(event)? {
-        return Err(Refusal::DeliveryNotFound);
+/// Restarts the schedule of a delivery, whatever its state.
+pub(super) fn resend(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+    let event = IdKind::Event
+        .number(request.id())
+        .ok_or(ApiError::DeliveryNotFound)?;
+    if !tx.resend(event)? {
+        return Err(ApiError::DeliveryNotFound);
     }
-    let delivery = ledger.deliveries(Some(event))?.pop();
-    Reply::ok(&delivery.ok_or(Refusal::DeliveryNotFound)?)
+    let delivery = tx.deliveries(Some(event))?.pop();
+    Reply::ok(&delivery.ok_or(ApiError::DeliveryNotFound)?)
 }

@@ -1,14 +1,14 @@
-//! `/sandbox/faults`: failures on purpose.
+//! `/sandbox/faults`: faults that requests meet on purpose.
 
 use serde::Serialize;
 use serde_json::json;
 
-use super::super::call::Call;
 use super::super::endpoints::ENDPOINTS;
+use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
 use crate::sandbox::rules::fault::{Fault, FaultRequest, covers};
-use crate::sandbox::store::{Ledger, WaitingFault};
-use crate::sandbox::wire::id::Kind;
+use crate::sandbox::store::{Tx, WaitingFault};
+use crate::sandbox::wire::id::IdKind;
 
 #[derive(Serialize)]
 struct FaultDocument<'a> {
@@ -23,7 +23,7 @@ impl<'a> FaultDocument<'a> {
     fn of(waiting: &'a WaitingFault) -> Self {
         let request = &waiting.request;
         Self {
-            id: Kind::Fault.id(waiting.number),
+            id: IdKind::Fault.id(waiting.number),
             on: format!("{} {}", request.method, request.path),
             fault: &request.fault,
             times: request.times,
@@ -31,24 +31,24 @@ impl<'a> FaultDocument<'a> {
     }
 }
 
-pub(super) fn list(ledger: &Ledger<'_>, _call: &Call) -> Outcome {
-    let faults = ledger.faults()?;
+pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
+    let faults = tx.faults()?;
     let faults: Vec<_> = faults.iter().map(FaultDocument::of).collect();
     Reply::ok(&json!({"faults": faults}))
 }
 
-/// Asks for a fault.
-pub(super) fn add(ledger: &Ledger<'_>, call: &Call) -> Outcome {
-    let request = FaultRequest::read(&call.fields()?, |method, path| {
+/// Adds a fault.
+pub(super) fn add(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+    let request = FaultRequest::read(&request.fields()?, |method, path| {
         ENDPOINTS
             .iter()
             .any(|it| it.method == method && covers(it.path, path))
     })?;
-    Reply::created(&FaultDocument::of(&ledger.add_fault(request)?))
+    Reply::created(&FaultDocument::of(&tx.add_fault(request)?))
 }
 
-/// Takes all faults back.
-pub(super) fn clear(ledger: &Ledger<'_>, call: &Call) -> Outcome {
-    ledger.clear_faults()?;
-    list(ledger, call)
+/// Deletes all faults.
+pub(super) fn clear(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+    tx.clear_faults()?;
+    list(tx, request)
 }

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::super::call::Call;
+use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
-use crate::sandbox::store::Ledger;
+use crate::sandbox::store::Tx;
 
-pub(super) fn list(ledger: &Ledger<'_>, _call: &Call) -> Outcome {
-    Reply::ok(&json!({"messages": ledger.messages()?}))
+pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
+    Reply::ok(&json!({"messages": tx.messages()?}))
 }

@@ -1,13 +1,14 @@
-//! `GET /sandbox/keys`: the keys that there are.
+//! `GET /sandbox/keys`: the API keys.
 
 use serde_json::{Value, json};
 
-use super::super::call::Call;
+use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
-use crate::sandbox::rules::access::{KEYS, Scope};
-use crate::sandbox::store::Ledger;
+use crate::sandbox::rules::access::KEYS;
+use crate::sandbox::rules::scope::Scope;
+use crate::sandbox::store::Tx;
 
-pub(super) fn list(_ledger: &Ledger<'_>, _call: &Call) -> Outcome {
+pub(super) fn list(_tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
     let keys: Vec<Value> = KEYS
         .iter()
         .map(|key| {

@@ -1,5 +1,4 @@
-//! The sandbox's own surface, beside the service's: `/sandbox` and the interface's description. It
-//! needs no key.
+//! The sandbox's own endpoints: `/sandbox` and `/openapi.json`. They need no key.
 
 mod bookings;
 mod clock;
@@ -16,21 +15,22 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::{MethodRouter, on};
 
-use super::call::Call;
+use super::parsed_request::ParsedRequest;
 use super::reply::{self, Outcome};
-use super::{Service, door, openapi};
-use crate::sandbox::store::Ledger;
+use super::service::Service;
+use super::{openapi, pipeline};
+use crate::sandbox::store::Tx;
 
-/// A control.
+/// An endpoint that inspects or changes the sandbox itself.
 pub(crate) struct Control {
     pub(crate) method: &'static str,
     pub(crate) path: &'static str,
     writes: bool,
-    answer: fn(&Ledger<'_>, &Call) -> Outcome,
+    answer: fn(&Tx<'_>, &ParsedRequest) -> Outcome,
 }
 
 impl Control {
-    const fn read(path: &'static str, answer: fn(&Ledger<'_>, &Call) -> Outcome) -> Self {
+    const fn read(path: &'static str, answer: fn(&Tx<'_>, &ParsedRequest) -> Outcome) -> Self {
         Self {
             method: "GET",
             path,
@@ -42,7 +42,7 @@ impl Control {
     const fn write(
         method: &'static str,
         path: &'static str,
-        answer: fn(&Ledger<'_>, &Call) -> Outcome,
+        answer: fn(&Tx<'_>, &ParsedRequest) -> Outcome,
     ) -> Self {
         Self {
             method,
@@ -78,7 +78,7 @@ pub(crate) const CONTROLS: &[Control] = &[
 /// The route of a control.
 pub(super) fn route(control: &'static Control) -> MethodRouter<Arc<Service>> {
     on(
-        door::filter(control.method),
+        pipeline::filter(control.method),
         move |State(service): State<Arc<Service>>, request: Request| async move {
             serve(&service, control, request).await
         },
@@ -86,11 +86,11 @@ pub(super) fn route(control: &'static Control) -> MethodRouter<Arc<Service>> {
 }
 
 async fn serve(service: &Service, control: &'static Control, request: Request) -> Response {
-    let call = match Call::of(request).await {
-        Ok(call) => call,
-        Err(refusal) => return reply::refuse(&refusal),
+    let request = match ParsedRequest::of(request).await {
+        Ok(request) => request,
+        Err(error) => return reply::error(&error),
     };
-    let answer = move |ledger: &Ledger<'_>| (control.answer)(ledger, &call);
+    let answer = move |tx: &Tx<'_>| (control.answer)(tx, &request);
     reply::respond(if control.writes {
         service.store.write(answer).await
     } else {

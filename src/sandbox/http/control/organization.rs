@@ -1,27 +1,27 @@
-//! `/sandbox/organization`: what the service's dashboard would set.
+//! `/sandbox/organization`: the settings of the service's dashboard.
 
-use super::super::call::Call;
+use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
+use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::organization::Organization;
-use crate::sandbox::rules::refusal::Refusal;
-use crate::sandbox::store::Ledger;
+use crate::sandbox::store::Tx;
 
-pub(super) fn show(ledger: &Ledger<'_>, call: &Call) -> Outcome {
-    Reply::ok(&find(ledger, call)?)
+pub(super) fn show(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+    Reply::ok(&find(tx, request)?)
 }
 
-/// Puts the body's settings in the place of the organization's.
-pub(super) fn merge(ledger: &Ledger<'_>, call: &Call) -> Outcome {
-    let organization = find(ledger, call)?.merge(&call.fields()?)?;
-    ledger.save_organization(&organization)?;
+/// Replaces the settings that the body names.
+pub(super) fn merge(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+    let organization = find(tx, request)?.merge(&request.fields()?)?;
+    tx.save_organization(&organization)?;
     Reply::ok(&organization)
 }
 
-/// The organization that `?organization=` names, else the one that the sandbox is about.
-fn find(ledger: &Ledger<'_>, call: &Call) -> Result<Organization, Refusal> {
-    let id = match call.query("organization") {
+/// The organization that `?organization=` names, else the main one.
+fn find(tx: &Tx<'_>, request: &ParsedRequest) -> Result<Organization, ApiError> {
+    let id = match request.query("organization") {
         None => Organization::MAIN,
-        Some(name) => Organization::named(&name).ok_or(Refusal::OrganizationUnknown)?,
+        Some(name) => Organization::named(&name).ok_or(ApiError::OrganizationUnknown)?,
     };
-    Ok(ledger.organization(id)?)
+    Ok(tx.organization(id)?)
 }

@@ -1,12 +1,12 @@
-//! `POST /sandbox/reset`: a fresh sandbox.
+//! `POST /sandbox/reset`: deletes everything.
 
 use serde_json::json;
 
-use super::super::call::Call;
+use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
-use crate::sandbox::store::Ledger;
+use crate::sandbox::store::Tx;
 
-pub(super) fn reset(ledger: &Ledger<'_>, _call: &Call) -> Outcome {
-    ledger.reset()?;
+pub(super) fn reset(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
+    tx.reset()?;
     Reply::ok(&json!({"reset": true}))
 }

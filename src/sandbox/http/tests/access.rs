@@ -1,4 +1,4 @@
-//! Who is let in, and how often.
+//! Keys, scopes, billing and rate limits.
 
 use serde_json::{Value, json};
 
@@ -62,13 +62,13 @@ async fn the_third_confirmed_test_booking_is_the_last() {
     ] {
         assert_eq!(book(venue).await.0, 201);
     }
-    let (status, refusal) = book("ven_confirms").await;
+    let (status, error) = book("ven_confirms").await;
     assert_eq!(
-        (status, names(&refusal)),
+        (status, names(&error)),
         (402, vec!["error", "limit", "message"])
     );
     assert_eq!(
-        (&refusal["error"], &refusal["limit"]),
+        (&error["error"], &error["limit"]),
         (&json!("free_tier_exhausted"), &json!(3))
     );
 }
@@ -108,16 +108,13 @@ async fn the_keys_of_an_organization_share_its_rate_limits() {
         .unwrap()
         .to_owned();
     assert_eq!(response.headers()["ratelimit-reset"], wait);
-    let (_, refusal) = answer(response).await;
+    let (_, error) = answer(response).await;
     assert_eq!(
-        names(&refusal),
+        names(&error),
         ["error", "message", "limit", "retry_after_seconds"]
     );
     assert_eq!(
-        (
-            &refusal["limit"],
-            refusal["retry_after_seconds"].to_string()
-        ),
+        (&error["limit"], error["retry_after_seconds"].to_string()),
         (&json!(30), wait)
     );
     assert_eq!(read("sk_live_other").await.status(), 400);
@@ -152,8 +149,8 @@ async fn the_organizations_settings_reach_every_refusal_that_hangs_on_them() {
             .ask("", "PUT", "/sandbox/organization", settings)
             .await;
         assert_eq!(put.0, 200);
-        let (got, refusal) = sandbox.post("/v1/venues/search", search.clone()).await;
-        assert_eq!((got, &refusal["error_code"]), (status, &json!(code)));
+        let (got, error) = sandbox.post("/v1/venues/search", search.clone()).await;
+        assert_eq!((got, &error["error_code"]), (status, &json!(code)));
     }
     sandbox.post("/sandbox/reset", Value::Null).await;
     sandbox
@@ -165,9 +162,9 @@ async fn the_organizations_settings_reach_every_refusal_that_hangs_on_them() {
         )
         .await;
     let pays = json!({"payment_collection": "vendor_external"});
-    let (status, refusal) = sandbox.book("ven_payment", pays).await;
+    let (status, error) = sandbox.book("ven_payment", pays).await;
     assert_eq!(
-        (status, &refusal["error_code"]),
+        (status, &error["error_code"]),
         (503, &json!("vendor_disabled"))
     );
     let (_, other) = sandbox

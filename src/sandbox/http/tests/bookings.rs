@@ -46,10 +46,10 @@ async fn a_seeded_venue_is_unknown_until_a_search_of_the_organization_returned_i
         .ask("sk_live_other", "POST", "/v1/venues/search", search)
         .await;
     let venue = found["venues"][0]["venue_id"].as_str().unwrap();
-    let (status, refusal) = sandbox.book(venue, Value::Null).await;
+    let (status, error) = sandbox.book(venue, Value::Null).await;
     assert_eq!(status, 404);
     assert_eq!(
-        refusal,
+        error,
         json!({"error": "venue not found; run venue search first"})
     );
 }
@@ -66,12 +66,9 @@ async fn the_code_of_the_inbox_confirms_and_five_wrong_ones_fail() {
     let (_, inbox) = sandbox.get("/sandbox/inbox").await;
     let message = &inbox["messages"][0];
     assert_eq!(message["booking_id"], booking["id"]);
-    let (status, refusal) = sandbox.answer(&booking, json!({"otp": "000000"})).await;
-    assert_eq!(
-        (status, &refusal["error_code"]),
-        (400, &json!("invalid_otp"))
-    );
-    assert_eq!(refusal["attempts_left"], 4);
+    let (status, error) = sandbox.answer(&booking, json!({"otp": "000000"})).await;
+    assert_eq!((status, &error["error_code"]), (400, &json!("invalid_otp")));
+    assert_eq!(error["attempts_left"], 4);
     let (status, confirmed) = sandbox
         .answer(&booking, json!({"otp": message["code"]}))
         .await;
@@ -80,15 +77,15 @@ async fn the_code_of_the_inbox_confirms_and_five_wrong_ones_fail() {
 
     let (_, unlucky) = sandbox.book("ven_otp", Value::Null).await;
     for left in [4, 3, 2, 1, 0] {
-        let (_, refusal) = sandbox.answer(&unlucky, json!({"otp": "000000"})).await;
-        assert_eq!(refusal["attempts_left"], left);
+        let (_, error) = sandbox.answer(&unlucky, json!({"otp": "000000"})).await;
+        assert_eq!(error["attempts_left"], left);
     }
     assert_eq!(
         sandbox.reread(&unlucky).await["error_code"],
         "otp_attempts_exceeded"
     );
-    let (status, refusal) = sandbox.answer(&unlucky, json!({"otp": "000000"})).await;
-    assert_eq!((status, names(&refusal)), (409, vec!["error"]));
+    let (status, error) = sandbox.answer(&unlucky, json!({"otp": "000000"})).await;
+    assert_eq!((status, names(&error)), (409, vec!["error"]));
 }
 
 #[tokio::test]
@@ -122,17 +119,17 @@ async fn a_vendor_payment_is_approved_refused_abandoned_or_late() {
         "approval_id": booking["next_action"]["psp_request"]["approval_id"],
         "status": "approved",
     }});
-    let (status, refusal) = sandbox.answer(&booking, json!({"psp_response": {}})).await;
-    assert_eq!((status, names(&refusal)), (400, vec!["error"]));
+    let (status, error) = sandbox.answer(&booking, json!({"psp_response": {}})).await;
+    assert_eq!((status, names(&error)), (400, vec!["error"]));
     sandbox.advance("15m").await;
     assert_eq!(
         sandbox.reread(&booking).await["error_code"],
         "payment_approval_expired"
     );
-    let (status, refusal) = sandbox.answer(&booking, json!({"psp_abort": true})).await;
-    assert_eq!((status, names(&refusal)), (400, vec!["error"]));
-    let (status, refusal) = sandbox.answer(&booking, approval).await;
-    assert_eq!((status, names(&refusal)), (400, vec!["error"]));
+    let (status, error) = sandbox.answer(&booking, json!({"psp_abort": true})).await;
+    assert_eq!((status, names(&error)), (400, vec!["error"]));
+    let (status, error) = sandbox.answer(&booking, approval).await;
+    assert_eq!((status, names(&error)), (400, vec!["error"]));
     assert_eq!(
         sandbox.reread(&booking).await["error_code"],
         "payment_outcome_unknown"
@@ -144,9 +141,9 @@ async fn a_vendor_payment_is_approved_refused_abandoned_or_late() {
         (status, &failed["error_code"]),
         (200, &json!("payment_declined"))
     );
-    let (status, refusal) = sandbox.book("ven_vault_unavailable", pays).await;
+    let (status, error) = sandbox.book("ven_vault_unavailable", pays).await;
     assert_eq!(
-        (status, &refusal["error_code"]),
+        (status, &error["error_code"]),
         (409, &json!("vault_unavailable"))
     );
 }
@@ -211,9 +208,9 @@ async fn an_unknown_booking_is_answered_with_the_open_ones_of_the_organization()
     let sandbox = Served::fresh().await;
     let (_, open) = sandbox.book("ven_otp", Value::Null).await;
     let (_, done) = sandbox.book("ven_confirms", Value::Null).await;
-    let (status, refusal) = sandbox.get("/v1/bookings/bk_nonsense").await;
+    let (status, error) = sandbox.get("/v1/bookings/bk_nonsense").await;
     assert_eq!(status, 404);
-    let listed = refusal["open_bookings"].as_array().unwrap();
+    let listed = error["open_bookings"].as_array().unwrap();
     assert_eq!(listed.len(), 1);
     assert_eq!(listed[0]["id"], open["id"]);
     assert_eq!(
@@ -221,10 +218,10 @@ async fn an_unknown_booking_is_answered_with_the_open_ones_of_the_organization()
         ["id", "object", "status", "provider", "next_action"]
     );
     let path = format!("/v1/bookings/{}", done["id"].as_str().unwrap());
-    let (status, refusal) = sandbox
+    let (status, error) = sandbox
         .ask("sk_live_other", "GET", &path, Value::Null)
         .await;
-    assert_eq!((status, &refusal["open_bookings"]), (404, &json!([])));
+    assert_eq!((status, &error["open_bookings"]), (404, &json!([])));
 }
 
 #[tokio::test]
@@ -250,22 +247,19 @@ async fn a_change_keeps_what_it_was_and_is_refused_without_harm() {
     // The table it left is free again, the one it took is not.
     let (_, second) = sandbox.book("ven_last_table", Value::Null).await;
     assert_eq!(second["status"], "confirmed");
-    let (status, refusal) = modify(&second, change.clone()).await;
-    assert_eq!(
-        (status, &refusal["error_code"]),
-        (422, &json!("slot_taken"))
-    );
-    assert_eq!(refusal["booking"], second);
+    let (status, error) = modify(&second, change.clone()).await;
+    assert_eq!((status, &error["error_code"]), (422, &json!("slot_taken")));
+    assert_eq!(error["booking"], second);
 
     let (_, elsewhere) = sandbox.book("ven_confirms_b", Value::Null).await;
-    let (status, refusal) = modify(&elsewhere, change.clone()).await;
+    let (status, error) = modify(&elsewhere, change.clone()).await;
     assert_eq!(
-        (status, &refusal["error_code"]),
+        (status, &error["error_code"]),
         (422, &json!("modify_unsupported"))
     );
     let (_, waiting) = sandbox.book("ven_otp", Value::Null).await;
-    let (status, refusal) = modify(&waiting, change).await;
-    assert_eq!((status, names(&refusal)), (409, vec!["error"]));
+    let (status, error) = modify(&waiting, change).await;
+    assert_eq!((status, names(&error)), (409, vec!["error"]));
 }
 
 #[tokio::test]

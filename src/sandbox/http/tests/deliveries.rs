@@ -1,10 +1,10 @@
-//! Webhooks as an app meets them.
+//! Webhooks as a consumer sees them.
 
 use serde_json::{Value, json};
 
 use super::*;
 
-/// An app under test: answers with the given statuses in turn, and keeps what it was sent.
+/// A consumer that responds with the given statuses in turn and keeps what it was sent.
 struct App {
     url: String,
     received: tokio::sync::mpsc::UnboundedReceiver<(axum::http::HeaderMap, String)>,
@@ -85,7 +85,7 @@ async fn an_event_is_delivered_signed_and_a_failed_one_retried_by_the_sandboxs_c
     .await;
 }
 
-/// Waits for a delivery that stands as wanted.
+/// Waits until a delivery is in the wanted state.
 async fn settled(sandbox: &Served, wanted: impl Fn(&Value) -> bool) -> Value {
     let search = async {
         loop {

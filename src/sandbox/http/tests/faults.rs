@@ -1,4 +1,4 @@
-//! Failures as a client meets them.
+//! Faults as a client sees them.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The wire, asked in raw HTTP.
+//! The endpoints, tested with raw HTTP.
 
 mod access;
 mod bookings;
@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use crate::sandbox::rules::delivery::sign;
 use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox};
 
-/// A sandbox that serves on a port of its own, for as long as the runtime lives.
+/// A sandbox served on its own port, for as long as the runtime lives.
 struct Served {
     base: String,
     client: Client,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// What a connection answers to these bytes before it closes.
+/// The response to these bytes, until the connection closes.
 async fn raw(sandbox: &Served, bytes: String) -> String {
     let address = sandbox.base.replace("http://", "");
     let exchange = move || {

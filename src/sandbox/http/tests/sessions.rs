@@ -1,4 +1,4 @@
-//! Connected persons.
+//! Sessions of connected persons.
 
 use serde_json::{Value, json};
 
@@ -8,9 +8,9 @@ use super::*;
 async fn a_person_connects_shows_a_card_books_and_is_forgotten() {
     let sandbox = Served::fresh().await;
     let books = json!({"end_user": "ada"});
-    let (status, refusal) = sandbox.book("ven_confirms_b", books.clone()).await;
+    let (status, error) = sandbox.book("ven_confirms_b", books.clone()).await;
     assert_eq!(
-        (status, &refusal["error_code"]),
+        (status, &error["error_code"]),
         (409, &json!("reconnect_required"))
     );
     assert_eq!(sandbox.get("/v1/sessions/card?end_user=ada").await.0, 404);
@@ -30,15 +30,15 @@ async fn a_person_connects_shows_a_card_books_and_is_forgotten() {
         ]
     );
     let path = format!("/v1/sessions/{}", session["id"].as_str().unwrap());
-    let (status, refusal) = sandbox.get(&format!("{path}/card")).await;
+    let (status, error) = sandbox.get(&format!("{path}/card")).await;
     assert_eq!(
-        (status, &refusal["error_code"]),
+        (status, &error["error_code"]),
         (409, &json!("reconnect_required"))
     );
     let verify = format!("{path}/verify");
-    let (status, refusal) = sandbox.post(&verify, json!({"code": "000000"})).await;
+    let (status, error) = sandbox.post(&verify, json!({"code": "000000"})).await;
     assert_eq!(
-        (status, &refusal["error_code"]),
+        (status, &error["error_code"]),
         (400, &json!("invalid_code"))
     );
     let (_, inbox) = sandbox.get("/sandbox/inbox").await;
@@ -67,11 +67,11 @@ async fn a_person_connects_shows_a_card_books_and_is_forgotten() {
     assert_eq!(list("state=pending").await, 0);
     assert_eq!(sandbox.book("ven_confirms_b", books).await.0, 201);
 
-    let (status, refusal) = sandbox
+    let (status, error) = sandbox
         .ask("sk_test_sandbox", "POST", "/v1/sessions", connect)
         .await;
     assert_eq!(
-        (status, &refusal["error_code"]),
+        (status, &error["error_code"]),
         (403, &json!("live_key_required"))
     );
     let other = sandbox

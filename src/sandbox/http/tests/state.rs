@@ -1,4 +1,4 @@
-//! What the sandbox keeps, and what it forgets.
+//! What the store keeps, and what a reset deletes.
 
 use serde_json::{Value, json};
 

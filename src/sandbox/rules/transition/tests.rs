@@ -8,8 +8,8 @@ fn at(time: &str) -> Timestamp {
     format!("2026-11-21T{time}Z").parse().unwrap()
 }
 
-fn otp(attempts_left: u8) -> State {
-    State::RequiresAction(Pause {
+fn otp(attempts_left: u8) -> BookingState {
+    BookingState::RequiresAction(Pause {
         expires_at: at("12:20:00"),
         ask: Ask::Otp {
             code: "123456".to_owned(),
@@ -20,8 +20,8 @@ fn otp(attempts_left: u8) -> State {
     })
 }
 
-fn details() -> State {
-    State::RequiresAction(Pause {
+fn details() -> BookingState {
+    BookingState::RequiresAction(Pause {
         expires_at: at("12:20:00"),
         ask: Ask::Details {
             fields: vec!["arrival_time".to_owned(), "occasion".to_owned()],
@@ -29,8 +29,8 @@ fn details() -> State {
     })
 }
 
-fn payment() -> State {
-    State::RequiresAction(Pause {
+fn payment() -> BookingState {
+    BookingState::RequiresAction(Pause {
         expires_at: at("12:15:00"),
         ask: Ask::Payment {
             approval_id: "psp_1".to_owned(),
@@ -40,18 +40,18 @@ fn payment() -> State {
     })
 }
 
-const CONFIRMED: State = State::Confirmed { error: None };
+const CONFIRMED: BookingState = BookingState::Confirmed { error: None };
 
-const fn failed(error: ErrorCode) -> State {
-    State::Failed { error }
+const fn failed(error: ErrorCode) -> BookingState {
+    BookingState::Failed { error }
 }
 
-const ACCEPTS: Payment = Payment {
+const ACCEPTS: PaymentOutcome = PaymentOutcome {
     in_time: Ok(()),
     late: ErrorCode::PaymentApprovalExpired,
 };
 
-fn says(answer: Answer) -> Event {
+fn says(answer: ContinueRequest) -> Event {
     Event::Continued {
         answer,
         payment: ACCEPTS,
@@ -59,17 +59,17 @@ fn says(answer: Answer) -> Event {
 }
 
 fn gives_code(code: &str) -> Event {
-    says(Answer::Otp(code.to_owned()))
+    says(ContinueRequest::Otp(code.to_owned()))
 }
 
-fn responds_to(payment: Payment, response: &Value) -> Event {
+fn responds_to(payment: PaymentOutcome, response: &Value) -> Event {
     Event::Continued {
-        answer: Answer::PspResponse(response.as_object().unwrap().clone()),
+        answer: ContinueRequest::PspResponse(response.as_object().unwrap().clone()),
         payment,
     }
 }
 
-fn approves(payment: Payment) -> Event {
+fn approves(payment: PaymentOutcome) -> Event {
     responds_to(
         payment,
         &json!({"approval_id": "psp_1", "status": "approved"}),
@@ -81,34 +81,34 @@ fn modify(provider: Provider, venue: Result<(), ErrorCode>) -> Event {
 }
 
 /// Every state that a booking is ever stored in.
-fn stored_states() -> Vec<State> {
+fn stored_states() -> Vec<BookingState> {
     vec![
         otp(5),
         details(),
         payment(),
-        State::Processing {
+        BookingState::Processing {
             until: at("12:00:05"),
         },
         CONFIRMED,
         failed(ErrorCode::ProviderError),
-        State::Cancelled,
-        State::Expired,
+        BookingState::Cancelled,
+        BookingState::Expired,
     ]
 }
 
-fn moves(from: &State, event: &Event, now: &str, to: State, news: EventKind) {
+fn moves(from: &BookingState, event: &Event, now: &str, to: BookingState, webhook: EventKind) {
     let expected = Transition {
         state: to,
-        news: Some(news),
+        webhook: Some(webhook),
         denial: None,
     };
     assert_eq!(step(from, event, at(now)), expected, "{from:?} {event:?}");
 }
 
-fn is_refused(from: &State, event: &Event, now: &str, denial: Denial) {
+fn is_refused(from: &BookingState, event: &Event, now: &str, denial: Denial) {
     let expected = Transition {
         state: from.clone(),
-        news: None,
+        webhook: None,
         denial: Some(denial),
     };
     assert_eq!(step(from, event, at(now)), expected, "{from:?} {event:?}");
@@ -121,7 +121,10 @@ fn left_unanswered_for_more_than_20_minutes_is_expired_without_an_event() {
         let waits = step(&paused, &Event::TimePassed, at("12:20:00"));
         assert_eq!(waits, Transition::stay(&paused));
         let expired = step(&paused, &Event::TimePassed, at("12:20:00.001"));
-        assert_eq!((expired.state, expired.news), (State::Expired, None));
+        assert_eq!(
+            (expired.state, expired.webhook),
+            (BookingState::Expired, None)
+        );
     }
 }
 
@@ -132,10 +135,10 @@ fn a_psp_response_after_expires_at_fails_the_booking_and_is_refused() {
         ErrorCode::PaymentApprovalExpired,
         ErrorCode::PaymentOutcomeUnknown,
     ] {
-        let event = approves(Payment { late, ..ACCEPTS });
-        let expected = |news| Transition {
+        let event = approves(PaymentOutcome { late, ..ACCEPTS });
+        let expected = |webhook| Transition {
             state: failed(late),
-            news,
+            webhook,
             denial: Some(Denial::Late),
         };
         assert_eq!(
@@ -173,7 +176,7 @@ fn a_malformed_psp_response_leaves_the_booking_paused() {
 #[test]
 fn psp_abort_fails_the_booking_with_payment_declined() {
     let declined = failed(ErrorCode::PaymentDeclined);
-    let event = says(Answer::PspAbort);
+    let event = says(ContinueRequest::PspAbort);
     moves(&payment(), &event, "12:01:00", declined, EventKind::Failed);
     let expired = failed(ErrorCode::PaymentApprovalExpired);
     is_refused(&expired, &event, "12:16:00", Denial::Late);
@@ -251,7 +254,7 @@ fn provider_a_cancels() {
         &CONFIRMED,
         &event,
         "12:00:00",
-        State::Cancelled,
+        BookingState::Cancelled,
         EventKind::Cancelled,
     );
 }
@@ -262,7 +265,7 @@ fn another_provider_leaves_the_booking_confirmed_and_says_so() {
     for provider in [Provider::B, Provider::C] {
         let after = step(&CONFIRMED, &Event::Cancel { provider }, at("12:00:00"));
         let error = Some(ErrorCode::CancellationUnsupported);
-        assert_eq!(after, Transition::stay(&State::Confirmed { error }));
+        assert_eq!(after, Transition::stay(&BookingState::Confirmed { error }));
     }
 }
 
@@ -270,7 +273,7 @@ fn another_provider_leaves_the_booking_confirmed_and_says_so() {
 #[test]
 fn a_provider_that_fails_fails_the_booking_in_any_state() {
     let error = ErrorCode::ProviderError;
-    for state in stored_states().into_iter().chain([State::Requested]) {
+    for state in stored_states().into_iter().chain([BookingState::Requested]) {
         let event = Event::ProviderFailed(error);
         moves(&state, &event, "12:00:00", failed(error), EventKind::Failed);
     }
@@ -280,10 +283,10 @@ fn a_provider_that_fails_fails_the_booking_in_any_state() {
 fn a_new_booking_goes_where_its_provider_says() {
     let now = "12:00:00";
     let until = at("12:00:05");
-    let State::RequiresAction(pause) = otp(5) else {
+    let BookingState::RequiresAction(pause) = otp(5) else {
         panic!("not paused");
     };
-    let new = State::Requested;
+    let new = BookingState::Requested;
     moves(&new, &Event::Accepted, now, CONFIRMED, EventKind::Confirmed);
     moves(
         &new,
@@ -292,7 +295,7 @@ fn a_new_booking_goes_where_its_provider_says() {
         otp(5),
         EventKind::RequiresAction,
     );
-    let processing = State::Processing { until };
+    let processing = BookingState::Processing { until };
     moves(
         &new,
         &Event::Deferred { until },
@@ -321,14 +324,14 @@ fn the_right_code_confirms_and_the_fifth_wrong_one_fails() {
     let wrong = step(&otp(5), &gives_code("000000"), at("12:00:00"));
     let expected = Transition {
         state: otp(4),
-        news: None,
+        webhook: None,
         denial: Some(Denial::InvalidOtp { attempts_left: 4 }),
     };
     assert_eq!(wrong, expected);
     let last = step(&otp(1), &gives_code("000000"), at("12:00:00"));
     let expected = Transition {
         state: failed(ErrorCode::OtpAttemptsExceeded),
-        news: Some(EventKind::Failed),
+        webhook: Some(EventKind::Failed),
         denial: Some(Denial::InvalidOtp { attempts_left: 0 }),
     };
     assert_eq!(last, expected);
@@ -336,7 +339,7 @@ fn the_right_code_confirms_and_the_fifth_wrong_one_fails() {
 
 #[test]
 fn details_confirm_once_all_of_them_are_given() {
-    let give = |given: Value| says(Answer::Details(given.as_object().unwrap().clone()));
+    let give = |given: Value| says(ContinueRequest::Details(given.as_object().unwrap().clone()));
     let all = give(json!({"arrival_time": "19:40", "occasion": "none"}));
     moves(
         &details(),
@@ -355,10 +358,10 @@ fn an_answer_to_another_question_leaves_the_booking_paused() {
     for (state, event) in [
         (otp(5), approves(ACCEPTS)),
         (payment(), gives_code("123456")),
-        (details(), says(Answer::PspAbort)),
+        (details(), says(ContinueRequest::PspAbort)),
     ] {
         let after = step(&state, &event, at("12:00:00"));
-        assert_eq!((&after.state, after.news), (&state, None));
+        assert_eq!((&after.state, after.webhook), (&state, None));
         assert!(matches!(after.denial, Some(Denial::Unanswered(_))));
     }
 }
@@ -366,7 +369,7 @@ fn an_answer_to_another_question_leaves_the_booking_paused() {
 #[test]
 fn a_processor_that_declines_fails_the_booking() {
     let error = ErrorCode::CardDeclined;
-    let event = approves(Payment {
+    let event = approves(PaymentOutcome {
         in_time: Err(error),
         ..ACCEPTS
     });
@@ -388,7 +391,7 @@ fn nothing_can_be_continued_that_does_not_wait() {
         }
     }
     let expired = step(&otp(5), &gives_code("123456"), at("12:21:00"));
-    assert_eq!(expired.state, State::Expired);
+    assert_eq!(expired.state, BookingState::Expired);
     assert_eq!(expired.denial, Some(Denial::NotPaused(Status::Expired)));
     let declined = failed(ErrorCode::PaymentDeclined);
     let denial = Denial::NotPaused(Status::Failed);

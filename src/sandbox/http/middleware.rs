@@ -1,4 +1,4 @@
-//! What every request goes through: is it ours, what time is it here, what is told of it.
+//! What every request passes through: the host check, the `Date` header and the log.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,15 +9,16 @@ use axum::middleware::Next;
 use axum::response::Response;
 use jiff::fmt::rfc2822::DateTimePrinter;
 
-use super::{RequestLog, Service, loopback, reply};
+use super::service::{RequestLog, Service};
+use super::{loopback, reply};
 
-pub(super) async fn frame(
+pub(super) async fn run(
     State(service): State<Arc<Service>>,
     request: Request,
     next: Next,
 ) -> Response {
     let started = Instant::now();
-    let told = service.on_request.as_ref().map(|on_request| {
+    let log = service.on_request.as_ref().map(|on_request| {
         (
             on_request,
             request.method().to_string(),
@@ -26,10 +27,10 @@ pub(super) async fn frame(
     });
     let mut response = match loopback::check(&request, service.port, service.exposed) {
         Ok(()) => next.run(request).await,
-        Err(refusal) => reply::refuse(&refusal),
+        Err(error) => reply::error(&error),
     };
     date(&service, &mut response);
-    if let Some((on_request, method, path)) = told {
+    if let Some((on_request, method, path)) = log {
         on_request(RequestLog {
             method,
             path,

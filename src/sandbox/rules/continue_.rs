@@ -1,26 +1,26 @@
-//! What a guest says to a booking that waits: the body of continue.
+//! The body of `POST /v1/bookings/{booking_id}/continue`.
 
 use serde_json::{Map, Value};
 
+use super::api_error::ApiError;
 use super::fields::Fields;
-use super::refusal::Refusal;
 use super::state::{Ask, Pause};
 
 /// The guest's answer to a pause.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Answer {
+pub(crate) enum ContinueRequest {
     Otp(String),
-    /// The payment vendor's answer, as it came.
+    /// The payment vendor's response, unchanged.
     PspResponse(Map<String, Value>),
-    /// The payment is abandoned.
+    /// The guest abandons the payment.
     PspAbort,
-    /// Any other action: the fields that were sent.
+    /// The fields of any other body: details that the venue asked for.
     Details(Map<String, Value>),
 }
 
-impl Answer {
-    /// Reads the body of continue. More than one answer at once is none.
-    pub(crate) fn read(body: &Map<String, Value>) -> Result<Self, Refusal> {
+impl ContinueRequest {
+    /// Reads the body. More than one answer at once is an error.
+    pub(crate) fn read(body: &Map<String, Value>) -> Result<Self, ApiError> {
         let fields = Fields::of(body);
         let otp = fields
             .text("otp")?
@@ -29,7 +29,7 @@ impl Answer {
             .object("psp_response")?
             .map(|it| Self::PspResponse(it.clone()));
         let abort = match fields.flag("psp_abort")? {
-            Some(false) => return Err(Refusal::invalid("psp_abort", "must be true")),
+            Some(false) => return Err(ApiError::invalid("psp_abort", "must be true")),
             Some(true) => Some(Self::PspAbort),
             None => None,
         };
@@ -37,21 +37,21 @@ impl Answer {
         match (answers.next(), answers.next()) {
             (None, _) => Ok(Self::Details(body.clone())),
             (Some(answer), None) => Ok(answer),
-            (Some(_), Some(_)) => Err(Refusal::invalid(
+            (Some(_), Some(_)) => Err(ApiError::invalid(
                 "psp_response",
                 "send one of otp, psp_response and psp_abort",
             )),
         }
     }
 
-    /// Whether a `psp_response` is the approval that was asked for, to the letter.
+    /// Whether a `psp_response` is exactly the approval that was asked for.
     pub(super) fn approves(given: &Map<String, Value>, approval_id: &str) -> bool {
         given.len() == 2
             && given.get("approval_id").and_then(Value::as_str) == Some(approval_id)
             && given.get("status").and_then(Value::as_str) == Some("approved")
     }
 
-    /// The fields that an answer still owes.
+    /// The fields that are still missing, each with an error.
     pub(super) fn unanswered(
         fields: &[String],
         given: &Map<String, Value>,
@@ -68,12 +68,12 @@ impl Answer {
             .collect()
     }
 
-    /// What a pause wants to be told, as complaints about its absence.
+    /// The fields that a pause asks for, each with an error that it is missing.
     pub(super) fn wanted(ask: &Ask) -> Vec<(String, String)> {
-        let complaint = |field: &str, text: &str| (field.to_owned(), text.to_owned());
+        let message = |field: &str, text: &str| (field.to_owned(), text.to_owned());
         match ask {
-            Ask::Otp { .. } => vec![complaint("otp", "is required")],
-            Ask::Payment { .. } => vec![complaint(
+            Ask::Otp { .. } => vec![message("otp", "is required")],
+            Ask::Payment { .. } => vec![message(
                 "psp_response",
                 "is required, or psp_abort to give up the payment",
             )],
@@ -83,7 +83,7 @@ impl Answer {
 }
 
 impl Pause {
-    /// The same pause after a wrong code.
+    /// The same pause with this many attempts left.
     pub(super) fn with_attempts(&self, left: u8) -> Self {
         let mut pause = self.clone();
         if let Ask::Otp { attempts_left, .. } = &mut pause.ask {

@@ -1,15 +1,15 @@
-//! Rate limits: so many requests in a window of 5 minutes ("Limits").
+//! Rate limits: a number of requests in a window of 5 minutes ("Limits").
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::refusal::Refusal;
+use super::api_error::ApiError;
 
-/// How long a window is.
+/// The length of a window.
 const WINDOW: SignedDuration = SignedDuration::from_mins(5);
 
-/// What requests are counted together, for the whole organization.
+/// A rate limit: the requests of an organization that are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Budget {
+pub(crate) enum RateLimit {
     VenueSearch,
     AvailabilitySearch,
     BookingCreate,
@@ -23,7 +23,7 @@ pub(crate) enum Budget {
     Card,
 }
 
-impl Budget {
+impl RateLimit {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::VenueSearch => "venue_search",
@@ -38,7 +38,7 @@ impl Budget {
         }
     }
 
-    /// Requests that a window holds.
+    /// How many requests a window allows.
     pub(crate) const fn limit(self) -> u32 {
         match self {
             Self::VenueSearch => 25,
@@ -51,29 +51,29 @@ impl Budget {
     }
 }
 
-/// A window that opened with its first request, and what it has counted.
+/// A window, which opens with its first request, and how many requests it has counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
+pub(crate) struct RateWindow {
     pub(crate) opened_at: Timestamp,
     pub(crate) used: u32,
 }
 
-/// What a request finds of its budget.
+/// The state of a rate limit after a request was counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Meter {
+pub(crate) struct RateLimitStatus {
     pub(crate) limit: u32,
     pub(crate) remaining: u32,
     /// Seconds until the window resets, rounded up.
     pub(crate) reset: u64,
-    /// Whether the request is one too many.
+    /// Whether the request exceeds the limit.
     pub(crate) is_over: bool,
 }
 
-impl Meter {
-    /// Refuses the request that is one too many.
-    pub(crate) fn check(self) -> Result<(), Refusal> {
+impl RateLimitStatus {
+    /// Fails if the request exceeds the limit.
+    pub(crate) fn check(self) -> Result<(), ApiError> {
         if self.is_over {
-            Err(Refusal::RateLimited {
+            Err(ApiError::RateLimited {
                 limit: self.limit,
                 retry_after: self.reset,
             })
@@ -83,25 +83,29 @@ impl Meter {
     }
 }
 
-/// Counts a request: the window afterwards, and what is left of it.
-pub(crate) fn count(budget: Budget, window: Option<Window>, now: Timestamp) -> (Window, Meter) {
-    let limit = budget.limit();
+/// Counts a request. Returns the window afterwards, and the state of the rate limit.
+pub(crate) fn count(
+    rate_limit: RateLimit,
+    window: Option<RateWindow>,
+    now: Timestamp,
+) -> (RateWindow, RateLimitStatus) {
+    let limit = rate_limit.limit();
     let window = window
         .filter(|it| it.opened_at <= now && now < it.opened_at + WINDOW)
-        .unwrap_or(Window {
+        .unwrap_or(RateWindow {
             opened_at: now,
             used: 0,
         });
     let is_over = window.used >= limit;
     let used = if is_over { limit } else { window.used + 1 };
     let left = (window.opened_at + WINDOW).duration_since(now);
-    let meter = Meter {
+    let status = RateLimitStatus {
         limit,
         remaining: limit - used,
         reset: u64::try_from(left.as_millis().max(1)).map_or(1, |it| it.div_ceil(1_000)),
         is_over,
     };
-    (Window { used, ..window }, meter)
+    (RateWindow { used, ..window }, status)
 }
 
 #[cfg(test)]
@@ -116,26 +120,29 @@ mod tests {
     fn the_eleventh_create_of_a_window_is_one_too_many() {
         let mut window = None;
         for remaining in (0..10).rev() {
-            let (next, meter) = count(Budget::BookingCreate, window, at("12:00:00"));
-            assert_eq!((meter.remaining, meter.is_over), (remaining, false));
+            let (next, status) = count(RateLimit::BookingCreate, window, at("12:00:00"));
+            assert_eq!((status.remaining, status.is_over), (remaining, false));
             window = Some(next);
         }
-        let (_, meter) = count(Budget::BookingCreate, window, at("12:04:58.5"));
-        assert_eq!((meter.remaining, meter.is_over, meter.reset), (0, true, 2));
-        let (_, meter) = count(Budget::BookingCreate, window, at("12:05:00"));
+        let (_, status) = count(RateLimit::BookingCreate, window, at("12:04:58.5"));
         assert_eq!(
-            (meter.remaining, meter.is_over, meter.reset),
+            (status.remaining, status.is_over, status.reset),
+            (0, true, 2)
+        );
+        let (_, status) = count(RateLimit::BookingCreate, window, at("12:05:00"));
+        assert_eq!(
+            (status.remaining, status.is_over, status.reset),
             (9, false, 300)
         );
     }
 
     #[test]
     fn a_window_of_the_future_is_none_as_after_a_reset_of_the_clock() {
-        let window = Window {
+        let window = RateWindow {
             opened_at: at("13:00:00"),
             used: 10,
         };
-        let (_, meter) = count(Budget::BookingCreate, Some(window), at("12:00:00"));
-        assert_eq!((meter.remaining, meter.reset), (9, 300));
+        let (_, status) = count(RateLimit::BookingCreate, Some(window), at("12:00:00"));
+        assert_eq!((status.remaining, status.reset), (9, 300));
     }
 }

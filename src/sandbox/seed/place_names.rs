@@ -1,31 +1,29 @@
-//! The gazetteer: what people call the five cities and what is in them.
+//! The names of the five cities and of their neighbourhoods and airports.
 
 use super::city::{self, City};
 
-/// What people call a city, in the spelling that [`resolve_place`](super::resolve_place) brings
-/// every text to.
+/// The names of a city, normalized as by [`resolve_place`](super::resolve_place).
 pub(super) struct Names {
     pub(super) city: &'static City,
     /// The city itself.
     names: &'static [&'static str],
     /// Its neighbourhoods and airports.
     areas: &'static [&'static str],
-    /// What may follow it, and then its country.
+    /// Regions and countries that may follow, in this order.
     regions: &'static [&'static str],
     countries: &'static [&'static str],
 }
 
 impl Names {
-    /// Whether a text is the city, an area of it, or one within the other, with or without region
-    /// and country after it.
+    /// Whether a text names the city, an area of it or both, with or without region and country.
     pub(super) fn are(&self, text: &str) -> bool {
         with_or_without(text, self.countries)
             .flat_map(|text| with_or_without(text, self.regions))
             .any(|text| self.are_bare(text))
     }
 
-    /// Whether a text can be the end of an address here: not a region alone, since any of its
-    /// towns may stand before it.
+    /// Whether a text can end an address in the city. A region alone cannot, because another of its
+    /// towns may precede it.
     pub(super) fn end(&self, text: &str) -> bool {
         self.are(text)
             && with_or_without(text, self.countries).all(|it| !self.regions.contains(&it))
@@ -49,18 +47,18 @@ impl Names {
     }
 }
 
-/// A text as it is, and without each of the endings that it has.
+/// The text, and the text without each of the endings that it has.
 fn with_or_without<'a>(text: &'a str, endings: &'static [&str]) -> impl Iterator<Item = &'a str> {
     let without = endings.iter().filter_map(move |it| before(text, it));
     std::iter::once(text).chain(without)
 }
 
-/// What stands before the last words of a text.
+/// The text before its last words; `None` if it does not end in them.
 pub(super) fn before<'a>(text: &'a str, last: &str) -> Option<&'a str> {
     text.strip_suffix(last)?.strip_suffix(' ')
 }
 
-/// Words for a part of any city.
+/// Words for a part of a city.
 const PARTS: [&str; 6] = [
     "central",
     "downtown",
@@ -70,7 +68,7 @@ const PARTS: [&str; 6] = [
     "city centre",
 ];
 
-/// Where two cities share a name of an area, the first is meant by the name alone.
+/// If two cities have an area of the same name, the name alone means the first.
 #[rustfmt::skip]
 pub(super) const NAMES: [Names; 5] = [
     Names {

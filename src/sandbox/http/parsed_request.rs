@@ -1,4 +1,4 @@
-//! What a request brings along.
+//! A request as the handlers read it.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -10,40 +10,41 @@ use axum::extract::{ConnectInfo, Query, RawPathParams, Request};
 use axum::http::{HeaderMap, Uri, header};
 use serde_json::{Map, Value};
 
-use super::line::Scissors;
+use super::connection::CutHandle;
+use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::parse_body;
-use crate::sandbox::rules::refusal::Refusal;
 
 /// The largest body that is read ("Limits", 3).
 const BODY_LIMIT: usize = 1_048_576;
-/// How much of a larger one is taken off the line, so that its sender gets to read the answer.
+/// How much of a larger body is read and discarded, so that the client gets to read the response.
 const DRAIN_LIMIT: usize = 64 * BODY_LIMIT;
 
-/// A request, taken apart.
-pub(crate) struct Call {
-    /// The path's one parameter, decoded.
+/// A request whose body has been read.
+pub(crate) struct ParsedRequest {
+    /// The path's only parameter, decoded.
     id: Option<String>,
     uri: Uri,
     headers: HeaderMap,
     body: Bytes,
-    /// What cuts the connection it came on.
-    line: Option<Scissors>,
+    /// Cuts the connection that the request came on.
+    connection: Option<CutHandle>,
 }
 
-impl Call {
-    pub(crate) async fn of(request: Request) -> Result<Self, Refusal> {
+impl ParsedRequest {
+    /// Reads the whole request. Fails if the body is too large or breaks off.
+    pub(crate) async fn of(request: Request) -> Result<Self, ApiError> {
         let (mut parts, body) = request.into_parts();
         let body = read(body).await?;
-        // What is no text when it is decoded is nobody's id.
+        // A parameter that does not decode to UTF-8 cannot be an id.
         let params = parts.extract::<RawPathParams>().await.ok();
         let id = params.and_then(|it| Some(it.iter().next()?.1.to_owned()));
-        let line = parts.extensions.remove::<ConnectInfo<Scissors>>();
-        let line = line.map(|ConnectInfo(line)| line);
-        if let Some(line) = &line {
-            line.hear();
+        let connection = parts.extensions.remove::<ConnectInfo<CutHandle>>();
+        let connection = connection.map(|ConnectInfo(connection)| connection);
+        if let Some(connection) = &connection {
+            connection.request_received();
         }
         Ok(Self {
-            line,
+            connection,
             id,
             uri: parts.uri,
             headers: parts.headers,
@@ -51,8 +52,8 @@ impl Call {
         })
     }
 
-    pub(super) fn line(&self) -> Option<&Scissors> {
-        self.line.as_ref()
+    pub(super) fn connection(&self) -> Option<&CutHandle> {
+        self.connection.as_ref()
     }
 
     pub(super) fn path(&self) -> &str {
@@ -64,19 +65,20 @@ impl Call {
         self.id.as_deref().unwrap_or_default()
     }
 
+    /// The `Authorization` header.
     pub(crate) fn authorization(&self) -> Option<&str> {
         self.headers.get(header::AUTHORIZATION)?.to_str().ok()
     }
 
-    /// The idempotency key, where one came that is not blank. Each byte is a character, so that no
-    /// two keys are the same.
+    /// The idempotency key; `None` if it is absent or blank. Each byte becomes one character, so that
+    /// different keys stay different.
     pub(crate) fn idempotency_key(&self) -> Option<String> {
         let key = self.headers.get("idempotency-key")?.as_bytes().trim_ascii();
         Some(key.iter().copied().map(char::from).collect()).filter(|it: &String| !it.is_empty())
     }
 
-    /// The body's fields.
-    pub(crate) fn fields(&self) -> Result<Map<String, Value>, Refusal> {
+    /// The fields of the JSON body.
+    pub(crate) fn fields(&self) -> Result<Map<String, Value>, ApiError> {
         parse_body(&self.body)
     }
 
@@ -87,13 +89,13 @@ impl Call {
     }
 }
 
-async fn read(mut body: Body) -> Result<Bytes, Refusal> {
+async fn read(mut body: Body) -> Result<Bytes, ApiError> {
     let mut first = Bytes::new();
     let mut rest = Vec::new();
     let mut length = 0_usize;
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
-        let frame = frame.map_err(|_| Refusal::wrong_type("body", "broke off"))?;
-        // Trailers are none of the body.
+        let frame = frame.map_err(|_| ApiError::wrong_type("body", "broke off"))?;
+        // Trailers are not part of the body.
         let Ok(data) = frame.into_data() else {
             break;
         };
@@ -109,7 +111,7 @@ async fn read(mut body: Body) -> Result<Bytes, Refusal> {
         }
     }
     if length > BODY_LIMIT {
-        Err(Refusal::BodyTooLarge)
+        Err(ApiError::BodyTooLarge)
     } else if rest.is_empty() {
         Ok(first)
     } else {

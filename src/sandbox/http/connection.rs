@@ -1,5 +1,4 @@
-//! Connections that can be cut, for answers that never arrive, or not whole; and that end by
-//! themselves where nobody asks anything.
+//! Connections that a fault can cut in the middle of a response, and that time out while idle.
 
 use std::future::Future;
 use std::io;
@@ -15,66 +14,66 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// How long a request may be on its way in, from the last answer or the connection's start. Clients
-/// keep a connection that is not in use for less.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// How long a request may take to arrive, from the last response or the start of the connection.
+/// Longer than clients keep an unused connection.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Accepts connections that can be cut.
-pub(super) struct Exchange(pub(super) TcpListener);
+pub(super) struct CuttableListener(pub(super) TcpListener);
 
-/// A connection.
-pub(super) struct Line {
+/// A TCP connection with an idle timeout that can be cut.
+pub(super) struct Connection {
     stream: TcpStream,
-    scissors: Scissors,
-    /// Elapses when the patience with the request that is awaited does.
-    patience: Pin<Box<Sleep>>,
+    cut: CutHandle,
+    /// Elapses [`IDLE_TIMEOUT`] after the last response.
+    idle_timeout: Pin<Box<Sleep>>,
 }
 
-/// What cuts a connection.
+/// Cuts a connection from outside.
 #[derive(Clone, Default)]
-pub(super) struct Scissors(Arc<Place>);
+pub(super) struct CutHandle(Arc<Shared>);
 
 #[derive(Default)]
-struct Place {
+struct Shared {
     cut: Mutex<Cut>,
-    /// Whether a request has come in whole, and waits for its answer.
-    is_heard: AtomicBool,
+    /// Whether a request has arrived completely and its response is not written yet.
+    awaits_response: AtomicBool,
 }
 
-/// Where the connection is cut: what would be written from there on is an error, which closes it.
+/// Where the connection is cut. Writing beyond that point fails, which closes the connection.
 #[derive(Clone, Copy, Default)]
 enum Cut {
     #[default]
     Nowhere,
-    /// After so many bytes of the body whose head comes next.
+    /// After this many bytes of the next response's body.
     AfterHead(usize),
-    /// After so many bytes.
+    /// After this many bytes.
     After(usize),
 }
 
-impl Scissors {
-    /// Nothing more goes out.
+impl CutHandle {
+    /// Sends nothing more.
     pub(super) fn cut(&self) {
-        *self.place() = Cut::After(0);
+        *self.lock() = Cut::After(0);
     }
 
-    /// The next answer goes out with so many bytes of its body.
+    /// Cuts the next response after this many bytes of its body.
     pub(super) fn cut_body(&self, after: usize) {
-        *self.place() = Cut::AfterHead(after);
+        *self.lock() = Cut::AfterHead(after);
     }
 
-    /// The request is here: however long its answer takes, nothing more is awaited.
-    pub(super) fn hear(&self) {
-        self.0.is_heard.store(true, Ordering::Relaxed);
+    /// Stops the idle timeout until the response is written, however long that takes.
+    pub(super) fn request_received(&self) {
+        self.0.awaits_response.store(true, Ordering::Relaxed);
     }
 
-    fn place(&self) -> MutexGuard<'_, Cut> {
+    fn lock(&self) -> MutexGuard<'_, Cut> {
         self.0.cut.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Cut {
-    /// How many of the bytes may go out.
+    /// How many of the bytes may be written.
     fn allows(self, bytes: &[u8]) -> usize {
         match self {
             Self::Nowhere => bytes.len(),
@@ -84,7 +83,7 @@ impl Cut {
         .min(bytes.len())
     }
 
-    /// Where to cut once that many of the bytes went out.
+    /// The cut that remains after `written` of the bytes.
     fn after(self, bytes: &[u8], written: usize) -> Self {
         match self {
             Self::Nowhere => self,
@@ -97,27 +96,27 @@ impl Cut {
     }
 }
 
-/// Where an answer's head ends.
+/// The length of the response's head, with the empty line that ends it.
 fn head(bytes: &[u8]) -> Option<usize> {
     let end = b"\r\n\r\n";
     let start = bytes.windows(end.len()).position(|it| it == end)?;
     Some(start + end.len())
 }
 
-impl Listener for Exchange {
-    type Io = Line;
+impl Listener for CuttableListener {
+    type Io = Connection;
     type Addr = SocketAddr;
 
-    async fn accept(&mut self) -> (Line, SocketAddr) {
+    async fn accept(&mut self) -> (Connection, SocketAddr) {
         let (stream, address) = Listener::accept(&mut self.0).await;
-        // Without it an answer may wait for an acknowledgement; where it cannot be set, it waits.
+        // Avoids waiting for an acknowledgement. Failure only costs time.
         let _ = stream.set_nodelay(true);
-        let line = Line {
+        let connection = Connection {
             stream,
-            scissors: Scissors::default(),
-            patience: Box::pin(sleep(PATIENCE)),
+            cut: CutHandle::default(),
+            idle_timeout: Box::pin(sleep(IDLE_TIMEOUT)),
         };
-        (line, address)
+        (connection, address)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -125,23 +124,23 @@ impl Listener for Exchange {
     }
 }
 
-impl Line {
-    /// What cuts this connection.
-    pub(super) fn handle(&self) -> Scissors {
-        self.scissors.clone()
+impl Connection {
+    /// A handle that cuts this connection.
+    pub(super) fn handle(&self) -> CutHandle {
+        self.cut.clone()
     }
 }
 
-impl AsyncRead for Line {
+impl AsyncRead for Connection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         match Pin::new(&mut self.stream).poll_read(context, buffer) {
-            Poll::Pending if self.scissors.0.is_heard.load(Ordering::Relaxed) => Poll::Pending,
+            Poll::Pending if self.cut.0.awaits_response.load(Ordering::Relaxed) => Poll::Pending,
             Poll::Pending => {
-                ready!(self.patience.as_mut().poll(context));
+                ready!(self.idle_timeout.as_mut().poll(context));
                 Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
             }
             read => read,
@@ -149,21 +148,23 @@ impl AsyncRead for Line {
     }
 }
 
-impl AsyncWrite for Line {
+impl AsyncWrite for Connection {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let cut = *self.scissors.place();
+        let cut = *self.cut.lock();
         let allowed = cut.allows(bytes);
         if allowed == 0 && !bytes.is_empty() {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
         let written = ready!(Pin::new(&mut self.stream).poll_write(context, &bytes[..allowed]))?;
-        *self.scissors.place() = cut.after(bytes, written);
-        self.scissors.0.is_heard.store(false, Ordering::Relaxed);
-        self.patience.as_mut().reset(Instant::now() + PATIENCE);
+        *self.cut.lock() = cut.after(bytes, written);
+        self.cut.0.awaits_response.store(false, Ordering::Relaxed);
+        self.idle_timeout
+            .as_mut()
+            .reset(Instant::now() + IDLE_TIMEOUT);
         Poll::Ready(Ok(written))
     }
 

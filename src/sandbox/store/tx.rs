@@ -1,25 +1,26 @@
-//! The database at a moment of the sandbox's clock.
+//! A read or a transaction, at one moment of the sandbox's clock.
 
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::types::Type;
 use rusqlite::{CachedStatement, Connection};
 
 use super::number::next_number;
-use crate::sandbox::rules::refusal::Refusal;
+use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::transition::{Event, step};
 
-/// What can be read and written, as of `now`.
-pub(crate) struct Ledger<'a> {
+/// Reads and writes the database as of `now`. Each table has its methods in a file of its own.
+pub(crate) struct Tx<'a> {
     connection: &'a Connection,
     /// The sandbox's time, in whole milliseconds.
     pub(crate) now: Timestamp,
     pub(super) offset_ms: i64,
-    /// When the first thing is due.
+    /// When the next booking changes by time alone, in milliseconds.
     first_due: Option<i64>,
 }
 
-impl<'a> Ledger<'a> {
-    pub(super) fn at_present(connection: &'a Connection) -> rusqlite::Result<Self> {
+impl<'a> Tx<'a> {
+    /// Reads the clock. A caller that writes has begun the SQL transaction.
+    pub(super) fn begin(connection: &'a Connection) -> rusqlite::Result<Self> {
         let (offset_ms, first_due) = connection
             .prepare_cached(
                 "SELECT offset_ms, \
@@ -44,14 +45,14 @@ impl<'a> Ledger<'a> {
         self.connection.execute_batch(sql)
     }
 
-    /// Whether something is due that did not happen yet.
-    pub(super) fn is_behind(&self) -> bool {
+    /// Whether a booking is due to change by time alone.
+    pub(super) fn has_due_bookings(&self) -> bool {
         self.first_due
             .is_some_and(|due| due <= self.now.as_millisecond())
     }
 
-    /// Lets everything happen that is due, in the order it was due, at the moment it was due.
-    pub(super) fn catch_up(&self) -> Result<(), Refusal> {
+    /// Applies every due change, in the order and at the moment in which it was due.
+    pub(super) fn apply_due_bookings(&self) -> Result<(), ApiError> {
         while let Some((mut booking, due)) = self.next_due_booking()? {
             let transition = step(&booking.state, &Event::TimePassed, due);
             self.apply(&mut booking, transition, due)?;
@@ -59,28 +60,28 @@ impl<'a> Ledger<'a> {
         Ok(())
     }
 
-    /// A number for what is to come.
+    /// The number of a new row.
     pub(crate) fn new_number(&self) -> i64 {
         next_number()
     }
 
-    /// Seconds that the sandbox's clock is ahead of real time.
+    /// How many seconds the sandbox's clock is ahead of real time.
     pub(crate) const fn offset_seconds(&self) -> i64 {
         self.offset_ms / 1_000
     }
 
-    /// Moves the clock, and lets happen what is due by then; gives the ledger of the new time.
-    pub(crate) fn advance(&self, by: SignedDuration) -> Result<Self, Refusal> {
+    /// Moves the clock ahead and applies what is due by then. Returns the transaction at the new time.
+    pub(crate) fn advance(&self, by: SignedDuration) -> Result<Self, ApiError> {
         let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
         self.sql("UPDATE clock SET offset_ms = offset_ms + ?")?
             .execute([by])?;
-        let ledger = Self::at_present(self.connection)?;
-        ledger.catch_up()?;
-        Ok(ledger)
+        let tx = Self::begin(self.connection)?;
+        tx.apply_due_bookings()?;
+        Ok(tx)
     }
 
-    /// Forgets everything: a fresh sandbox, with the clock at real time.
-    pub(crate) fn reset(&self) -> Result<(), Refusal> {
+    /// Deletes everything and sets the clock to real time.
+    pub(crate) fn reset(&self) -> Result<(), ApiError> {
         self.batch(
             "DELETE FROM organizations; DELETE FROM known_venues; DELETE FROM bookings; \
              DELETE FROM idempotency_keys; DELETE FROM events; DELETE FROM messages; \
@@ -91,14 +92,14 @@ impl<'a> Ledger<'a> {
     }
 }
 
-/// The moment of a column in ms.
+/// The time in a column of milliseconds.
 pub(super) fn moment(millis: i64) -> rusqlite::Result<Timestamp> {
     Timestamp::from_millisecond(millis)
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Integer, error.into()))
 }
 
-/// What a column's text says, where this program wrote it.
-pub(super) fn unreadable(column: usize, text: &str) -> rusqlite::Error {
+/// The error for a column whose text this program cannot have written.
+pub(super) fn invalid_column(column: usize, text: &str) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(
         column,
         Type::Text,

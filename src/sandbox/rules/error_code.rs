@@ -1,4 +1,4 @@
-//! The stable names of what went wrong with a booking ("Vendor payment codes", "Codes by condition").
+//! The error codes of bookings ("Vendor payment codes", "Codes by condition").
 
 /// A booking's `error_code`, or a provider's reason for refusing a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,12 +52,12 @@ impl ErrorCode {
         }
     }
 
-    /// The code of that name.
+    /// The code with this name.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.as_str() == name)
     }
 
-    /// The same for people: the booking's `error_message`.
+    /// The booking's `error_message`.
     pub(crate) const fn message(self) -> &'static str {
         match self {
             Self::CancellationUnsupported => {

@@ -1,33 +1,33 @@
-//! What the provider says to a booking that is new: the scenario of its venue, and its slot.
+//! The provider's response to a new booking, which follows from the venue's scenario and the slot.
 
 use jiff::Timestamp;
 
 use super::booking::Customer;
-use super::code::ErrorCode;
+use super::error_code::ErrorCode;
 use super::state::{ACTION_WINDOW, Ask, OTP_ATTEMPTS, PAYMENT_WINDOW, PROCESSING_TIME, Pause};
-use super::transition::{Event, Payment};
+use super::transition::{Event, PaymentOutcome};
 use crate::sandbox::seed::{Scenario, Slot, Venue};
 
-/// What is drawn for a booking in case its venue asks for it.
-pub(crate) struct Draws {
+/// The random codes that a booking may need.
+pub(crate) struct GeneratedCodes {
     /// Six digits, never 000000.
     pub(crate) otp: String,
     pub(crate) approval_id: String,
 }
 
-/// Whether a slot of that capacity, with so many bookings in it, holds one more.
+/// Whether a slot with `held` bookings has room for another.
 pub(crate) const fn has_room(slot: &Slot, held: u32) -> bool {
     held < slot.capacity
 }
 
-/// The provider's answer to a create: `slot` is the one asked for with the number of bookings it
-/// holds already, `pays` whether the vendor collects the payment.
-pub(crate) fn place(
+/// The provider's response to a new booking. `slot` comes with the number of bookings in it; `pays` is
+/// whether the vendor collects the payment.
+pub(crate) fn respond(
     venue: &Venue,
     slot: Option<(&Slot, u32)>,
     pays: bool,
     (customer, party_size): (&Customer, u8),
-    draw: impl FnOnce() -> Draws,
+    generate: impl FnOnce() -> GeneratedCodes,
     now: Timestamp,
 ) -> Event {
     let slot = match slot {
@@ -47,7 +47,7 @@ pub(crate) fn place(
             Event::Asked(Pause {
                 expires_at: now + PAYMENT_WINDOW,
                 ask: Ask::Payment {
-                    approval_id: draw().approval_id,
+                    approval_id: generate().approval_id,
                     amount,
                     currency,
                 },
@@ -58,7 +58,7 @@ pub(crate) fn place(
             Event::Asked(Pause {
                 expires_at: now + ACTION_WINDOW,
                 ask: Ask::Otp {
-                    code: draw().otp,
+                    code: generate().otp,
                     attempts_left: OTP_ATTEMPTS,
                     channel: channel.to_owned(),
                     sent_to,
@@ -78,10 +78,10 @@ pub(crate) fn place(
     }
 }
 
-/// What the processor says to an approved payment at this venue.
-pub(crate) fn payment(venue: Option<&Venue>) -> Payment {
+/// What the payment processor does with an approved payment at this venue.
+pub(crate) fn payment(venue: Option<&Venue>) -> PaymentOutcome {
     let scenario = venue.and_then(|it| it.scenario);
-    Payment {
+    PaymentOutcome {
         in_time: match scenario {
             Some(Scenario::PaymentDeclines) => Err(ErrorCode::CardDeclined),
             Some(Scenario::PaymentReplayFails) => Err(ErrorCode::PaymentReplayFailed),
@@ -94,8 +94,8 @@ pub(crate) fn payment(venue: Option<&Venue>) -> Payment {
     }
 }
 
-/// What is to be paid, in minor units: the slot's price, else what its card terms hold, for each
-/// guest; a table without either costs a token deposit.
+/// The amount to pay in minor units, and its currency: for each guest the slot's price, else the
+/// amount that its card terms hold, else a small deposit.
 fn price(venue: &Venue, slot: &Slot, party_size: u8) -> (i64, String) {
     const DEPOSIT: i64 = 1_000;
     let priced = slot.price.as_ref().map(|it| (it.amount, it.currency));
@@ -108,7 +108,7 @@ fn price(venue: &Venue, slot: &Slot, party_size: u8) -> (i64, String) {
 }
 
 impl Customer {
-    /// How a one-time code reaches the guest: the channel and the address.
+    /// The channel and the address to which a one-time code is sent.
     fn reached_by(&self) -> (&'static str, String) {
         match (&self.phone, &self.email) {
             (Some(phone), _) => ("sms", phone.clone()),
@@ -127,7 +127,7 @@ mod tests {
         let venue = seed::venue(venue).unwrap();
         let slot = seed::slot_at(venue, "2026-12-01T19:00:00Z".parse().unwrap());
         let slot = slot.as_ref().zip(held);
-        let draw = || Draws {
+        let generate = || GeneratedCodes {
             otp: "123456".to_owned(),
             approval_id: "psp_1".to_owned(),
         };
@@ -137,7 +137,7 @@ mod tests {
             phone: None,
         };
         let now = "2026-11-21T12:00:00Z".parse().unwrap();
-        place(venue, slot, pays, (&customer, 2), draw, now)
+        respond(venue, slot, pays, (&customer, 2), generate, now)
     }
 
     #[test]

@@ -1,0 +1,80 @@
+//! Applies a configured fault to a request and its response.
+
+use std::time::Duration;
+
+use axum::body::HttpBody;
+use axum::response::Response;
+use serde_json::json;
+
+use super::connection::CutHandle;
+use super::parsed_request::ParsedRequest;
+use super::reply;
+use super::service::Service;
+use crate::sandbox::rules::fault::Fault;
+
+/// The fault, if any, that applies to a request.
+pub(super) struct InjectedFault {
+    fault: Option<Fault>,
+    connection: Option<CutHandle>,
+}
+
+impl InjectedFault {
+    /// Takes the oldest fault that matches the request, which then has one use less.
+    pub(super) async fn take(
+        service: &Service,
+        method: &'static str,
+        request: &ParsedRequest,
+    ) -> Self {
+        Self {
+            fault: fault(service, method, request.path()).await,
+            connection: request.connection().cloned(),
+        }
+    }
+
+    /// Applies the fault before the request is handled. A returned response is sent instead of
+    /// handling it.
+    pub(super) async fn before_request(&self) -> Option<Response> {
+        match self.fault.as_ref()? {
+            Fault::Delay { delay_ms } => {
+                tokio::time::sleep(Duration::from_millis(*delay_ms)).await;
+                None
+            }
+            Fault::Status { status, body } => {
+                let fallback = || json!({"error": format!("a fault answers {status}")});
+                let body = body.clone().unwrap_or_else(fallback);
+                Some(reply::response(*status, body.to_string().into_bytes()))
+            }
+            Fault::DropBefore => {
+                self.connection.as_ref()?.cut();
+                Some(reply::response(500, Vec::new()))
+            }
+            Fault::DropAfter | Fault::Truncate { .. } | Fault::Garbage => None,
+        }
+    }
+
+    /// Applies the fault to the response of a handled request.
+    pub(super) fn after_response(&self, response: Response) -> Response {
+        match (&self.fault, &self.connection) {
+            (Some(Fault::DropAfter), Some(connection)) => connection.cut(),
+            (Some(Fault::Truncate { after_bytes }), Some(connection)) => {
+                let whole = response.body().size_hint().exact().unwrap_or_default();
+                let half = usize::try_from(whole / 2).unwrap_or_default();
+                connection.cut_body(after_bytes.unwrap_or(half));
+            }
+            (Some(Fault::Garbage), _) => return reply::garbage(response.status()),
+            _ => {}
+        }
+        response
+    }
+}
+
+async fn fault(service: &Service, method: &'static str, path: &str) -> Option<Fault> {
+    // An error of the store is left to the request itself to report.
+    let store = &service.store;
+    if store.read(|tx| Ok(tx.has_faults()?)).await != Ok(true) {
+        return None;
+    }
+    let path = path.to_owned();
+    let taken = store.write(move |tx| Ok(tx.take_fault(method, &path)?));
+    Some(taken.await.ok()??.request.fault)
+}

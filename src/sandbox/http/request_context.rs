@@ -1,0 +1,15 @@
+//! What an endpoint works with.
+
+use super::parsed_request::ParsedRequest;
+use crate::sandbox::rules::access::Key;
+use crate::sandbox::rules::organization::Organization;
+use crate::sandbox::store::Tx;
+
+/// An authenticated request, with the transaction in which it is answered.
+pub(crate) struct RequestContext<'a, 't> {
+    pub(crate) tx: &'a Tx<'t>,
+    pub(crate) request: &'a ParsedRequest,
+    pub(crate) key: &'static Key,
+    /// The key's organization, as the transaction finds it.
+    pub(crate) organization: Organization,
+}

@@ -1,0 +1,190 @@
+//! Every error that the service responds with: one table of status and body ("Errors").
+
+use serde_json::{Value, json};
+
+use super::denial::Denial;
+use super::error_code::ErrorCode;
+use super::scope::Scope;
+use crate::sandbox::seed::Provider;
+
+/// Why a request is refused.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ApiError {
+    BodyTooLarge,
+    Unauthorized,
+    WrongKeyEnvironment,
+    OrgSuspended {
+        reason: Option<String>,
+    },
+    InsufficientScope(Scope),
+    BillingRequired,
+    BillingCheckUnavailable,
+    EntitlementCheckUnavailable,
+    FreeTierExhausted {
+        limit: u32,
+    },
+    /// The body is not a JSON object, or a field has the wrong type.
+    WrongType {
+        field: String,
+        detail: String,
+    },
+    /// A venue search without its required fields.
+    Missing(Vec<&'static str>),
+    /// "validation failed": each field with what is wrong with it.
+    Invalid(Vec<(String, String)>),
+    LocationUnresolved,
+    NoSearchProvider {
+        named: bool,
+    },
+    SearchFailed(Vec<Provider>),
+    VenueNotFound,
+    AvailabilityFailed(Provider),
+    /// The venue has no provider mapping and the request names none.
+    ProviderNeeded,
+    PlaceholderCustomer,
+    MissingLastName,
+    SlotNotOffered,
+    VaultUnavailable,
+    VendorDisabled,
+    ReconnectRequired,
+    RateLimited {
+        limit: u32,
+        retry_after: u64,
+    },
+    /// A session operation with a key that is not live.
+    LiveKeyRequired,
+    SessionNotFound,
+    /// The session's code is wrong, too old, or was wrong too often.
+    InvalidCode,
+    /// The session is active already and needs no code.
+    SessionActive,
+    /// With the summaries of the organization's unfinished bookings of the last day.
+    BookingNotFound {
+        open_bookings: Vec<Value>,
+    },
+    /// The booking's state does not allow it.
+    Denied(Denial),
+    /// The venue refused the change of this booking.
+    VenueRefused {
+        code: ErrorCode,
+        booking: Value,
+    },
+    PathNotFound,
+    MethodNotAllowed,
+    ForeignHost,
+    CrossOrigin,
+    OrganizationUnknown,
+    DeliveryNotFound,
+    /// The sandbox itself failed; the text says how.
+    Broken(String),
+}
+
+impl ApiError {
+    /// An error about the type of one field.
+    pub(crate) fn wrong_type(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::WrongType {
+            field: field.into(),
+            detail: detail.into(),
+        }
+    }
+
+    /// An error about the value of one field.
+    pub(crate) fn invalid(field: &str, message: impl Into<String>) -> Self {
+        Self::Invalid(vec![(field.to_owned(), message.into())])
+    }
+
+    /// The HTTP status and the body: one line a variant, as a table is read.
+    #[rustfmt::skip]
+    pub(crate) fn answer(&self) -> (u16, Value) {
+        match self {
+            Self::BodyTooLarge => error(413, "body too large: the limit is 1 MB"),
+            Self::Unauthorized => error(401, "unauthorized"),
+            Self::WrongKeyEnvironment => coded(403, "this key belongs to the beta (v3) environment; use a live or a test key", "wrong_key_environment"),
+            Self::OrgSuspended { reason } => with(coded(403, "the organization is suspended", "org_suspended"), "reason", json!(reason)),
+            Self::InsufficientScope(scope) => (403, json!({"error": "insufficient_scope", "required_scope": scope.as_str()})),
+            Self::BillingRequired => {
+                let message = "Live keys need billing to be set up for the organization.";
+                (402, json!({"error": "billing_required", "message": message}))
+            }
+            Self::FreeTierExhausted { limit } => {
+                let message = format!("The {limit} free confirmed test bookings are used up.");
+                (402, json!({"error": "free_tier_exhausted", "limit": limit, "message": message}))
+            }
+            Self::BillingCheckUnavailable => coded(503, "billing could not be checked; try again shortly", "billing_check_unavailable"),
+            Self::EntitlementCheckUnavailable => coded(503, "the entitlement could not be checked; try again shortly", "entitlement_check_unavailable"),
+            Self::WrongType { field, detail } => (400, json!({"error": "invalid request body", "field": field, "detail": detail})),
+            Self::Missing(names) => (400, json!({"error": "required fields are missing", "missing": names})),
+            Self::Invalid(errors) => (400, validation_failed(errors)),
+            Self::LocationUnresolved => error(400, "the location could not be resolved; send a more specific location, or latitude and longitude"),
+            Self::NoSearchProvider { named: true } => coded(400, "none of the named providers can search", "no_search_provider"),
+            Self::NoSearchProvider { named: false } => coded(503, "no provider that can search is configured", "no_search_provider"),
+            Self::SearchFailed(providers) => with(coded(502, "every provider failed; try again", "search_failed"), "providers_failed", json!(providers.iter().map(|it| it.id()).collect::<Vec<_>>())),
+            Self::VenueNotFound => error(404, "venue not found; run venue search first"),
+            Self::AvailabilityFailed(provider) => with(coded(502, "the provider failed to read the availability; try again", "availability_failed"), "provider", json!(provider.id())),
+            Self::ProviderNeeded => error(400, "the venue is served by several providers; name one in provider"),
+            Self::PlaceholderCustomer => coded(400, "customer.name must be the real guest, not a placeholder", "placeholder_customer"),
+            Self::MissingLastName => coded(400, "this provider needs first and last name in customer.name", "missing_last_name"),
+            Self::SlotNotOffered => coded(400, "datetime differs from the time at which the availability_id was offered", "slot_not_offered"),
+            Self::VaultUnavailable => coded(409, "this venue cannot be paid through the vendor; nothing was created", "vault_unavailable"),
+            Self::VendorDisabled => coded(503, "vendor payments are switched off", "vendor_disabled"),
+            Self::ReconnectRequired => coded(409, "the person's provider account is not connected, or no longer; connect it again", "reconnect_required"),
+            Self::RateLimited { limit, retry_after } => {
+                let message = format!("More than {limit} requests in 5 minutes.");
+                (429, json!({"error": "rate_limited", "message": message, "limit": limit, "retry_after_seconds": retry_after}))
+            }
+            Self::LiveKeyRequired => coded(403, "sessions need a live key", "live_key_required"),
+            Self::SessionNotFound => error(404, "session not found"),
+            Self::InvalidCode => coded(400, "the code is wrong", "invalid_code"),
+            Self::SessionActive => error(409, "the session is active already"),
+            Self::BookingNotFound { open_bookings } => (404, json!({"error": "booking not found", "open_bookings": open_bookings})),
+            Self::Denied(denial) => denied(denial),
+            Self::VenueRefused { code, booking } => with(coded(422, code.message(), code.as_str()), "booking", booking.clone()),
+            Self::PathNotFound => error(404, "no such path"),
+            Self::MethodNotAllowed => error(405, "this path does not take that method"),
+            Self::ForeignHost => error(403, "the Host header is not a loopback name and the port of this sandbox"),
+            Self::CrossOrigin => error(403, "a page of another origin may not write to the sandbox"),
+            Self::OrganizationUnknown => error(404, "organization not found"),
+            Self::DeliveryNotFound => error(404, "delivery not found"),
+            Self::Broken(detail) => (500, json!({"error": "internal error", "detail": detail})),
+        }
+    }
+}
+
+/// The responses for a booking whose state does not allow the request.
+#[rustfmt::skip]
+fn denied(denial: &Denial) -> (u16, Value) {
+    match denial {
+        Denial::NotPaused(status) => error(409, &format!("the booking is {} and waits for nothing", status.as_str())),
+        Denial::NotConfirmed(status) => error(409, &format!("the booking is {}, and only a confirmed one can be changed or cancelled", status.as_str())),
+        Denial::InvalidOtp { attempts_left } => with(coded(400, "the one-time code is wrong", "invalid_otp"), "attempts_left", json!(attempts_left)),
+        Denial::Unanswered(errors) => (400, validation_failed(errors)),
+        Denial::MalformedApproval => error(400, "malformed psp_response: send the approval_id of psp_request and status approved"),
+        Denial::Late => error(400, "the answer arrived after expires_at; read the booking"),
+        Denial::ModifyUnsupported => coded(422, "this provider cannot modify; nothing was attempted", "modify_unsupported"),
+        Denial::VenueRefused(code) => coded(422, code.message(), code.as_str()),
+    }
+}
+
+fn error(status: u16, text: &str) -> (u16, Value) {
+    (status, json!({"error": text}))
+}
+
+fn coded(status: u16, text: &str, code: &str) -> (u16, Value) {
+    (status, json!({"error": text, "error_code": code}))
+}
+
+/// The same with a further field, unless that is null.
+fn with((status, mut body): (u16, Value), field: &str, value: Value) -> (u16, Value) {
+    if !value.is_null() {
+        body[field] = value;
+    }
+    (status, body)
+}
+
+fn validation_failed(errors: &[(String, String)]) -> Value {
+    let fields: serde_json::Map<String, Value> = errors
+        .iter()
+        .map(|(field, message)| (field.clone(), json!(message)))
+        .collect();
+    json!({"error": "validation failed", "fields": fields})
+}

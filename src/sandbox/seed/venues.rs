@@ -1,0 +1,153 @@
+//! Every venue: those of the five cities, which `venues.csv` lists, then those of the scenarios.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::city::City;
+use super::provider::Provider;
+use super::scenario_venues::scenario_venues;
+use super::schedule::Schedule;
+use super::seeded_random::SeededRandom;
+use super::venue::Venue;
+
+/// Invented names at places that exist, at least six of each vertical in every city.
+const CSV: &str = include_str!("venues.csv");
+
+/// A line of the file. Its lists are separated by `|`.
+#[derive(Debug, Deserialize)]
+struct Row {
+    city: String,
+    schedule: Schedule,
+    /// The venue's part of its id, after the city's.
+    slug: String,
+    name: String,
+    providers: String,
+    address: String,
+    latitude: f64,
+    longitude: f64,
+    price_level: u8,
+    tags: String,
+}
+
+/// Every venue, in the order in which a search returns them.
+pub(super) fn venues() -> &'static [Venue] {
+    // A test reads every line of the file, so that none is left out here.
+    static VENUES: LazyLock<Vec<Venue>> = LazyLock::new(|| {
+        let listed = rows().filter_map(|row| row.ok()?.venue());
+        listed.chain(scenario_venues()).collect()
+    });
+    &VENUES
+}
+
+/// The venue of that id.
+pub(crate) fn venue(id: &str) -> Option<&'static Venue> {
+    venues().iter().find(|it| it.id == id)
+}
+
+fn rows() -> impl Iterator<Item = csv::Result<Row>> {
+    csv::Reader::from_reader(CSV.as_bytes()).into_deserialize()
+}
+
+impl Row {
+    /// The venue, or `None` if its city or a provider is unknown.
+    fn venue(self) -> Option<Venue> {
+        let home = City::of_slug(&self.city)?;
+        let id = format!("ven_{}_{}", home.slug, self.slug);
+        let providers = self.providers.split('|').map(Provider::parse);
+        Some(Venue {
+            random: SeededRandom::from_text(&id),
+            id,
+            name: self.name,
+            vertical: self.schedule.vertical(),
+            providers: providers.collect::<Option<_>>()?,
+            address: self.address,
+            city: home.name,
+            country: home.country,
+            latitude: self.latitude,
+            longitude: self.longitude,
+            timezone_name: home.timezone_name,
+            price_level: Some(self.price_level),
+            tags: self.tags.split('|').map(str::to_owned).collect(),
+            scenario: None,
+            schedule: self.schedule,
+            home,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::{venue as find, *};
+    use crate::sandbox::seed::{Place, Vertical, near_place, near_point, resolve_place};
+
+    const CITIES: [&str; 5] = ["London", "New York", "Paris", "Tokyo", "Sydney"];
+
+    #[test]
+    fn every_line_of_the_file_is_a_venue_with_all_its_fields() {
+        let lines = CSV.lines().skip(1).count();
+        assert_eq!(lines, 125);
+        let mut listed = 0;
+        for row in rows() {
+            let row = row.unwrap();
+            let text = format!("{row:?}");
+            let venue = row.venue().unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(venue.tags.len(), 2, "{text}");
+            for field in [&venue.name, &venue.address].into_iter().chain(&venue.tags) {
+                assert!(!field.is_empty() && field.trim() == field, "{text}");
+            }
+            assert_eq!(venues()[listed].id, venue.id);
+            listed += 1;
+        }
+        assert_eq!(listed, lines);
+    }
+
+    #[test]
+    fn every_city_has_six_venues_of_each_vertical_and_all_providers_among_them() {
+        for (city, vertical) in CITIES
+            .into_iter()
+            .flat_map(|city| Vertical::ALL.map(|vertical| (city, vertical)))
+        {
+            let found = near_place(&Place::City(city), vertical);
+            assert!(found.len() >= 6, "{city} {vertical:?}");
+            for provider in Provider::ALL {
+                let alone = |it: &&&Venue| it.providers == [provider];
+                assert!(
+                    found.iter().any(|it| alone(&it)),
+                    "{city} {vertical:?} {provider:?}"
+                );
+            }
+            assert_eq!(resolve_place(city), Some(Place::City(city)));
+        }
+    }
+
+    #[test]
+    fn ids_are_slugs_and_no_two_are_alike_not_even_as_slot_ids_hash_them() {
+        let slug = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_';
+        let (mut ids, mut names, mut hashes) = (HashSet::new(), HashSet::new(), HashSet::new());
+        for venue in venues() {
+            assert!(
+                venue.id.starts_with("ven_") && venue.id.bytes().all(slug),
+                "{}",
+                venue.id
+            );
+            assert!(ids.insert(&venue.id), "{}", venue.id);
+            assert!(names.insert(&venue.name), "{}", venue.name);
+            assert!(hashes.insert(venue.random.bits(40)), "{}", venue.id);
+            assert!((1..=4).contains(&venue.price_level.unwrap()));
+            assert_eq!(find(&venue.id).unwrap().name, venue.name);
+        }
+        assert!(find("ven_london_").is_none());
+    }
+
+    #[test]
+    fn a_venue_stands_in_its_city() {
+        for venue in venues() {
+            let (latitude, longitude) = (venue.home.latitude, venue.home.longitude);
+            let near = near_point(latitude, longitude, venue.vertical);
+            assert!(near.iter().any(|(it, _)| it.id == venue.id), "{}", venue.id);
+        }
+    }
+}
