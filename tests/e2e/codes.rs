@@ -55,7 +55,7 @@ fn is_code(literal: &str) -> bool {
 /// refusal are the service's own.
 const INDIRECT: &[(&str, &str)] = &[
     ("api/failure.rs", "Error::new("),
-    ("commands/webhook/send.rs", "=> ("),
+    ("commands/webhook/consumer.rs", "=> ("),
     ("output/jq/mod.rs", "failed("),
 ];
 

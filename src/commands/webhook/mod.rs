@@ -1,6 +1,7 @@
-//! `bookctl webhook`: signatures checked and made, events sent, received and forwarded, consumers examined.
+//! `bookctl webhook`: verify and sign deliveries, send, receive and forward events, and test consumers.
 
-mod doubt;
+mod answer;
+mod consumer;
 mod drill;
 mod events;
 mod input;
@@ -8,14 +9,14 @@ mod listen;
 mod send;
 mod sign;
 mod verify;
+mod verify_error;
 
 use clap::Subcommand;
 
 use crate::app::Context;
 use crate::outcome::{Exit, Result};
-use crate::webhook::Names;
 
-/// Receive, send, sign and verify events, and examine a consumer
+/// Receive, send, sign and verify events, and test a consumer
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Verify(verify::Args),
@@ -33,7 +34,7 @@ impl Command {
         matches!(self, Command::Listen(_))
     }
 
-    /// Whether a secret and an address are all that it needs.
+    /// Whether it needs a webhook secret only, and no service.
     pub(super) fn does_without_service(&self) -> bool {
         match self {
             Command::Verify(_) | Command::Sign(_) => true,
@@ -53,19 +54,4 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Events(command) => events::run(context, command).await,
         Command::Drill(args) => drill::run(context, args).await,
     }
-}
-
-/// What the dialect calls the parts of an event.
-fn names(context: &Context) -> Names {
-    let dialect = context.dialect();
-    Names {
-        id: dialect.event_id_field,
-        kind: dialect.event_type_field,
-        service: dialect.service_name,
-    }
-}
-
-/// The name of the header that carries a signature: `<Service>-Signature`.
-fn header_name(context: &Context) -> String {
-    format!("{}-Signature", context.dialect().service_name)
 }
