@@ -74,7 +74,7 @@ async fn handle(
 ) -> Response {
     if request.method() != Method::POST {
         let allow = [(header::ALLOW, "POST")];
-        let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "deliveries are posted");
+        let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "only POST is allowed");
         return (allow, refusal).into_response();
     }
     let (head, body) = request.into_parts();
@@ -93,10 +93,13 @@ async fn handle(
             None => Err((None, too_large())),
         }
     });
-    let answer = answer.await.unwrap_or_else(|_| {
-        let status = StatusCode::INTERNAL_SERVER_ERROR;
-        Err((None, Refusal::new(status, "it was not taken")))
-    });
+    let answer = match answer.await {
+        Ok(answer) => answer,
+        Err(_) => {
+            let status = StatusCode::INTERNAL_SERVER_ERROR;
+            Err((None, Refusal::new(status, "the delivery was not stored")))
+        }
+    };
     answer.unwrap_or_else(|(event, refusal)| {
         let why = refusal.why.clone();
         receiver
@@ -107,7 +110,7 @@ async fn handle(
 }
 
 fn too_large() -> Refusal {
-    let why = "the body is too large, or did not come whole";
+    let why = "the body is too large or incomplete";
     Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
 }
 
@@ -124,7 +127,10 @@ impl Receiver {
             return Err((None, Refusal::new(StatusCode::BAD_REQUEST, why)));
         }
         let Some(event) = Event::read(&body, &self.names) else {
-            let why = format!("the body is no event: it has no field {:?}", self.names.id);
+            let why = format!(
+                "the body is not an event: it has no field {:?}",
+                self.names.id
+            );
             return Err((None, Refusal::new(StatusCode::BAD_REQUEST, why)));
         };
         let is_wanted = self.kinds.is_empty() || self.kinds.contains(&event.kind);
@@ -208,7 +214,7 @@ fn stored() -> Response {
 }
 
 fn not_stored(error: &StoreError) -> Refusal {
-    let why = format!("it cannot be kept: {error}");
+    let why = format!("it cannot be stored: {error}");
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, why)
 }
 
@@ -222,16 +228,16 @@ fn lines(headers: &HeaderMap) -> Vec<HeaderLine> {
 
 fn in_words(unverified: Option<Unverified>, header: &str) -> String {
     match unverified {
-        None => format!("it carries no {header}"),
+        None => format!("it has no {header} header"),
         Some(Unverified::Malformed(malformed)) => {
             format!("its signature is malformed: {}", malformed.as_str())
         }
         Some(Unverified::Mismatch) => {
-            "its signature is not the body's under this secret".to_owned()
+            "its signature does not match the body under this secret".to_owned()
         }
         Some(Unverified::Stale(seconds)) => format!("it was signed {seconds} s ago"),
         Some(Unverified::Future(seconds)) => {
-            format!("it was signed {seconds} s ahead of our clock")
+            format!("it was signed {seconds} s in the future")
         }
     }
 }

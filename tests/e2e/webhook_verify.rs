@@ -469,7 +469,7 @@ fn a_saved_request_brings_its_header_and_its_body() {
     );
     let error = saved(&cut, &[]).refused(19, "signature");
     assert!(
-        text(&error, "message").contains("1 bytes are missing"),
+        text(&error, "message").contains("1 bytes of its Content-Length are missing"),
         "{error}"
     );
     for no_request in [

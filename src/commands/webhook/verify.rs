@@ -139,7 +139,7 @@ impl Input {
         let Some(signature) = &self.signature else {
             let mut request = SavedRequest::read(from).map_err(|error| match error {
                 RequestError::Io(error) => unreadable(&self.source, &error),
-                RequestError::NotOne(why) => {
+                RequestError::Invalid(why) => {
                     Error::usage(format!("{} {why}", self.source.name().escape_debug()))
                         .hint("a saved request is its request line, its headers, an empty line, and the raw body")
                 }

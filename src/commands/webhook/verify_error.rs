@@ -51,7 +51,7 @@ pub(super) fn error_for(
         VerifyFailure::Unverified(Unverified::Mismatch) if evidence.missing > 0 => error(
             "changed_body",
             format!(
-                "the body is cut short: it has {} bytes less than its Content-Length",
+                "the body is cut short: {} bytes of its Content-Length are missing",
                 evidence.missing
             ),
         )
