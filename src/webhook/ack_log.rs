@@ -70,6 +70,7 @@ pub(crate) struct AckLog {
 }
 
 impl AckLog {
+    /// A log in this file, which the caller has locked.
     pub(crate) fn new(file: File) -> Self {
         let free = Mutex::new((0..SLOTS).collect());
         AckLog { file, free }

@@ -80,6 +80,7 @@ impl App {
         })
     }
 
+    /// The app's address.
     pub(crate) fn url(&self) -> &str {
         self.endpoint.as_str()
     }

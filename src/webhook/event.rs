@@ -17,6 +17,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
+    /// The names in a dialect.
     pub(crate) fn new(dialect: &Dialect) -> Self {
         Names {
             id: dialect.event_id_field.clone(),

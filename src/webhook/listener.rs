@@ -14,7 +14,7 @@ use super::event::Names;
 use super::forwarder::Forwarder;
 use super::idle_timeout::{TimeoutListener, TimeoutStream};
 use super::listener_event::{ListenerEvent, Reporter, Totals};
-use super::pass_through::{BookingLocks, PassThrough};
+use super::pass_through::PassThrough;
 use super::receiver::{ForwardMode, Receiver, router};
 use super::schedule::Schedule;
 use super::store::Store;
@@ -124,11 +124,10 @@ impl Server {
             // A dropped sender stops the listener, too.
             let _ = stop.wait_for(|stop| *stop).await;
         };
-        let mut forwarder = None;
-        let forward_mode = match self.listening.app {
-            None => ForwardMode::Off,
+        let (forward_mode, forwarder) = match self.listening.app {
+            None => (ForwardMode::Off, None),
             Some((app, mode)) => {
-                let mut retries = Forwarder {
+                let mut forwarder = Forwarder {
                     app: Arc::new(app),
                     store: self.store.clone(),
                     schedule: Schedule::default(),
@@ -138,20 +137,15 @@ impl Server {
                 let (queue, arrivals) = mpsc::unbounded_channel();
                 let forward_mode = match mode {
                     Mode::Retry(schedule) => {
-                        retries.schedule = schedule;
+                        forwarder.schedule = schedule;
                         ForwardMode::Queue(queue)
                     }
-                    Mode::PassThrough => ForwardMode::PassThrough(Arc::new(PassThrough {
-                        app: retries.app.clone(),
-                        store: retries.store.clone(),
-                        reporter: retries.reporter.clone(),
-                        ack_log: retries.ack_log.clone(),
-                        locks: BookingLocks::default(),
-                    })),
+                    Mode::PassThrough => {
+                        ForwardMode::PassThrough(Arc::new(PassThrough::new(&forwarder)))
+                    }
                 };
-                // With pass-through it forwards only what an earlier listener left.
-                forwarder = Some((retries, arrivals));
-                forward_mode
+                // With pass-through the forwarder sends only what an earlier listener left.
+                (forward_mode, Some((forwarder, arrivals)))
             }
         };
         let receiver = Arc::new(Receiver {

@@ -21,6 +21,7 @@ pub(crate) struct ListenerEvent {
     pub(crate) outcome: DeliveryOutcome,
 }
 
+/// What happened to it.
 #[derive(Clone, Debug)]
 pub(crate) enum DeliveryOutcome {
     /// Stored; nothing is to be forwarded.
@@ -113,6 +114,7 @@ impl Reporter {
         }
     }
 
+    /// The totals so far.
     pub(crate) fn totals(&self) -> Totals {
         let counts = &self.counts;
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);

@@ -8,6 +8,7 @@ use tokio::sync::Mutex as AsyncMutex;
 
 use super::ack_log::AckLog;
 use super::app::App;
+use super::forwarder::Forwarder;
 use super::listener_event::{DeliveryOutcome, Reporter};
 use super::store::{Intent, Receipt, ReceivedDelivery, Store, StoreError};
 
@@ -18,17 +19,17 @@ const BEHIND: u16 = 503;
 
 /// Forwards deliveries while the service waits.
 pub(super) struct PassThrough {
-    pub(super) app: Arc<App>,
-    pub(super) store: Store,
-    pub(super) reporter: Arc<Reporter>,
-    pub(super) ack_log: Arc<AckLog>,
+    app: Arc<App>,
+    store: Store,
+    reporter: Arc<Reporter>,
+    ack_log: Arc<AckLog>,
     /// Allow one delivery in flight per booking.
-    pub(super) locks: BookingLocks,
+    locks: BookingLocks,
 }
 
 /// A lock for each booking that has deliveries in flight, by [`Event::ordering_key`](super::Event::ordering_key).
 #[derive(Default)]
-pub(super) struct BookingLocks(Mutex<HashMap<String, Arc<AsyncMutex<()>>>>);
+struct BookingLocks(Mutex<HashMap<String, Arc<AsyncMutex<()>>>>);
 
 impl BookingLocks {
     fn get(&self, key: &str) -> Arc<AsyncMutex<()>> {
@@ -48,6 +49,17 @@ impl BookingLocks {
 }
 
 impl PassThrough {
+    /// Pass-through to the app of a forwarder, which shares its store and log.
+    pub(super) fn new(forwarder: &Forwarder) -> Self {
+        PassThrough {
+            app: forwarder.app.clone(),
+            store: forwarder.store.clone(),
+            reporter: forwarder.reporter.clone(),
+            ack_log: forwarder.ack_log.clone(),
+            locks: BookingLocks::default(),
+        }
+    }
+
     /// Forwards a delivery once its booking's earlier ones have ended; returns the status for the service.
     pub(super) async fn forward(&self, delivery: ReceivedDelivery) -> Result<u16, StoreError> {
         let key = delivery.event.ordering_key().to_owned();

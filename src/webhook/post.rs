@@ -39,6 +39,7 @@ impl Endpoint {
         Ok(Endpoint(url))
     }
 
+    /// The whole URL.
     pub(crate) fn as_str(&self) -> &str {
         self.0.as_str()
     }
@@ -80,6 +81,7 @@ pub(crate) struct Reaction {
     pub(crate) elapsed: Duration,
 }
 
+/// An HTTP response.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -99,6 +101,7 @@ pub(crate) enum NoReply {
 }
 
 impl Reaction {
+    /// The status, if there was an answer.
     pub(crate) fn status(&self) -> Option<u16> {
         self.outcome.as_ref().ok().map(|reply| reply.status)
     }
@@ -119,6 +122,10 @@ pub(crate) struct Poster {
 }
 
 impl Poster {
+    /// A client for one consumer, which has `deadline` to answer.
+    ///
+    /// # Errors
+    /// `network` (15) if TLS cannot be set up.
     pub(crate) fn new(endpoint: Endpoint, deadline: Duration) -> Result<Self> {
         Ok(Poster {
             http: client(&endpoint)?,

@@ -133,18 +133,24 @@ impl Receiver {
             );
             return Err((None, Refusal::new(StatusCode::BAD_REQUEST, why)));
         };
-        let is_wanted = self.kinds.is_empty() || self.kinds.contains(&event.kind);
         let delivery = ReceivedDelivery {
             event: event.clone(),
             headers: lines(headers),
             body,
             received_at,
         };
+        let accepted = self.accept(delivery).await;
+        accepted.map_err(|error| (Some(event), not_stored(&error)))
+    }
+
+    /// Stores and forwards a delivery that verified; returns the answer for the service.
+    async fn accept(&self, delivery: ReceivedDelivery) -> Result<Response, StoreError> {
+        let event = delivery.event.clone();
+        let is_wanted = self.kinds.is_empty() || self.kinds.contains(&event.kind);
         if let ForwardMode::PassThrough(pass_through) = &self.forward_mode
             && is_wanted
         {
-            let status = pass_through.forward(delivery).await;
-            let status = status.map_err(|error| (Some(event), not_stored(&error)))?;
+            let status = pass_through.forward(delivery).await?;
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
             return Ok(status.into_response());
         }
@@ -156,13 +162,11 @@ impl Receiver {
             Some(_) => Intent::Forward,
             None => Intent::Keep,
         };
-        let receipt = self.store.receive(delivery, intent).await;
-        let receipt = receipt.map_err(|error| (Some(event.clone()), not_stored(&error)))?;
         let Receipt::New {
             number,
             first,
             held_up,
-        } = receipt
+        } = self.store.receive(delivery, intent).await?
         else {
             self.reporter
                 .report(Some(event), DeliveryOutcome::Duplicate);

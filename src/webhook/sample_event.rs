@@ -78,6 +78,7 @@ impl SampleEvent {
         SampleEvent::new(kind, invented_summary(kind, dialect, now), dialect, now)
     }
 
+    /// The event as JSON.
     pub(crate) fn document(&self) -> &Value {
         &self.document
     }

@@ -31,6 +31,7 @@ pub(crate) struct Signer {
 }
 
 impl Signer {
+    /// Signs at `t`, in seconds since 1970.
     pub(crate) fn new(secret: &Secret, t: i64) -> Self {
         Signer {
             t,
@@ -38,6 +39,7 @@ impl Signer {
         }
     }
 
+    /// Adds the next piece of the body.
     pub(crate) fn update(&mut self, piece: &[u8]) {
         self.mac.update(piece);
     }
@@ -167,6 +169,7 @@ pub(crate) enum Malformed {
 }
 
 impl Malformed {
+    /// A sentence about the header.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Malformed::NoParts => "it has neither t= nor v1=",
@@ -208,6 +211,7 @@ pub(crate) struct Verifier {
 
 impl Verifier {
     /// Accepts a signature of any of the secrets: during a rotation there are two.
+    /// Signs at `t`, in seconds since 1970.
     pub(crate) fn new(secrets: &[Secret], header: Header) -> Self {
         let macs = secrets
             .iter()
@@ -216,6 +220,7 @@ impl Verifier {
         Verifier { header, macs }
     }
 
+    /// Adds the next piece of the body.
     pub(crate) fn update(&mut self, piece: &[u8]) {
         for mac in &mut self.macs {
             mac.update(piece);
@@ -231,16 +236,11 @@ impl Verifier {
         tolerance: Option<Duration>,
     ) -> Result<Verified, Unverified> {
         let time = self.header.time();
-        let matched = self
-            .macs
-            .into_iter()
-            .map(|mac| mac.matches_any(&self.header.v1));
+        let macs = self.macs.into_iter();
         // Collected so that every secret is tried, whichever matches.
-        let matched: Vec<bool> = matched.collect();
-        let secret = matched
-            .iter()
-            .position(|it| *it)
-            .ok_or(Unverified::Mismatch)?;
+        let matched: Vec<bool> = macs.map(|mac| mac.matches_any(&self.header.v1)).collect();
+        let secret = matched.iter().position(|it| *it);
+        let secret = secret.ok_or(Unverified::Mismatch)?;
         let apart = now.abs_diff(time);
         match tolerance {
             Some(tolerance) if apart > tolerance.as_secs() => Err(if time < now {

@@ -71,46 +71,48 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         to: poster.endpoint.as_str().to_owned(),
     });
     let mut findings = run_checks(context, &checks, &poster, &header).await?;
-    let mut state_checked = false;
-    if let Some(url) = &args.state_url {
-        match final_state(&poster, url, &checks).await {
+    let state_checked = match &args.state_url {
+        Some(url) => match final_state(&poster, url, &checks).await {
             Ok(state) => {
-                state_checked = true;
-                add_faults(&mut findings, state.faults(&checks));
-                for (place, what) in state.unseen(&checks) {
-                    if let Some(finding) = findings.get_mut(place) {
-                        finding.unseen = Some(what).filter(|_| finding.verdict() == "ok");
-                    }
-                }
+                add_state(&mut findings, &state, &checks);
+                true
             }
             // Only a warning, so that the findings from the answers are shown.
-            Err(error) => context.out.warn(&error.message),
-        }
-    }
+            Err(error) => {
+                context.out.warn(&error.message);
+                false
+            }
+        },
+        None => false,
+    };
     let report = Report {
         url: poster.endpoint.as_str().to_owned(),
         findings,
         state_checked,
     };
+    conclude(context, report, args.state_url.is_some())
+}
+
+/// Shows the report and what to make of it; returns the exit code.
+fn conclude(context: &Context, report: Report, has_state_url: bool) -> Result<Exit> {
     let all_passed =
-        report.count("ok") == report.findings.len() && state_checked == args.state_url.is_some();
-    let all_is_refused = report.all_is_refused();
+        report.count("ok") == report.findings.len() && report.state_checked == has_state_url;
+    let all_refused = report.all_refused();
     context.out.emit(&Drilled(report))?;
-    if all_is_refused {
+    if all_refused {
         context.out.warn(
             "every event was refused, including the valid ones: check that the consumer uses the same secret, and takes \
              deliveries at this address",
         );
     }
-    if args.state_url.is_none() {
-        context
-            .out
-            .note("not checked: whether each event was handled exactly once; pass --state-url to check it");
+    if !has_state_url {
+        context.out.note(
+            "not checked: whether each event was handled exactly once; pass --state-url to check it",
+        );
     }
-    Ok(if all_passed {
-        Exit::Done
-    } else {
-        Exit::PartialBatch
+    Ok(match all_passed {
+        true => Exit::Done,
+        false => Exit::PartialBatch,
     })
 }
 
@@ -160,12 +162,17 @@ async fn run_checks(
     Ok(findings)
 }
 
-/// Adds faults from the consumer's state to the findings of the checks with those indexes.
-fn add_faults(findings: &mut [Finding], faults: Vec<(usize, String)>) {
-    for (place, fault) in faults {
-        let finding = findings.get_mut(place);
+/// Adds what the consumer's state shows to the findings of the checks that were run.
+fn add_state(findings: &mut [Finding], state: &ConsumerState, checks: &[Check]) {
+    for (index, fault) in state.faults(checks) {
+        let finding = findings.get_mut(index);
         if let Some(finding) = finding.filter(|finding| finding.skipped.is_none()) {
             finding.faults.push(fault);
+        }
+    }
+    for (index, what) in state.unseen(checks) {
+        if let Some(finding) = findings.get_mut(index) {
+            finding.unseen = Some(what).filter(|_| finding.verdict() == "ok");
         }
     }
 }

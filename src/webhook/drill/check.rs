@@ -52,6 +52,7 @@ pub(crate) enum Expect {
 }
 
 impl Expect {
+    /// `2xx` or `4xx`.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Expect::Taken => "2xx",

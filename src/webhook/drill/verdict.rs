@@ -152,12 +152,13 @@ impl Report {
     }
 
     /// Whether every delivery was refused, the valid ones too.
-    pub(crate) fn all_is_refused(&self) -> bool {
+    pub(crate) fn all_refused(&self) -> bool {
         let mut answers = self.findings.iter().flat_map(|finding| &finding.reactions);
         !self.findings.is_empty()
             && answers.all(|it| it.status().is_some_and(|it| (400..500).contains(&it)))
     }
 
+    /// The report as `webhook drill --json` prints it.
     pub(crate) fn to_json(&self) -> Value {
         json!({
             "url": self.url,

@@ -35,6 +35,7 @@ pub(crate) enum State {
 }
 
 impl State {
+    /// All states.
     pub(crate) const ALL: [State; 5] = [
         State::Kept,
         State::Waiting,
@@ -43,6 +44,7 @@ impl State {
         State::Undelivered,
     ];
 
+    /// The name in the database, in JSON and in `--state`.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             State::Kept => "kept",

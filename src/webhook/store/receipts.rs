@@ -94,36 +94,17 @@ fn receive(
         Intent::Forward => State::Waiting,
         Intent::PassThrough => State::Undelivered,
     };
-    let turn = (intent == Intent::Forward && before.is_none())
+    let next_at = (intent == Intent::Forward && before.is_none())
         .then(|| delivery.received_at.as_millisecond());
     let number = match known {
         Some((number, _)) => {
             connection
                 .prepare_cached("UPDATE events SET state = ?, next_at = ? WHERE number = ?")?
-                .execute((state.as_str(), turn, number))?;
+                .execute((state.as_str(), next_at, number))?;
             number
         }
         None => {
-            let headers = serde_json::to_string(&delivery.headers).unwrap_or_default();
-            connection
-                .prepare_cached(
-                    "INSERT INTO events \
-                     (origin, id, kind, lane, booking, status, headers, body, received_at, state, next_at) \
-                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                )?
-                .execute((
-                    origin,
-                    &event.id,
-                    &event.kind,
-                    event.ordering_key(),
-                    &event.booking,
-                    &event.status,
-                    headers,
-                    &delivery.body,
-                    delivery.received_at.as_millisecond(),
-                    state.as_str(),
-                    turn,
-                ))?;
+            insert(connection, origin, delivery, state, next_at)?;
             connection.last_insert_rowid()
         }
     };
@@ -132,4 +113,35 @@ fn receive(
         first: before.is_none(),
         held_up: before.is_some_and(|failures| failures > 0),
     })
+}
+
+fn insert(
+    connection: &Connection,
+    origin: &str,
+    delivery: &ReceivedDelivery,
+    state: State,
+    next_at: Option<i64>,
+) -> rusqlite::Result<()> {
+    let event = &delivery.event;
+    let headers = serde_json::to_string(&delivery.headers).unwrap_or_default();
+    connection
+        .prepare_cached(
+            "INSERT INTO events \
+             (origin, id, kind, lane, booking, status, headers, body, received_at, state, next_at) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )?
+        .execute((
+            origin,
+            &event.id,
+            &event.kind,
+            event.ordering_key(),
+            &event.booking,
+            &event.status,
+            headers,
+            &delivery.body,
+            delivery.received_at.as_millisecond(),
+            state.as_str(),
+            next_at,
+        ))?;
+    Ok(())
 }
