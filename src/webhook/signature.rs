@@ -33,10 +33,8 @@ pub(crate) struct Signer {
 impl Signer {
     /// Signs at `t`, in seconds since 1970.
     pub(crate) fn new(secret: &Secret, t: i64) -> Self {
-        Signer {
-            t,
-            mac: BodyMac::new(secret.expose().as_bytes(), &t.to_string()),
-        }
+        let mac = BodyMac::new(secret.expose().as_bytes(), &t.to_string());
+        Signer { t, mac }
     }
 
     /// Adds the next piece of the body.
@@ -213,10 +211,8 @@ impl Verifier {
     /// Accepts a signature of any of the secrets: during a rotation there are two.
     /// Signs at `t`, in seconds since 1970.
     pub(crate) fn new(secrets: &[Secret], header: Header) -> Self {
-        let macs = secrets
-            .iter()
-            .map(|secret| BodyMac::new(secret.expose().as_bytes(), &header.t))
-            .collect();
+        let mac = |secret: &Secret| BodyMac::new(secret.expose().as_bytes(), &header.t);
+        let macs = secrets.iter().map(mac).collect();
         Verifier { header, macs }
     }
 
