@@ -438,7 +438,9 @@ fn where_genuine_events_are_refused_like_all_others_the_secret_is_asked_for() {
         let consumer = Scripted::start(move |_| Reply::json(reply, &Value::Null));
         let output = home.run(["webhook", "drill", consumer.base_url(), "--json"]);
         let output = output.exits(18);
-        let asks = output.stderr.contains("has the consumer the secret");
+        let asks = output
+            .stderr
+            .contains("check that the consumer uses the same secret");
         assert_eq!(asks, is_asked, "{output}");
     }
 }
