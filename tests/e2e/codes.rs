@@ -55,7 +55,7 @@ fn is_code(literal: &str) -> bool {
 /// refusal are the service's own.
 const INDIRECT: &[(&str, &str)] = &[
     ("api/failure.rs", "Error::new("),
-    ("commands/webhook/consumer.rs", "=> ("),
+    ("commands/webhook/send.rs", "=> ("),
     ("output/jq/mod.rs", "failed("),
 ];
 
