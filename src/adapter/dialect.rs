@@ -177,6 +177,11 @@ impl Dialect {
             .filter(|(key, value)| !is_default(key, value))
             .collect()
     }
+
+    /// The name of the header that carries a delivery's signature.
+    pub(crate) fn signature_header(&self) -> String {
+        signature_header(&self.service_name)
+    }
 }
 
 /// `<Service>-Signature` (spec, Events, 5).

@@ -9,15 +9,41 @@ use crate::terminal::prompt::Question;
 
 use super::read_stdin;
 
-/// The secrets that a delivery may be signed with; the first is the one to sign with. There is at least one.
-///
-/// Standard input beats the environment, the environment what `auth login --webhook-secret-stdin` stored for the
-/// profile and its origin; a sandbox tells its own. Several, for the days of a rotation, are separated by blanks or
-/// line ends: none can be part of a secret.
+/// One secret, or several during a rotation.
+#[derive(Clone, Debug)]
+pub(crate) struct WebhookSecrets {
+    /// The first secret, with which bookctl signs.
+    pub(crate) signing: Secret,
+    /// All secrets, each of which verifies a delivery; the signing one is the first.
+    pub(crate) all: Vec<Secret>,
+}
+
+impl WebhookSecrets {
+    /// Secrets separated by whitespace, which no secret contains. `None` if the text has none or one is malformed.
+    fn parse(text: &str) -> Option<Self> {
+        let all = text.split_whitespace().map(Secret::typed);
+        let all: Vec<Secret> = all.collect::<Option<_>>()?;
+        let signing = all.first()?.clone();
+        Some(WebhookSecrets { signing, all })
+    }
+}
+
+impl From<Secret> for WebhookSecrets {
+    fn from(secret: Secret) -> Self {
+        WebhookSecrets {
+            signing: secret.clone(),
+            all: vec![secret],
+        }
+    }
+}
+
+/// Finds the webhook secrets: those on standard input if `from_stdin`, else those in `BOOKCTL_WEBHOOK_SECRET`, else the
+/// one that `auth login --webhook-secret-stdin` stored for the profile and its origin, else a local sandbox's own.
 ///
 /// # Errors
-/// `no_secret` (3) where there is none; `usage` (2) where standard input holds none.
-pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Result<Vec<Secret>> {
+/// `no_secret` (3) if there is none; `usage` (2) if standard input has none; `config` (3) if the variable has none.
+pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Result<WebhookSecrets> {
+    const SHAPE: &str = "a secret is one line of visible ASCII characters";
     if from_stdin {
         let text = Secret::new(match context.prompter.interactive() {
             true => {
@@ -31,55 +57,48 @@ pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Resu
             }
             false => read_stdin().await?,
         });
-        return several(text.expose()).ok_or_else(|| {
-            Error::usage("standard input holds no webhook secret")
-                .hint("a secret is one line of visible ASCII characters")
-        });
+        return WebhookSecrets::parse(text.expose())
+            .ok_or_else(|| Error::usage("standard input holds no webhook secret").hint(SHAPE));
     }
     if let Some(text) = Environment::text(context.environment.webhook_secret.as_ref()) {
         let text = Secret::new(text);
-        return several(text.expose()).ok_or_else(|| {
-            Error::config("BOOKCTL_WEBHOOK_SECRET holds no webhook secret")
-                .hint("a secret is one line of visible ASCII characters")
+        return WebhookSecrets::parse(text.expose()).ok_or_else(|| {
+            Error::config("BOOKCTL_WEBHOOK_SECRET holds no webhook secret").hint(SHAPE)
         });
     }
     if let Some(secret) = context.stored_webhook_secret().await? {
-        return Ok(vec![secret]);
+        return Ok(secret.into());
     }
-    if let Some(secret) = of_the_sandbox(context).await? {
-        return Ok(vec![secret]);
+    if let Some(secret) = sandbox_secret(context).await? {
+        return Ok(secret.into());
     }
-    let of = match context.target() {
+    let service = match context.target() {
         Target::Embedded { .. } => String::new(),
         Target::Remote(service) => format!(" for {}", service.base_url.origin()),
     };
-    Err(
-        Error::new(Code::NoSecret, format!("there is no webhook secret{of}")).hint(
-            "set BOOKCTL_WEBHOOK_SECRET, give --secret-stdin, or store it: \
-         bookctl auth login --profile NAME --webhook-secret-stdin",
-        ),
+    Err(Error::new(
+        Code::NoSecret,
+        format!("there is no webhook secret{service}"),
     )
+    .hint(
+        "set BOOKCTL_WEBHOOK_SECRET, give --secret-stdin, or store it: \
+         bookctl auth login --profile NAME --webhook-secret-stdin",
+    ))
 }
 
-/// `None` where one of them is no secret, or where there is none at all.
-fn several(text: &str) -> Option<Vec<Secret>> {
-    let secrets: Option<Vec<Secret>> = text.split_whitespace().map(Secret::typed).collect();
-    secrets.filter(|secrets| !secrets.is_empty())
-}
-
-/// What the organization's settings say. Sandboxes are bound to this machine: no other address is asked.
-async fn of_the_sandbox(context: &Context) -> Result<Option<Secret>> {
-    let is_near = match context.target() {
+/// The secret in a sandbox's settings. Asks loopback addresses only, because sandboxes listen nowhere else.
+async fn sandbox_secret(context: &Context) -> Result<Option<Secret>> {
+    let is_local = match context.target() {
         Target::Embedded { .. } => true,
         Target::Remote(service) => service.base_url.is_loopback(),
     };
-    if !is_near || !context.takes_sandboxes() {
+    if !is_local || !context.takes_sandboxes() {
         return Ok(None);
     }
     let call = Call::get("/sandbox/organization");
     let answer = match context.client()?.read(&call).await {
         Ok(answer) => answer,
-        // Another service on this machine has no such page.
+        // Another service on this machine has no such endpoint.
         Err(Failure::Refused(_) | Failure::Unreadable { .. }) => return Ok(None),
         Err(failure) => return Err(failure.into_error(&call)),
     };
@@ -88,17 +107,17 @@ async fn of_the_sandbox(context: &Context) -> Result<Option<Secret>> {
         .str("webhook_secret")
         .and_then(Secret::typed);
     if secret.is_some() {
-        context.out.note("the webhook secret is the sandbox's own");
+        context.out.note("using the sandbox's own webhook secret");
     }
     Ok(secret)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::several;
+    use super::WebhookSecrets;
 
     #[test]
-    fn several_secrets_stand_on_lines_or_between_blanks() {
+    fn several_secrets_are_separated_by_whitespace() {
         for (text, count) in [
             ("whsec_a", Some(1)),
             (" whsec_a\r\n", Some(1)),
@@ -108,7 +127,8 @@ mod tests {
             (" \n", None),
             ("whsec_ä", None),
         ] {
-            assert_eq!(several(text).map(|it| it.len()), count, "{text:?}");
+            let secrets = WebhookSecrets::parse(text);
+            assert_eq!(secrets.map(|it| it.all.len()), count, "{text:?}");
         }
     }
 }

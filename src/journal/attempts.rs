@@ -9,6 +9,7 @@ use super::Journal;
 use super::runs::{Evidence, Outcome, State, may_be_sent_by, state_of};
 use crate::model::request::canonical;
 use crate::outcome::{Error, Result};
+use crate::platform::hex;
 
 /// One time that an attempt was sent.
 #[derive(Clone, Debug)]
@@ -247,10 +248,7 @@ pub(super) fn request_hash(request: &Value) -> String {
 }
 
 fn hash(text: &str) -> String {
-    Sha256::digest(text.as_bytes())
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hex::encode(&Sha256::digest(text.as_bytes()))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What differs by system, or is shared by rooms that know nothing of each other: SQLite files, an HTTP/1 server, private
 //! files, waiting for locks, signals.
 
+pub(crate) mod hex;
 pub(crate) mod http1;
 pub(crate) mod lock_wait;
 pub(crate) mod ownership;

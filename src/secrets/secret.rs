@@ -4,6 +4,7 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use super::seen::conceal;
+use crate::platform::hex;
 
 /// A secret: it has no `Display`, its `Debug` shows nothing, and its memory is zeroed when it goes.
 #[derive(Clone)]
@@ -69,12 +70,7 @@ impl Secret {
 
     /// Tells it apart from others, and says nothing of it.
     pub(crate) fn fingerprint(&self) -> String {
-        let digest = Sha256::digest(self.0.as_bytes());
-        digest
-            .iter()
-            .take(4)
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        hex::encode(&Sha256::digest(self.0.as_bytes())[..4])
     }
 
     fn split(&self) -> (KeyKind, &'static str, &str) {

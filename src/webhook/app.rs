@@ -1,4 +1,4 @@
-//! The app under test: where deliveries are taken to, and what they carry.
+//! Posting stored deliveries to the app under development.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,21 +7,21 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Client;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
+use super::ack_log::{Ack, AckLog};
 use super::event::Names;
 use super::post::{Endpoint, client, innermost};
 use super::signature::sign;
-use super::slate::{Slate, Taken};
-use super::store::{Answer, Parcel};
+use super::store::{Answer, QueuedDelivery};
 use crate::outcome::Result;
 use crate::secrets::Secret;
 
-/// A signature that is older is made anew: an app that looks at its time would refuse it.
-const FRESH: SignedDuration = SignedDuration::from_secs(60);
-/// How much of an app's answer is read, so that its connection can be used again.
-const LARGEST_ANSWER: usize = 256 * 1024;
+/// The age at which a signature is replaced: an app that checks the time would refuse an older one.
+const MAX_SIGNATURE_AGE: SignedDuration = SignedDuration::from_secs(60);
+/// How many bytes of an answer are read so that its connection can be reused.
+const MAX_DRAINED: usize = 256 * 1024;
 
-/// Headers that are about one connection, and not about the delivery.
-const OF_THE_CONNECTION: [&str; 11] = [
+/// Headers that belong to a connection or are set by the HTTP client, and are not forwarded.
+const HOP_BY_HOP: [&str; 11] = [
     "connection",
     "content-length",
     "expect",
@@ -35,18 +35,18 @@ const OF_THE_CONNECTION: [&str; 11] = [
     "upgrade",
 ];
 
-/// Whose signature a delivery carries.
+/// Which signature a forwarded delivery carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signing {
-    /// The one it came with, as long as it is fresh.
-    WhileFresh,
-    /// One that is made now.
-    Afresh,
+    /// The one it came with, or a new one once that is too old.
+    IfExpired,
+    /// A new one.
+    Always,
     /// The one it came with, however old.
     AsReceived,
 }
 
-/// Where to, and with what.
+/// The app's address and what is added to each delivery.
 pub(crate) struct App {
     client: Client,
     endpoint: Endpoint,
@@ -57,7 +57,11 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// `secret` signs where that is needed; `headers` are added to every delivery.
+    /// An app at `endpoint` that has `deadline` to answer. `secret` makes new signatures; `headers` are added to every
+    /// delivery.
+    ///
+    /// # Errors
+    /// `network` if TLS cannot be set up.
     pub(crate) fn new(
         endpoint: Endpoint,
         names: Names,
@@ -76,22 +80,23 @@ impl App {
         })
     }
 
+    /// The app's address.
     pub(crate) fn url(&self) -> &str {
         self.endpoint.as_str()
     }
 
-    /// Posts a kept event once, and notes what the app answers on the slate as soon as that is read.
-    pub(super) async fn take_noted(
+    /// Posts a delivery once, and writes the app's status to the log as soon as it arrives.
+    pub(super) async fn post_and_log(
         &self,
-        parcel: Parcel,
-        number: i64,
-        slate: &Arc<Slate>,
+        delivery: QueuedDelivery,
+        ack_log: &Arc<AckLog>,
     ) -> Answer {
-        let slot = slate.slot();
-        let (attempt, begun_at) = (parcel.attempt, parcel.begun_at.as_millisecond());
-        let note = |status| {
+        let slot = ack_log.slot();
+        let (number, attempt) = (delivery.number, delivery.attempt);
+        let begun_at = delivery.begun_at.as_millisecond();
+        let log = |status| {
             if let Some(slot) = &slot {
-                slot.note(Taken {
+                slot.write(Ack {
                     number,
                     attempt,
                     status,
@@ -99,21 +104,21 @@ impl App {
                 });
             }
         };
-        self.take(parcel, Signing::WhileFresh, note).await
+        self.post(delivery, Signing::IfExpired, log).await
     }
 
-    /// Posts a delivery once. `on_status` hears of the answer as soon as it begins.
-    pub(crate) async fn take(
+    /// Posts a delivery once. `on_status` is called when the answer's head arrives.
+    pub(crate) async fn post(
         &self,
-        parcel: Parcel,
+        delivery: QueuedDelivery,
         signing: Signing,
         on_status: impl FnOnce(u16),
     ) -> Answer {
         let begun = Instant::now();
-        let headers = self.headers(&parcel, signing, Timestamp::now());
+        let headers = self.headers(&delivery, signing, Timestamp::now());
         let request = self.client.post(self.endpoint.url().clone());
         let request = request.headers(headers).timeout(self.deadline);
-        let answer = request.body(parcel.body).send().await;
+        let answer = request.body(delivery.body).send().await;
         let status = match answer {
             Ok(mut answer) => {
                 let status = answer.status().as_u16();
@@ -121,7 +126,7 @@ impl App {
                 let mut read = 0;
                 while let Ok(Some(chunk)) = answer.chunk().await {
                     read += chunk.len();
-                    if read > LARGEST_ANSWER {
+                    if read > MAX_DRAINED {
                         break;
                     }
                 }
@@ -136,16 +141,16 @@ impl App {
         }
     }
 
-    /// The headers as they came, but for those of the connection; the attempt's number is ours, and the signature
-    /// where that is called for.
-    fn headers(&self, parcel: &Parcel, signing: Signing, now: Timestamp) -> HeaderMap {
+    /// The headers as received without those of the connection, and with our attempt number, a new signature where
+    /// `signing` asks for one, and the user's headers.
+    fn headers(&self, delivery: &QueuedDelivery, signing: Signing, now: Timestamp) -> HeaderMap {
         let mut headers = HeaderMap::new();
-        for (name, value) in &parcel.headers {
-            // Each character is the byte of its number.
+        for (name, value) in &delivery.headers {
+            // See `HeaderLine`: each character is a byte.
             let value: Vec<u8> = value.chars().filter_map(|c| u8::try_from(c).ok()).collect();
             let name = HeaderName::try_from(name.as_str());
             if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(&value))
-                && !OF_THE_CONNECTION.contains(&name.as_str())
+                && !HOP_BY_HOP.contains(&name.as_str())
             {
                 headers.append(name, value);
             }
@@ -161,12 +166,12 @@ impl App {
                 headers.insert(name, value);
             }
         };
-        set(self.names.attempt_header(), parcel.attempt.to_string());
-        let is_old = now.duration_since(parcel.received_at) > FRESH;
+        set(self.names.attempt_header(), delivery.attempt.to_string());
+        let is_expired = now.duration_since(delivery.received_at) > MAX_SIGNATURE_AGE;
         if let Some(secret) = &self.secret
-            && (signing == Signing::Afresh || is_old)
+            && (signing == Signing::Always || is_expired)
         {
-            let signature = sign(secret, now.as_second(), &parcel.body);
+            let signature = sign(secret, now.as_second(), &delivery.body);
             set(self.names.signature_header(), signature);
         }
         for (name, value) in &self.headers {
@@ -179,20 +184,13 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::adapter::Dialect;
     use crate::webhook::event::Event;
-
-    fn names() -> Names {
-        Names {
-            id: "id".into(),
-            kind: "type".into(),
-            service: "Booking".into(),
-        }
-    }
 
     fn sent(signing: Signing, seconds_later: i64) -> HeaderMap {
         let app = App::new(
             Endpoint::parse("http://127.0.0.1:9/").unwrap(),
-            names(),
+            Names::new(&Dialect::default()),
             Some(Secret::new("whsec".to_owned())),
             vec![(
                 HeaderName::from_static("x-mine"),
@@ -202,7 +200,7 @@ mod tests {
         );
         let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let received_at = Timestamp::from_second(1_000).unwrap();
-        let parcel = Parcel {
+        let delivery = QueuedDelivery {
             number: 1,
             event: Event::default(),
             headers: vec![
@@ -219,12 +217,12 @@ mod tests {
             begun_at: received_at,
         };
         let now = received_at + SignedDuration::from_secs(seconds_later);
-        app.unwrap().headers(&parcel, signing, now)
+        app.unwrap().headers(&delivery, signing, now)
     }
 
     #[test]
-    fn a_delivery_goes_on_with_the_headers_it_came_with_but_those_of_the_connection() {
-        let headers = sent(Signing::WhileFresh, 1);
+    fn headers_are_forwarded_but_for_those_of_the_connection() {
+        let headers = sent(Signing::IfExpired, 1);
         assert!(!headers.contains_key("host") && !headers.contains_key("content-length"));
         assert_eq!(headers["booking-signature"], "t=1000,v1=theirs");
         assert_eq!(headers["booking-delivery-attempt"], "2");
@@ -238,15 +236,15 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_that_an_app_would_find_too_old_is_made_anew() {
-        let old = sent(Signing::WhileFresh, 61);
+    fn a_signature_that_an_app_would_find_too_old_is_replaced() {
+        let old = sent(Signing::IfExpired, 61);
         assert!(
             old["booking-signature"]
                 .to_str()
                 .unwrap()
                 .starts_with("t=1061,v1=")
         );
-        let afresh = sent(Signing::Afresh, 0);
+        let afresh = sent(Signing::Always, 0);
         assert!(
             !afresh["booking-signature"]
                 .to_str()

@@ -1,13 +1,13 @@
-//! A body as raw bytes, from a file or from standard input: in pieces, so that its size does not matter.
+//! Reading a body as raw bytes, from a file or standard input, in pieces so that it need not fit into memory.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-/// Pieces of this size keep the disk and the digest busy, and little memory.
+/// The size of a piece in bytes.
 const PIECE: usize = 256 * 1024;
 
-/// Where a body comes from.
+/// The source of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Stdin,
@@ -15,7 +15,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// `FILE`, or `-` for standard input.
+    /// Parses `FILE`, or `-` for standard input.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         match text {
             "" => Err("the file's name is empty".to_owned()),
@@ -24,7 +24,7 @@ impl Source {
         }
     }
 
-    /// What it is called in messages.
+    /// Its name in messages.
     pub(crate) fn name(&self) -> String {
         match self {
             Source::Stdin => "standard input".to_owned(),
@@ -32,11 +32,12 @@ impl Source {
         }
     }
 
+    /// Opens it for reading.
     pub(crate) fn open(&self) -> io::Result<Box<dyn Read>> {
         Ok(match self {
             Source::Stdin => Box::new(io::stdin().lock()),
             Source::File(path) => {
-                // A folder opens, and only then cannot be read.
+                // Opening a folder succeeds; only reading it fails, with a worse message.
                 if path.is_dir() {
                     return Err(io::ErrorKind::IsADirectory.into());
                 }
@@ -46,7 +47,7 @@ impl Source {
     }
 }
 
-/// Reads to the end, a piece after the other.
+/// Reads to the end and passes each piece to `take`.
 pub(crate) fn each_piece(mut body: impl Read, mut take: impl FnMut(&[u8])) -> io::Result<()> {
     let mut piece = vec![0; PIECE];
     loop {

@@ -1,64 +1,75 @@
-//! An event as its body tells it ("Events", 4).
+//! The parts of an event's body that bookctl reads ("Events", 4).
 
 use serde_json::Value;
 
+use crate::adapter::Dialect;
 use crate::json::plain;
 
-/// The names that the specification leaves open.
+/// The names that differ between services; see the profile's dialect.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
-    /// Field of the event's id.
+    /// The field of the event's id.
     pub(crate) id: String,
-    /// Field of the event's kind.
+    /// The field of the event's kind.
     pub(crate) kind: String,
-    /// `<Service>`, which headers begin with.
+    /// The `<Service>` at the start of its headers' names.
     pub(crate) service: String,
 }
 
 impl Names {
-    /// The header that carries the signature, in lower case.
+    /// The names in a dialect.
+    pub(crate) fn new(dialect: &Dialect) -> Self {
+        Names {
+            id: dialect.event_id_field.clone(),
+            kind: dialect.event_type_field.clone(),
+            service: dialect.service_name.clone(),
+        }
+    }
+
+    /// The name of the signature header, in lower case.
     pub(crate) fn signature_header(&self) -> String {
         format!("{}-signature", self.service.to_ascii_lowercase())
     }
 
-    /// The header that carries the number of the delivery's attempt, in lower case.
+    /// The name of the header with the attempt's number, in lower case.
     pub(crate) fn attempt_header(&self) -> String {
         format!("{}-delivery-attempt", self.service.to_ascii_lowercase())
     }
 }
 
-/// What is read of an event; everything else is in its body.
+/// An event's id, kind and booking.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Event {
     pub(crate) id: String,
-    /// Such as `booking.confirmed`; empty where it says none.
+    /// Such as `booking.confirmed`; empty if the body has none.
     pub(crate) kind: String,
     pub(crate) booking: Option<String>,
-    /// The booking's status when it was sent: a hint, no more ("Events", 7).
+    /// The booking's status when the event was sent. Events may arrive late or out of order, so this is only a hint
+    /// ("Events", 7).
     pub(crate) status: Option<String>,
 }
 
 impl Event {
-    /// Reads a body; `None` where it is no JSON object or has no id, by which alone deliveries can be told apart.
+    /// Parses a body; `None` if it is not a JSON object with an id.
     pub(crate) fn read(body: &[u8], names: &Names) -> Option<Self> {
         let event: Value = serde_json::from_slice(body).ok()?;
         let booking = event.get("data").and_then(|data| data.get("object"));
-        let of_booking = |field| booking.and_then(|it| it.get(field)).and_then(text);
+        let booking_field = |field| booking.and_then(|it| it.get(field)).and_then(text);
         Some(Event {
             id: event.get(&names.id).and_then(text)?,
             kind: event.get(&names.kind).and_then(text).unwrap_or_default(),
-            booking: of_booking("id"),
-            status: of_booking("status"),
+            booking: booking_field("id"),
+            status: booking_field("status"),
         })
     }
 
-    /// What it keeps its order in: the events of one booking, and else it alone.
-    pub(crate) fn lane(&self) -> &str {
+    /// Events with the same key are forwarded in order: the booking's id, or the event's own if it has no booking.
+    pub(crate) fn ordering_key(&self) -> &str {
         self.booking.as_deref().unwrap_or(&self.id)
     }
 }
 
-/// A text or a number that says something.
+/// A string or a number, if it is not empty.
 fn text(value: &Value) -> Option<String> {
     let is_scalar = value.is_string() || value.is_number();
     is_scalar.then(|| plain(value)).filter(|it| !it.is_empty())
@@ -69,25 +80,20 @@ mod tests {
     use super::*;
 
     fn read(body: &str) -> Option<Event> {
-        let names = Names {
-            id: "id".into(),
-            kind: "type".into(),
-            service: "Booking".into(),
-        };
-        Event::read(body.as_bytes(), &names)
+        Event::read(body.as_bytes(), &Names::new(&Dialect::default()))
     }
 
     #[test]
-    fn an_event_says_its_id_its_kind_and_the_booking_that_it_is_about() {
+    fn an_event_has_an_id_a_kind_and_a_booking() {
         let body = r#"{"id":"evt_1","type":"booking.confirmed","data":{"object":{"id":"bk_1","status":"confirmed"}}}"#;
         let event = read(body).unwrap();
-        assert_eq!((event.id.as_str(), event.lane()), ("evt_1", "bk_1"));
+        assert_eq!((event.id.as_str(), event.ordering_key()), ("evt_1", "bk_1"));
         assert_eq!(event.kind, "booking.confirmed");
         assert_eq!(event.status.as_deref(), Some("confirmed"));
     }
 
     #[test]
-    fn what_has_no_id_is_no_event_and_an_event_without_a_booking_is_one() {
+    fn an_event_needs_an_id_but_no_booking() {
         for body in [
             "",
             "[]",
@@ -99,6 +105,6 @@ mod tests {
         ] {
             assert_eq!(read(body), None, "{body}");
         }
-        assert_eq!(read(r#"{"id":7,"data":3}"#).unwrap().lane(), "7");
+        assert_eq!(read(r#"{"id":7,"data":3}"#).unwrap().ordering_key(), "7");
     }
 }

@@ -1,7 +1,7 @@
-//! Takes waiting events to the app: in order within a booking, side by side across bookings.
+//! Forwards stored events to the app: in order within a booking, concurrently across bookings.
 //!
-//! Which event has its turn is the store's to say: it hands out the first of each booking alone. So there is one of
-//! a booking in flight at most, and what a listener that died had in hand is simply due again.
+//! The store sets `next_at` only for the first waiting event of each booking. So at most one event of a booking is in
+//! flight, and the events that a killed listener had in flight are due again.
 
 use std::collections::BTreeSet;
 use std::pin::pin;
@@ -13,33 +13,34 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use super::ack_log::AckLog;
 use super::app::App;
-use super::notice::{Reporter, What};
+use super::listener_event::{DeliveryOutcome, Reporter};
 use super::schedule::Schedule;
-use super::slate::Slate;
 use super::store::Store;
 
-/// Attempts that are under way at once.
-const AT_ONCE: usize = 64;
-/// How long to wait where the file cannot be written.
-const PAUSE: Duration = Duration::from_secs(1);
-/// The longest sleep: a machine that was asleep itself finds out what the clock says.
+/// The largest number of attempts in flight.
+const MAX_IN_FLIGHT: usize = 64;
+/// How long to wait before writing to the database again after a failure.
+const WRITE_PAUSE: Duration = Duration::from_secs(1);
+/// The longest sleep. After the machine itself was suspended, the clock is read again within this time.
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 
+/// Forwards events and retries those that fail.
 pub(super) struct Forwarder {
     pub(super) app: Arc<App>,
     pub(super) store: Store,
     pub(super) schedule: Schedule,
     pub(super) reporter: Arc<Reporter>,
-    pub(super) slate: Arc<Slate>,
+    pub(super) ack_log: Arc<AckLog>,
 }
 
-/// An event that is to be sent, and when.
+/// When to send an event, and its number.
 type Turn = (Timestamp, i64);
 
 impl Forwarder {
-    /// Forwards what is `due`, and what `arrivals` bring, until `stop`; then waits for what is in flight, `grace` at
-    /// most. What is not answered by then is noted as in doubt by the next listener.
+    /// Forwards the events that are `due` and those from `arrivals` until `stop`, then waits up to `grace` for attempts
+    /// in flight. The next listener marks those without an answer as unknown.
     pub(super) async fn run(
         self,
         due: Vec<(i64, Timestamp)>,
@@ -53,7 +54,7 @@ impl Forwarder {
         let mut in_flight = JoinSet::new();
         loop {
             let now = Timestamp::now();
-            while in_flight.len() < AT_ONCE
+            while in_flight.len() < MAX_IN_FLIGHT
                 && let Some(turn) = turns.first().copied()
                 && turn.0 <= now
             {
@@ -61,7 +62,9 @@ impl Forwarder {
                 in_flight.spawn(forwarder.clone().forward(turn.1));
             }
             let pause = match turns.first() {
-                Some((at, _)) if in_flight.len() < AT_ONCE => at.duration_since(now).unsigned_abs(),
+                Some((at, _)) if in_flight.len() < MAX_IN_FLIGHT => {
+                    at.duration_since(now).unsigned_abs()
+                }
                 _ => LONGEST_SLEEP,
             };
             tokio::select! {
@@ -79,46 +82,49 @@ impl Forwarder {
         .await;
     }
 
-    /// One attempt; the turns that come of it.
+    /// Makes one attempt; returns the retry and the booking's next event, if they are due.
     async fn forward(self: Arc<Self>, number: i64) -> Vec<Turn> {
-        let parcel = loop {
-            match self.store.begin(number, self.app.url().to_owned()).await {
-                Ok(Some(parcel)) => break parcel,
+        let delivery = loop {
+            match self
+                .store
+                .begin_attempt(number, self.app.url().to_owned())
+                .await
+            {
+                Ok(Some(delivery)) => break delivery,
                 Ok(None) => return Vec::new(),
                 Err(error) => self.pause(&error.to_string()).await,
             }
         };
-        let (event, attempt) = (parcel.event.clone(), parcel.attempt);
-        let answer = self.app.take_noted(parcel, number, &self.slate).await;
-        // What the app answered must not be forgotten: it would get the event again.
-        let settled = loop {
+        let (event, attempt) = (delivery.event.clone(), delivery.attempt);
+        let answer = self.app.post_and_log(delivery, &self.ack_log).await;
+        // If the answer were lost, the app would get the event again.
+        let ended = loop {
             let (schedule, now) = (Some(self.schedule.clone()), Timestamp::now());
-            let settled = self
+            let ended = self
                 .store
-                .settle(number, attempt, answer.clone(), schedule, now);
-            match settled.await {
-                Ok(settled) => break settled,
+                .end_attempt(number, attempt, answer.clone(), schedule, now);
+            match ended.await {
+                Ok(ended) => break ended,
                 Err(error) => self.pause(&error.to_string()).await,
             }
         };
-        self.reporter.tell(
+        self.reporter.report(
             Some(event),
-            What::Forwarded {
+            DeliveryOutcome::Forwarded {
                 attempt,
                 answer,
-                state: settled.state,
-                next_at: settled.next_at,
+                state: ended.state,
+                next_at: ended.next_at,
             },
         );
-        let again = settled.next_at.map(|at| (at, number));
-        let released = settled
-            .released
-            .map(|number| (Timestamp::UNIX_EPOCH, number));
+        let again = ended.next_at.map(|at| (at, number));
+        let released = ended.released.map(|number| (Timestamp::UNIX_EPOCH, number));
         again.into_iter().chain(released).collect()
     }
 
     async fn pause(&self, why: &str) {
-        self.reporter.tell(None, What::Unwritten(why.to_owned()));
-        sleep(PAUSE).await;
+        self.reporter
+            .report(None, DeliveryOutcome::Unwritten(why.to_owned()));
+        sleep(WRITE_PAUSE).await;
     }
 }

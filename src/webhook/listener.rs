@@ -1,5 +1,5 @@
-//! The listener: receiver, store and forwarder on a thread of their own, so that neither a terminal that stands still
-//! nor a sandbox in the same process holds up a delivery.
+//! The listener: receiver and forwarder on a thread of their own, so that neither a blocked terminal nor a sandbox in the
+//! same process delays a delivery.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,42 +8,42 @@ use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::ack_log::AckLog;
 use super::app::App;
 use super::event::Names;
 use super::forwarder::Forwarder;
-use super::line::{Door, Line};
-use super::notice::{Notice, Reporter, Sum};
-use super::passing::{Gates, Passing};
-use super::receiver::{Outlet, Receiver, router};
+use super::idle_timeout::{TimeoutListener, TimeoutStream};
+use super::listener_event::{ListenerEvent, Reporter, Totals};
+use super::pass_through::PassThrough;
+use super::receiver::{ForwardMode, Receiver, router};
 use super::schedule::Schedule;
-use super::slate::Slate;
 use super::store::Store;
 use crate::outcome::{Error, Result};
 use crate::platform::http1;
 use crate::secrets::Secret;
 
-/// How long what is under way has to end: Ctrl-C is to be done with in 200 ms.
+/// How long requests in flight have to finish: Ctrl-C ends the process within 200 ms.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// How a listener listens.
+/// A listener's settings.
 pub(crate) struct Listening {
     pub(crate) secrets: Vec<Secret>,
     pub(crate) names: Names,
-    /// The kinds that are shown and forwarded; all of them where none is named.
+    /// The kinds of events that are shown and forwarded; empty for all.
     pub(crate) kinds: Vec<String>,
-    /// Where events are forwarded to, and whether the service is told the app's answer.
+    /// Where to forward events, and who retries.
     pub(crate) app: Option<(App, Mode)>,
 }
 
-/// Who tries again.
+/// Who retries failed deliveries.
 pub(crate) enum Mode {
-    /// We do.
+    /// The listener, on this schedule.
     Retry(Schedule),
-    /// The service does: it is told what the app answers.
+    /// The service, which receives the app's status.
     PassThrough,
 }
 
-/// A listener under way.
+/// A running listener.
 pub(crate) struct Listener {
     reporter: Arc<Reporter>,
     stop: watch::Sender<bool>,
@@ -51,39 +51,40 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Starts on a socket that is bound already, with what earlier listeners left; what happens is told to the receiver
-    /// that is returned.
+    /// Starts a listener on a bound socket. `due` are the events that earlier listeners left, with their times. Returns
+    /// the listener and the receiver of its events.
+    ///
+    /// # Errors
+    /// `io` if the thread or its runtime cannot be started.
     pub(crate) fn start(
         listening: Listening,
         socket: std::net::TcpListener,
         store: Store,
-        slate: Slate,
+        ack_log: AckLog,
         due: Vec<(i64, Timestamp)>,
-    ) -> Result<(Self, mpsc::Receiver<Notice>)> {
+    ) -> Result<(Self, mpsc::Receiver<ListenerEvent>)> {
         let failed = |error: std::io::Error| Error::io("the listener cannot be started", &error);
         socket.set_nonblocking(true).map_err(failed)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(failed)?;
-        let (reporter, notices) = Reporter::new();
+        let (reporter, events) = Reporter::new();
         let reporter = Arc::new(reporter);
-        let (stop, stopping) = watch::channel(false);
+        let (stop, stopped) = watch::channel(false);
         let (ending, ended) = oneshot::channel();
-        let slate = Arc::new(slate);
-        let run = run(
+        let server = Server {
             listening,
             socket,
             store,
-            slate,
+            ack_log: Arc::new(ack_log),
             due,
-            reporter.clone(),
-            stopping,
-        );
+            reporter: reporter.clone(),
+        };
         std::thread::Builder::new()
             .name("listener".to_owned())
             .spawn(move || {
-                runtime.block_on(run);
+                runtime.block_on(server.run(stopped));
                 runtime.shutdown_background();
                 let _ = ending.send(());
             })
@@ -93,94 +94,88 @@ impl Listener {
             stop,
             ended,
         };
-        Ok((listener, notices))
+        Ok((listener, events))
     }
 
-    /// Ends it, and says what it has counted.
-    pub(crate) async fn stop(self) -> Sum {
+    /// Stops the listener and returns its totals.
+    pub(crate) async fn stop(self) -> Totals {
         let _ = self.stop.send(true);
         let _ = tokio::time::timeout(2 * GRACE, self.ended).await;
-        self.reporter.sum()
+        self.reporter.totals()
     }
 }
 
-async fn run(
+/// What the thread runs.
+struct Server {
     listening: Listening,
     socket: std::net::TcpListener,
     store: Store,
-    slate: Arc<Slate>,
+    ack_log: Arc<AckLog>,
     due: Vec<(i64, Timestamp)>,
     reporter: Arc<Reporter>,
-    stopping: watch::Receiver<bool>,
-) {
-    let Ok(socket) = TcpListener::from_std(socket) else {
-        return;
-    };
-    let stopped = |mut stopping: watch::Receiver<bool>| async move {
-        // A sender that is gone is an end, too.
-        let _ = stopping.wait_for(|stop| *stop).await;
-    };
-    let mut forwarding = None;
-    let outlet = match listening.app {
-        None => Outlet::Nowhere,
-        Some((app, mode)) => {
-            let (app, store, reporter) = (Arc::new(app), store.clone(), reporter.clone());
-            let (turns, arrivals) = mpsc::unbounded_channel();
-            let (outlet, schedule) = match mode {
-                Mode::Retry(schedule) => (Outlet::Forwarder(turns), schedule),
-                Mode::PassThrough => {
-                    let (app, store, reporter) = (app.clone(), store.clone(), reporter.clone());
-                    let (slate, gates) = (slate.clone(), Gates::default());
-                    let passing = Passing {
-                        app,
-                        store,
-                        reporter,
-                        slate,
-                        gates,
-                    };
-                    (Outlet::Passing(Arc::new(passing)), Schedule::default())
-                }
-            };
-            forwarding = Some((
-                Forwarder {
-                    app,
-                    store,
-                    schedule,
-                    reporter,
-                    slate,
-                },
-                arrivals,
-            ));
-            outlet
+}
+
+impl Server {
+    async fn run(self, stop: watch::Receiver<bool>) {
+        let Ok(socket) = TcpListener::from_std(self.socket) else {
+            return;
+        };
+        let stopped = |mut stop: watch::Receiver<bool>| async move {
+            // A dropped sender stops the listener, too.
+            let _ = stop.wait_for(|stop| *stop).await;
+        };
+        let (forward_mode, forwarder) = match self.listening.app {
+            None => (ForwardMode::Off, None),
+            Some((app, mode)) => {
+                let mut forwarder = Forwarder {
+                    app: Arc::new(app),
+                    store: self.store.clone(),
+                    schedule: Schedule::default(),
+                    reporter: self.reporter.clone(),
+                    ack_log: self.ack_log,
+                };
+                let (queue, arrivals) = mpsc::unbounded_channel();
+                let forward_mode = match mode {
+                    Mode::Retry(schedule) => {
+                        forwarder.schedule = schedule;
+                        ForwardMode::Queue(queue)
+                    }
+                    Mode::PassThrough => {
+                        ForwardMode::PassThrough(Arc::new(PassThrough::new(&forwarder)))
+                    }
+                };
+                // With pass-through the forwarder sends only what an earlier listener left.
+                (forward_mode, Some((forwarder, arrivals)))
+            }
+        };
+        let receiver = Arc::new(Receiver {
+            secrets: self.listening.secrets,
+            names: self.listening.names,
+            kinds: self.listening.kinds,
+            store: self.store,
+            reporter: self.reporter,
+            forward_mode,
+        });
+        let server = http1::serve(
+            TimeoutListener(socket),
+            router(receiver),
+            TimeoutStream::handle,
+            stopped(stop.clone()),
+        );
+        let forwarder = async {
+            if let Some((forwarder, arrivals)) = forwarder {
+                forwarder
+                    .run(self.due, arrivals, stopped(stop.clone()), GRACE)
+                    .await;
+            }
+        };
+        let grace = async {
+            stopped(stop.clone()).await;
+            tokio::time::sleep(GRACE).await;
+        };
+        tokio::select! {
+            _ = async { tokio::join!(server, forwarder) } => {}
+            () = grace => {}
         }
-    };
-    let receiver = Arc::new(Receiver {
-        secrets: listening.secrets,
-        names: listening.names,
-        kinds: listening.kinds,
-        store: store.clone(),
-        reporter,
-        outlet,
-    });
-    let server = http1::serve(
-        Door(socket),
-        router(receiver),
-        Line::handle,
-        stopped(stopping.clone()),
-    );
-    let forwarder = async {
-        if let Some((forwarder, arrivals)) = forwarding {
-            forwarder
-                .run(due, arrivals, stopped(stopping.clone()), GRACE)
-                .await;
-        }
-    };
-    let patience = async {
-        stopped(stopping.clone()).await;
-        tokio::time::sleep(GRACE).await;
-    };
-    tokio::select! {
-        _ = async { tokio::join!(server, forwarder) } => {}
-        () = patience => {}
     }
 }

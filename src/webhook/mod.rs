@@ -1,42 +1,38 @@
-//! Webhook deliveries as a consumer sees them: their signature, and what may be wrong with it.
+//! Webhooks as their receiver sees them: verifying, receiving, storing, forwarding and replaying deliveries, explaining
+//! signatures that do not verify, and testing consumers.
 
+mod ack_log;
 mod app;
 mod body;
+mod diagnose;
 pub(crate) mod drill;
 mod event;
-mod foreign;
 mod forwarder;
-mod json_style;
-mod layers;
-mod line;
+mod idle_timeout;
 mod listener;
-mod notice;
-mod passing;
+mod listener_event;
+mod pass_through;
 mod post;
 mod receiver;
 mod request;
+mod sample_event;
 mod schedule;
 mod signature;
-mod slate;
-mod specimen;
 mod store;
-mod suspicion;
 
 pub(crate) use app::{App, Signing};
 pub(crate) use body::{Source, each_piece};
+pub(crate) use diagnose::{Diagnosis, diagnose, not_json, owner_of_header, owner_of_value};
 pub(crate) use event::{Event, Names};
-pub(crate) use foreign::{owner_of_header, owner_of_value};
 pub(crate) use listener::{Listener, Listening, Mode};
-pub(crate) use notice::{Notice, Sum, What};
+pub(crate) use listener_event::{DeliveryOutcome, ListenerEvent, Totals};
 pub(crate) use post::{DEADLINE, Endpoint, NoReply, Poster, Reaction};
 pub(crate) use request::{RequestError, SavedRequest};
+pub(crate) use sample_event::{KINDS, SampleEvent, status_of, summary_of};
 pub(crate) use schedule::Schedule;
 pub(crate) use signature::{
-    DEFAULT_TOLERANCE, Header, Malformed, Signer, Unverified, Verified, Verifier, sign, verify,
+    DEFAULT_TOLERANCE, Header, Malformed, Signer, Unverified, Verified, Verifier, sign,
 };
-pub(crate) use specimen::{KINDS, Specimen, status_of, summary_of};
 pub(crate) use store::{
-    Answer, AttemptRow, EventRow, HeaderLine, Query, Registration, State, Store, StoreError,
-    Webhooks,
+    Answer, AttemptRow, EventRow, HeaderLine, Query, Registration, State, Store, Webhooks,
 };
-pub(crate) use suspicion::{Suspicion, suspect, torn};

@@ -1,4 +1,4 @@
-//! The client that posts deliveries to a consumer, as the service does: one answer, no redirect followed.
+//! The HTTP client for consumers. Like the service, it follows no redirects.
 
 use std::time::{Duration, Instant};
 
@@ -12,49 +12,51 @@ use crate::secrets::conceal;
 
 /// How long a consumer may take to answer ("Events", 6).
 pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
-/// How much of an answer's body is kept, in bytes: of what a delivery is answered with, and of a document.
-const KEPT_ANSWER: usize = 64 * 1024;
-const KEPT_DOCUMENT: usize = 16 * 1024 * 1024;
+/// How much of the body of an answer to a delivery is kept, in bytes.
+const MAX_ANSWER: usize = 64 * 1024;
+/// How much of a document is kept, in bytes.
+const MAX_DOCUMENT: usize = 16 * 1024 * 1024;
 
-/// A consumer's address.
+/// The address of a consumer.
 #[derive(Clone, Debug)]
 pub(crate) struct Endpoint(Url);
 
 impl Endpoint {
-    /// An http or https address without a user, a password or a fragment.
+    /// Parses an http or https URL without user, password and fragment.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let url = Url::parse(text.trim()).map_err(|_| "it is no address".to_owned())?;
+        let url = Url::parse(text.trim()).map_err(|_| "it is not a URL".to_owned())?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-            return Err("write an address such as http://127.0.0.1:8080/webhooks".to_owned());
+            return Err("give a URL such as http://127.0.0.1:8080/webhooks".to_owned());
         }
         if !url.username().is_empty() || url.password().is_some() {
-            // Whoever says that it is wrong does not repeat it.
+            // Keeps clap's error message from showing it.
             url.password().inspect(|password| conceal(password));
-            return Err("an address must not carry a user or a password".to_owned());
+            return Err("the URL must not contain a user or a password".to_owned());
         }
         if url.fragment().is_some() {
-            return Err("an address must not carry a fragment".to_owned());
+            return Err("the URL must not contain a fragment".to_owned());
         }
         Ok(Endpoint(url))
     }
 
+    /// The whole URL.
     pub(crate) fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// Host and port, where bytes can be written to them as they are: over plain http.
+    /// Host and port if the scheme is http, for writing to a plain TCP connection.
     pub(super) fn plain(&self) -> Option<(&str, u16)> {
         let host = self.0.host_str().filter(|_| self.0.scheme() == "http")?;
         let host = host.trim_start_matches('[').trim_end_matches(']');
         Some((host, self.0.port_or_known_default()?))
     }
 
-    /// Whether it is spoken to without TLS.
+    /// Whether the scheme is http.
     pub(crate) fn is_plain(&self) -> bool {
         self.plain().is_some()
     }
 
-    /// Path and query.
+    /// Path and query, as in a request line.
     pub(super) fn target(&self) -> String {
         match self.0.query() {
             Some(query) => format!("{}?{query}", self.0.path()),
@@ -62,7 +64,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether it is this port of this machine.
+    /// Whether it is this port of a loopback address.
     pub(crate) fn is_own_port(&self, port: u16) -> bool {
         is_loopback(&self.0) && self.0.port_or_known_default() == Some(port)
     }
@@ -72,36 +74,39 @@ impl Endpoint {
     }
 }
 
-/// What a consumer answered, and when.
+/// A consumer's answer, and how long it took.
 #[derive(Clone, Debug)]
 pub(crate) struct Reaction {
     pub(crate) outcome: Result<Reply, NoReply>,
     pub(crate) elapsed: Duration,
 }
 
+/// An HTTP response.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
-    /// As far as it is kept, bytes that are no UTF-8 replaced.
+    /// Its beginning; invalid UTF-8 is replaced.
     pub(crate) body: String,
 }
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoReply {
-    /// Nothing listens there.
+    /// No connection could be made.
     NotReached(String),
-    /// The connection was closed or reset instead.
+    /// The connection was closed or reset.
     Broken(String),
+    /// There was none before the deadline.
     TooLate,
 }
 
 impl Reaction {
+    /// The status, if there was an answer.
     pub(crate) fn status(&self) -> Option<u16> {
         self.outcome.as_ref().ok().map(|reply| reply.status)
     }
 
-    /// Any 2xx is delivered ("Events", 6).
+    /// Whether the status is 2xx ("Events", 6).
     pub(crate) fn is_delivered(&self) -> bool {
         self.status()
             .is_some_and(|status| (200..300).contains(&status))
@@ -117,6 +122,10 @@ pub(crate) struct Poster {
 }
 
 impl Poster {
+    /// A client for one consumer, which has `deadline` to answer.
+    ///
+    /// # Errors
+    /// `network` (15) if TLS cannot be set up.
     pub(crate) fn new(endpoint: Endpoint, deadline: Duration) -> Result<Self> {
         Ok(Poster {
             http: client(&endpoint)?,
@@ -133,7 +142,7 @@ impl Poster {
             .header(CONTENT_TYPE, "application/json")
             .body(body);
         for (name, value) in headers {
-            // A name that cannot travel is refused with the dialect, a value is our own.
+            // Never skips one: names were validated with the dialect, values are ours.
             if let (Ok(name), Ok(value)) = (
                 HeaderName::try_from(name.as_str()),
                 HeaderValue::try_from(value.as_str()),
@@ -141,17 +150,17 @@ impl Poster {
                 request = request.header(name, value);
             }
         }
-        self.exchange(request, KEPT_ANSWER).await
+        self.exchange(request, MAX_ANSWER).await
     }
 
-    /// Reads a document of the consumer's own: no delivery, so that it has the longest time there is.
+    /// Reads a document from the consumer. It is not a delivery, so a shorter deadline does not apply.
     pub(crate) async fn get(&self, url: &Endpoint) -> Reaction {
         let patient = Poster {
             deadline: self.deadline.max(DEADLINE),
             ..self.clone()
         };
         patient
-            .exchange(self.http.get(url.0.clone()), KEPT_DOCUMENT)
+            .exchange(self.http.get(url.0.clone()), MAX_DOCUMENT)
             .await
     }
 
@@ -161,7 +170,7 @@ impl Poster {
             let mut response = request.send().await.map_err(|error| no_reply(&error))?;
             let status = response.status().as_u16();
             let mut body = Vec::new();
-            // The status decides; what breaks behind it is not asked for.
+            // Only the status counts, so a body that breaks off is no error.
             while let Ok(Some(chunk)) = response.chunk().await {
                 body.extend_from_slice(&chunk);
                 if body.len() > kept {
@@ -182,7 +191,10 @@ impl Poster {
     }
 }
 
-/// The client for one consumer.
+/// An HTTP client for a consumer.
+///
+/// # Errors
+/// `network` (15) if TLS cannot be set up.
 pub(super) fn client(endpoint: &Endpoint) -> Result<Client> {
     let mut builder = Client::builder()
         .user_agent(concat!("bookctl/", env!("CARGO_PKG_VERSION")))
@@ -191,11 +203,11 @@ pub(super) fn client(endpoint: &Endpoint) -> Result<Client> {
         .referer(false)
         .tcp_nodelay(true);
     if is_loopback(&endpoint.0) {
-        // A proxy has no business between us and this machine.
+        // Loopback addresses are never reached through a proxy.
         builder = builder.no_proxy();
     }
     if endpoint.0.scheme() == "http" {
-        // Loading the system's authorities takes longer than the delivery.
+        // Saves loading the system's certificates, which takes longer than a delivery.
         builder = builder.tls_certs_only([]);
     }
     builder.build().map_err(|error| {
@@ -214,7 +226,7 @@ fn no_reply(error: &reqwest::Error) -> NoReply {
     }
 }
 
-/// The innermost cause: it says it without the address.
+/// The innermost cause of an error, without the URL that the outer ones repeat.
 pub(super) fn innermost(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(next) = cause.source() {

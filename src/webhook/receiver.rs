@@ -1,4 +1,4 @@
-//! What takes deliveries: verified, kept, and only then answered.
+//! The HTTP handler for deliveries: verifies, stores, and only then answers them.
 
 use std::sync::Arc;
 
@@ -13,35 +13,38 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::event::{Event, Names};
-use super::line::Heard;
-use super::notice::{Reporter, What};
-use super::passing::Passing;
-use super::store::{Delivery, HeaderLine, Intent, Receipt, Store};
-use super::{DEFAULT_TOLERANCE, Malformed, Unverified, verify};
+use super::idle_timeout::RequestReceived;
+use super::listener_event::{DeliveryOutcome, Reporter};
+use super::pass_through::PassThrough;
+use super::signature::{DEFAULT_TOLERANCE, Malformed, Unverified, verify};
+use super::store::{HeaderLine, Intent, Receipt, ReceivedDelivery, Store, StoreError};
 use crate::secrets::Secret;
 
-/// The largest body: the service's own limit ("Limits", 3).
+/// The largest body, in bytes: the service's own limit ("Limits", 3).
 const LARGEST_BODY: usize = 1024 * 1024;
 
+/// Receives deliveries.
 pub(super) struct Receiver {
     pub(super) secrets: Vec<Secret>,
     pub(super) names: Names,
-    /// The kinds that are shown and forwarded; all of them where none is named.
+    /// The kinds of events that are shown and forwarded; empty for all.
     pub(super) kinds: Vec<String>,
     pub(super) store: Store,
     pub(super) reporter: Arc<Reporter>,
-    pub(super) outlet: Outlet,
+    pub(super) forward_mode: ForwardMode,
 }
 
-/// Where events go from here.
-pub(super) enum Outlet {
-    Nowhere,
-    /// The events whose turn it is.
-    Forwarder(mpsc::UnboundedSender<i64>),
-    Passing(Arc<Passing>),
+/// What happens to an event after it was verified.
+pub(super) enum ForwardMode {
+    /// It is stored only.
+    Off,
+    /// It is stored, and its number sent to the forwarder when it is the booking's turn.
+    Queue(mpsc::UnboundedSender<i64>),
+    /// It is forwarded before the service is answered.
+    PassThrough(Arc<PassThrough>),
 }
 
-/// Why a delivery is not taken.
+/// Why a delivery is refused.
 struct Refusal {
     status: StatusCode,
     why: String,
@@ -61,17 +64,17 @@ impl IntoResponse for Refusal {
 }
 
 pub(super) fn router(receiver: Arc<Receiver>) -> Router {
-    Router::new().fallback(any(take)).with_state(receiver)
+    Router::new().fallback(any(handle)).with_state(receiver)
 }
 
-async fn take(
+async fn handle(
     State(receiver): State<Arc<Receiver>>,
-    ConnectInfo(heard): ConnectInfo<Heard>,
+    ConnectInfo(received): ConnectInfo<RequestReceived>,
     request: Request,
 ) -> Response {
     if request.method() != Method::POST {
         let allow = [(header::ALLOW, "POST")];
-        let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "deliveries are posted");
+        let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "only POST is allowed");
         return (allow, refusal).into_response();
     }
     let (head, body) = request.into_parts();
@@ -81,31 +84,33 @@ async fn take(
         Some(length) if length > LARGEST_BODY => None,
         _ => to_bytes(body, LARGEST_BODY).await.ok(),
     };
-    heard.hear();
-    let taking = receiver.clone();
-    // A sender that hangs up takes its own wait along, and no more: what is kept is forwarded, too.
-    let taken = tokio::spawn(async move {
+    received.set();
+    let task_receiver = receiver.clone();
+    // A task of its own: if the sender hangs up, the delivery is stored and forwarded all the same.
+    let answer = tokio::spawn(async move {
         match body {
-            Some(body) => taking.receive(&head.headers, body.into()).await,
+            Some(body) => task_receiver.receive(&head.headers, body.into()).await,
             None => Err((None, too_large())),
         }
     });
-    let taken = match taken.await {
-        Ok(taken) => taken,
+    let answer = match answer.await {
+        Ok(answer) => answer,
         Err(_) => {
             let status = StatusCode::INTERNAL_SERVER_ERROR;
-            Err((None, Refusal::new(status, "it was not taken")))
+            Err((None, Refusal::new(status, "the delivery was not stored")))
         }
     };
-    taken.unwrap_or_else(|(event, refusal)| {
+    answer.unwrap_or_else(|(event, refusal)| {
         let why = refusal.why.clone();
-        receiver.reporter.tell(event, What::Refused(why));
+        receiver
+            .reporter
+            .report(event, DeliveryOutcome::Refused(why));
         refusal.into_response()
     })
 }
 
 fn too_large() -> Refusal {
-    let why = "the body is too large, or did not come whole";
+    let why = "the body is too large or incomplete";
     Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
 }
 
@@ -117,68 +122,70 @@ impl Receiver {
     ) -> Result<Response, (Option<Event>, Refusal)> {
         let received_at = Timestamp::now();
         if let Err(unverified) = self.verify(headers, &body, received_at) {
-            // What it says of itself is nobody's word.
+            // Unverified: nothing in the body can be trusted.
             let why = in_words(unverified, &self.names.signature_header());
             return Err((None, Refusal::new(StatusCode::BAD_REQUEST, why)));
         }
         let Some(event) = Event::read(&body, &self.names) else {
-            let why = format!("the body is no event: it has no field {:?}", self.names.id);
+            let why = format!(
+                "the body is not an event: it has no field {:?}",
+                self.names.id
+            );
             return Err((None, Refusal::new(StatusCode::BAD_REQUEST, why)));
         };
-        let is_wanted = self.kinds.is_empty() || self.kinds.contains(&event.kind);
-        let delivery = Delivery {
+        let delivery = ReceivedDelivery {
             event: event.clone(),
             headers: lines(headers),
             body,
             received_at,
         };
-        match &self.outlet {
-            Outlet::Passing(passing) if is_wanted => {
-                let status = passing.pass(delivery).await;
-                let status = status.map_err(|error| (Some(event), unwritten(&error)))?;
-                let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
-                Ok(status.into_response())
-            }
-            Outlet::Forwarder(turns) if is_wanted => {
-                let receipt = self.store.receive(delivery, Intent::Forward).await;
-                let receipt = receipt.map_err(|error| (Some(event.clone()), unwritten(&error)))?;
-                match receipt {
-                    Receipt::New {
-                        number,
-                        first: true,
-                        ..
-                    } => {
-                        self.reporter.count_received();
-                        // At the end nobody forwards any more: it is the next listener's.
-                        let _ = turns.send(number);
-                    }
-                    Receipt::New { held_up, .. } => {
-                        self.reporter.count_received();
-                        if held_up {
-                            self.reporter.tell(Some(event), What::HeldUp);
-                        }
-                    }
-                    _ => self.reporter.tell(Some(event), What::Duplicate),
-                }
-                Ok(kept())
-            }
-            _ => {
-                let receipt = self.store.receive(delivery, Intent::Keep).await;
-                let receipt = receipt.map_err(|error| (Some(event.clone()), unwritten(&error)))?;
-                match receipt {
-                    Receipt::New { .. } => {
-                        self.reporter.count_received();
-                        if is_wanted {
-                            self.reporter.tell(Some(event), What::Kept);
-                        }
-                    }
-                    _ => self.reporter.tell(Some(event), What::Duplicate),
-                }
-                Ok(kept())
-            }
-        }
+        let accepted = self.accept(delivery).await;
+        accepted.map_err(|error| (Some(event), not_stored(&error)))
     }
 
+    /// Stores and forwards a delivery that verified; returns the answer for the service.
+    async fn accept(&self, delivery: ReceivedDelivery) -> Result<Response, StoreError> {
+        let event = delivery.event.clone();
+        let is_wanted = self.kinds.is_empty() || self.kinds.contains(&event.kind);
+        if let ForwardMode::PassThrough(pass_through) = &self.forward_mode
+            && is_wanted
+        {
+            let status = pass_through.forward(delivery).await?;
+            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
+            return Ok(status.into_response());
+        }
+        let queue = match &self.forward_mode {
+            ForwardMode::Queue(queue) if is_wanted => Some(queue),
+            _ => None,
+        };
+        let intent = match queue {
+            Some(_) => Intent::Forward,
+            None => Intent::Keep,
+        };
+        let Receipt::New {
+            number,
+            first,
+            held_up,
+        } = self.store.receive(delivery, intent).await?
+        else {
+            self.reporter
+                .report(Some(event), DeliveryOutcome::Duplicate);
+            return Ok(stored());
+        };
+        self.reporter.count_received();
+        match queue {
+            Some(queue) if first => {
+                // A send fails only while the listener ends; then the next one forwards the event.
+                let _ = queue.send(number);
+            }
+            Some(_) if held_up => self.reporter.report(Some(event), DeliveryOutcome::HeldUp),
+            None if is_wanted => self.reporter.report(Some(event), DeliveryOutcome::Kept),
+            _ => {}
+        }
+        Ok(stored())
+    }
+
+    /// Checks the signature; `Err(None)` if the header is missing.
     fn verify(
         &self,
         headers: &HeaderMap,
@@ -189,7 +196,7 @@ impl Receiver {
         let signature = match (signatures.next(), signatures.next()) {
             (Some(signature), None) => signature,
             (None, _) => return Err(None),
-            // Of two headers none is to be believed.
+            // With two headers it is unclear which one counts, so neither is accepted.
             (Some(_), Some(_)) => return Err(Some(Unverified::Malformed(Malformed::SeveralT))),
         };
         let tolerance = Some(DEFAULT_TOLERANCE);
@@ -205,13 +212,13 @@ impl Receiver {
     }
 }
 
-/// It is on the disk.
-fn kept() -> Response {
+/// The answer to a delivery that is on the disk.
+fn stored() -> Response {
     Json(json!({ "received": true })).into_response()
 }
 
-fn unwritten(error: &super::store::StoreError) -> Refusal {
-    let why = format!("it cannot be kept: {error}");
+fn not_stored(error: &StoreError) -> Refusal {
+    let why = format!("it cannot be stored: {error}");
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, why)
 }
 
@@ -225,16 +232,16 @@ fn lines(headers: &HeaderMap) -> Vec<HeaderLine> {
 
 fn in_words(unverified: Option<Unverified>, header: &str) -> String {
     match unverified {
-        None => format!("it carries no {header}"),
+        None => format!("it has no {header} header"),
         Some(Unverified::Malformed(malformed)) => {
             format!("its signature is malformed: {}", malformed.as_str())
         }
         Some(Unverified::Mismatch) => {
-            "its signature is not the body's under this secret".to_owned()
+            "its signature does not match the body under this secret".to_owned()
         }
         Some(Unverified::Stale(seconds)) => format!("it was signed {seconds} s ago"),
         Some(Unverified::Future(seconds)) => {
-            format!("it was signed {seconds} s ahead of our clock")
+            format!("it was signed {seconds} s in the future")
         }
     }
 }

@@ -1,23 +1,23 @@
-//! A saved HTTP request: its head, and its body as it was sent.
+//! Parsing a saved HTTP request.
 
 use std::io::{self, BufRead, BufReader, Read};
 
-/// The largest head that is read, in bytes; servers take less.
+/// The largest head, in bytes; servers accept less.
 const LARGEST_HEAD: usize = 64 * 1024;
 
-/// A request whose head was read.
+/// A request whose head was parsed; the body is read from the same source.
 pub(crate) struct SavedRequest<R> {
-    /// Names as they came, values without the blanks around them.
+    /// Names, and values without surrounding blanks.
     pub(crate) headers: Vec<(String, Vec<u8>)>,
     body: Body<R>,
 }
 
-/// Why a file is no request.
+/// Why a file is not a request.
 #[derive(Debug)]
 pub(crate) enum RequestError {
     Io(io::Error),
-    /// The sentence's second half: "the file …".
-    NotOne(&'static str),
+    /// The end of a sentence "the file …".
+    Invalid(&'static str),
 }
 
 impl From<io::Error> for RequestError {
@@ -27,8 +27,8 @@ impl From<io::Error> for RequestError {
 }
 
 impl<R: Read> SavedRequest<R> {
-    /// Reads the head: a request line, headers, an empty line. Lines may end in CRLF or LF, and begin with the `> `
-    /// of `curl -v`, whose `* ` lines are passed over.
+    /// Parses the head: request line, headers, empty line. Lines may end in CRLF or LF. The `> ` that `curl -v` puts
+    /// before each line is removed, and its `* ` lines are skipped.
     pub(crate) fn read(from: R) -> Result<Self, RequestError> {
         let mut reader = BufReader::with_capacity(256 * 1024, from);
         let mut left = LARGEST_HEAD;
@@ -39,7 +39,7 @@ impl<R: Read> SavedRequest<R> {
             }
         };
         if !is_request_line(&next()?) {
-            return Err(RequestError::NotOne(
+            return Err(RequestError::Invalid(
                 "does not begin with a request line, such as POST /webhooks HTTP/1.1",
             ));
         }
@@ -53,8 +53,8 @@ impl<R: Read> SavedRequest<R> {
             let (name, value) = match colon {
                 Some(colon) if colon > 0 => (&line[..colon], &line[colon + 1..]),
                 _ => {
-                    return Err(RequestError::NotOne(
-                        "has a line in its head that is no header",
+                    return Err(RequestError::Invalid(
+                        "has a line in its head that is not a header",
                     ));
                 }
             };
@@ -68,7 +68,7 @@ impl<R: Read> SavedRequest<R> {
         })
     }
 
-    /// A header's value; of several of one name all, with commas between them, as HTTP reads them.
+    /// The value of a header; the values of several with this name are joined by commas, as in HTTP.
     pub(crate) fn header(&self, name: &str) -> Option<Vec<u8>> {
         let values = self
             .headers
@@ -78,12 +78,12 @@ impl<R: Read> SavedRequest<R> {
         (!values.is_empty()).then(|| values.join(&b","[..]))
     }
 
-    /// The body's bytes, chunks put together. How many a `Content-Length` still missed is known at its end.
+    /// The body, decoded if it is chunked.
     pub(crate) fn body(&mut self) -> &mut impl Read {
         &mut self.body
     }
 
-    /// How many bytes the file lacked of what `Content-Length` says, once the body was read.
+    /// How many bytes of the `Content-Length` were missing, after the body was read.
     pub(crate) fn missing(&self) -> u64 {
         match self.body.framing {
             Framing::Length(left) => left,
@@ -102,14 +102,14 @@ fn is_request_line(line: &[u8]) -> bool {
         && version.starts_with(b"HTTP/")
 }
 
-/// A line of the head without its end and without the mark of `curl -v`.
+/// Reads a line of the head, without its end and without the `> ` of `curl -v`.
 fn head_line(reader: &mut impl BufRead, left: &mut usize) -> Result<Vec<u8>, RequestError> {
     let mut line = Vec::new();
     let most = u64::try_from(*left).unwrap_or(u64::MAX);
     let length = reader.take(most).read_until(b'\n', &mut line)?;
     *left -= length;
     if line.pop() != Some(b'\n') {
-        return Err(RequestError::NotOne(if *left == 0 {
+        return Err(RequestError::Invalid(if *left == 0 {
             "has a head larger than 64 KB"
         } else {
             "ends before its head does: an empty line is missing"
@@ -122,16 +122,14 @@ fn head_line(reader: &mut impl BufRead, left: &mut usize) -> Result<Vec<u8>, Req
     Ok(unmarked.map(<[u8]>::to_vec).unwrap_or(line))
 }
 
-/// Where the body ends.
+/// How the end of the body is found.
 enum Framing {
+    /// At the end of the file.
     ToTheEnd,
-    /// So many bytes are still to come.
+    /// After this many further bytes.
     Length(u64),
-    /// So many bytes of this chunk are still to come.
-    Chunked {
-        left: u64,
-        done: bool,
-    },
+    /// After the last chunk; `left` further bytes are in this one.
+    Chunked { left: u64, done: bool },
 }
 
 fn framing(headers: &[(String, Vec<u8>)]) -> Result<Framing, RequestError> {
@@ -150,7 +148,7 @@ fn framing(headers: &[(String, Vec<u8>)]) -> Result<Framing, RequestError> {
         Some(length) => length
             .parse()
             .map(Framing::Length)
-            .map_err(|_| RequestError::NotOne("has a Content-Length that is no number")),
+            .map_err(|_| RequestError::Invalid("has a Content-Length that is not a number")),
     }
 }
 
@@ -198,7 +196,7 @@ fn chunk_size(reader: &mut impl BufRead) -> io::Result<u64> {
     reader.take(1024).read_until(b'\n', &mut line)?;
     let line = String::from_utf8_lossy(&line);
     let size = line.split(';').next().unwrap_or_default().trim();
-    u64::from_str_radix(size, 16).map_err(|_| bad_chunk("a chunk's size is no number"))
+    u64::from_str_radix(size, 16).map_err(|_| bad_chunk("the size of a chunk is not a number"))
 }
 
 fn bad_chunk(why: &'static str) -> io::Error {
@@ -218,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_may_end_its_lines_either_way_and_bear_the_marks_of_curl() {
+    fn lines_may_end_in_lf_or_crlf_and_have_the_prefixes_of_curl() {
         for text in [
             &b"POST /w HTTP/1.1\r\nA-B:  x \r\n\r\nbody\r\n"[..],
             b"POST /w HTTP/1.1\nA-B: x\n\nbody\r\n",
@@ -240,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_are_put_together() {
+    fn chunks_are_joined() {
         let head = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
         let chunks = b"3;x=y\r\nbod\r\nA\r\ny\n\r\n456789\r\n0\r\n\r\n";
         let (_, body) = read(&[&head[..], chunks].concat());
@@ -251,14 +249,14 @@ mod tests {
     }
 
     #[test]
-    fn several_headers_of_one_name_are_one_with_commas() {
+    fn several_headers_of_one_name_are_joined_by_commas() {
         let request = SavedRequest::read(&b"POST / HTTP/1.1\nX: 1\nx: 2\n\n"[..]).unwrap();
         assert_eq!(request.header("X"), Some(b"1,2".to_vec()));
         assert_eq!(request.header("y"), None);
     }
 
     #[test]
-    fn what_is_no_request_is_refused() {
+    fn what_is_not_a_request_is_refused() {
         let long = format!("POST / HTTP/1.1\nX: {}\n\n", "x".repeat(70_000));
         for text in [
             "",

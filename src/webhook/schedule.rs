@@ -1,4 +1,4 @@
-//! When a delivery is tried again: pure.
+//! When a failed delivery is tried again.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::model::duration::duration;
 
-/// The pauses between the attempts of a delivery; when they are used up, it is abandoned.
+/// The pauses between the attempts of a delivery. After the last one has failed, the event is abandoned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Schedule(Vec<Duration>);
 
@@ -18,7 +18,7 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// Reads `30s,2m,10m`; `none` is an abandonment after the first failure.
+    /// Parses `30s,2m,10m`; `none` means no retries.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         if text == "none" {
             return Ok(Schedule(Vec::new()));
@@ -27,7 +27,7 @@ impl Schedule {
         pauses.map(Schedule).map_err(|error| error.to_string())
     }
 
-    /// When to try again after so many failed attempts; `None`: it is abandoned.
+    /// When to try again after `failures` failed attempts; `None` if the schedule is used up.
     pub(crate) fn next(&self, failures: usize, now: Timestamp) -> Option<Timestamp> {
         let pause = *self.0.get(failures.saturating_sub(1))?;
         let pause = SignedDuration::try_from(pause).unwrap_or(SignedDuration::MAX);
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn no_retry_is_said_in_a_word_and_nonsense_is_refused() {
+    fn none_means_no_retries_and_nonsense_is_refused() {
         assert_eq!(
             Schedule::parse("none").unwrap().next(1, Timestamp::now()),
             None

@@ -1,6 +1,6 @@
 //! The signature of a delivery: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<raw body>">` ("Events", 5).
 //!
-//! Nothing here reads a clock, and no body need be in memory: it is taken in pieces.
+//! The time is a parameter, and a body may be read in pieces, so that it need not fit into memory.
 
 use std::time::Duration;
 
@@ -8,35 +8,36 @@ use hmac::digest::CtOutput;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
+use crate::platform::hex;
 use crate::secrets::Secret;
 
-/// How far a signature's time may be from now, either way.
+/// How far a signature's time may be from now, in either direction.
 pub(crate) const DEFAULT_TOLERANCE: Duration = Duration::from_secs(300);
 
-/// A digest in bytes.
+/// A SHA-256 digest.
 type Digest = [u8; 32];
 
-/// The header's value for a body that was signed at `t`, in seconds since 1970.
+/// The header's value for a body signed at `t`, in seconds since 1970.
 pub(crate) fn sign(secret: &Secret, t: i64, body: &[u8]) -> String {
     let mut signer = Signer::new(secret, t);
     signer.update(body);
     signer.finish()
 }
 
-/// Signs a body that comes in pieces.
+/// Signs a body that is read in pieces.
 pub(crate) struct Signer {
     t: i64,
     mac: BodyMac,
 }
 
 impl Signer {
+    /// Signs at `t`, in seconds since 1970.
     pub(crate) fn new(secret: &Secret, t: i64) -> Self {
-        Signer {
-            t,
-            mac: BodyMac::new(secret.expose().as_bytes(), &t.to_string()),
-        }
+        let mac = BodyMac::new(secret.expose().as_bytes(), &t.to_string());
+        Signer { t, mac }
     }
 
+    /// Adds the next piece of the body.
     pub(crate) fn update(&mut self, piece: &[u8]) {
         self.mac.update(piece);
     }
@@ -47,14 +48,13 @@ impl Signer {
     }
 }
 
-/// The MAC of `<t>.<body>`, as far as the body has come.
+/// The HMAC of `<t>.<body>` so far; `None` is never the case, because HMAC accepts keys of any length.
 #[derive(Clone)]
 pub(super) struct BodyMac(Option<Hmac<Sha256>>);
 
 impl BodyMac {
-    /// `t` is the literal text of the header: what was signed are its digits, leading zeros included.
+    /// `t` is the literal text from the header, with leading zeros: that text was signed.
     pub(super) fn new(key: &[u8], t: &str) -> Self {
-        // HMAC takes a key of any length, so there always is one.
         let mut mac = BodyMac(Hmac::new_from_slice(key).ok());
         mac.update(t.as_bytes());
         mac.update(b".");
@@ -69,11 +69,10 @@ impl BodyMac {
 
     fn hex(self) -> String {
         let digest = self.0.map(|mac| mac.finalize().into_bytes());
-        let bytes = digest.into_iter().flatten();
-        bytes.map(|byte| format!("{byte:02x}")).collect()
+        digest.map_or_else(String::new, |digest| hex::encode(&digest))
     }
 
-    /// Whether any of these is the digest. Each is looked at whole, in the same time whatever it holds.
+    /// Whether any of these is the digest. Compares all of them in constant time.
     pub(super) fn matches_any(self, claimed: &[Digest]) -> bool {
         let Some(own) = self.0.map(Mac::finalize) else {
             return false;
@@ -84,19 +83,17 @@ impl BodyMac {
     }
 }
 
-/// A well-formed signature header.
+/// A parsed signature header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// The digits as they came.
+    /// The digits as received.
     t: String,
     v1: Vec<Digest>,
 }
 
 impl Header {
-    /// Reads the header's value.
-    ///
-    /// Parts are separated by commas, blanks around them ignored; exactly one `t` of ASCII digits, one or more `v1`
-    /// of 64 hex digits; unknown parts are ignored, and everything else is malformed.
+    /// Parses the header's value: parts separated by commas and optional blanks, with exactly one `t` of ASCII digits and
+    /// at least one `v1` of 64 hex digits. Unknown parts are ignored.
     pub(crate) fn parse(value: &[u8]) -> Result<Self, Malformed> {
         let mut times = Vec::new();
         let mut v1 = Vec::new();
@@ -104,8 +101,9 @@ impl Header {
             let part = trim_blanks(part);
             if let Some(digits) = part.strip_prefix(b"t=") {
                 times.push(digits);
-            } else if let Some(hex) = part.strip_prefix(b"v1=") {
-                v1.push(digest(hex).ok_or(Malformed::BadV1)?);
+            } else if let Some(digits) = part.strip_prefix(b"v1=") {
+                let digest = hex::decode(digits).and_then(|bytes| bytes.try_into().ok());
+                v1.push(digest.ok_or(Malformed::BadV1)?);
             }
         }
         let t = match times[..] {
@@ -126,7 +124,7 @@ impl Header {
         })
     }
 
-    /// The signature's time, in seconds since 1970; digits beyond every clock are the last second there is.
+    /// The signature's time, in seconds since 1970; `i64::MAX` for a larger number.
     pub(crate) fn time(&self) -> i64 {
         self.t.parse().unwrap_or(i64::MAX)
     }
@@ -138,7 +136,7 @@ impl Header {
         mac.matches_any(&self.v1)
     }
 
-    /// Whether one of the `v1` is the digest of the body alone, as other services sign.
+    /// Whether one of the `v1` is the digest of the body alone, without the time, as other services sign.
     pub(super) fn is_signed_without_time(&self, key: &[u8], body: &[u8]) -> bool {
         let mut mac = BodyMac(Hmac::new_from_slice(key).ok());
         mac.update(body);
@@ -146,7 +144,7 @@ impl Header {
     }
 }
 
-/// Blanks are the space and the tab.
+/// Removes spaces and tabs around a part.
 fn trim_blanks(mut part: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = part {
         part = rest;
@@ -154,33 +152,22 @@ fn trim_blanks(mut part: &[u8]) -> &[u8] {
     part
 }
 
-fn digest(hex: &[u8]) -> Option<Digest> {
-    let mut digest = Digest::default();
-    if hex.len() != 2 * digest.len() {
-        return None;
-    }
-    for (byte, pair) in digest.iter_mut().zip(hex.chunks_exact(2)) {
-        let nibble = |place: usize| char::from(pair[place]).to_digit(16);
-        *byte = u8::try_from(nibble(0)? * 16 + nibble(1)?).ok()?;
-    }
-    Some(digest)
-}
-
-/// Why a header is no signature header.
+/// Why a signature header cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Malformed {
     /// It has neither `t` nor `v1`.
     NoParts,
     NoT,
     SeveralT,
-    /// `t` is something else than ASCII digits.
+    /// `t` is not a number in ASCII digits.
     BadT,
     NoV1,
-    /// A `v1` is something else than 64 hex digits.
+    /// A `v1` is not 64 hex digits.
     BadV1,
 }
 
 impl Malformed {
+    /// A sentence about the header.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Malformed::NoParts => "it has neither t= nor v1=",
@@ -193,68 +180,63 @@ impl Malformed {
     }
 }
 
-/// What did verify.
+/// A signature that verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Verified {
     /// When it was signed, in seconds since 1970.
     pub(crate) time: i64,
-    /// Which of the secrets it was, counted from 0.
+    /// The index of the secret that signed it.
     pub(crate) secret: usize,
 }
 
-/// Why a delivery is not to be believed.
+/// Why a delivery does not verify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unverified {
     Malformed(Malformed),
-    /// No `v1` is the body's under any of the secrets.
+    /// No `v1` matches the body under any of the secrets.
     Mismatch,
-    /// It was signed this many seconds ago, and that is too long.
+    /// It was signed this many seconds ago, more than the tolerance.
     Stale(u64),
-    /// It was signed this many seconds from now, and that is too far ahead.
+    /// It was signed this many seconds in the future, more than the tolerance.
     Future(u64),
 }
 
-/// Verifies a body that comes in pieces.
+/// Verifies a body that is read in pieces.
 pub(crate) struct Verifier {
     header: Header,
     macs: Vec<BodyMac>,
 }
 
 impl Verifier {
-    /// Several secrets are what a rotation needs: any of them will do.
+    /// Accepts a signature of any of the secrets: during a rotation there are two.
+    /// Signs at `t`, in seconds since 1970.
     pub(crate) fn new(secrets: &[Secret], header: Header) -> Self {
-        let macs = secrets
-            .iter()
-            .map(|secret| BodyMac::new(secret.expose().as_bytes(), &header.t))
-            .collect();
+        let mac = |secret: &Secret| BodyMac::new(secret.expose().as_bytes(), &header.t);
+        let macs = secrets.iter().map(mac).collect();
         Verifier { header, macs }
     }
 
+    /// Adds the next piece of the body.
     pub(crate) fn update(&mut self, piece: &[u8]) {
         for mac in &mut self.macs {
             mac.update(piece);
         }
     }
 
-    /// The verdict. `now` is in seconds since 1970; without a tolerance any time will do.
+    /// The verdict. `now` is in seconds since 1970; without a tolerance any time is accepted.
     ///
-    /// What is signed with another secret is no delivery of any age, so the time is looked at last.
+    /// The time is checked last: a wrong signature is reported as such, whatever its age.
     pub(crate) fn finish(
         self,
         now: i64,
         tolerance: Option<Duration>,
     ) -> Result<Verified, Unverified> {
         let time = self.header.time();
-        let matched = self
-            .macs
-            .into_iter()
-            .map(|mac| mac.matches_any(&self.header.v1));
-        // Every secret is tried, whichever it was.
-        let matched: Vec<bool> = matched.collect();
-        let secret = matched
-            .iter()
-            .position(|it| *it)
-            .ok_or(Unverified::Mismatch)?;
+        let macs = self.macs.into_iter();
+        // Collected so that every secret is tried, whichever matches.
+        let matched: Vec<bool> = macs.map(|mac| mac.matches_any(&self.header.v1)).collect();
+        let secret = matched.iter().position(|it| *it);
+        let secret = secret.ok_or(Unverified::Mismatch)?;
         let apart = now.abs_diff(time);
         match tolerance {
             Some(tolerance) if apart > tolerance.as_secs() => Err(if time < now {

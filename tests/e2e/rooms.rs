@@ -230,7 +230,6 @@ const STILL_IN_A_CIRCLE: &[&str] = &[
     "terminal::output",
     "terminal::prompt",
     "config",
-    "commands::webhook",
     "commands::profile",
 ];
 

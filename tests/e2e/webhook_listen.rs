@@ -451,7 +451,7 @@ fn an_exposed_listener_says_where_and_what_it_risks() {
     listening
         .end()
         .says(&shown)
-        .says("exposed on 0.0.0.0: whoever reaches it");
+        .says("exposed on 0.0.0.0: anyone who can reach it");
     let near = Listening::start(&home, &["--expose", "127.0.0.1"]).end();
     assert!(!near.stderr.contains("exposed"), "{near}");
 }

@@ -232,13 +232,19 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
         body(&BODY.replace('é', "\\u00e9"), BODY, "\\u escapes"),
         body(&sorted_home, &sorted_came, "the service's order"),
         body(BODY, "", "empty"),
-        (right.clone(), BODY.to_owned(), 301, "stale", "301 s old"),
+        (
+            right.clone(),
+            BODY.to_owned(),
+            301,
+            "stale",
+            "made 301 s ago",
+        ),
         (
             right.clone(),
             BODY.to_owned(),
             -301,
             "future",
-            "301 s from now",
+            "301 s in the future",
         ),
         header(right.replace("t=", "t=x"), "malformed", "t="),
         header(format!("v1={hex}"), "malformed", "t= is missing"),
@@ -262,7 +268,7 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
             "other_scheme",
             "GitHub",
         ),
-        header(signature(&other, BODY), "mismatch", "another secret"),
+        header(signature(&other, BODY), "mismatch", "a different one"),
     ] {
         let output = verify(&home, &came, &header, later, &["--explain"]);
         let error = output.refused(19, "signature");
@@ -469,7 +475,7 @@ fn a_saved_request_brings_its_header_and_its_body() {
     );
     let error = saved(&cut, &[]).refused(19, "signature");
     assert!(
-        text(&error, "message").contains("1 bytes are missing"),
+        text(&error, "message").contains("1 bytes of its Content-Length are missing"),
         "{error}"
     );
     for no_request in [
@@ -514,7 +520,7 @@ fn what_cannot_be_read_or_is_no_secret_is_refused() {
                 "--now",
                 "99999999999999999999",
             ],
-            "clock",
+            "too large",
         ),
         (&["sign", "nowhere"], "no such file"),
         (&["sign", "folder"], "directory"),

@@ -2,24 +2,27 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::send::no_answer;
+use super::consumer;
 use crate::app::Context;
 use crate::app::in_flight::Situation;
 use crate::flows::{read_booking, webhook_secrets};
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
-use crate::webhook::drill::{Check, Finding, Ledger, Report, Subject, judge, plan, run as make};
-use crate::webhook::{DEADLINE, Endpoint, NoReply, Poster};
+use crate::webhook::drill::{
+    Check, ConsumerState, Finding, Report, Subject, judge, plan, run as send,
+};
+use crate::webhook::{Endpoint, NoReply, Poster};
 
-/// How long a consumer that answers first and acts later may take to act on everything.
-const SETTLING: Duration = Duration::from_secs(2);
+/// How long a consumer that answers first may take to handle all events.
+const HANDLING_TIME: Duration = Duration::from_secs(2);
 
-/// Examine a consumer: forged, repeated, late, large and many deliveries
+/// Test a consumer with forged, repeated, late, large and many deliveries
 ///
-/// Made-up events are sent to it, as the service and as others might send them. Answers tell much; what was done with
-/// an event only the consumer itself can tell: --state-url names an address where it answers
-/// {"events": {"<event id>": <times handled>}, "bookings": {"<booking id>": "<status>"}}. All is well: 0; else 18.
+/// Sends sample events, as the service and as an attacker might send them, and checks the answers. To check also that each
+/// event is handled exactly once, pass --state-url: an address where the consumer answers
+/// {"events": {"<event id>": <times handled>}, "bookings": {"<booking id>": "<status>"}}. The exit code is 0 if all checks
+/// pass, else 18.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook drill http://127.0.0.1:8080/webhooks\n  \
@@ -30,10 +33,10 @@ pub(crate) struct Args {
     /// The consumer's address
     #[arg(value_name = "URL", value_parser = Endpoint::parse)]
     url: Endpoint,
-    /// Where the consumer tells which events it handled, and where its bookings stand
+    /// An address where the consumer reports the events it handled and the status of its bookings
     #[arg(long, value_name = "URL", value_parser = Endpoint::parse)]
     state_url: Option<Endpoint>,
-    /// A booking of the service that the events are about, for a consumer that reads what it is told of
+    /// The booking that the events are about, for a consumer that reads it from the service [default: invented ones]
     #[arg(long, value_name = "BOOKING")]
     pub(super) booking: Option<String>,
     /// Read the secret from standard input
@@ -43,9 +46,6 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
-    let secret = secrets
-        .first()
-        .ok_or_else(|| Error::config("there is no webhook secret"))?;
     let booking = match &args.booking {
         Some(id) => {
             context.refuse_sandbox().await?;
@@ -55,66 +55,69 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     };
     let dialect = context.dialect();
     let checks = plan(&Subject {
-        secret,
+        secret: &secrets.signing,
         dialect: &dialect,
         booking: booking.as_ref().map(|booking| booking.value()),
         now: Timestamp::now(),
     });
-    let poster = Poster::new(args.url, context.timeout().unwrap_or(DEADLINE))?;
+    let poster = consumer::poster(context, args.url)?;
     if let Some(url) = &args.state_url {
-        ledger(&poster, url).await?;
+        // An address that does not work is an error before anything is sent.
+        state(&poster, url).await?;
     }
-    let header = super::header_name(context);
+    let header = dialect.signature_header();
     context.situation.replace(Situation::Posted {
         what: "events were".to_owned(),
         to: poster.endpoint.as_str().to_owned(),
     });
-    let mut findings = examine(context, &checks, &poster, &header).await?;
-    let mut state_checked = false;
-    if let Some(url) = &args.state_url {
-        match settled(&poster, url, &checks).await {
-            Ok(ledger) => {
-                state_checked = true;
-                blame(&mut findings, ledger.faults(&checks));
-                for (place, what) in ledger.silences(&checks) {
-                    if let Some(finding) = findings.get_mut(place) {
-                        finding.unseen = Some(what).filter(|_| finding.verdict() == "ok");
-                    }
-                }
+    let mut findings = run_checks(context, &checks, &poster, &header).await?;
+    let state_checked = match &args.state_url {
+        Some(url) => match final_state(&poster, url, &checks).await {
+            Ok(state) => {
+                add_state(&mut findings, &state, &checks);
+                true
             }
-            // What was found by the answers is not lost for it.
-            Err(error) => context.out.warn(&error.message),
-        }
-    }
+            // Only a warning, so that the findings from the answers are shown.
+            Err(error) => {
+                context.out.warn(&error.message);
+                false
+            }
+        },
+        None => false,
+    };
     let report = Report {
         url: poster.endpoint.as_str().to_owned(),
         findings,
         state_checked,
     };
-    let all_is_well =
-        report.count("ok") == report.findings.len() && state_checked == args.state_url.is_some();
-    let all_is_refused = report.all_is_refused();
+    conclude(context, report, args.state_url.is_some())
+}
+
+/// Shows the report and what to make of it; returns the exit code.
+fn conclude(context: &Context, report: Report, has_state_url: bool) -> Result<Exit> {
+    let all_passed =
+        report.count("ok") == report.findings.len() && report.state_checked == has_state_url;
+    let all_refused = report.all_refused();
     context.out.emit(&Drilled(report))?;
-    if all_is_refused {
+    if all_refused {
         context.out.warn(
-            "every event was refused, the genuine ones too: has the consumer the secret that this drill signs with, \
-             and takes it deliveries at this address?",
+            "every event was refused, including the valid ones: check that the consumer uses the same secret, and takes \
+             deliveries at this address",
         );
     }
-    if args.state_url.is_none() {
-        context
-            .out
-            .note("whether events were handled, and once, was not looked at: --state-url does");
+    if !has_state_url {
+        context.out.note(
+            "not checked: whether each event was handled exactly once; pass --state-url to check it",
+        );
     }
-    Ok(if all_is_well {
-        Exit::Done
-    } else {
-        Exit::PartialBatch
+    Ok(match all_passed {
+        true => Exit::Done,
+        false => Exit::PartialBatch,
     })
 }
 
-/// Makes every check; where not even a valid event is answered, the rest would only wait.
-async fn examine(
+/// Runs the checks. If even a valid event gets no answer, the others are skipped, because each would time out.
+async fn run_checks(
     context: &Context,
     checks: &[Check],
     poster: &Poster,
@@ -122,7 +125,7 @@ async fn examine(
 ) -> Result<Vec<Finding>> {
     let progress = context.out.progress("");
     let mut findings: Vec<Finding> = Vec::new();
-    let mut gives_up = None;
+    let mut skip_rest = None;
     for check in checks {
         progress.say(&format!(
             "{} of {}: {}",
@@ -131,20 +134,20 @@ async fn examine(
             check.name
         ));
         let is_slow = check.deliveries.iter().any(|delivery| delivery.slowly);
-        let skipped = match gives_up {
+        let skipped = match skip_rest {
             None if is_slow && !poster.endpoint.is_plain() => Some("only over plain http"),
             why => why,
         };
         let reactions = match skipped {
             Some(_) => Vec::new(),
-            None => make(check, poster, header).await,
+            None => send(check, poster, header).await,
         };
         if findings.is_empty() {
             match reactions.first().map(|reaction| &reaction.outcome) {
                 Some(Err(why @ NoReply::NotReached(_))) => {
-                    return Err(no_answer(why, &poster.endpoint, poster.deadline));
+                    return Err(consumer::no_answer(why, &poster.endpoint, poster.deadline));
                 }
-                Some(Err(_)) => gives_up = Some("not even a valid event is answered"),
+                Some(Err(_)) => skip_rest = Some("a valid event got no answer"),
                 _ => {}
             }
         }
@@ -159,43 +162,48 @@ async fn examine(
     Ok(findings)
 }
 
-/// Adds what the consumer's ledger shows to the checks that it is about.
-fn blame(findings: &mut [Finding], faults: Vec<(usize, String)>) {
-    for (place, fault) in faults {
-        let finding = findings.get_mut(place);
+/// Adds what the consumer's state shows to the findings of the checks that were run.
+fn add_state(findings: &mut [Finding], state: &ConsumerState, checks: &[Check]) {
+    for (index, fault) in state.faults(checks) {
+        let finding = findings.get_mut(index);
         if let Some(finding) = finding.filter(|finding| finding.skipped.is_none()) {
             finding.faults.push(fault);
         }
     }
+    for (index, what) in state.unseen(checks) {
+        if let Some(finding) = findings.get_mut(index) {
+            finding.unseen = Some(what).filter(|_| finding.verdict() == "ok");
+        }
+    }
 }
 
-/// What the consumer says of itself, now.
-async fn ledger(poster: &Poster, url: &Endpoint) -> Result<Ledger> {
+/// Reads the consumer's state.
+async fn state(poster: &Poster, url: &Endpoint) -> Result<ConsumerState> {
     let reaction = poster.get(url).await;
     let text = match &reaction.outcome {
         Ok(reply) if reaction.is_delivered() => reply.body.as_str(),
         Ok(reply) => {
             let status = reply.status;
-            return Err(no_ledger(url, &format!("answered {status}")));
+            return Err(bad_state(url, &format!("answered {status}")));
         }
-        Err(why) => return Err(no_answer(why, url, poster.deadline)),
+        Err(why) => return Err(consumer::no_answer(why, url, poster.deadline)),
     };
-    Ledger::parse(text).ok_or_else(|| no_ledger(url, "is no such document"))
+    ConsumerState::parse(text).ok_or_else(|| bad_state(url, "is not the expected document"))
 }
 
-fn no_ledger(url: &Endpoint, why: &str) -> Error {
+fn bad_state(url: &Endpoint, why: &str) -> Error {
     Error::usage(format!("the consumer's state at {} {why}", url.as_str())).hint(
-        "it is {\"events\": {\"<event id>\": <times handled>}, \"bookings\": {\"<booking id>\": \"<status>\"}}",
+        "it should be {\"events\": {\"<event id>\": <times handled>}, \"bookings\": {\"<booking id>\": \"<status>\"}}",
     )
 }
 
-/// The same, once the consumer has acted on everything, or has had the time to.
-async fn settled(poster: &Poster, url: &Endpoint, checks: &[Check]) -> Result<Ledger> {
-    let deadline = tokio::time::Instant::now() + SETTLING;
-    let mut held = ledger(poster, url).await?;
+/// Reads the state until all events are handled, or the time for that is over.
+async fn final_state(poster: &Poster, url: &Endpoint, checks: &[Check]) -> Result<ConsumerState> {
+    let deadline = tokio::time::Instant::now() + HANDLING_TIME;
+    let mut held = state(poster, url).await?;
     while !held.has_settled(checks) && tokio::time::Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(50)).await;
-        held = ledger(poster, url).await?;
+        held = state(poster, url).await?;
     }
     Ok(held)
 }
@@ -224,13 +232,7 @@ impl View for Drilled {
                 finding.check.section.into(),
             ]
         });
-        let headers = vec![
-            "verdict",
-            "check",
-            "should answer",
-            "answered",
-            "specification",
-        ];
+        let headers = vec!["verdict", "check", "should answer", "answered", "spec"];
         page.table(headers, rows.collect(), vec![]);
         for finding in self.0.findings.iter().filter(|it| it.verdict() == "failed") {
             let faults = finding.faults.join("; ");
@@ -250,7 +252,7 @@ impl View for Drilled {
             }
         }
         let summary = format!(
-            "{} well, {} failed, {} skipped",
+            "{} passed, {} failed, {} skipped",
             self.0.count("ok"),
             self.0.count("failed"),
             self.0.count("skipped")
@@ -260,7 +262,7 @@ impl View for Drilled {
     }
 }
 
-/// A reason as a sentence of its own.
+/// The reason as a sentence.
 fn sentence(why: &str) -> String {
     let mut chars = why.chars();
     let first = chars.next().map(|c| c.to_ascii_uppercase());

@@ -1,4 +1,4 @@
-//! What the webhook tools read: bodies, times, one standard input.
+//! Reading the input of the webhook commands: bodies and times.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use crate::outcome::{Error, Result, reason};
 use crate::terminal::output::Terminals;
 use crate::webhook::Source;
 
-/// Runs what reads a body on a thread of its own, so that Ctrl-C ends a pipe that says nothing.
+/// Runs `work`, which reads a body, on a thread of its own, so that Ctrl-C works while a pipe is silent.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
@@ -17,7 +17,7 @@ pub(super) async fn blocking<T: Send + 'static>(
         .unwrap_or_else(|_| Err(Error::usage("the body cannot be read")))
 }
 
-/// A body that cannot be read: the arguments named nothing that can (2).
+/// The error for a body that cannot be read (2).
 pub(super) fn unreadable(source: &Source, error: &io::Error) -> Error {
     Error::usage(format!(
         "cannot read {}: {}",
@@ -26,8 +26,10 @@ pub(super) fn unreadable(source: &Source, error: &io::Error) -> Error {
     ))
 }
 
-/// Where the body comes from: what was named, else a pipe. A terminal is none that somebody types a body into by
-/// mistake.
+/// The source of the body: `named`, else standard input if it is a pipe or a file.
+///
+/// # Errors
+/// `usage` (2) if standard input is a terminal, where nobody means to type a body.
 pub(super) fn body(named: Option<Source>) -> Result<Source> {
     match named {
         Some(source) => Ok(source),
@@ -37,7 +39,8 @@ pub(super) fn body(named: Option<Source>) -> Result<Source> {
     }
 }
 
-/// Refuses a body and a secret that would both come from standard input.
+/// # Errors
+/// `usage` (2) if the body and the secret would both be read from standard input.
 pub(super) fn one_stdin(body: &Source, secret_stdin: bool) -> Result<()> {
     if secret_stdin && *body == Source::Stdin {
         return Err(
@@ -48,12 +51,12 @@ pub(super) fn one_stdin(body: &Source, secret_stdin: bool) -> Result<()> {
     Ok(())
 }
 
-/// Seconds since 1970, in digits or as RFC 3339.
+/// Parses seconds since 1970 or RFC 3339; returns seconds since 1970.
 pub(super) fn second(text: &str) -> Result<i64, String> {
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return text
             .parse()
-            .map_err(|_| "that many seconds are beyond every clock".to_owned());
+            .map_err(|_| "the number of seconds is too large".to_owned());
     }
     let time = text.parse::<Timestamp>();
     time.map(Timestamp::as_second)

@@ -1,6 +1,7 @@
-//! `bookctl webhook`: signatures checked and made, events sent, received and forwarded, consumers examined.
+//! `bookctl webhook`: verify and sign deliveries, send, receive and forward events, and test consumers.
 
-mod doubt;
+mod answer;
+mod consumer;
 mod drill;
 mod events;
 mod input;
@@ -8,15 +9,15 @@ mod listen;
 mod send;
 mod sign;
 mod verify;
+mod verify_error;
 
 use clap::Subcommand;
 
 use super::{Needs, ServiceNeed};
 use crate::app::Context;
 use crate::outcome::{Exit, Result};
-use crate::webhook::Names;
 
-/// Receive, send, sign and verify events, and examine a consumer
+/// Receive, send, sign and verify events, and test a consumer
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Verify(verify::Args),
@@ -57,19 +58,4 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Events(command) => events::run(context, command).await,
         Command::Drill(args) => drill::run(context, args).await,
     }
-}
-
-/// What the dialect calls the parts of an event.
-fn names(context: &Context) -> Names {
-    let dialect = context.dialect();
-    Names {
-        id: dialect.event_id_field,
-        kind: dialect.event_type_field,
-        service: dialect.service_name,
-    }
-}
-
-/// The name of the header that carries a signature: `<Service>-Signature`.
-fn header_name(context: &Context) -> String {
-    format!("{}-Signature", context.dialect().service_name)
 }

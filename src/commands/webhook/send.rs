@@ -1,29 +1,26 @@
-use std::time::Duration;
-
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::consumer;
 use crate::app::Context;
 use crate::app::in_flight::Situation;
 use crate::client::Call;
 use crate::commands::field::{Field, field};
 use crate::flows::{read_booking, webhook_secrets};
 use crate::json::Document;
-use crate::outcome::{Code, Error, Exit, Result};
+use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::{Page, Tone, View};
 use crate::terminal::view::RequestView;
-use crate::webhook::{
-    DEADLINE, Endpoint, KINDS, NoReply, Poster, Reaction, Specimen, sign, status_of, summary_of,
-};
+use crate::webhook::{Endpoint, KINDS, Reaction, SampleEvent, sign, status_of, summary_of};
 
-/// How much of an answer's body a person is shown, in lines and in bytes: an error's page may be 64 KB.
+/// How much of an answer's body the page shows, in lines and in bytes: an error page may have 64 KB.
 const SHOWN_LINES: usize = 10;
 const SHOWN: usize = 1024;
 
 /// Send an event to a consumer, signed as the service signs it
 ///
-/// The event is well-formed, of any of the seven kinds, about a booking of the service (--booking) or one that is made
-/// up. It is sent once, and only to the address that --to names. An answer that is no 2xx ends with 7, none with 15.
+/// The event has one of the seven kinds and is about a booking of the service (--booking) or an invented one. It is sent
+/// once, and only to the address in --to. The exit code is 7 if the answer is not 2xx, and 15 if there is none.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook send booking.confirmed --to http://127.0.0.1:8080/webhooks\n  \
@@ -37,20 +34,20 @@ pub(crate) struct Args {
     /// The consumer's address
     #[arg(long, value_name = "URL", value_parser = Endpoint::parse)]
     to: Endpoint,
-    /// A booking of the service that the event is about
+    /// The booking that the event is about [default: an invented one]
     #[arg(long, value_name = "BOOKING")]
     pub(super) booking: Option<String>,
     /// A field of the event by its path; true, false, null, numbers and JSON lists and objects are typed, anything
     /// else is text
     #[arg(short = 'F', long = "field", value_name = "PATH=VALUE", value_parser = field)]
     fields: Vec<Field>,
-    /// When it is signed: seconds since 1970, or RFC 3339; now unless said
+    /// Time of the signature: seconds since 1970, or RFC 3339 [default: now]
     #[arg(long, value_name = "T", value_parser = super::input::second)]
     timestamp: Option<i64>,
     /// Read the secret from standard input
     #[arg(long)]
     secret_stdin: bool,
-    /// Show the request, and send nothing
+    /// Show the request without sending it
     #[arg(long)]
     dry_run: bool,
 }
@@ -60,18 +57,18 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     for Field { key, value } in args.fields {
         event.set(&key, structured(value)).map_err(|known| {
             Error::usage(format!("an event has no field {}", key.escape_debug()))
-                .hint(format!("there are: {known}"))
+                .hint(format!("its fields are: {known}"))
         })?;
     }
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
-    let secret = secrets
-        .first()
-        .ok_or_else(|| Error::config("there is no webhook secret"))?;
     let body = event.body();
     let time = args
         .timestamp
         .unwrap_or_else(|| Timestamp::now().as_second());
-    let header = (super::header_name(context), sign(secret, time, &body));
+    let header = (
+        context.dialect().signature_header(),
+        sign(&secrets.signing, time, &body),
+    );
     if args.dry_run {
         let headers = vec![
             header,
@@ -81,14 +78,14 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         context.out.emit(&RequestView::new(call, headers))?;
         return Ok(Exit::Done);
     }
-    let poster = Poster::new(args.to, context.timeout().unwrap_or(DEADLINE))?;
+    let poster = consumer::poster(context, args.to)?;
     context.situation.replace(Situation::Posted {
         what: format!("event {} was", event.id().escape_debug()),
         to: poster.endpoint.as_str().to_owned(),
     });
     let reaction = poster.post(std::slice::from_ref(&header), body).await;
     if let Err(why) = &reaction.outcome {
-        return Err(no_answer(why, &poster.endpoint, poster.deadline));
+        return Err(consumer::no_answer(why, &poster.endpoint, poster.deadline));
     }
     let sent = Sent {
         url: poster.endpoint.as_str(),
@@ -103,26 +100,31 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     context
         .out
-        .warn("not delivered: the service takes any 2xx for delivered, and would try again");
+        .warn("not delivered: the service would retry, because only a 2xx counts as delivered");
     Ok(Exit::Refused)
 }
 
-async fn event(context: &Context, args: &Args) -> Result<Specimen> {
+async fn event(context: &Context, args: &Args) -> Result<SampleEvent> {
     let dialect = context.dialect();
     let Some(id) = &args.booking else {
-        return Ok(Specimen::made_up(&args.kind, &dialect, Timestamp::now()));
+        return Ok(SampleEvent::invented(
+            &args.kind,
+            &dialect,
+            Timestamp::now(),
+        ));
     };
     context.refuse_sandbox().await?;
     let booking = read_booking(context, id).await?;
-    let (status, told) = (booking.status(), status_of(&args.kind));
-    if args.kind != "booking.created" && status.as_str() != told {
+    let (status, expected) = (booking.status(), status_of(&args.kind));
+    if args.kind != "booking.created" && status.as_str() != expected {
         context.out.note(&format!(
-            "{} is {status}, and the event says so, although its kind tells of {told}",
-            booking.id()
+            "{} is {status}, so the event has that status, although {} usually has {expected}",
+            booking.id(),
+            args.kind
         ));
     }
     let summary = summary_of(booking.value());
-    Ok(Specimen::new(
+    Ok(SampleEvent::new(
         &args.kind,
         summary,
         &dialect,
@@ -130,7 +132,7 @@ async fn event(context: &Context, args: &Args) -> Result<Specimen> {
     ))
 }
 
-/// Lists and objects have no other way in.
+/// Parses text that looks like a JSON list or object.
 fn structured(value: Value) -> Value {
     match value {
         Value::String(text) if text.starts_with(['{', '[']) => {
@@ -140,25 +142,10 @@ fn structured(value: Value) -> Value {
     }
 }
 
-/// The consumer did not answer (15).
-pub(super) fn no_answer(why: &NoReply, url: &Endpoint, deadline: Duration) -> Error {
-    let url = url.as_str();
-    let (code, message) = match why {
-        NoReply::NotReached(why) => (Code::Network, format!("{url} is not reached: {why}")),
-        NoReply::Broken(why) => (Code::Network, format!("{url} gave no answer: {why}")),
-        NoReply::TooLate => (
-            Code::Timeout,
-            format!("{url} did not answer within {} s", deadline.as_secs_f32()),
-        ),
-    };
-    Error::new(code, message)
-        .hint("a consumer answers within 10 seconds: is it running, and is this its address?")
-}
-
 struct Sent<'a> {
     url: &'a str,
     kind: &'a str,
-    event: Specimen,
+    event: SampleEvent,
     signature: String,
     reaction: Reaction,
 }
@@ -207,13 +194,13 @@ impl View for Sent<'_> {
         let (beginning, rest) = beginning(self.answer());
         page.field_if("body", Some(beginning).filter(|it| !it.is_empty()));
         if rest > 0 {
-            page.field("", format!("… and {rest} more bytes: --json has them"));
+            page.field("", format!("… and {rest} more bytes; see --json"));
         }
         page
     }
 }
 
-/// A text's first lines, and how many bytes there are behind them.
+/// The first lines of a text, and how many bytes follow them.
 fn beginning(text: &str) -> (&str, usize) {
     let lines: usize = text
         .split_inclusive('\n')

@@ -9,14 +9,14 @@ use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::{Page, TableCell, View};
 use crate::webhook::{Signer, Source, each_piece};
 
-/// The largest body that is repeated in the result: the service sends no larger one.
+/// The largest body that is included in the result, in bytes: the service sends no larger one.
 const SHOWN: usize = 1024 * 1024;
 
-/// Sign a body as the service does: the header that goes with it
+/// Print the signature header for a body, as the service signs it
 ///
-/// The body is signed byte for byte, to its last line end. The header is one line, as `curl -H @-` reads it; with
-/// --curl the whole request is, as a command to paste. The secret is the environment's (BOOKCTL_WEBHOOK_SECRET), the
-/// stored one, or the sandbox's own; the first of several.
+/// The body is signed as raw bytes, with its last line end. The header is one line, as `curl -H @-` reads it; --curl
+/// prints the whole request instead, as a command to paste. The secret is BOOKCTL_WEBHOOK_SECRET, the stored one, or the
+/// sandbox's own; of several, the first.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook sign event.json\n  \
@@ -27,10 +27,10 @@ pub(crate) struct Args {
     /// The body, or - for standard input
     #[arg(value_name = "FILE|-", value_parser = Source::parse)]
     body: Option<Source>,
-    /// When it is signed: seconds since 1970, or RFC 3339; now unless said
+    /// Time of the signature: seconds since 1970, or RFC 3339 [default: now]
     #[arg(long, value_name = "T", value_parser = super::input::second)]
     timestamp: Option<i64>,
-    /// Print a curl command that posts it there
+    /// Print a curl command that posts the body to this address
     #[arg(long, value_name = "URL")]
     curl: Option<String>,
     /// Read the secret from standard input
@@ -42,13 +42,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let source = body(args.body)?;
     one_stdin(&source, args.secret_stdin)?;
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
-    let Some(secret) = secrets.first() else {
-        return Err(Error::config("there is no webhook secret"));
-    };
     let time = args
         .timestamp
         .unwrap_or_else(|| Timestamp::now().as_second());
-    let mut signer = Signer::new(secret, time);
+    let mut signer = Signer::new(&secrets.signing, time);
     let named = source.clone();
     let (value, kept) = blocking(move || {
         let mut body = Some(Vec::new());
@@ -66,7 +63,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     })
     .await?;
     let signed = Signed {
-        header: super::header_name(context),
+        header: context.dialect().signature_header(),
         value,
         time,
         body: kept.and_then(|body| String::from_utf8(body).ok()),
@@ -80,19 +77,19 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The request as a command to paste.
+/// The request as a shell command.
 fn curl_command(signed: &Signed, body: &Source, url: &str) -> Result<String> {
     let data = match (body, &signed.body) {
         (Source::File(path), _) => quoted(&format!("@{}", path.display())),
-        // To curl a leading @ would be a file's name.
+        // curl would read a leading @ as a file name.
         (Source::Stdin, Some(body)) if !body.starts_with('@') && !body.contains('\0') => {
             quoted(body)
         }
         (Source::Stdin, _) => {
             return Err(Error::usage(
-                "the body cannot stand in a command: it is no text, or too large",
+                "the body cannot be part of a command: it is not text, or too large",
             )
-            .hint("put it into a file: bookctl webhook sign FILE --curl URL"));
+            .hint("save it to a file: bookctl webhook sign FILE --curl URL"));
         }
     };
     Ok(format!(
@@ -102,7 +99,7 @@ fn curl_command(signed: &Signed, body: &Source, url: &str) -> Result<String> {
     ))
 }
 
-/// A word as a shell reads it; with control characters as bash, zsh and ksh do.
+/// Quotes a word for a shell; control characters need the `$'…'` of bash, zsh and ksh.
 fn quoted(word: &str) -> String {
     if !word.chars().any(char::is_control) {
         return format!("'{}'", word.replace('\'', r"'\''"));
@@ -128,7 +125,7 @@ struct Signed {
     header: String,
     value: String,
     time: i64,
-    /// Where it is text, and not too large to repeat.
+    /// `None` if it is not text, or larger than [`SHOWN`].
     body: Option<String>,
     curl: Option<String>,
 }
@@ -157,7 +154,7 @@ impl View for Signed {
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        // To be copied as it stands: a line end in a header would make it another.
+        // A single cell, which is not wrapped: a line break would change the header.
         let line = self.curl.clone().unwrap_or_else(|| self.line());
         page.columns(vec![(TableCell::from(line), 0)]);
         page

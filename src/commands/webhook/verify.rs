@@ -3,8 +3,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::doubt::{Doubt, explained};
 use super::input::{blocking, body, one_stdin, unreadable};
+use super::verify_error::{Evidence, VerifyFailure, error_for};
 use crate::app::Context;
 use crate::flows::webhook_secrets;
 use crate::json::Document;
@@ -17,14 +17,14 @@ use crate::webhook::{
     each_piece,
 };
 
-/// The largest body that `--explain` looks into.
-const EXPLAINED: usize = 64 * 1024 * 1024;
+/// The largest body that `--explain` examines, in bytes.
+const MAX_EXPLAINED: usize = 64 * 1024 * 1024;
 
 /// Verify the signature of a delivery, as a consumer has to
 ///
-/// The body is read as raw bytes, to its last line end, however large it is. The secret is the environment's
-/// (BOOKCTL_WEBHOOK_SECRET), the stored one, or the sandbox's own; during a rotation several, with blanks or line
-/// ends between them, and any will do. What does not verify ends with 19.
+/// The body is read as raw bytes, with its last line end, and may be of any size. The secret is BOOKCTL_WEBHOOK_SECRET,
+/// the stored one, or the sandbox's own. During a rotation give several, separated by blanks or line ends; any of them may
+/// match. The exit code is 19 if the signature does not verify.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook verify body.json --signature 't=1795262400,v1=f9f4…'\n  \
@@ -38,16 +38,16 @@ pub(crate) struct Args {
     /// The signature header's value
     #[arg(long, value_name = "HEADER", required_unless_present = "http")]
     signature: Option<String>,
-    /// A whole saved request instead: request line, headers, an empty line, the raw body
+    /// A saved request to read instead: request line, headers, an empty line, the raw body
     #[arg(long, value_name = "FILE|-", conflicts_with_all = ["body", "signature"], value_parser = Source::parse)]
     http: Option<Source>,
-    /// How far the signature's time may be from now, either way; 0 for any time
+    /// How far the signature's time may be from now, in either direction; 0 accepts any time [default: 5m]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     tolerance: Option<Duration>,
-    /// Take this for now: seconds since 1970, or RFC 3339
+    /// Use this as the current time: seconds since 1970, or RFC 3339
     #[arg(long, value_name = "T", value_parser = super::input::second)]
     now: Option<i64>,
-    /// Find out why it does not verify: the usual changes of body and secret are tried
+    /// If it does not verify, find out why by trying the usual changes to the body and the secret
     #[arg(long)]
     explain: bool,
     /// Read the secret from standard input
@@ -56,7 +56,7 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let name = super::header_name(context);
+    let name = context.dialect().signature_header();
     let source = match args.http {
         Some(request) => request,
         None => body(args.body)?,
@@ -72,34 +72,41 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         tolerance => Some(tolerance),
     };
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
-    let delivery = Delivery {
+    let input = Input {
         source,
         signature: args.signature.map(|value| without_name(&value, &name)),
         name,
-        secrets: secrets.clone(),
+        secrets: secrets.all.clone(),
         keeps_body: args.explain,
     };
-    let read = blocking(move || delivery.read()).await?;
+    let read = blocking(move || input.read()).await?;
     let now = args.now.unwrap_or_else(|| Timestamp::now().as_second());
     let verdict = match read.verifier {
-        Ok(verifier) => verifier.finish(now, tolerance).map_err(Doubt::Unverified),
-        Err(doubt) => Err(doubt),
+        Ok(verifier) => verifier
+            .finish(now, tolerance)
+            .map_err(VerifyFailure::Unverified),
+        Err(failure) => Err(failure),
     };
     match verdict {
         Ok(verified) => {
             context.out.emit(&Verdict {
                 verified,
-                secrets: secrets.len(),
+                secrets: secrets.all.len(),
                 now,
                 tolerance,
             })?;
             Ok(Exit::Done)
         }
-        Err(doubt) => Err(explained(doubt, &read.evidence, &secrets, args.explain)),
+        Err(failure) => Err(error_for(
+            failure,
+            &read.evidence,
+            &secrets.all,
+            args.explain,
+        )),
     }
 }
 
-/// The header's value, also where the whole line was given.
+/// The header's value, without its name if the whole line was given.
 fn without_name(value: &str, name: &str) -> String {
     let rest = value
         .split_once(':')
@@ -107,35 +114,23 @@ fn without_name(value: &str, name: &str) -> String {
     rest.map_or(value, |(_, rest)| rest).trim().to_owned()
 }
 
-/// What is to be read, and with what.
-struct Delivery {
+/// What to read.
+struct Input {
     source: Source,
-    /// `None` where it stands in the request's head.
+    /// `None` if it is in the saved request.
     signature: Option<String>,
     name: String,
     secrets: Vec<Secret>,
     keeps_body: bool,
 }
 
-/// What came of reading it.
+/// What was read.
 struct Read {
-    verifier: Result<Verifier, Doubt>,
+    verifier: Result<Verifier, VerifyFailure>,
     evidence: Evidence,
 }
 
-/// What an explanation is made from.
-pub(super) struct Evidence {
-    pub(super) signature: Option<Vec<u8>>,
-    /// Where it was kept, and is not too large to be.
-    pub(super) body: Option<Vec<u8>>,
-    pub(super) length: u64,
-    /// The names of the request's headers.
-    pub(super) headers: Vec<String>,
-    /// Bytes that the file lacks of what the request's `Content-Length` says.
-    pub(super) missing: u64,
-}
-
-impl Delivery {
+impl Input {
     fn read(self) -> Result<Read> {
         let from = self
             .source
@@ -144,7 +139,7 @@ impl Delivery {
         let Some(signature) = &self.signature else {
             let mut request = SavedRequest::read(from).map_err(|error| match error {
                 RequestError::Io(error) => unreadable(&self.source, &error),
-                RequestError::NotOne(why) => {
+                RequestError::Invalid(why) => {
                     Error::usage(format!("{} {why}", self.source.name().escape_debug()))
                         .hint("a saved request is its request line, its headers, an empty line, and the raw body")
                 }
@@ -169,10 +164,9 @@ impl Delivery {
         body: impl std::io::Read,
     ) -> Result<Read> {
         let header = match &signature {
-            None => Err(Doubt::Missing(self.name.clone())),
-            Some(value) => {
-                Header::parse(value).map_err(|why| Doubt::Unverified(Unverified::Malformed(why)))
-            }
+            None => Err(VerifyFailure::Missing(self.name.clone())),
+            Some(value) => Header::parse(value)
+                .map_err(|why| VerifyFailure::Unverified(Unverified::Malformed(why))),
         };
         let mut verifier = header.map(|header| Verifier::new(&self.secrets, header));
         let mut kept = self.keeps_body.then(Vec::new);
@@ -184,7 +178,7 @@ impl Delivery {
             length += piece.len() as u64;
             kept = kept
                 .take()
-                .filter(|kept| kept.len() + piece.len() <= EXPLAINED);
+                .filter(|kept| kept.len() + piece.len() <= MAX_EXPLAINED);
             if let Some(kept) = &mut kept {
                 kept.extend_from_slice(piece);
             }

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::rows::Row;
 use crate::model::request::canonical;
+use crate::platform::hex;
 
 /// What a batch is known by: a name, or the content of its file.
 #[derive(Clone, Debug)]
@@ -35,8 +36,7 @@ impl Keyed {
             (Some(own), 0) => own.clone(),
             _ => {
                 let digest = digest(&[&self.seed, &retry.to_be_bytes()]);
-                let hex = digest.iter().take(16).map(|byte| format!("{byte:02x}"));
-                format!("batch-{}", hex.collect::<String>())
+                format!("batch-{}", hex::encode(&digest[..16]))
             }
         }
     }

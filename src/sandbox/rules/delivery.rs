@@ -4,6 +4,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use jiff::{SignedDuration, Timestamp};
 use sha2::Sha256;
 
+use crate::platform::hex;
+
 /// The state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DeliveryState {
@@ -67,8 +69,7 @@ pub(crate) fn sign(secret: &str, at: Timestamp, body: &[u8]) -> String {
     mac.update(b".");
     mac.update(body);
     let digest = mac.finalize().into_bytes();
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("t={at},v1={hex}")
+    format!("t={at},v1={}", hex::encode(&digest))
 }
 
 #[cfg(test)]

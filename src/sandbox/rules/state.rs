@@ -161,20 +161,20 @@ mod tests {
         EXPIRES.parse().unwrap()
     }
 
-    fn waits_for(ask: Ask) -> State {
-        State::RequiresAction(Pause {
+    fn waits_for(ask: Ask) -> BookingState {
+        BookingState::RequiresAction(Pause {
             expires_at: expires(),
             ask,
         })
     }
 
-    fn details() -> State {
+    fn details() -> BookingState {
         waits_for(Ask::Details {
             fields: vec!["occasion".to_owned()],
         })
     }
 
-    fn payment() -> State {
+    fn payment() -> BookingState {
         waits_for(Ask::Payment {
             approval_id: "psp_1".to_owned(),
             amount: 4_000,
@@ -182,25 +182,25 @@ mod tests {
         })
     }
 
-    fn processing() -> State {
-        State::Processing { until: expires() }
+    fn processing() -> BookingState {
+        BookingState::Processing { until: expires() }
     }
 
-    const CONFIRMED: State = State::Confirmed { error: None };
-    const FAILED: State = State::Failed {
+    const CONFIRMED: BookingState = BookingState::Confirmed { error: None };
+    const FAILED: BookingState = BookingState::Failed {
         error: ErrorCode::ProviderError,
     };
 
     #[test]
     fn each_state_has_the_status_that_the_specification_names() {
         for (state, word) in [
-            (State::Requested, "processing"),
+            (BookingState::Requested, "processing"),
             (processing(), "processing"),
             (details(), "requires_action"),
             (CONFIRMED, "confirmed"),
             (FAILED, "failed"),
-            (State::Cancelled, "cancelled"),
-            (State::Expired, "expired"),
+            (BookingState::Cancelled, "cancelled"),
+            (BookingState::Expired, "expired"),
         ] {
             assert_eq!(state.status().as_str(), word, "{state:?}");
         }
@@ -209,15 +209,15 @@ mod tests {
     #[test]
     fn a_failed_booking_and_one_with_a_refused_request_show_their_error_and_no_other_does() {
         let refused = Some(ErrorCode::CancellationUnsupported);
-        assert_eq!(State::Confirmed { error: refused }.error(), refused);
+        assert_eq!(BookingState::Confirmed { error: refused }.error(), refused);
         assert_eq!(FAILED.error(), Some(ErrorCode::ProviderError));
         for state in [
             CONFIRMED,
-            State::Requested,
+            BookingState::Requested,
             processing(),
             details(),
-            State::Cancelled,
-            State::Expired,
+            BookingState::Cancelled,
+            BookingState::Expired,
         ] {
             assert_eq!(state.error(), None, "{state:?}");
         }
@@ -236,9 +236,9 @@ mod tests {
         for state in [
             CONFIRMED,
             FAILED,
-            State::Requested,
-            State::Cancelled,
-            State::Expired,
+            BookingState::Requested,
+            BookingState::Cancelled,
+            BookingState::Expired,
         ] {
             assert_eq!(state.due_at(), None, "{state:?}");
         }
@@ -257,10 +257,10 @@ mod tests {
 
     #[test]
     fn a_booking_holds_its_slot_until_it_failed_was_cancelled_or_expired() {
-        for state in [State::Requested, processing(), details(), CONFIRMED] {
+        for state in [BookingState::Requested, processing(), details(), CONFIRMED] {
             assert!(state.holds_slot(), "{state:?}");
         }
-        for state in [FAILED, State::Cancelled, State::Expired] {
+        for state in [FAILED, BookingState::Cancelled, BookingState::Expired] {
             assert!(!state.holds_slot(), "{state:?}");
         }
     }

@@ -1,89 +1,25 @@
-//! The checks of a drill, in the order in which they are made: a pure plan.
+//! The checks of a drill, in the order in which they run.
 
-use jiff::{Timestamp, ToSpan};
+use jiff::ToSpan;
 use serde_json::{Value, json};
 
-use super::{Check, Delivery, Expect, Standing};
-use crate::adapter::Dialect;
+use super::check::{Check, Delivery, Expect, ExpectedStatus};
+use super::subject::{Subject, one, several};
 use crate::secrets::Secret;
-use crate::webhook::json_style::{Blanks, Keys, Style};
-use crate::webhook::sign;
-use crate::webhook::specimen::{KINDS, Specimen, new_id, status_of, summary_of};
+use crate::webhook::diagnose::{JsonStyle, KeyOrder, Whitespace};
+use crate::webhook::sample_event::{KINDS, SampleEvent, new_id, status_of};
+use crate::webhook::signature::sign;
 
-/// The size of the large body: as much as the service takes in a request ("Limits", 3).
+/// The size of the large body in bytes: the largest that the service accepts ("Limits", 3).
 const LARGE: usize = 1024 * 1024;
-/// Events that are sent beside each other.
+/// Events that are sent concurrently.
 const MANY: usize = 32;
-/// Deliveries of one event beside each other.
-const TWINS: usize = 8;
-/// Further from now than every usual tolerance, in seconds.
-const FAR: i64 = 15 * 60;
+/// Deliveries of one event that are sent concurrently.
+const CONCURRENT_DUPLICATES: usize = 8;
+/// A distance from now beyond every usual tolerance, in seconds.
+const OUT_OF_TOLERANCE: i64 = 15 * 60;
 
-/// What the events are about and how they are signed.
-pub(crate) struct Subject<'a> {
-    pub(crate) secret: &'a Secret,
-    pub(crate) dialect: &'a Dialect,
-    /// A booking of the service, as it answered it; else each event has a made-up one.
-    pub(crate) booking: Option<&'a Value>,
-    pub(crate) now: Timestamp,
-}
-
-impl Subject<'_> {
-    fn event(&self, kind: &str) -> Specimen {
-        let Some(booking) = self.booking else {
-            return Specimen::made_up(kind, self.dialect, self.now);
-        };
-        let mut summary = summary_of(booking);
-        summary["status"] = json!(status_of(kind));
-        Specimen::new(kind, summary, self.dialect, self.now)
-    }
-
-    /// Signed so many seconds from now.
-    fn signature(&self, body: &[u8], seconds: i64) -> String {
-        sign(self.secret, self.now.as_second() + seconds, body)
-    }
-
-    fn valid(&self, event: &Specimen) -> Delivery {
-        self.with_body(event, event.body())
-    }
-
-    /// A valid delivery of an event whose body is written like this.
-    fn with_body(&self, event: &Specimen, body: Vec<u8>) -> Delivery {
-        Delivery {
-            event_id: event.id().to_owned(),
-            signature: Some(self.signature(&body, 0)),
-            body,
-            expect: Expect::Taken,
-            slowly: false,
-            counts: true,
-        }
-    }
-
-    /// A delivery of a new event whose header is made from the right one.
-    fn headed(
-        &self,
-        expect: Expect,
-        header: impl FnOnce(&str, &[u8]) -> Option<String>,
-    ) -> Delivery {
-        let delivery = self.valid(&self.event("booking.confirmed"));
-        let right = delivery.signature.clone().unwrap_or_default();
-        Delivery {
-            signature: header(&right, &delivery.body),
-            expect,
-            ..delivery
-        }
-    }
-
-    fn refused(&self, header: impl FnOnce(&str, &[u8]) -> Option<String>) -> Delivery {
-        self.headed(Expect::Refused, header)
-    }
-
-    fn taken(&self, header: impl FnOnce(&str) -> String) -> Delivery {
-        self.headed(Expect::Taken, |right, _| Some(header(right)))
-    }
-}
-
-/// Every check.
+/// All checks.
 pub(crate) fn plan(subject: &Subject<'_>) -> Vec<Check> {
     let first = subject.event("booking.confirmed");
     let mut checks = vec![one(
@@ -98,32 +34,12 @@ pub(crate) fn plan(subject: &Subject<'_>) -> Vec<Check> {
     checks.extend(repeated(subject));
     checks.extend(unforeseen(subject));
     checks.extend(load(subject));
-    // Last, so that nothing that is sent later says where the booking stands.
+    // Last, so that no later event changes the booking's status.
     checks.push(out_of_order(subject));
     checks
 }
 
-fn one(name: &'static str, section: &'static str, why: &'static str, it: Delivery) -> Check {
-    several(name, section, why, vec![it])
-}
-
-fn several(
-    name: &'static str,
-    section: &'static str,
-    why: &'static str,
-    deliveries: Vec<Delivery>,
-) -> Check {
-    Check {
-        name,
-        section,
-        why,
-        deliveries,
-        at_once: false,
-        booking: None,
-    }
-}
-
-/// What is genuine in spite of its looks.
+/// Valid deliveries that look unusual.
 fn genuine(subject: &Subject<'_>) -> Vec<Check> {
     let kinds = KINDS.iter().map(|kind| subject.valid(&subject.event(kind)));
     let wrong = "0".repeat(64);
@@ -180,28 +96,28 @@ fn genuine(subject: &Subject<'_>) -> Vec<Check> {
     ]
 }
 
-/// The same events, written as no library would write them again.
+/// Valid events in JSON that a consumer would write differently.
 fn unusual_bodies(subject: &Subject<'_>) -> Vec<Delivery> {
     let styles = [
-        (Keys::Sorted, Blanks::Lines("\t"), true, true),
-        (Keys::AsTheyAre, Blanks::None, false, false),
-        (Keys::AsTheyAre, Blanks::Spaced, true, false),
+        (KeyOrder::Sorted, Whitespace::Lines("\t"), true, true),
+        (KeyOrder::Unchanged, Whitespace::None, false, false),
+        (KeyOrder::Unchanged, Whitespace::Spaced, true, false),
     ];
     let bodies = styles
         .into_iter()
-        .filter_map(|(keys, blanks, ascii, slashes)| {
+        .filter_map(|(keys, whitespace, ascii, slashes)| {
             let mut event = subject.event("booking.failed");
-            // A path of an event, so that it is set.
+            // Succeeds: the path is valid.
             let _ = event.set("data.object.error_message", json!("Café / 満席 🌿"));
-            let style = Style {
+            let style = JsonStyle {
                 keys,
-                blanks,
+                whitespace,
                 ascii,
                 slashes,
                 markup: false,
             };
             let mut body = style.write(event.document())?;
-            if blanks != Blanks::None {
+            if whitespace != Whitespace::None {
                 body.push(b'\n');
             }
             Some(subject.with_body(&event, body))
@@ -209,7 +125,7 @@ fn unusual_bodies(subject: &Subject<'_>) -> Vec<Delivery> {
     bodies.collect()
 }
 
-/// What somebody else may send.
+/// Deliveries that somebody else may send.
 fn forged(subject: &Subject<'_>) -> Vec<Check> {
     let now = subject.now.as_second();
     let signed_with = |secret: &'static str| {
@@ -234,7 +150,7 @@ fn forged(subject: &Subject<'_>) -> Vec<Check> {
                 subject.refused(|right, _| Some(right.replacen("t=", "t=x", 1))),
                 subject.refused(|right, _| right.split(',').nth(1).map(str::to_owned)),
                 subject.refused(|right, _| right.split(',').next().map(str::to_owned)),
-                // A comparison over the shorter of the two takes it.
+                // A comparison that stops at the shorter value accepts it.
                 subject.refused(|right, _| right.get(..right.len() - 56).map(str::to_owned)),
             ],
         ),
@@ -255,7 +171,7 @@ fn forged(subject: &Subject<'_>) -> Vec<Check> {
                 let event = subject.event("booking.confirmed");
                 let signed = subject.valid(&event);
                 let text = String::from_utf8_lossy(&signed.body);
-                // As long as before: what only measures sees nothing.
+                // Of the same length, so that `Content-Length` does not give it away.
                 let changed = text.replace("\"confirmed\"", "\"cancelled\"").into_bytes();
                 Delivery {
                     body: changed,
@@ -282,20 +198,20 @@ fn forged(subject: &Subject<'_>) -> Vec<Check> {
     ]
 }
 
-/// What is signed right, at the wrong time.
-fn untimely(subject: &Subject<'_>, first: &Specimen) -> Vec<Check> {
+/// Deliveries with a right signature of the wrong time.
+fn untimely(subject: &Subject<'_>, first: &SampleEvent) -> Vec<Check> {
     vec![
         one(
             "stale",
             "Events 5",
             "every attempt is signed afresh: one that was signed long ago is a replay, or was held back",
-            subject.refused(|_, body| Some(subject.signature(body, -FAR))),
+            subject.refused(|_, body| Some(subject.signature(body, -OUT_OF_TOLERANCE))),
         ),
         one(
             "future",
             "Events 5",
             "a signature from the future could be replayed until its time has passed",
-            subject.refused(|_, body| Some(subject.signature(body, FAR))),
+            subject.refused(|_, body| Some(subject.signature(body, OUT_OF_TOLERANCE))),
         ),
         one(
             "replayed",
@@ -313,14 +229,14 @@ fn untimely(subject: &Subject<'_>, first: &Specimen) -> Vec<Check> {
     ]
 }
 
-/// What comes again.
+/// Duplicates.
 fn repeated(subject: &Subject<'_>) -> Vec<Check> {
     let twice = subject.valid(&subject.event("booking.confirmed"));
     let again = Delivery {
         signature: Some(subject.signature(&twice.body, -1)),
         ..twice.clone()
     };
-    let twin = subject.valid(&subject.event("booking.confirmed"));
+    let duplicate = subject.valid(&subject.event("booking.confirmed"));
     vec![
         several(
             "duplicate",
@@ -334,13 +250,13 @@ fn repeated(subject: &Subject<'_>) -> Vec<Check> {
                 "duplicates_at_once",
                 "Events 7",
                 "two deliveries of one event may come at the same moment, and are handled once",
-                vec![twin; TWINS],
+                vec![duplicate; CONCURRENT_DUPLICATES],
             )
         },
     ]
 }
 
-/// The last thing that comes is not the last thing that happened.
+/// Events of one booking, the newest first.
 fn out_of_order(subject: &Subject<'_>) -> Check {
     let fact = subject.booking.and_then(|booking| {
         let text = |field| booking.get(field).and_then(Value::as_str);
@@ -352,29 +268,29 @@ fn out_of_order(subject: &Subject<'_>) -> Check {
         _ => "booking.confirmed",
     };
     let kinds = ["booking.created", "booking.processing", newest];
-    let (id, standing) = match fact {
-        Some((id, status)) => (id, Standing::Known(status)),
+    let (id, expected) = match fact {
+        Some((id, status)) => (id, ExpectedStatus::Known(status)),
         None => {
-            let told = Standing::Told {
+            let status = ExpectedStatus::Invented {
                 newest: status_of(newest).to_owned(),
                 outdated: kinds[..2]
                     .iter()
                     .map(|it| status_of(it).to_owned())
                     .collect(),
             };
-            (new_id("bk"), told)
+            (new_id("bk"), status)
         }
     };
-    // As they happened, a second apart: ids and times tell the order to whoever goes by those.
+    // A second apart in the order in which they happened, for consumers that compare times or ids.
     let mut events = kinds.map(|it| subject.event(it));
     for (event, ago) in events.iter_mut().zip([2, 1, 0]) {
         let at = subject.now.saturating_sub(ago.seconds());
-        // Paths of an event, so that they are set.
+        // Succeeds: the paths are valid.
         let _ = event.set("data.object.id", json!(id));
         let _ = event.set("created_at", json!(at.unwrap_or(subject.now).to_string()));
     }
     Check {
-        booking: Some((id, standing)),
+        booking: Some((id, expected)),
         ..several(
             "out_of_order",
             "Events 7",
@@ -388,7 +304,7 @@ fn out_of_order(subject: &Subject<'_>) -> Check {
     }
 }
 
-/// What a later version of the service may send.
+/// Deliveries that a later version of the service may send.
 fn unforeseen(subject: &Subject<'_>) -> Vec<Check> {
     let kind = subject.valid(&subject.event("booking.archived"));
     let event = subject.event("booking.confirmed");
@@ -415,7 +331,7 @@ fn unforeseen(subject: &Subject<'_>) -> Vec<Check> {
     ]
 }
 
-/// What is large, slow, or much.
+/// Large, slow and many deliveries.
 fn load(subject: &Subject<'_>) -> Vec<Check> {
     let mut large = subject.event("booking.failed");
     let frame = {
@@ -457,7 +373,10 @@ fn load(subject: &Subject<'_>) -> Vec<Check> {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+
     use super::*;
+    use crate::adapter::Dialect;
     use crate::webhook::DEFAULT_TOLERANCE;
     use crate::webhook::signature::verify;
 

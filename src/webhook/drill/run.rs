@@ -1,4 +1,4 @@
-//! A drill at work: deliveries out, answers in.
+//! Sending the deliveries of a check.
 
 use std::time::{Duration, Instant};
 
@@ -6,14 +6,14 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-use super::{Check, Delivery};
+use super::check::{Check, Delivery};
 use crate::webhook::post::{NoReply, Poster, Reaction, Reply};
 
-/// In how many pieces a slow client's body comes, and the pause between two of them.
+/// The number of pieces of a slow client's body, and the pause between them.
 const PIECES: usize = 10;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Makes one check: an answer for each delivery, in their order.
+/// Sends the deliveries of a check; returns their answers in the same order.
 pub(crate) async fn run(check: &Check, poster: &Poster, header: &str) -> Vec<Reaction> {
     if !check.at_once {
         let mut reactions = Vec::new();
@@ -40,13 +40,13 @@ async fn deliver(delivery: Delivery, poster: &Poster, header: &str) -> Reaction 
     if delivery.slowly
         && let Some(address) = poster.endpoint.plain()
     {
-        return dribble(address, poster, header, &delivery.body).await;
+        return post_slowly(address, poster, header, &delivery.body).await;
     }
     poster.post(header.as_slice(), delivery.body).await
 }
 
-/// Posts a body a few bytes at a time.
-async fn dribble(
+/// Posts a body in pieces with pauses, over plain TCP.
+async fn post_slowly(
     address: (&str, u16),
     poster: &Poster,
     header: Option<(String, String)>,
@@ -80,7 +80,7 @@ async fn dribble(
             .map_err(broken)?;
         let answer = String::from_utf8_lossy(&answer);
         let status = answer.split(' ').nth(1).and_then(|it| it.parse().ok());
-        let status = status.ok_or_else(|| NoReply::Broken("the answer is no HTTP".to_owned()))?;
+        let status = status.ok_or_else(|| NoReply::Broken("the answer is not HTTP".to_owned()))?;
         Ok(Reply {
             status,
             body: String::new(),

@@ -1,26 +1,26 @@
-//! What is made of a consumer's answers.
+//! Judging a consumer's answers.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Check, Expect};
+use super::check::{Check, Expect};
 use crate::webhook::post::{NoReply, Reaction};
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
     pub(crate) check: Check,
     pub(crate) reactions: Vec<Reaction>,
-    /// What is wrong; empty where all is well.
+    /// What is wrong, as sentences; empty if the check passed.
     pub(crate) faults: Vec<String>,
-    /// What could not be seen, although it was looked for.
+    /// What could not be checked.
     pub(crate) unseen: Option<String>,
-    /// Why it was not made.
+    /// Why the check was not run.
     pub(crate) skipped: Option<&'static str>,
 }
 
-/// Judges a check by the answers alone.
+/// Judges a check by its answers; returns what is wrong, each once.
 pub(crate) fn judge(check: &Check, reactions: &[Reaction], deadline: Duration) -> Vec<String> {
     let mut faults = Vec::new();
     for (delivery, reaction) in check.deliveries.iter().zip(reactions) {
@@ -56,6 +56,7 @@ fn fault(expect: Expect, reaction: &Reaction, deadline: Duration) -> Option<Stri
 }
 
 impl Finding {
+    /// `ok`, `failed` or `skipped`.
     pub(crate) fn verdict(&self) -> &'static str {
         match (self.skipped, self.faults.is_empty()) {
             (Some(_), _) => "skipped",
@@ -64,7 +65,7 @@ impl Finding {
         }
     }
 
-    /// What should have been answered, each once, in the order of the deliveries.
+    /// The expected answers in order, without repetitions.
     pub(crate) fn expected(&self) -> String {
         let mut words: Vec<&str> = self
             .check
@@ -76,7 +77,7 @@ impl Finding {
         words.join(", ")
     }
 
-    /// What was answered, equal ones behind each other counted.
+    /// The answers in order, with a count for equal neighbours.
     pub(crate) fn answered(&self) -> String {
         let mut runs: Vec<(String, usize)> = Vec::new();
         for reaction in &self.reactions {
@@ -134,28 +135,30 @@ fn answer(reaction: &Reaction) -> String {
     }
 }
 
-/// The whole drill.
+/// The result of a drill.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) url: String,
     pub(crate) findings: Vec<Finding>,
-    /// Whether the consumer's own ledger was looked at.
+    /// Whether the consumer's state was checked.
     pub(crate) state_checked: bool,
 }
 
 impl Report {
+    /// How many checks have this verdict.
     pub(crate) fn count(&self, verdict: &str) -> usize {
         let of = self.findings.iter().filter(|it| it.verdict() == verdict);
         of.count()
     }
 
-    /// Whether everything was refused, what is genuine, too.
-    pub(crate) fn all_is_refused(&self) -> bool {
+    /// Whether every delivery was refused, the valid ones too.
+    pub(crate) fn all_refused(&self) -> bool {
         let mut answers = self.findings.iter().flat_map(|finding| &finding.reactions);
         !self.findings.is_empty()
             && answers.all(|it| it.status().is_some_and(|it| (400..500).contains(&it)))
     }
 
+    /// The report as `webhook drill --json` prints it.
     pub(crate) fn to_json(&self) -> Value {
         json!({
             "url": self.url,
@@ -184,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_right_where_it_is_of_the_class_that_is_due() {
+    fn an_answer_of_the_expected_class_is_right() {
         for (expect, outcome, right) in [
             (Expect::Taken, Ok(200), true),
             (Expect::Taken, Ok(204), true),

@@ -1,20 +1,20 @@
-//! Attempts to take an event to the app, and what they make of it.
+//! Attempts to forward events, and the states that follow from them.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::{HeaderLine, State, Store, StoreError, moment};
 use crate::outcome::Result;
+use crate::webhook::ack_log::Ack;
 use crate::webhook::event::Event;
 use crate::webhook::schedule::Schedule;
-use crate::webhook::slate::Taken;
 
-/// Said of an attempt whose listener was gone before the answer came: the app may have had the event.
-const IN_DOUBT: &str = "the listener ended before the answer came";
+/// The error of an attempt that was in flight when its listener ended. The app may have received the event.
+const UNKNOWN: &str = "the listener ended before the answer came";
 
-/// An event on its way to the app.
+/// An event with everything needed to post it to the app.
 #[derive(Clone, Debug)]
-pub(crate) struct Parcel {
+pub(crate) struct QueuedDelivery {
     pub(crate) number: i64,
     pub(crate) event: Event,
     pub(crate) headers: Vec<HeaderLine>,
@@ -25,91 +25,91 @@ pub(crate) struct Parcel {
     pub(crate) begun_at: Timestamp,
 }
 
-/// What came of an attempt: a status, or why there was none.
+/// The result of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
+    /// The status, or why there was none.
     pub(crate) status: Result<u16, String>,
     pub(crate) latency_ms: u64,
 }
 
 impl Answer {
-    /// Any 2xx is delivered; everything else is not ("Events", 6).
+    /// Whether the status is 2xx ("Events", 6).
     pub(crate) fn is_delivered(&self) -> bool {
         matches!(self.status, Ok(200..=299))
     }
 }
 
-/// Where an event stands after an attempt.
+/// An event's state after an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Settled {
+pub(crate) struct EndedAttempt {
     pub(crate) state: State,
-    /// When it is tried again.
+    /// When it is retried.
     pub(crate) next_at: Option<Timestamp>,
-    /// The event of the same booking whose turn it is now.
+    /// The booking's next event, which may be forwarded now.
     pub(crate) released: Option<i64>,
 }
 
 impl Store {
-    /// Notes that an attempt begins, before its first byte leaves; `None` where the event is not to be sent any more.
-    pub(crate) async fn begin(
+    /// Records an attempt before it is sent; `None` if the event is not to be sent any more.
+    pub(crate) async fn begin_attempt(
         &self,
         number: i64,
         url: String,
-    ) -> Result<Option<Parcel>, StoreError> {
+    ) -> Result<Option<QueuedDelivery>, StoreError> {
         self.write(move |connection| {
-            let parcel = connection
-                .prepare_cached(&parcel_where(
+            let delivery = connection
+                .prepare_cached(&queued_where(
                     "number = ? AND state IN ('waiting', 'undelivered')",
                 ))?
-                .query_row([number], parcel)
+                .query_row([number], queued)
                 .optional()?;
-            if let Some(parcel) = &parcel {
-                note_begun(connection, parcel, false, &url)?;
+            if let Some(delivery) = &delivery {
+                record_begin(connection, delivery, false, &url)?;
             }
-            Ok(parcel)
+            Ok(delivery)
         })
         .await
     }
 
-    /// Notes that an event is sent once more, whatever its state.
+    /// Records a replay before it is sent, whatever the event's state.
     pub(crate) async fn begin_replay(
         &self,
         number: i64,
         url: String,
-    ) -> Result<Parcel, StoreError> {
+    ) -> Result<QueuedDelivery, StoreError> {
         self.write(move |connection| {
-            let parcel = connection
-                .prepare_cached(&parcel_where("number = ?"))?
-                .query_row([number], parcel)?;
-            note_begun(connection, &parcel, true, &url)?;
-            Ok(parcel)
+            let delivery = connection
+                .prepare_cached(&queued_where("number = ?"))?
+                .query_row([number], queued)?;
+            record_begin(connection, &delivery, true, &url)?;
+            Ok(delivery)
         })
         .await
     }
 
-    /// Notes an attempt's answer, and nothing else.
-    pub(crate) async fn note_replay(
+    /// Records a replay's answer; the event's state stays as it is.
+    pub(crate) async fn end_replay(
         &self,
         number: i64,
         attempt: u32,
         answer: Answer,
     ) -> Result<(), StoreError> {
-        self.write(move |connection| note_answer(connection, number, attempt, &answer))
+        self.write(move |connection| record_answer(connection, number, attempt, &answer))
             .await
     }
 
-    /// Notes an attempt's answer and where the event stands after it; without a schedule it is the service that
-    /// tries again.
-    pub(crate) async fn settle(
+    /// Records an attempt's answer and the event's new state. Without a schedule the service does the retrying.
+    pub(crate) async fn end_attempt(
         &self,
         number: i64,
         attempt: u32,
         answer: Answer,
         schedule: Option<Schedule>,
         now: Timestamp,
-    ) -> Result<Settled, StoreError> {
+    ) -> Result<EndedAttempt, StoreError> {
         self.write(move |connection| {
-            note_answer(connection, number, attempt, &answer)?;
+            record_answer(connection, number, attempt, &answer)?;
             let failed = i64::from(!answer.is_delivered());
             let failures: i64 = connection
                 .prepare_cached(
@@ -136,7 +136,7 @@ impl Store {
                 State::Waiting | State::Undelivered => None,
                 _ => release(connection, number, now)?,
             };
-            Ok(Settled {
+            Ok(EndedAttempt {
                 state,
                 next_at,
                 released,
@@ -145,21 +145,21 @@ impl Store {
         .await
     }
 
-    /// What earlier listeners left: what the app took is noted as such, other attempts that are open as in doubt, and
-    /// the events whose turn it is are returned, each with its time.
-    pub(crate) async fn take_over(
+    /// Cleans up after earlier listeners: records the answers in their log, and marks other attempts without an answer as
+    /// unknown. Returns the events to forward, each with the time at which it is due.
+    pub(crate) async fn recover(
         &self,
-        taken: Vec<Taken>,
+        acks: Vec<Ack>,
     ) -> Result<Vec<(i64, Timestamp)>, StoreError> {
         let origin = self.origin.clone();
         self.write(move |connection| {
-            for taken in taken {
-                note_taken(connection, taken)?;
+            for ack in acks {
+                record_ack(connection, ack)?;
             }
             connection.execute(
                 "UPDATE attempts SET error = ? WHERE status IS NULL AND error IS NULL AND replay = 0 \
                  AND event IN (SELECT number FROM events WHERE origin = ?)",
-                (IN_DOUBT, &origin),
+                (UNKNOWN, &origin),
             )?;
             connection
                 .prepare(
@@ -172,7 +172,7 @@ impl Store {
         .await
     }
 
-    /// How many events are still to be taken to the app.
+    /// How many events are still to be forwarded.
     pub(crate) async fn waiting(&self) -> Result<u64, StoreError> {
         let origin = self.origin.clone();
         self.write(move |connection| {
@@ -187,14 +187,14 @@ impl Store {
     }
 }
 
-/// Settles an attempt that is open although the app took the event.
-fn note_taken(connection: &Connection, taken: Taken) -> rusqlite::Result<()> {
-    let Taken {
+/// Records a 2xx from the log for an attempt that has no answer in the database.
+fn record_ack(connection: &Connection, ack: Ack) -> rusqlite::Result<()> {
+    let Ack {
         number,
         attempt,
         status,
         begun_at,
-    } = taken;
+    } = ack;
     let was_open = connection
         .prepare_cached(
             "UPDATE attempts SET status = ? \
@@ -212,7 +212,7 @@ fn note_taken(connection: &Connection, taken: Taken) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Lets the next waiting event of a lane have its turn.
+/// Makes the next waiting event of the same ordering key due. (The column `lane` holds the key.)
 fn release(connection: &Connection, after: i64, now: Timestamp) -> rusqlite::Result<Option<i64>> {
     connection
         .prepare_cached(
@@ -226,7 +226,7 @@ fn release(connection: &Connection, after: i64, now: Timestamp) -> rusqlite::Res
         .optional()
 }
 
-fn parcel_where(condition: &str) -> String {
+fn queued_where(condition: &str) -> String {
     format!(
         "SELECT number, id, kind, booking, status, headers, body, received_at, \
          (SELECT count(*) FROM attempts WHERE event = events.number) \
@@ -234,10 +234,10 @@ fn parcel_where(condition: &str) -> String {
     )
 }
 
-fn parcel(row: &rusqlite::Row<'_>) -> rusqlite::Result<Parcel> {
+fn queued(row: &rusqlite::Row<'_>) -> rusqlite::Result<QueuedDelivery> {
     let headers: String = row.get(5)?;
     let attempts: u32 = row.get(8)?;
-    Ok(Parcel {
+    Ok(QueuedDelivery {
         number: row.get(0)?,
         event: Event {
             id: row.get(1)?,
@@ -253,9 +253,9 @@ fn parcel(row: &rusqlite::Row<'_>) -> rusqlite::Result<Parcel> {
     })
 }
 
-fn note_begun(
+fn record_begin(
     connection: &Connection,
-    parcel: &Parcel,
+    delivery: &QueuedDelivery,
     replay: bool,
     url: &str,
 ) -> rusqlite::Result<()> {
@@ -264,16 +264,16 @@ fn note_begun(
             "INSERT INTO attempts (event, number, replay, url, begun_at) VALUES (?, ?, ?, ?, ?)",
         )?
         .execute((
-            parcel.number,
-            parcel.attempt,
+            delivery.number,
+            delivery.attempt,
             replay,
             url,
-            parcel.begun_at.as_millisecond(),
+            delivery.begun_at.as_millisecond(),
         ))?;
     Ok(())
 }
 
-fn note_answer(
+fn record_answer(
     connection: &Connection,
     number: i64,
     attempt: u32,

@@ -1,4 +1,4 @@
-//! What was received, for those who look.
+//! Reading events and attempts.
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
@@ -13,7 +13,7 @@ pub(crate) struct EventRow {
     pub(crate) number: i64,
     pub(crate) event: Event,
     pub(crate) received_at: Timestamp,
-    /// How often it came again.
+    /// How often it was delivered again.
     pub(crate) duplicates: u32,
     pub(crate) state: State,
     pub(crate) next_at: Option<Timestamp>,
@@ -22,7 +22,7 @@ pub(crate) struct EventRow {
     pub(crate) last_error: Option<String>,
 }
 
-/// An attempt as it was noted.
+/// An attempt as a list shows it. With neither status nor error it is in flight, or was when its listener was killed.
 #[derive(Clone, Debug)]
 pub(crate) struct AttemptRow {
     pub(crate) number: u32,
@@ -34,7 +34,7 @@ pub(crate) struct AttemptRow {
     pub(crate) latency_ms: Option<u64>,
 }
 
-/// Which events.
+/// Which events to list; `None` does not filter.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Query {
     pub(crate) booking: Option<String>,
@@ -42,7 +42,7 @@ pub(crate) struct Query {
     pub(crate) state: Option<State>,
     pub(crate) since: Option<Timestamp>,
     pub(crate) until: Option<Timestamp>,
-    /// The newest so many.
+    /// At most this many, the newest.
     pub(crate) limit: Option<u32>,
 }
 
@@ -72,7 +72,7 @@ fn event(row: &Row<'_>) -> rusqlite::Result<EventRow> {
 }
 
 impl Webhooks {
-    /// The events of this service, in the order in which they came.
+    /// The events of this service, oldest first.
     pub(crate) fn events(&self, query: &Query) -> Result<Vec<EventRow>> {
         let sql = format!(
             "SELECT {COLUMNS} FROM events e WHERE e.origin = ?1 \

@@ -1,7 +1,7 @@
-//! What was delivered to this machine, and what became of it: `webhooks.db`, beside the journal.
+//! The received events and the attempts to forward them: `webhooks.db`, beside the journal.
 //!
-//! One thread writes; whatever waits for it goes into one transaction, which is on the disk before any of it is
-//! answered. Commands of other processes may read meanwhile.
+//! One thread writes. It commits all waiting writes in one transaction and answers them when that is on the disk. Other
+//! processes may read meanwhile.
 
 mod attempts;
 mod history;
@@ -10,31 +10,32 @@ mod receipts;
 mod registration;
 mod writer;
 
-pub(crate) use attempts::{Answer, Parcel};
+pub(crate) use attempts::{Answer, QueuedDelivery};
 pub(crate) use history::{AttemptRow, EventRow, Query};
 pub(crate) use open::Webhooks;
-pub(crate) use receipts::{Delivery, Intent, Receipt};
+pub(crate) use receipts::{Intent, Receipt, ReceivedDelivery};
 pub(crate) use registration::Registration;
 pub(crate) use writer::{Store, StoreError};
 
 use jiff::Timestamp;
 
-/// Where an event stands.
+/// The state of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// No app was to have it.
+    /// Stored and not forwarded.
     Kept,
-    /// The app is to have it.
+    /// To be forwarded.
     Waiting,
     /// The app answered 2xx.
     Delivered,
-    /// The app failed as often as the schedule allows.
+    /// The app did not answer 2xx to any attempt of the schedule.
     Abandoned,
-    /// The app failed, and the service was told so: it sends it again.
+    /// The app did not answer 2xx; the service, which received its status, sends the event again.
     Undelivered,
 }
 
 impl State {
+    /// All states.
     pub(crate) const ALL: [State; 5] = [
         State::Kept,
         State::Waiting,
@@ -43,6 +44,7 @@ impl State {
         State::Undelivered,
     ];
 
+    /// The name in the database, in JSON and in `--state`.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             State::Kept => "kept",
@@ -59,7 +61,8 @@ impl State {
     }
 }
 
-/// A header as it came. Its value is bytes; each is the character of that number, so that none is lost in a text.
+/// A header's name and value. Values are bytes; each is stored as the character U+0000 to U+00FF of that number, so that
+/// no byte is lost in a string.
 pub(crate) type HeaderLine = (String, String);
 
 fn moment(millisecond: i64) -> Timestamp {

@@ -1,4 +1,4 @@
-//! The file.
+//! Opening, pruning and locking the database.
 
 use std::fs::{OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
@@ -10,12 +10,12 @@ use sha2::{Digest, Sha256};
 
 use crate::outcome::{Error, Result};
 use crate::platform::sqlite::{self, Failure, Kind};
-use crate::platform::{ownership, regular_file};
-use crate::webhook::slate::Slate;
+use crate::platform::{hex, ownership, regular_file};
+use crate::webhook::ack_log::AckLog;
 
-/// The schema of the first release. `origin` keeps services apart. Times are milliseconds since 1970. `next_at` is set for the first waiting event of
-/// each lane alone: that is the one whose turn it is. An attempt with neither status nor error is under way, or was
-/// when its listener was killed.
+/// The schema of the first release. `origin` is the service that an event came from. Times are milliseconds since 1970.
+/// `lane` is the event's ordering key; `next_at` is set for the first waiting event of each lane only, which is the one to
+/// forward. An attempt with neither status nor error is in flight, or was when its listener was killed.
 const FIRST: &str = "
 CREATE TABLE events (
     number      INTEGER PRIMARY KEY,
@@ -56,14 +56,14 @@ CREATE TABLE registrations (
 ) WITHOUT ROWID;
 ";
 
-/// The file, seen from one service.
+/// The open database, limited to the events of one service.
 pub(crate) struct Webhooks {
     pub(super) connection: Connection,
     pub(super) origin: String,
     path: PathBuf,
 }
 
-/// The file. Readers go on beside the writer, and a commit is on the disk when it returns.
+/// How to open the database: readers do not wait for the writer, and a commit is on the disk when it returns.
 const KIND: Kind = Kind {
     name: "the deliveries' file",
     application: 0,
@@ -78,7 +78,10 @@ fn tune(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 impl Webhooks {
-    /// Opens the file, and makes it if there is none: 0600 in a 0700 folder.
+    /// Opens the database, and creates it (0600 in a 0700 folder) if there is none.
+    ///
+    /// # Errors
+    /// `webhooks` (3) if it cannot be used; the hint says what to do.
     pub(crate) fn open(path: &Path, origin: String) -> Result<Self> {
         ownership::refuse_others(path)?;
         let connection = sqlite::open(path, &KIND).map_err(|failure| into_error(path, &failure))?;
@@ -89,7 +92,7 @@ impl Webhooks {
         })
     }
 
-    /// Runs `work` on the file as it is.
+    /// Runs a query.
     pub(super) fn read<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -120,22 +123,22 @@ fn into_error(path: &Path, failure: &Failure) -> Error {
     Error::webhooks(format!("{} {shown} {failure}", KIND.name)).hint(hint)
 }
 
-/// A duplicate may come as long as the service tries again; what is younger is told apart from new ones.
-const REMEMBERED: SignedDuration = SignedDuration::from_hours(24);
-/// So many are removed at a start at most: the next one goes on.
-const REMOVED_AT_ONCE: u32 = 10_000;
+/// Events are kept at least this long: the service may send duplicates as long as it retries.
+const MIN_RETENTION: SignedDuration = SignedDuration::from_hours(24);
+/// The largest number of events that one call removes, so that a start stays fast; the next start continues.
+const MAX_PRUNED: u32 = 10_000;
 
 impl Webhooks {
-    /// Removes the oldest of what was received before `before` and waits for nothing.
+    /// Removes the oldest events that were received before `before` and are not waiting to be forwarded.
     pub(crate) fn prune(&mut self, before: Timestamp, now: Timestamp) -> Result<()> {
-        let latest = now.saturating_sub(REMEMBERED).unwrap_or(Timestamp::MIN);
+        let latest = now.saturating_sub(MIN_RETENTION).unwrap_or(Timestamp::MIN);
         let before = before.min(latest).as_millisecond();
         let remove = |connection: &mut Connection, origin: &str| -> rusqlite::Result<()> {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let old = "SELECT number FROM events WHERE origin = ?1 AND received_at < ?2 AND state <> 'waiting'
                        ORDER BY received_at LIMIT ?3";
-            let which = (origin, before, REMOVED_AT_ONCE);
+            let which = (origin, before, MAX_PRUNED);
             transaction.execute(
                 &format!("DELETE FROM attempts WHERE event IN ({old})"),
                 which,
@@ -149,17 +152,20 @@ impl Webhooks {
         remove(&mut self.connection, &self.origin).map_err(|error| failure(&self.path, &error))
     }
 
-    /// Takes the one place that there is for a listener of this service: a second one would take its deliveries over.
-    /// The place is free again when the process ends, however it ends, and the file remains: a listener's slate.
-    pub(crate) fn take_place(&self) -> Result<Slate> {
-        let path = self.path.with_file_name(place_of(&self.origin));
+    /// Locks the file that only one listener of a service can hold, which is also its [`AckLog`]. The lock ends with the
+    /// process, however it ends; the file remains.
+    ///
+    /// # Errors
+    /// `config` (3) if another listener holds it.
+    pub(crate) fn lock_listener(&self) -> Result<AckLog> {
+        let path = self.path.with_file_name(lock_file_name(&self.origin));
         let failed = |error| Error::io(format!("{} cannot be locked", path.display()), &error);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         ownership::refuse_others(&path)?;
         let file = regular_file::open_with(options.mode(0o600), &path).map_err(failed)?;
         match file.try_lock() {
-            Ok(()) => Ok(Slate::new(file)),
+            Ok(()) => Ok(AckLog::new(file)),
             Err(TryLockError::Error(error)) => Err(failed(error)),
             Err(TryLockError::WouldBlock) => Err(Error::config(format!(
                 "another `webhook listen` takes the deliveries of {}",
@@ -170,17 +176,12 @@ impl Webhooks {
     }
 }
 
-/// The name of a service's place: readable, and of no other service. A file of the name that bookctl used before, which
-/// two services could share, stays unused.
-fn place_of(origin: &str) -> String {
+/// The name of a service's lock file: readable, and with a digest so that no two services share it.
+fn lock_file_name(origin: &str) -> String {
     const READABLE: usize = 100;
     let readable = origin.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let readable = readable.get(..READABLE).unwrap_or(&readable);
-    let digest: String = Sha256::digest(origin)
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let digest = hex::encode(&Sha256::digest(origin)[..8]);
     format!("listener-{readable}-{digest}")
 }
 
@@ -189,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_services_share_a_place_and_its_name_fits_into_a_folder() {
+    fn no_two_services_share_a_lock_file_and_its_name_is_a_valid_file_name() {
         let long = |end: &str| format!("https://{}.{end}", "a.".repeat(110));
         let origins = [
             "https://api.x.example",
@@ -201,8 +202,10 @@ mod tests {
             &long("example"),
             &long("test"),
         ];
-        let places: std::collections::BTreeSet<String> =
-            origins.iter().map(|origin| place_of(origin)).collect();
+        let places: std::collections::BTreeSet<String> = origins
+            .iter()
+            .map(|origin| lock_file_name(origin))
+            .collect();
         assert_eq!(places.len(), origins.len(), "{places:?}");
         for place in places {
             assert!(place.len() < 200, "{place}");

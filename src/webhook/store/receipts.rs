@@ -1,4 +1,4 @@
-//! Deliveries, as they come in.
+//! Storing deliveries.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
@@ -8,45 +8,46 @@ use crate::webhook::event::Event;
 
 /// A delivery whose signature verified.
 #[derive(Debug)]
-pub(crate) struct Delivery {
+pub(crate) struct ReceivedDelivery {
     pub(crate) event: Event,
     pub(crate) headers: Vec<HeaderLine>,
-    /// The raw bytes.
+    /// The raw bytes that were signed.
     pub(crate) body: Vec<u8>,
     pub(crate) received_at: Timestamp,
 }
 
-/// What is to become of an event that was not there before.
+/// What to do with a new event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Intent {
+    /// Store it only.
     Keep,
-    /// It is forwarded, again and again where it must be.
+    /// Forward it, with retries.
     Forward,
-    /// It is forwarded once, and the service is told the app's answer.
-    Pass,
+    /// Forward it once; the service retries.
+    PassThrough,
 }
 
-/// What a delivery was.
+/// What storing a delivery found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Receipt {
     New {
         number: i64,
-        /// Whether no other event of the booking goes before it.
+        /// Whether no earlier event of the booking is waiting.
         first: bool,
-        /// Whether one that goes before it has failed already, so that it may take long.
+        /// Whether the first waiting event of the booking has failed at least once.
         held_up: bool,
     },
-    /// The event is here already.
+    /// The event was stored before.
     Duplicate,
-    /// An earlier event of the booking still waits, so that this one cannot be passed on: nothing was kept.
+    /// An earlier event of the booking is waiting, so this one cannot be passed through; it was not stored.
     Behind,
 }
 
 impl Store {
-    /// Keeps an event, unless it is here already; it is on the disk when this returns.
+    /// Stores an event unless it was stored before. It is on the disk when this returns.
     pub(crate) async fn receive(
         &self,
-        delivery: Delivery,
+        delivery: ReceivedDelivery,
         intent: Intent,
     ) -> Result<Receipt, StoreError> {
         let origin = self.origin.clone();
@@ -58,7 +59,7 @@ impl Store {
 fn receive(
     connection: &Connection,
     origin: &str,
-    delivery: &Delivery,
+    delivery: &ReceivedDelivery,
     intent: Intent,
 ) -> rusqlite::Result<Receipt> {
     let event = &delivery.event;
@@ -70,59 +71,40 @@ fn receive(
         connection
             .prepare_cached("UPDATE events SET duplicates = duplicates + 1 WHERE number = ?")?
             .execute([number])?;
-        // What the app did not take is still to be taken.
+        // The service sends an undelivered event again so that the app gets it.
         if State::parse(state) != State::Undelivered {
             return Ok(Receipt::Duplicate);
         }
     }
     let before: Option<i64> = match intent {
         Intent::Keep => None,
-        Intent::Forward | Intent::Pass => connection
+        Intent::Forward | Intent::PassThrough => connection
             .prepare_cached(
                 "SELECT failures FROM events \
                  WHERE origin = ? AND lane = ? AND state = 'waiting' ORDER BY number LIMIT 1",
             )?
-            .query_row((origin, event.lane()), |row| row.get(0))
+            .query_row((origin, event.ordering_key()), |row| row.get(0))
             .optional()?,
     };
-    if intent == Intent::Pass && before.is_some() {
+    if intent == Intent::PassThrough && before.is_some() {
         return Ok(Receipt::Behind);
     }
     let state = match intent {
         Intent::Keep => State::Kept,
         Intent::Forward => State::Waiting,
-        Intent::Pass => State::Undelivered,
+        Intent::PassThrough => State::Undelivered,
     };
-    let turn = (intent == Intent::Forward && before.is_none())
+    let next_at = (intent == Intent::Forward && before.is_none())
         .then(|| delivery.received_at.as_millisecond());
     let number = match known {
         Some((number, _)) => {
             connection
                 .prepare_cached("UPDATE events SET state = ?, next_at = ? WHERE number = ?")?
-                .execute((state.as_str(), turn, number))?;
+                .execute((state.as_str(), next_at, number))?;
             number
         }
         None => {
-            let headers = serde_json::to_string(&delivery.headers).unwrap_or_default();
-            connection
-                .prepare_cached(
-                    "INSERT INTO events \
-                     (origin, id, kind, lane, booking, status, headers, body, received_at, state, next_at) \
-                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                )?
-                .execute((
-                    origin,
-                    &event.id,
-                    &event.kind,
-                    event.lane(),
-                    &event.booking,
-                    &event.status,
-                    headers,
-                    &delivery.body,
-                    delivery.received_at.as_millisecond(),
-                    state.as_str(),
-                    turn,
-                ))?;
+            insert(connection, origin, delivery, state, next_at)?;
             connection.last_insert_rowid()
         }
     };
@@ -131,4 +113,35 @@ fn receive(
         first: before.is_none(),
         held_up: before.is_some_and(|failures| failures > 0),
     })
+}
+
+fn insert(
+    connection: &Connection,
+    origin: &str,
+    delivery: &ReceivedDelivery,
+    state: State,
+    next_at: Option<i64>,
+) -> rusqlite::Result<()> {
+    let event = &delivery.event;
+    let headers = serde_json::to_string(&delivery.headers).unwrap_or_default();
+    connection
+        .prepare_cached(
+            "INSERT INTO events \
+             (origin, id, kind, lane, booking, status, headers, body, received_at, state, next_at) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )?
+        .execute((
+            origin,
+            &event.id,
+            &event.kind,
+            event.ordering_key(),
+            &event.booking,
+            &event.status,
+            headers,
+            &delivery.body,
+            delivery.received_at.as_millisecond(),
+            state.as_str(),
+            next_at,
+        ))?;
+    Ok(())
 }

@@ -1,10 +1,10 @@
-//! Whose URL the organization had before a listener put its own there.
+//! The webhook URL that a sandbox had before a listener set its own.
 
 use rusqlite::OptionalExtension;
 
 use super::{Store, StoreError};
 
-/// A listener's URL, and the one that it stands in for.
+/// A listener's URL and the one that it replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Registration {
     pub(crate) ours: String,
@@ -12,21 +12,22 @@ pub(crate) struct Registration {
 }
 
 impl Registration {
-    /// A new listener's registration, where the organization now has `present` and `left` is what an earlier listener
-    /// left behind: that one's URL is nobody's, and what was there before it is what is to come back.
-    pub(crate) fn new(ours: String, present: Option<String>, left: Option<Registration>) -> Self {
+    /// The registration of a new listener at `ours`, where `current` is the organization's URL now and `left` the
+    /// registration of a listener that crashed. If that one's URL is still set, the URL from before it is the one to
+    /// restore.
+    pub(crate) fn new(ours: String, current: Option<String>, left: Option<Registration>) -> Self {
         let previous = match left {
-            Some(left) if present.as_deref() == Some(&left.ours) => left.previous,
-            _ => present,
+            Some(left) if current.as_deref() == Some(&left.ours) => left.previous,
+            _ => current,
         };
-        // What it is to come back to is never itself.
+        // A listener that crashed on the same port had the same URL.
         let previous = previous.filter(|url| *url != ours);
         Registration { ours, previous }
     }
 }
 
 impl Store {
-    /// What a listener left behind that could not put the URL back.
+    /// The registration of a listener that could not restore the URL.
     pub(crate) async fn registration(&self) -> Result<Option<Registration>, StoreError> {
         let origin = self.origin.clone();
         self.write(move |connection| {
@@ -46,7 +47,7 @@ impl Store {
         .await
     }
 
-    /// Remembers a registration, before it is made.
+    /// Stores a registration, before the URL is set.
     pub(crate) async fn remember_registration(
         &self,
         registration: Registration,
@@ -63,7 +64,7 @@ impl Store {
         .map(drop)
     }
 
-    /// Forgets it, after the URL was put back.
+    /// Removes the registration, after the URL was restored.
     pub(crate) async fn forget_registration(&self) -> Result<(), StoreError> {
         let origin = self.origin.clone();
         self.write(move |connection| {

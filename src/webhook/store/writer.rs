@@ -1,4 +1,4 @@
-//! Group commit: many writers, one transaction.
+//! Group commit: one thread commits the writes of many tasks in one transaction.
 
 use std::fmt;
 use std::sync::{Arc, mpsc};
@@ -10,10 +10,10 @@ use super::Webhooks;
 use crate::outcome::{Error, Result, reason};
 use crate::platform::sqlite::Failure;
 
-/// The most that is committed at once.
+/// The largest number of writes in one transaction.
 const BATCH: usize = 1024;
 
-/// Why nothing was written: in words.
+/// Why a write failed, as a sentence about the database.
 #[derive(Clone, Debug)]
 pub(crate) struct StoreError(String);
 
@@ -23,11 +23,18 @@ impl fmt::Display for StoreError {
     }
 }
 
-/// A write that waits for its transaction.
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        Error::webhooks(error.0)
+            .hint("make room or make it writable, or set BOOKCTL_HOME to another folder")
+    }
+}
+
+/// A write that waits for a transaction.
 trait Job: Send {
     fn run(&mut self, connection: &Connection) -> rusqlite::Result<()>;
 
-    /// Tells the writer what came of it, once the transaction has ended.
+    /// Sends the result to the task that waits for it, once the transaction has ended.
     fn answer(self: Box<Self>, committed: Result<(), StoreError>);
 }
 
@@ -53,7 +60,7 @@ where
         let Pending {
             outcome, writer, ..
         } = *self;
-        // A writer that went away meanwhile does not want to know.
+        // The task may have been cancelled.
         let _ = writer.send(committed.and_then(|()| outcome.ok_or_else(gone)));
     }
 }
@@ -62,7 +69,7 @@ fn gone() -> StoreError {
     StoreError("the deliveries' file is closed".to_owned())
 }
 
-/// The writing side of the file; clones share the one thread that writes, which ends with the last of them.
+/// A handle to the writing thread, which ends when the last clone is dropped.
 #[derive(Clone)]
 pub(crate) struct Store {
     jobs: mpsc::Sender<Box<dyn Job>>,
@@ -70,7 +77,10 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Hands the file over to a thread of its own.
+    /// Moves the database to a thread of its own.
+    ///
+    /// # Errors
+    /// `webhooks` if the thread cannot be started.
     pub(crate) fn new(webhooks: Webhooks) -> Result<Self> {
         let (jobs, waiting) = mpsc::channel();
         let origin = webhooks.origin.as_str().into();
@@ -86,7 +96,7 @@ impl Store {
         Ok(Store { jobs, origin })
     }
 
-    /// Runs `work` in a transaction that is on the disk when this returns.
+    /// Runs `work` in a transaction. It is on the disk when this returns.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -102,7 +112,7 @@ impl Store {
     }
 }
 
-/// While one transaction is committed, the next one's jobs gather.
+/// Commits jobs until the last [`Store`] is dropped. Jobs that arrive during a commit form the next transaction.
 fn write(mut connection: Connection, waiting: &mpsc::Receiver<Box<dyn Job>>) {
     while let Ok(first) = waiting.recv() {
         let others = waiting.try_iter().take(BATCH - 1);

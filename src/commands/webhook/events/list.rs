@@ -2,7 +2,7 @@ use clap::builder::PossibleValuesParser;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::event_json;
+use super::event_row::event_json;
 use super::since::Since;
 use crate::app::Context;
 use crate::json::Document;
@@ -11,26 +11,26 @@ use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
 use crate::webhook::{EventRow, Query, State};
 
-/// List the events that were received, in the order in which they came
+/// List the events that were received, oldest first
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook events list --since 1h\n  \
     bookctl webhook events list --booking bk_01 --json\n  \
     bookctl webhook events list --state abandoned --jq '.events[].event_id'")]
 pub(crate) struct Args {
-    /// Of this booking alone
+    /// Only those of this booking
     #[arg(long, value_name = "BOOKING")]
     booking: Option<String>,
-    /// Of this kind alone, such as booking.confirmed
+    /// Only those of this kind, such as booking.confirmed
     #[arg(long, value_name = "KIND")]
     kind: Option<String>,
-    /// In this state alone
+    /// Only those in this state
     #[arg(long, value_name = "STATE", value_parser = PossibleValuesParser::new(State::ALL.map(State::as_str)))]
     state: Option<String>,
-    /// Received since: so long ago (`2h`), or a time as in search
+    /// Only those received since: a length of time ago (`2h`), or a time as in search
     #[arg(long, value_name = "WHEN", value_parser = Since::parse)]
     since: Option<Since>,
-    /// The newest so many; 0 for all
+    /// At most this many, the newest; 0 for all
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: u32,
 }
@@ -51,7 +51,7 @@ pub(super) fn run(context: &Context, args: Args) -> Result<Exit> {
     if context.out.is_human() && events.is_empty() {
         context
             .out
-            .note("no such event was received here; `bookctl webhook listen` receives them");
+            .note("no events found; `bookctl webhook listen` receives them");
     }
     Ok(Exit::Done)
 }

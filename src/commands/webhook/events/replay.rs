@@ -1,23 +1,24 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::find;
+use super::event_row::find;
 use super::since::Since;
 use crate::app::Context;
 use crate::app::in_flight::Situation;
 use crate::commands::field::header;
-use crate::commands::webhook::listen::{answer_in_words, attempt_json, unwritten};
+use crate::commands::webhook::answer::{answer_in_words, attempt_json};
+use crate::commands::webhook::consumer;
 use crate::flows::webhook_secrets;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
-use crate::webhook::{Answer, App, DEADLINE, Endpoint, Event, Query, Signing, Store};
+use crate::webhook::{Answer, Endpoint, Event, EventRow, Query, Signing, Store, Webhooks};
 
-/// Send events that were received once more, one after the other, in the order in which they came
+/// Send received events again, one after the other, oldest first
 ///
-/// They are signed afresh, as the service signs each of its attempts, unless --as-received. What becomes of it is
-/// noted with the event, and changes nothing else: what waits to be forwarded still does. Where an answer is not 2xx,
-/// the exit code is 18.
+/// They get a new signature, as in each attempt of the service, unless --as-received is given. The answers are stored
+/// with the events and change nothing else: events that wait to be forwarded still do. If any answer is not 2xx, the
+/// exit code is 18.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook events replay evt_01 --to http://127.0.0.1:3000/webhooks\n  \
@@ -27,22 +28,22 @@ pub(crate) struct Args {
     /// Ids of events
     #[arg(value_name = "EVENT", conflicts_with_all = ["since", "until", "booking"])]
     events: Vec<String>,
-    /// All that were received since: so long ago (`2h`), or a time as in search
+    /// All events received since: a length of time ago (`2h`), or a time as in search
     #[arg(long, value_name = "WHEN", value_parser = Since::parse)]
     since: Option<Since>,
-    /// All that were received until then
+    /// All events received until then
     #[arg(long, value_name = "WHEN", value_parser = Since::parse)]
     until: Option<Since>,
-    /// All of this booking; with --since or --until those of that time
+    /// All events of this booking; with --since or --until only those of that time
     #[arg(long, value_name = "BOOKING")]
     booking: Option<String>,
-    /// Where to
+    /// The address to post to
     #[arg(long, value_name = "URL", value_parser = Endpoint::parse)]
     to: Endpoint,
-    /// A header to add; may be given several times
+    /// A header to add; may be repeated
     #[arg(short = 'H', long = "header", value_name = "K: V", value_parser = header)]
     headers: Vec<(String, String)>,
-    /// With the headers and the signature as they came, however old
+    /// Keep the received headers and signature, however old
     #[arg(long)]
     as_received: bool,
     /// Read the secret from standard input
@@ -51,67 +52,63 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let narrows = args.since.is_some() || args.until.is_some() || args.booking.is_some();
-    if args.events.is_empty() && !narrows {
-        return Err(Error::usage("nothing says which events are sent again")
-            .hint("name them by their ids, or give --booking, --since or --until"));
+    let is_narrowed = args.since.is_some() || args.until.is_some() || args.booking.is_some();
+    if args.events.is_empty() && !is_narrowed {
+        return Err(Error::usage("no events to send were named")
+            .hint("give their ids, or --booking, --since or --until"));
     }
     let webhooks = context.webhooks()?;
-    let events = if args.events.is_empty() {
-        let now = Timestamp::now();
-        let resolve = |when: Option<Since>| when.map(|when| when.resolve(now)).transpose();
-        webhooks.events(&Query {
-            booking: args.booking,
-            since: resolve(args.since)?,
-            until: resolve(args.until)?,
-            ..Query::default()
-        })?
-    } else {
-        let ids = args.events.iter();
-        ids.map(|id| find(&webhooks, id)).collect::<Result<_>>()?
-    };
+    let events = chosen(&webhooks, &args)?;
     let (signing, secret) = match args.as_received {
         true => (Signing::AsReceived, None),
         false => {
-            let mut secrets = webhook_secrets(context, args.secret_stdin).await?;
-            (Signing::Afresh, Some(secrets.swap_remove(0)))
+            let secrets = webhook_secrets(context, args.secret_stdin).await?;
+            (Signing::Always, Some(secrets.signing))
         }
     };
-    let headers = args.headers.iter().map(|(name, value)| {
-        let sendable = name.parse().ok().zip(value.parse().ok());
-        sendable.ok_or_else(|| Error::usage(format!("the header {name} cannot be sent")))
-    });
-    let headers = headers.collect::<Result<_>>()?;
-    let deadline = context.timeout().unwrap_or(DEADLINE);
-    let names = crate::commands::webhook::names(context);
-    let app = App::new(args.to, names, secret, headers, deadline)?;
+    let app = consumer::app(context, args.to, secret, &args.headers)?;
     let store = Store::new(webhooks)?;
     let mut replayed = Replayed(Vec::new());
     let progress = context.out.progress("");
     for (place, row) in events.iter().enumerate() {
         progress.say(&format!("{} of {}", place + 1, events.len()));
-        let begun = store.begin_replay(row.number, app.url().to_owned()).await;
-        let parcel = begun.map_err(unwritten)?;
-        let (event, attempt) = (parcel.event.clone(), parcel.attempt);
+        let url = app.url().to_owned();
+        let delivery = store.begin_replay(row.number, url).await?;
+        let (event, attempt) = (delivery.event.clone(), delivery.attempt);
         context.situation.replace(Situation::Posted {
             what: format!("{} of {} events were", place + 1, events.len()),
             to: app.url().to_owned(),
         });
-        let answer = app.take(parcel, signing, |_| ()).await;
-        let noted = store.note_replay(row.number, attempt, answer.clone());
-        noted.await.map_err(unwritten)?;
+        let answer = app.post(delivery, signing, |_| ()).await;
+        let result = answer.clone();
+        store.end_replay(row.number, attempt, result).await?;
         replayed.0.push((event, attempt, answer));
     }
     drop(progress);
     context.out.emit(&replayed)?;
     if context.out.is_human() && replayed.0.is_empty() {
-        context.out.note("no such event was received here");
+        context.out.note("no events found");
     }
     let all_taken = replayed.0.iter().all(|(.., answer)| answer.is_delivered());
     Ok(if all_taken {
         Exit::Done
     } else {
         Exit::PartialBatch
+    })
+}
+
+/// The events that the arguments name.
+fn chosen(webhooks: &Webhooks, args: &Args) -> Result<Vec<EventRow>> {
+    if !args.events.is_empty() {
+        return args.events.iter().map(|id| find(webhooks, id)).collect();
+    }
+    let now = Timestamp::now();
+    let resolve = |when: &Option<Since>| when.as_ref().map(|when| when.resolve(now)).transpose();
+    webhooks.events(&Query {
+        booking: args.booking.clone(),
+        since: resolve(&args.since)?,
+        until: resolve(&args.until)?,
+        ..Query::default()
     })
 }
 

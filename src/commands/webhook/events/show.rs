@@ -1,14 +1,14 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{event_json, find, moment};
+use super::event_row::{event_json, find, rfc3339};
 use crate::app::Context;
 use crate::json::Document;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, Tone, View};
-use crate::webhook::{AttemptRow, EventRow, Header, HeaderLine, State};
+use crate::webhook::{AttemptRow, EventRow, Header, HeaderLine, Names, State};
 
-/// Show an event as it came: headers, raw body, its signature's time, and every attempt to forward it
+/// Show an event as received: headers, raw body, the time of its signature, and the attempts to forward it
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook events show evt_01\n  \
@@ -23,7 +23,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<Exit> {
     let row = find(&webhooks, &args.event)?;
     let (headers, body) = webhooks.content(row.number)?;
     let attempts = webhooks.attempts(row.number)?;
-    let name = super::super::names(context).signature_header();
+    let name = Names::new(&context.dialect()).signature_header();
     let signature = headers.iter().find(|(known, _)| *known == name);
     let signed_at = signature
         .and_then(|(_, value)| Header::parse(value.as_bytes()).ok())
@@ -47,7 +47,7 @@ struct Received {
 }
 
 impl Received {
-    /// How old the signature was when it came.
+    /// The signature's age on arrival, in seconds.
     fn age(&self) -> Option<i64> {
         let signed = self.signed_at?;
         Some(self.row.received_at.as_second() - signed.as_second())
@@ -61,7 +61,7 @@ impl View for Received {
         let mut event = event_json(&self.row);
         event["headers"] = headers.collect();
         event["body"] = json!(String::from_utf8_lossy(&self.body));
-        // What does not verify is not kept.
+        // Only deliveries that verify are stored.
         event["verification"] = json!({
             "verified": true,
             "signed_at": self.signed_at.map(|at| at.to_string()),
@@ -84,12 +84,12 @@ impl View for Received {
         page.field("kind", &event.kind);
         page.field_if("booking", event.booking.as_deref());
         page.field_if("status", event.status.as_deref());
-        page.field("received", moment(self.row.received_at));
+        page.field("received", rfc3339(self.row.received_at));
         if let (Some(at), Some(age)) = (self.signed_at, self.age()) {
             page.field("signed", format!("{at}, {age} s before; verified"));
         }
         if self.row.duplicates > 0 {
-            page.field("came again", format!("{} times", self.row.duplicates));
+            page.field("duplicates", self.row.duplicates.to_string());
         }
         let headers = self.headers.iter();
         let headers =
@@ -98,10 +98,10 @@ impl View for Received {
         let attempts = self.attempts.iter().map(|it| {
             vec![
                 it.number.to_string().into(),
-                moment(it.begun_at).into(),
+                rfc3339(it.begun_at).into(),
                 if it.replay { "replay" } else { "forward" }.into(),
                 it.url.as_str().into(),
-                said(it).into(),
+                answer(it).into(),
             ]
         });
         let headings = vec!["attempt", "at", "as", "to", "answer"];
@@ -119,18 +119,18 @@ impl View for Received {
     }
 }
 
-fn said(attempt: &AttemptRow) -> String {
+fn answer(attempt: &AttemptRow) -> String {
     match (attempt.status, &attempt.error, attempt.latency_ms) {
         (Some(status), _, Some(latency)) => format!("{status} in {latency} ms"),
         (_, Some(why), _) => why.clone(),
-        _ => "under way".to_owned(),
+        _ => "in flight".to_owned(),
     }
 }
 
 fn attempt(row: &AttemptRow) -> Value {
     let mut attempt = json!({
         "number": row.number,
-        "at": moment(row.begun_at),
+        "at": rfc3339(row.begun_at),
         "replay": row.replay,
         "url": row.url,
     });

@@ -1,4 +1,4 @@
-//! When, looking back.
+//! The values of `--since` and `--until`.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::model::when::When;
 use crate::model::zone::system_zone;
 use crate::outcome::{Error, Result};
 
-/// A point in the past: so long ago, or a time.
+/// A time, given as such or as a length of time ago.
 #[derive(Clone, Debug)]
 pub(super) enum Since {
     Ago(Duration),
@@ -25,8 +25,10 @@ impl Since {
         time.map_err(|error| format!("{error}; or how long ago: `2h`"))
     }
 
+    /// The moment that it means at `now`.
+    ///
     /// # Errors
-    /// `usage` (2) for a time that a clock change makes impossible or double.
+    /// `usage` (2) if a clock change skips or repeats the time.
     pub(super) fn resolve(&self, now: Timestamp) -> Result<Timestamp> {
         match self {
             Since::Ago(length) => {
@@ -47,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_length_of_time_is_so_long_ago_and_a_time_is_that_time() {
+    fn a_length_of_time_is_counted_back_from_now() {
         let now: Timestamp = "2026-11-21T12:00:00Z".parse().unwrap();
         for (text, at) in [
             ("2h", "2026-11-21T10:00:00Z"),

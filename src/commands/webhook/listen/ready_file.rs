@@ -1,4 +1,4 @@
-//! The file that says where the listener is, and that it is there.
+//! The file of `--ready-file`: its presence says that the listener is ready, its content where.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 
 use crate::outcome::{Error, Result};
 
-/// It goes with this value.
+/// The file, which is removed when this is dropped.
 pub(super) struct ReadyFile(PathBuf);
 
 impl ReadyFile {
-    /// What an earlier listener left there is not true any more.
+    /// Removes the file that an earlier listener left.
+    ///
+    /// # Errors
+    /// `io` if it cannot be removed.
     pub(super) fn new(path: PathBuf) -> Result<Self> {
         match fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -20,12 +23,12 @@ impl ReadyFile {
         }
     }
 
-    /// The file appears with all that is in it.
+    /// Creates the file atomically, with its content.
     pub(super) fn write(&self, address: &str) -> Result<()> {
         let mut name = self.0.file_name().unwrap_or_default().to_owned();
         name.push(".new");
         let new = self.0.with_file_name(name);
-        // A file that is made anew is no pipe, which would be waited for, and no link to something else.
+        // `create_new` refuses a pipe, which would block, and a symbolic link.
         let _ = fs::remove_file(&new);
         OpenOptions::new()
             .write(true)

@@ -1,45 +1,47 @@
-//! What a listener shows: that it listens, a line for each event, and what it comes to.
+//! What a listener shows: its address, a line per event, and the totals.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::commands::webhook::answer::{answer_in_words, attempt_json};
 use crate::json::Document;
 use crate::model::zone::system_zone;
 use crate::secrets::Secret;
 use crate::terminal::output::{Page, TableCell, Tone, View};
-use crate::webhook::{Answer, Notice, State, Sum, What};
+use crate::webhook::{DeliveryOutcome, ListenerEvent, State, Totals};
 
-/// Columns of a time, a kind, a booking's id and a status, so that an app's answer fits beside them into 80.
+/// The widths of the columns, so that an app's answer fits into 80 columns beside them.
 const TIME: usize = 8;
 const KIND: usize = 23;
 const BOOKING: usize = 16;
 const STATUS: usize = 15;
 
-pub(super) struct Ready<'a> {
-    pub(super) url: &'a str,
-    pub(super) forwards_to: Option<&'a str>,
-    /// Whether the organization's webhook URL is this listener's now.
+/// The listener is ready.
+pub(super) struct Ready {
+    pub(super) url: String,
+    pub(super) forwards_to: Option<String>,
+    /// Whether the sandbox's webhook URL is set to the listener.
     pub(super) registered: bool,
-    /// Where it can be reached, too, where it listens beyond this machine.
+    /// Its address for other machines, if they can reach it.
     pub(super) exposed: Option<String>,
-    /// Events that an earlier listener did not get forwarded.
+    /// How many events earlier listeners did not forward.
     pub(super) left: u64,
-    /// Seconds until the first of them is due.
+    /// Seconds until the first of those is due.
     pub(super) due_in: f64,
 }
 
-impl View for Ready<'_> {
+impl View for Ready {
     fn json(&self) -> Document {
         json!({ "url": self.url, "forward_to": self.forwards_to }).into()
     }
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        page.heading(Tone::Good, "listening", self.url);
+        page.heading(Tone::Good, "listening", &self.url);
         page.field_if("exposed", self.exposed.as_deref());
-        page.field_if("forward to", self.forwards_to);
+        page.field_if("forward to", self.forwards_to.as_deref());
         if self.left > 0 {
-            let what = match self.forwards_to {
+            let what = match &self.forwards_to {
                 Some(_) if self.due_in > 0.0 => {
                     format!("forwarded when due, the first in {} s", self.due_in)
                 }
@@ -51,8 +53,8 @@ impl View for Ready<'_> {
         page.field(
             "service",
             match self.registered {
-                true => "a sandbox: its webhook URL is this one until the end",
-                false => "set this address, or a tunnel to it, as the webhook URL in its dashboard",
+                true => "the sandbox's webhook URL is set to this listener (restored on exit)",
+                false => "set this address, or a tunnel to it, as the webhook URL in the dashboard",
             },
         );
         page.field("end", "Ctrl-C");
@@ -60,6 +62,7 @@ impl View for Ready<'_> {
     }
 }
 
+/// The output of `--print-secret`.
 pub(super) struct SecretShown(pub(super) Secret);
 
 impl View for SecretShown {
@@ -77,21 +80,21 @@ impl View for SecretShown {
     }
 }
 
-/// One thing that happened.
-pub(super) struct Line(pub(super) Notice);
+/// One event as a line.
+pub(super) struct EventLine(pub(super) ListenerEvent);
 
-impl View for Line {
+impl View for EventLine {
     fn json(&self) -> Document {
-        let Notice { at, event, what } = &self.0;
-        let mut line = json!({ "at": moment(*at), "outcome": outcome(what) });
+        let ListenerEvent { at, event, outcome } = &self.0;
+        let mut line = json!({ "at": rfc3339(*at), "outcome": outcome_name(outcome) });
         if let Some(event) = event {
             line["event_id"] = json!(event.id);
             line["type"] = json!(event.kind);
             line["booking_id"] = json!(event.booking);
             line["status"] = json!(event.status);
         }
-        match what {
-            What::Forwarded {
+        match outcome {
+            DeliveryOutcome::Forwarded {
                 attempt,
                 answer,
                 next_at,
@@ -99,20 +102,22 @@ impl View for Line {
             } => {
                 line["attempt"] = attempt_json(*attempt, answer);
                 if let Some(next) = next_at {
-                    line["next_attempt_at"] = json!(moment(*next));
+                    line["next_attempt_at"] = json!(rfc3339(*next));
                 }
             }
-            What::Refused(why) | What::Unwritten(why) => line["reason"] = json!(why),
-            What::Kept | What::HeldUp | What::Duplicate => {}
+            DeliveryOutcome::Refused(why) | DeliveryOutcome::Unwritten(why) => {
+                line["reason"] = json!(why)
+            }
+            DeliveryOutcome::Kept | DeliveryOutcome::HeldUp | DeliveryOutcome::Duplicate => {}
         }
         line.into()
     }
 
     fn page(&self) -> Page {
-        let Notice { at, event, what } = &self.0;
+        let ListenerEvent { at, event, outcome } = &self.0;
         let mut page = Page::default();
         let time = at.to_zoned(system_zone()).strftime("%H:%M:%S").to_string();
-        let (tone, said) = in_words(what, *at);
+        let (tone, said) = in_words(outcome, *at);
         let said = match tone {
             Some(tone) => TableCell::toned(said, tone),
             None => said.into(),
@@ -134,29 +139,29 @@ impl View for Line {
     }
 }
 
-fn outcome(what: &What) -> &'static str {
-    match what {
-        What::Kept => "kept",
-        What::HeldUp => "waiting",
-        What::Duplicate => "duplicate",
-        What::Refused(_) => "refused",
-        What::Unwritten(_) => "unwritten",
-        What::Forwarded {
+fn outcome_name(outcome: &DeliveryOutcome) -> &'static str {
+    match outcome {
+        DeliveryOutcome::Kept => "kept",
+        DeliveryOutcome::HeldUp => "waiting",
+        DeliveryOutcome::Duplicate => "duplicate",
+        DeliveryOutcome::Refused(_) => "refused",
+        DeliveryOutcome::Unwritten(_) => "unwritten",
+        DeliveryOutcome::Forwarded {
             state: State::Waiting | State::Undelivered,
             ..
         } => "failed",
-        What::Forwarded { state, .. } => state.as_str(),
+        DeliveryOutcome::Forwarded { state, .. } => state.as_str(),
     }
 }
 
-fn in_words(what: &What, now: Timestamp) -> (Option<Tone>, String) {
-    match what {
-        What::Kept => (None, "kept".to_owned()),
-        What::HeldUp => (Some(Tone::Warn), "waits its turn".to_owned()),
-        What::Duplicate => (Some(Tone::Dim), "duplicate".to_owned()),
-        What::Refused(why) => (Some(Tone::Bad), format!("refused: {why}")),
-        What::Unwritten(why) => (Some(Tone::Bad), format!("cannot be written down: {why}")),
-        What::Forwarded {
+fn in_words(outcome: &DeliveryOutcome, now: Timestamp) -> (Option<Tone>, String) {
+    match outcome {
+        DeliveryOutcome::Kept => (None, "kept".to_owned()),
+        DeliveryOutcome::HeldUp => (Some(Tone::Warn), "waits for an earlier event".to_owned()),
+        DeliveryOutcome::Duplicate => (Some(Tone::Dim), "duplicate".to_owned()),
+        DeliveryOutcome::Refused(why) => (Some(Tone::Bad), format!("refused: {why}")),
+        DeliveryOutcome::Unwritten(why) => (Some(Tone::Bad), format!("not stored: {why}")),
+        DeliveryOutcome::Forwarded {
             answer,
             state,
             next_at,
@@ -168,62 +173,42 @@ fn in_words(what: &What, now: Timestamp) -> (Option<Tone>, String) {
                 (State::Abandoned, _) => (Some(Tone::Bad), format!("{said}, abandoned")),
                 (_, Some(next)) => {
                     let pause = next.duration_since(now).as_secs_f64().ceil();
-                    (Some(Tone::Warn), format!("{said}, again in {pause} s"))
+                    (Some(Tone::Warn), format!("{said}, retry in {pause} s"))
                 }
-                _ => (Some(Tone::Warn), format!("{said}, the service tries again")),
+                _ => (Some(Tone::Warn), format!("{said}, the service retries")),
             }
         }
     }
 }
 
-/// `200 in 3 ms`, or why there was no answer.
-pub(in crate::commands::webhook) fn answer_in_words(answer: &Answer) -> String {
-    match &answer.status {
-        Ok(status) if answer.latency_ms < 10_000 => format!("{status} in {} ms", answer.latency_ms),
-        Ok(status) => format!("{status} in {} s", answer.latency_ms / 1000),
-        Err(why) => why.clone(),
-    }
-}
-
-/// An attempt as the sandbox's `deliveries` show it.
-pub(in crate::commands::webhook) fn attempt_json(number: u32, answer: &Answer) -> Value {
-    let mut attempt = json!({ "number": number });
-    match &answer.status {
-        Ok(status) => attempt["status"] = json!(status),
-        Err(why) => attempt["error"] = json!(why),
-    }
-    attempt["latency_ms"] = json!(answer.latency_ms);
-    attempt
-}
-
-fn moment(at: Timestamp) -> String {
+fn rfc3339(at: Timestamp) -> String {
     format!("{at:.3}")
 }
 
-/// What it came to.
+/// The totals, at the end.
 pub(super) struct Summary {
-    pub(super) sum: Sum,
-    /// Events that the next listener is to forward.
+    pub(super) totals: Totals,
+    /// How many events the next listener will forward.
     pub(super) waiting: u64,
 }
 
 impl View for Summary {
     fn json(&self) -> Document {
         json!({ "summary": {
-            "received": self.sum.received,
-            "duplicates": self.sum.duplicates,
-            "refused": self.sum.refused,
-            "forwarded": self.sum.forwarded,
-            "failed": self.sum.failed,
-            "abandoned": self.sum.abandoned,
+            "received": self.totals.received,
+            "duplicates": self.totals.duplicates,
+            "refused": self.totals.refused,
+            "forwarded": self.totals.forwarded,
+            "failed": self.totals.failed,
+            "abandoned": self.totals.abandoned,
             "waiting": self.waiting,
-            "unshown": self.sum.unshown,
+            "unshown": self.totals.unshown,
         } })
         .into()
     }
 
     fn page(&self) -> Page {
-        let Sum {
+        let Totals {
             received,
             duplicates,
             refused,
@@ -231,7 +216,7 @@ impl View for Summary {
             failed,
             abandoned,
             unshown,
-        } = self.sum;
+        } = self.totals;
         let mut page = Page::default();
         page.heading(
             Tone::Strong,
@@ -245,7 +230,7 @@ impl View for Summary {
         if unshown > 0 {
             page.field(
                 "not shown",
-                format!("{unshown} lines, which nobody read as fast"),
+                format!("{unshown} lines: the output was read too slowly"),
             );
         }
         if abandoned > 0 {

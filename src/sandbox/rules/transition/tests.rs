@@ -415,7 +415,7 @@ fn each_event_has_the_name_that_the_specification_gives_it() {
 
 #[test]
 fn a_booking_in_process_is_confirmed_when_its_time_has_come_and_not_before() {
-    let processing = State::Processing {
+    let processing = BookingState::Processing {
         until: at("12:00:05"),
     };
     let waits = step(&processing, &Event::TimePassed, at("12:00:04.999"));

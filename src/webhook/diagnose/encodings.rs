@@ -1,49 +1,49 @@
-//! What may have been laid around a body on its way: each layer that can be taken off, and what is beneath.
+//! Undoes encodings that a body may have received on its way, such as a byte order mark, UTF-16 or base64.
 
-/// What bytes 0x80 to 0x9f are in Windows-1252, which passes for Latin-1; where it has none, Latin-1's own.
-const WINDOWS: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
+/// Bytes 0x80 to 0x9f in Windows-1252, which is often labelled Latin-1; Latin-1's own characters where it has none.
+const WINDOWS_1252: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Nobody wraps a body more often.
-const DEEPEST: usize = 3;
-/// Larger bodies are read without one layer, and not without several.
-const LARGEST: usize = 4 * 1024 * 1024;
+/// The largest number of encodings that are undone, one after the other.
+const MAX_DEPTH: usize = 3;
+/// Larger bodies, in bytes, are decoded once only.
+const MAX_DECODED_REPEATEDLY: usize = 4 * 1024 * 1024;
 
-/// A body without some of its layers.
-pub(super) struct Reading {
+/// A body with some encodings undone.
+pub(super) struct Decoding {
     pub(super) body: Vec<u8>,
-    /// What is true of this body and not of the one that came, as ends of "the body …".
+    /// How this body differs from the received one, as ends of a sentence "the signed body …".
     pub(super) words: Vec<&'static str>,
 }
 
-/// The body as it came, and then without one layer, two, and so on.
-pub(super) fn readings(body: &[u8]) -> Vec<Reading> {
+/// The body as received, then with one encoding undone, with two, and so on.
+pub(super) fn decodings(body: &[u8]) -> Vec<Decoding> {
     let deepest = match body.len() {
-        0..=LARGEST => DEEPEST,
+        0..=MAX_DECODED_REPEATEDLY => MAX_DEPTH,
         _ => 1,
     };
-    let mut readings = vec![Reading {
+    let mut decodings = vec![Decoding {
         body: body.to_vec(),
         words: Vec::new(),
     }];
     let mut next = 0;
-    while let Some(outer) = readings.get(next) {
+    while let Some(outer) = decodings.get(next) {
         next += 1;
         if outer.words.len() == deepest {
             break;
         }
         let words = outer.words.clone();
-        for (body, word) in without_a_layer(&outer.body) {
-            if readings.iter().all(|known| known.body != body) {
+        for (body, word) in decode_once(&outer.body) {
+            if decodings.iter().all(|known| known.body != body) {
                 let words = [&words[..], &[word]].concat();
-                readings.push(Reading { body, words });
+                decodings.push(Decoding { body, words });
             }
         }
     }
-    readings
+    decodings
 }
 
-fn without_a_layer(body: &[u8]) -> Vec<(Vec<u8>, &'static str)> {
+fn decode_once(body: &[u8]) -> Vec<(Vec<u8>, &'static str)> {
     let line = body.strip_suffix(b"\n");
     let line = line.map(|rest| rest.strip_suffix(b"\r").unwrap_or(rest).to_vec());
     let trimmed = body.trim_ascii();
@@ -60,7 +60,7 @@ fn without_a_layer(body: &[u8]) -> Vec<(Vec<u8>, &'static str)> {
         (from_utf16(body), "was UTF-8 (it is UTF-16 here)"),
         (from_latin1(body), "was UTF-8 (it is Latin-1 here)"),
         (
-            once_decoded(body),
+            from_mojibake(body),
             "was UTF-8 (it was read as Latin-1 and written as UTF-8 again)",
         ),
         (from_base64(body), "was plain (it is base64 here)"),
@@ -71,13 +71,13 @@ fn without_a_layer(body: &[u8]) -> Vec<(Vec<u8>, &'static str)> {
             "was encoded once (it is a JSON string here: it was encoded twice)",
         ),
     ];
-    let layers = rows.into_iter();
-    layers
+    let decoded = rows.into_iter();
+    decoded
         .filter_map(|(body, word)| Some((body?, word)))
         .collect()
 }
 
-/// The text of a body that begins with UTF-16's byte order mark, as PowerShell writes files.
+/// UTF-8 from UTF-16 with a byte order mark, as PowerShell writes files.
 fn from_utf16(body: &[u8]) -> Option<Vec<u8>> {
     let (rest, unit): (_, fn([u8; 2]) -> u16) = match body {
         [0xff, 0xfe, rest @ ..] => (rest, u16::from_le_bytes),
@@ -91,7 +91,7 @@ fn from_utf16(body: &[u8]) -> Option<Vec<u8>> {
     String::from_utf16(&units).ok().map(String::into_bytes)
 }
 
-/// The text of bytes of which each is a character.
+/// UTF-8 from Latin-1 or Windows-1252; `None` if the body is UTF-8 already.
 fn from_latin1(body: &[u8]) -> Option<Vec<u8>> {
     if std::str::from_utf8(body).is_ok() {
         return None;
@@ -100,22 +100,22 @@ fn from_latin1(body: &[u8]) -> Option<Vec<u8>> {
         .iter()
         .map(|byte| {
             let place = byte.checked_sub(0x80).map(usize::from);
-            let windows = place.and_then(|place| WINDOWS.chars().nth(place));
+            let windows = place.and_then(|place| WINDOWS_1252.chars().nth(place));
             windows.unwrap_or(char::from(*byte))
         })
         .collect();
     Some(text.into_bytes())
 }
 
-/// The bytes of a text whose every character stands for one.
-fn once_decoded(body: &[u8]) -> Option<Vec<u8>> {
+/// The UTF-8 that was decoded as Latin-1 and encoded again.
+fn from_mojibake(body: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(body)
         .ok()
         .filter(|text| !text.is_ascii())?;
     let bytes = text.chars().map(|c| match u8::try_from(u32::from(c)) {
         Ok(byte) => Some(byte),
         Err(_) => {
-            let place = WINDOWS.chars().position(|it| it == c)?;
+            let place = WINDOWS_1252.chars().position(|it| it == c)?;
             u8::try_from(0x80 + place).ok()
         }
     });
@@ -123,7 +123,7 @@ fn once_decoded(body: &[u8]) -> Option<Vec<u8>> {
     std::str::from_utf8(&bytes).is_ok().then_some(bytes)
 }
 
-/// The bytes that base64 spells, in either alphabet, with line ends or without.
+/// The bytes of base64 text, in either alphabet, with or without padding and line ends.
 fn from_base64(text: &[u8]) -> Option<Vec<u8>> {
     let digits: Vec<u8> = text
         .iter()
@@ -176,9 +176,9 @@ mod tests {
     }
 
     #[test]
-    fn layers_come_off_one_by_one_and_only_so_many() {
+    fn encodings_are_undone_one_by_one_up_to_a_depth() {
         let words = |body: &[u8]| -> Vec<usize> {
-            readings(body).iter().map(|it| it.words.len()).collect()
+            decodings(body).iter().map(|it| it.words.len()).collect()
         };
         assert_eq!(words(b"{}"), [0]);
         assert_eq!(words(b"\xef\xbb\xbf{}\r\n"), [0, 1, 1, 2]);

@@ -1,49 +1,64 @@
-//! Why a delivery does not verify, as a person and a script are told.
+//! The error for a delivery that does not verify.
 
-use super::verify::Evidence;
 use crate::outcome::{Code, Error};
 use crate::secrets::Secret;
 use crate::webhook::{
-    Header, Malformed, Suspicion, Unverified, owner_of_header, owner_of_value, suspect, torn,
+    Diagnosis, Header, Malformed, Unverified, diagnose, not_json, owner_of_header, owner_of_value,
 };
 
-/// Why it does not verify.
-pub(super) enum Doubt {
+/// Why a delivery does not verify.
+pub(super) enum VerifyFailure {
     /// The request has no header of this name.
     Missing(String),
     Unverified(Unverified),
 }
 
+/// The delivery that did not verify.
+pub(super) struct Evidence {
+    pub(super) signature: Option<Vec<u8>>,
+    /// `None` without `--explain`, or if it is too large.
+    pub(super) body: Option<Vec<u8>>,
+    /// The body's length in bytes.
+    pub(super) length: u64,
+    /// The names of the request's headers.
+    pub(super) headers: Vec<String>,
+    /// How many bytes of the request's `Content-Length` the file lacks.
+    pub(super) missing: u64,
+}
+
 const RAW_BYTES: &str =
     "verify the raw bytes of the request, before anything parses, decodes or prints them";
 
-/// The error (19). The cause is a word; what only trying tells is tried where that was asked for.
-pub(super) fn explained(
-    doubt: Doubt,
+/// The error (19), with its cause as a word for scripts. With `explain` the usual changes are tried on a mismatch.
+pub(super) fn error_for(
+    failure: VerifyFailure,
     evidence: &Evidence,
     secrets: &[Secret],
-    tries: bool,
+    explain: bool,
 ) -> Error {
-    match doubt {
-        Doubt::Missing(name) => missing(&name, evidence),
-        Doubt::Unverified(Unverified::Malformed(why)) => malformed(why, evidence),
-        Doubt::Unverified(Unverified::Stale(age)) => {
-            error("stale", format!("the signature is {age} s old: too old to be believed"))
-                .hint("a delivery is signed afresh at each attempt, so this one was held back or is a replay; \
-                       compare the clocks, or look at an old one with --tolerance 0")
-        }
-        Doubt::Unverified(Unverified::Future(ahead)) => from_the_future(ahead, evidence),
-        Doubt::Unverified(Unverified::Mismatch) if evidence.missing > 0 => error(
+    match failure {
+        VerifyFailure::Missing(name) => missing(&name, evidence),
+        VerifyFailure::Unverified(Unverified::Malformed(why)) => malformed(why, evidence),
+        VerifyFailure::Unverified(Unverified::Stale(age)) => error(
+            "stale",
+            format!("the signature is too old: it was made {age} s ago"),
+        )
+        .hint(
+            "each attempt has a new signature, so this one was delayed or is a replay; \
+                       compare the clocks, or pass --tolerance 0 to check an old delivery",
+        ),
+        VerifyFailure::Unverified(Unverified::Future(ahead)) => future(ahead, evidence),
+        VerifyFailure::Unverified(Unverified::Mismatch) if evidence.missing > 0 => error(
             "changed_body",
             format!(
-                "the body is cut short: {} bytes are missing of what its Content-Length says",
+                "the body is cut short: {} bytes of its Content-Length are missing",
                 evidence.missing
             ),
         )
         .hint(RAW_BYTES),
-        Doubt::Unverified(Unverified::Mismatch) if tries => tried(evidence, secrets),
-        Doubt::Unverified(Unverified::Mismatch) => {
-            error("mismatch", no_fit(secrets)).hint("find out which with --explain")
+        VerifyFailure::Unverified(Unverified::Mismatch) if explain => diagnosed(evidence, secrets),
+        VerifyFailure::Unverified(Unverified::Mismatch) => {
+            error("mismatch", mismatch(secrets)).hint("pass --explain to find out which")
         }
     }
 }
@@ -54,12 +69,14 @@ fn error(cause: &'static str, message: String) -> Error {
     error
 }
 
-fn no_fit(secrets: &[Secret]) -> String {
+fn mismatch(secrets: &[Secret]) -> String {
     let under = match secrets.len() {
         1 => "the secret".to_owned(),
         count => format!("any of the {count} secrets"),
     };
-    format!("the signature does not fit the body under {under}: another secret, or a changed body")
+    format!(
+        "the signature does not match under {under}: the secret is a different one, or the body was changed"
+    )
 }
 
 fn missing(name: &str, evidence: &Evidence) -> Error {
@@ -70,11 +87,11 @@ fn missing(name: &str, evidence: &Evidence) -> Error {
     match other {
         Some((header, owner)) => error(
             "other_scheme",
-            format!("the request has no {name}, but {header}: that is {owner}'s"),
+            format!("the request has no {name}, but the {header} of {owner}"),
         )
         .hint("verify it with that service's own tools, or set service_name in the profile's dialect"),
         None => error("missing", format!("the request has no {name} header")).hint(
-            "a proxy may have dropped it; where the service calls it otherwise, set service_name in the \
+            "a proxy may have dropped it; if the service uses another name, set service_name in the \
              profile's dialect",
         ),
     }
@@ -83,13 +100,13 @@ fn missing(name: &str, evidence: &Evidence) -> Error {
 fn malformed(why: Malformed, evidence: &Evidence) -> Error {
     let value = evidence.signature.as_deref().unwrap_or_default();
     let value = String::from_utf8_lossy(value);
-    // The whole line may have been given.
+    // The user may have passed the whole header line.
     let (name, bare) = value.split_once(':').unwrap_or(("", &value));
     let owner = owner_of_header(name.trim()).or_else(|| owner_of_value(bare));
     match owner {
         Some(owner) => error(
             "other_scheme",
-            format!("the signature is of another service's form: {owner}'s"),
+            format!("the signature has the form of another service: {owner}"),
         )
         .hint("a signature here looks like t=1795262400,v1=<64 hex digits>"),
         None => error(
@@ -100,13 +117,13 @@ fn malformed(why: Malformed, evidence: &Evidence) -> Error {
     }
 }
 
-fn from_the_future(ahead: u64, evidence: &Evidence) -> Error {
+fn future(ahead: u64, evidence: &Evidence) -> Error {
     let time = evidence
         .signature
         .as_deref()
         .and_then(|it| Header::parse(it).ok());
     let time = time.map_or(0, |header| header.time());
-    // As seconds these are beyond the year 5000, as what they are they begin in 1973: nothing else is meant.
+    // In seconds these times are after the year 5000; in the smaller units they start in 1973.
     let unit = match time {
         100_000_000_000..100_000_000_000_000 => Some("milliseconds"),
         100_000_000_000_000..100_000_000_000_000_000 => Some("microseconds"),
@@ -121,31 +138,31 @@ fn from_the_future(ahead: u64, evidence: &Evidence) -> Error {
         .hint("the sender has to sign with whole seconds since 1970"),
         None => error(
             "future",
-            format!("the signature's time is {ahead} s from now: too far ahead to be believed"),
+            format!("the signature's time is {ahead} s in the future"),
         )
         .hint("compare the clocks of sender and receiver"),
     }
 }
 
-/// A mismatch, after everything usual was tried.
-fn tried(evidence: &Evidence, secrets: &[Secret]) -> Error {
+/// The error for a mismatch, with its diagnosis.
+fn diagnosed(evidence: &Evidence, secrets: &[Secret]) -> Error {
     let header = evidence
         .signature
         .as_deref()
         .and_then(|it| Header::parse(it).ok());
     let (Some(header), Some(body)) = (header, &evidence.body) else {
-        return error("mismatch", no_fit(secrets))
+        return error("mismatch", mismatch(secrets))
             .detail("the body is too large to try the usual changes on it");
     };
-    match suspect(secrets, &header, body) {
-        Some(Suspicion::Secret(what)) => {
+    match diagnose(secrets, &header, body) {
+        Some(Diagnosis::Secret(what)) => {
             error("wrong_secret", format!("the secret differs: {what}"))
-                .hint("store the secret without what is around it, on both sides")
+                .hint("store exactly the secret, with nothing around it, on both sides")
         }
-        Some(Suspicion::Body(what)) => {
+        Some(Diagnosis::Body(what)) => {
             error("changed_body", format!("the body was changed: {what}")).hint(RAW_BYTES)
         }
-        Some(Suspicion::Scheme(what)) => {
+        Some(Diagnosis::Scheme(what)) => {
             error("other_scheme", format!("the scheme differs: {what}"))
                 .hint("what is signed is the text of t, a dot, and the raw body")
         }
@@ -158,22 +175,22 @@ fn nothing_found(evidence: &Evidence, secrets: &[Secret]) -> Error {
     if evidence.length == 0 {
         return error(
             "changed_body",
-            "the body is empty, and nothing empty was signed".to_owned(),
+            "the body is empty, but the signed one was not".to_owned(),
         )
-        .detail("a request's body can be read once: something may have read it before")
+        .detail("a request's body can be read only once; something may have read it before")
         .hint(RAW_BYTES);
     }
-    let error = error("mismatch", no_fit(secrets))
+    let error = error("mismatch", mismatch(secrets))
         .detail("tried: line ends, byte order marks, encodings, base64, JSON written again or encoded twice, blanks and quotes \
                  around the secret");
     let error = match std::str::from_utf8(body) {
         Ok(text) if text.contains('\u{fffd}') => error.detail(
-            "the body holds U+FFFD: bytes that were no UTF-8 may have been replaced on the way",
+            "the body contains U+FFFD: bytes that are not UTF-8 may have been replaced on the way",
         ),
         _ => error,
     };
-    const SECRET: &str = "the secret is another one: compare it with the dashboard's, and give both during a rotation";
-    error.hint(match torn(body) {
+    const SECRET: &str = "the secret is a different one: compare it with the dashboard's, and give both during a rotation";
+    error.hint(match not_json(body) {
         Some(how) => {
             format!("the body {how}: compare it with what was sent, byte by byte; or {SECRET}")
         }

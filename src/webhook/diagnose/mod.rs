@@ -1,82 +1,90 @@
-//! What a delivery that does not verify may have gone through: the usual changes of body and secret, tried out.
+//! Explains why a signature does not match: undoes the usual changes to bodies and secrets until one of them makes it
+//! match.
+
+mod encodings;
+mod json_styles;
+mod other_schemes;
 
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::json_style::Style;
-use super::layers::{Reading, readings};
+pub(super) use self::json_styles::{JsonStyle, KeyOrder, Whitespace};
+pub(crate) use self::other_schemes::{owner_of_header, owner_of_value};
+
+use self::encodings::{Decoding, decodings};
 use super::signature::Header;
+use crate::platform::hex;
 use crate::secrets::Secret;
 
-/// Larger bodies are not parsed and written again: there are dozens of ways to.
-const LARGEST_REWRITTEN: usize = 4 * 1024 * 1024;
-/// So are more documents than come from one body in any usual way.
-const MOST_REWRITTEN: usize = 4;
+/// The largest body that is parsed and written again in every [`JsonStyle`], in bytes.
+const MAX_REWRITTEN: usize = 4 * 1024 * 1024;
+/// The largest number of different documents that are written again.
+const MAX_DOCUMENTS: usize = 4;
 
-/// Why no `v1` fits, as far as trying tells.
+/// The likely reason why no `v1` matches, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Suspicion {
-    /// The sender signed with the secret as it is not written: the sentence says how.
+pub(crate) enum Diagnosis {
+    /// The sender used a variant of the secret.
     Secret(String),
-    /// The body is not the one that was signed: the sentence says what that was like.
+    /// The body is not the one that was signed.
     Body(String),
-    /// What was signed is not `<t>.<body>`.
+    /// The sender did not sign `<t>.<body>`.
     Scheme(String),
 }
 
-/// Tries the usual changes; `None` where none of them makes the signature fit.
-pub(crate) fn suspect(secrets: &[Secret], header: &Header, body: &[u8]) -> Option<Suspicion> {
+/// Tries the usual changes; `None` if the signature matches with none of them.
+pub(crate) fn diagnose(secrets: &[Secret], header: &Header, body: &[u8]) -> Option<Diagnosis> {
     let keys = || secrets.iter().map(|secret| secret.expose().as_bytes());
-    let fits = |body: &[u8]| keys().any(|key| header.is_signed_with(key, body));
+    let matches = |body: &[u8]| keys().any(|key| header.is_signed_with(key, body));
     for secret in secrets {
-        for (key, what) in spellings(secret.expose()) {
+        for (key, what) in variants(secret.expose()) {
             if header.is_signed_with(&key, body) {
-                return Some(Suspicion::Secret(format!("the sender signed with {what}")));
+                return Some(Diagnosis::Secret(format!("the sender signed with {what}")));
             }
         }
     }
-    let readings = readings(body);
-    for Reading { body, words } in &readings {
-        if !words.is_empty() && fits(body) {
-            return Some(Suspicion::Body(the_signed_body(words)));
+    let decodings = decodings(body);
+    for Decoding { body, words } in &decodings {
+        if !words.is_empty() && matches(body) {
+            return Some(Diagnosis::Body(the_signed_body(words)));
         }
         for (original, what) in edits(body) {
-            if fits(&original) {
+            if matches(&original) {
                 let words = [&words[..], &[what]].concat();
-                return Some(Suspicion::Body(the_signed_body(&words)));
+                return Some(Diagnosis::Body(the_signed_body(&words)));
             }
         }
     }
     if keys().any(|key| header.is_signed_without_time(key, body)) {
-        return Some(Suspicion::Scheme(
+        return Some(Diagnosis::Scheme(
             "the sender signed the body alone, without `<t>.` before it".to_owned(),
         ));
     }
-    rewritten(readings, fits).map(Suspicion::Body)
+    rewritten(decodings, matches).map(Diagnosis::Body)
 }
 
 fn the_signed_body(words: &[&str]) -> String {
     format!("the signed body {}", words.join(" and "))
 }
 
-/// How a body is no whole document, as the end of "the body …".
-pub(crate) fn torn(body: &[u8]) -> Option<&'static str> {
-    let mut word = Some("is no JSON, so it may have been changed");
-    for reading in readings(body) {
+/// How a body is not a JSON document, as the end of a sentence "the body …"; `None` if it is one.
+pub(crate) fn not_json(body: &[u8]) -> Option<&'static str> {
+    let mut problem = Some("is no JSON, so it may have been changed");
+    for reading in decodings(body) {
         match serde_json::from_slice::<IgnoredAny>(&reading.body) {
             Ok(_) => return None,
             Err(error) if error.is_eof() => {
-                word = Some("is JSON that does not end, so it may have been cut short");
+                problem = Some("is JSON that does not end, so it may have been cut short");
             }
             Err(_) => {}
         }
     }
-    word
+    problem
 }
 
-/// A secret as careless hands pass it on.
-fn spellings(secret: &str) -> Vec<(Vec<u8>, &'static str)> {
-    let mut spellings: Vec<(Vec<u8>, &str)> = [
+/// Keys that mistakes make of a secret.
+fn variants(secret: &str) -> Vec<(Vec<u8>, &'static str)> {
+    let mut variants: Vec<(Vec<u8>, &str)> = [
         (format!("{secret}\n"), "the secret and a line end after it"),
         (
             format!("{secret}\r\n"),
@@ -91,30 +99,18 @@ fn spellings(secret: &str) -> Vec<(Vec<u8>, &'static str)> {
     .into();
     let unquoted = secret.trim_matches(['"', '\'']);
     if unquoted != secret {
-        spellings.push((unquoted.into(), "the secret without the quotes around it"));
+        variants.push((unquoted.into(), "the secret without the quotes around it"));
     }
     if let Some((_, rest)) = secret.split_once('_') {
-        spellings.push((rest.into(), "the secret without its prefix"));
+        variants.push((rest.into(), "the secret without its prefix"));
     }
-    if let Some(key) = from_hex(secret) {
-        spellings.push((key, "the bytes that the secret spells in hex"));
+    if let Some(key) = hex::decode(secret.as_bytes()) {
+        variants.push((key, "the bytes that the secret spells in hex"));
     }
-    spellings
+    variants
 }
 
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    if text.len() % 2 == 1 {
-        return None;
-    }
-    let pairs = text.as_bytes().chunks_exact(2);
-    let bytes = pairs.map(|pair| {
-        let pair = std::str::from_utf8(pair).ok()?;
-        u8::from_str_radix(pair, 16).ok()
-    });
-    bytes.collect()
-}
-
-/// Bodies that may have become this one, and what they were.
+/// Bodies that this one may have been, and how they differ from it.
 fn edits(body: &[u8]) -> Vec<(Vec<u8>, &'static str)> {
     const BOM: &[u8] = b"\xef\xbb\xbf";
     let mut edits = vec![
@@ -155,8 +151,8 @@ fn edits(body: &[u8]) -> Vec<(Vec<u8>, &'static str)> {
     edits
 }
 
-/// The document with the brackets closed that are open at its end: a length that counts characters instead of bytes
-/// cuts off just these.
+/// The document with its open brackets closed: a `Content-Length` that counts characters instead of bytes cuts off the
+/// last few.
 fn closed(body: &[u8]) -> Option<Vec<u8>> {
     let mut open = Vec::new();
     let (mut in_text, mut escaped) = (false, false);
@@ -176,11 +172,11 @@ fn closed(body: &[u8]) -> Option<Vec<u8>> {
     (!in_text && !open.is_empty()).then(|| [body, &open].concat())
 }
 
-/// Whether the signed body was the same JSON, written otherwise.
-fn rewritten(readings: Vec<Reading>, fits: impl Fn(&[u8]) -> bool) -> Option<String> {
+/// Checks whether the signed body was the same JSON in another style.
+fn rewritten(decodings: Vec<Decoding>, matches: impl Fn(&[u8]) -> bool) -> Option<String> {
     let mut documents: Vec<Value> = Vec::new();
-    for Reading { body, words } in readings {
-        if body.len() > LARGEST_REWRITTEN || documents.len() == MOST_REWRITTEN {
+    for Decoding { body, words } in decodings {
+        if body.len() > MAX_REWRITTEN || documents.len() == MAX_DOCUMENTS {
             continue;
         }
         let Ok(document) = serde_json::from_slice(&body) else {
@@ -189,7 +185,7 @@ fn rewritten(readings: Vec<Reading>, fits: impl Fn(&[u8]) -> bool) -> Option<Str
         if documents.contains(&document) {
             continue;
         }
-        if let Some(how) = style_that(&document, &fits) {
+        if let Some(how) = matching_style(&document, &matches) {
             let again =
                 format!("it was parsed and written again; what was signed is the same JSON {how}");
             return Some(match words.is_empty() {
@@ -202,16 +198,16 @@ fn rewritten(readings: Vec<Reading>, fits: impl Fn(&[u8]) -> bool) -> Option<Str
     None
 }
 
-/// The style in which the document fits, in words.
-fn style_that(document: &Value, fits: impl Fn(&[u8]) -> bool) -> Option<String> {
-    for style in Style::all() {
+/// Describes the style in which the document matches.
+fn matching_style(document: &Value, matches: impl Fn(&[u8]) -> bool) -> Option<String> {
+    for style in JsonStyle::all() {
         let mut text = style.write(document)?;
         for end in ["", ", a line end at its end"] {
             if !end.is_empty() {
                 text.push(b'\n');
             }
-            if fits(&text) {
-                return Some(format!("{}{end}", style.words()));
+            if matches(&text) {
+                return Some(format!("{}{end}", style.describe()));
             }
         }
     }
@@ -229,9 +225,9 @@ mod tests {
         Secret::new("whsec_a".to_owned())
     }
 
-    fn suspected(signed: &[u8], came: &[u8]) -> Option<Suspicion> {
+    fn diagnosed(signed: &[u8], came: &[u8]) -> Option<Diagnosis> {
         let header = sign(&secret(), 1, signed);
-        suspect(
+        diagnose(
             &[secret()],
             &Header::parse(header.as_bytes()).unwrap(),
             came,
@@ -239,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn each_usual_change_of_a_body_is_told() {
+    fn each_usual_change_of_a_body_is_found() {
         let lines = BODY.replace(',', ",\n");
         let crlf = lines.replace('\n', "\r\n");
         let utf16: Vec<u8> = [0xff, 0xfe]
@@ -275,23 +271,23 @@ mod tests {
             (BODY.to_owned(), twice.into_bytes(), "Latin-1"),
             (BODY.to_owned(), BODY[..BODY.len() - 2].into(), "cut short"),
         ] {
-            match suspected(signed.as_bytes(), &came) {
-                Some(Suspicion::Body(what)) => assert!(what.contains(word), "{what}: {word}"),
+            match diagnosed(signed.as_bytes(), &came) {
+                Some(Diagnosis::Body(what)) => assert!(what.contains(word), "{what}: {word}"),
                 other => panic!("{word}: {other:?}"),
             }
         }
     }
 
     #[test]
-    fn json_that_was_written_again_is_told_from_any_style_to_any_other() {
+    fn json_that_was_written_again_in_any_style_is_found() {
         let document: Value = serde_json::from_str(BODY).unwrap();
-        for style in Style::all() {
+        for style in JsonStyle::all() {
             let came = style.write(&document).unwrap();
-            let found = suspected(BODY.as_bytes(), &came);
-            // Where the style is the body's own, nothing was changed, and the first edit is wrong too.
+            let found = diagnosed(BODY.as_bytes(), &came);
+            // In the body's own style nothing was changed.
             if came != BODY.as_bytes() {
                 assert!(
-                    matches!(found, Some(Suspicion::Body(_))),
+                    matches!(found, Some(Diagnosis::Body(_))),
                     "{style:?}: {found:?}"
                 );
             }
@@ -299,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_was_passed_on_carelessly_is_told() {
+    fn a_mistake_in_the_secret_is_found() {
         for (key, word) in [
             ("whsec_a\n", "line end"),
             ("a", "without its prefix"),
@@ -307,17 +303,17 @@ mod tests {
         ] {
             let header = sign(&Secret::new(key.to_owned()), 1, b"x");
             let header = Header::parse(header.as_bytes()).unwrap();
-            match suspect(&[secret()], &header, b"x") {
-                Some(Suspicion::Secret(what)) => assert!(what.contains(word), "{what}"),
+            match diagnose(&[secret()], &header, b"x") {
+                Some(Diagnosis::Secret(what)) => assert!(what.contains(word), "{what}"),
                 other => panic!("{word}: {other:?}"),
             }
         }
     }
 
     #[test]
-    fn what_was_signed_with_another_secret_raises_no_suspicion() {
+    fn a_signature_of_another_secret_is_not_explained() {
         let header = sign(&Secret::new("other".to_owned()), 1, BODY.as_bytes());
         let header = Header::parse(header.as_bytes()).unwrap();
-        assert_eq!(suspect(&[secret()], &header, BODY.as_bytes()), None);
+        assert_eq!(diagnose(&[secret()], &header, BODY.as_bytes()), None);
     }
 }

@@ -1,34 +1,36 @@
-//! What a consumer says of itself: which events it handled how often, and where it takes its bookings to stand.
+//! The consumer's state from `--state-url`: how often it handled each event, and the status it has for each booking.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Check, Expect, Standing};
+use super::check::{Check, Expect, ExpectedStatus};
 
 /// The document at a consumer's `--state-url`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
-pub(crate) struct Ledger {
-    /// Event id → how often it was acted on.
+pub(crate) struct ConsumerState {
+    /// Event id → how often it was handled.
     events: BTreeMap<String, u64>,
-    /// Booking id → the status that the consumer goes by.
+    /// Booking id → the status that the consumer has for it.
     #[serde(default)]
     bookings: BTreeMap<String, String>,
 }
 
-impl Ledger {
+impl ConsumerState {
+    /// `None` if the text is not such a document.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
 
-    /// Whether everything that was to be handled has been, once at least: a consumer may answer first and act later.
+    /// Whether every event that should be handled was handled at least once. A consumer may answer first and handle the
+    /// event later.
     pub(crate) fn has_settled(&self, checks: &[Check]) -> bool {
         let due = expected(checks);
         due.iter()
             .all(|due| !due.once || self.events.contains_key(due.event))
     }
 
-    /// What it did wrong: the check's place, and a sentence.
+    /// What the consumer did wrong: the index of the check, and a sentence.
     pub(crate) fn faults(&self, checks: &[Check]) -> Vec<(usize, String)> {
         let mut faults = Vec::new();
         for due in expected(checks) {
@@ -41,23 +43,25 @@ impl Ledger {
                 }
                 _ => faults.push((
                     due.first,
-                    format!("{} was handled, though it is forged", due.event),
+                    format!("{} was handled, although it is forged", due.event),
                 )),
             }
         }
         for (place, check) in checks.iter().enumerate() {
-            let Some((id, standing)) = &check.booking else {
+            let Some((id, expected)) = &check.booking else {
                 continue;
             };
             let held = self.bookings.get(id).map_or("unknown", String::as_str);
-            let fault = match standing {
-                Standing::Known(status) if held != status => {
-                    format!("{id} is {status}, and the consumer holds it for {held}")
+            let fault = match expected {
+                ExpectedStatus::Known(status) if held != status => {
+                    format!("{id} is {status}, but the consumer has {held}")
                 }
-                Standing::Told { newest, outdated } if outdated.iter().any(|it| it == held) => {
+                ExpectedStatus::Invented { newest, outdated }
+                    if outdated.iter().any(|it| it == held) =>
+                {
                     format!(
-                        "the newest event of {id} says {newest}, and the consumer holds it for {held}: \
-                         it believed the one that came last"
+                        "the newest event of {id} says {newest}, but the consumer has {held}: \
+                         it believed the event that arrived last"
                     )
                 }
                 _ => continue,
@@ -67,31 +71,31 @@ impl Ledger {
         faults
     }
 
-    /// What it does not tell: the check's place, and a sentence.
-    pub(crate) fn silences(&self, checks: &[Check]) -> Vec<(usize, String)> {
+    /// What the state does not show: the index of the check, and a sentence.
+    pub(crate) fn unseen(&self, checks: &[Check]) -> Vec<(usize, String)> {
         let silent = checks.iter().enumerate().filter_map(|(place, check)| {
-            let (id, Standing::Told { newest, outdated }) = check.booking.as_ref()? else {
+            let (id, ExpectedStatus::Invented { newest, outdated }) = check.booking.as_ref()? else {
                 return None;
             };
             let held = self.bookings.get(id);
             let tells = held.is_some_and(|held| held == newest || outdated.contains(held));
             (!tells).then(|| (place, format!(
-                "whether the order misled it was not seen: its state holds no status of {id}, which is made up; \
-                 --booking names one of the service"
+                "could not check whether the order misled the consumer: its state has no status of {id}, an invented \
+                 booking; pass --booking to use one of the service"
             )))
         });
         silent.collect()
     }
 }
 
-/// How an event should end.
+/// How often an event should be handled.
 struct Due<'a> {
     event: &'a str,
-    /// Handled once; else not at all.
+    /// Once, or not at all.
     once: bool,
-    /// The check in which it was first to be taken, or first came at all.
+    /// The index of the check in which it should first be taken, or was first sent.
     first: usize,
-    /// The check that it came in last.
+    /// The index of the check in which it was last sent.
     last: usize,
 }
 
@@ -123,9 +127,9 @@ fn expected(checks: &[Check]) -> Vec<Due<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::webhook::drill::Delivery;
+    use crate::webhook::drill::check::Delivery;
 
-    fn check(deliveries: &[(&str, Expect)], booking: Option<(&str, Standing)>) -> Check {
+    fn check(deliveries: &[(&str, Expect)], booking: Option<(&str, ExpectedStatus)>) -> Check {
         let deliveries = deliveries.iter().map(|(id, expect)| Delivery {
             event_id: (*id).to_owned(),
             signature: None,
@@ -140,12 +144,12 @@ mod tests {
             why: "x",
             deliveries: deliveries.collect(),
             at_once: false,
-            booking: booking.map(|(id, standing)| (id.to_owned(), standing)),
+            booking: booking.map(|(id, expected)| (id.to_owned(), expected)),
         }
     }
 
     #[test]
-    fn a_ledger_shows_what_was_lost_doubled_believed_or_taken_from_a_hint() {
+    fn the_state_shows_what_was_lost_doubled_believed_or_taken_from_a_hint() {
         use Expect::{Refused, Taken};
         let checks = [
             check(&[("lost", Taken), ("fine", Taken)], None),
@@ -153,40 +157,40 @@ mod tests {
             check(&[("forged", Refused), ("poisoned", Refused)], None),
             check(
                 &[("poisoned", Taken), ("twice", Refused)],
-                Some(("bk", Standing::Known("confirmed".into()))),
+                Some(("bk", ExpectedStatus::Known("confirmed".into()))),
             ),
         ];
-        let ledger = Ledger::parse(
+        let state = ConsumerState::parse(
             r#"{"events": {"fine": 1, "twice": 2, "forged": 1, "own": 9}, "bookings": {"bk": "created"}}"#,
         )
         .unwrap();
-        let places: Vec<usize> = ledger
+        let places: Vec<usize> = state
             .faults(&checks)
             .iter()
             .map(|(place, _)| *place)
             .collect();
         assert_eq!(places, [0, 3, 2, 3, 3]);
-        assert!(!ledger.has_settled(&checks));
-        assert_eq!(Ledger::parse("[]"), None);
+        assert!(!state.has_settled(&checks));
+        assert_eq!(ConsumerState::parse("[]"), None);
     }
 
     #[test]
-    fn of_a_made_up_booking_an_outdated_status_is_a_fault_and_none_is_not_taken_for_a_good_one() {
-        let standing = Standing::Told {
+    fn for_an_invented_booking_an_outdated_status_is_a_fault_and_none_is_unseen() {
+        let expected = ExpectedStatus::Invented {
             newest: "confirmed".to_owned(),
             outdated: vec!["processing".to_owned()],
         };
-        let checks = [check(&[], Some(("bk", standing)))];
-        for (bookings, faults, silences) in [
+        let checks = [check(&[], Some(("bk", expected)))];
+        for (bookings, faults, unseen) in [
             (r#"{"bk": "confirmed"}"#, 0, 0),
             (r#"{"bk": "processing"}"#, 1, 0),
             (r#"{"bk": "seated"}"#, 0, 1),
             ("{}", 0, 1),
         ] {
-            let ledger = format!(r#"{{"events": {{}}, "bookings": {bookings}}}"#);
-            let ledger = Ledger::parse(&ledger).unwrap();
-            let found = (ledger.faults(&checks).len(), ledger.silences(&checks).len());
-            assert_eq!(found, (faults, silences), "{bookings}");
+            let state = format!(r#"{{"events": {{}}, "bookings": {bookings}}}"#);
+            let state = ConsumerState::parse(&state).unwrap();
+            let found = (state.faults(&checks).len(), state.unseen(&checks).len());
+            assert_eq!(found, (faults, unseen), "{bookings}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a listener tells while it runs, and what it has counted.
+//! What a running listener reports, and its totals.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,42 +8,44 @@ use tokio::sync::mpsc;
 use super::event::Event;
 use super::store::{Answer, State};
 
-/// The most that waits to be shown; a reader that stands still must not hold up what is received.
-const UNSHOWN: usize = 8192;
+/// Capacity of the channel to the terminal. When it is full, events are counted instead of queued, so that a slow
+/// reader does not delay deliveries.
+const CAPACITY: usize = 8192;
 
 /// Something that happened to a delivery.
 #[derive(Clone, Debug)]
-pub(crate) struct Notice {
+pub(crate) struct ListenerEvent {
     pub(crate) at: Timestamp,
-    /// `None` where it could not be told.
+    /// `None` if the event could not be read or its signature did not verify.
     pub(crate) event: Option<Event>,
-    pub(crate) what: What,
+    pub(crate) outcome: DeliveryOutcome,
 }
 
+/// What happened to it.
 #[derive(Clone, Debug)]
-pub(crate) enum What {
-    /// It is kept, and no app is to have it.
+pub(crate) enum DeliveryOutcome {
+    /// Stored; nothing is to be forwarded.
     Kept,
-    /// It waits until an earlier event of its booking, which failed, was taken.
+    /// Stored; an earlier event of the same booking failed and is forwarded first.
     HeldUp,
-    /// It was here already.
+    /// An event with this id was stored before.
     Duplicate,
-    /// It was not taken: why.
+    /// Not stored, for this reason.
     Refused(String),
-    /// The app was asked.
+    /// One attempt to forward it has ended.
     Forwarded {
         attempt: u32,
         answer: Answer,
         state: State,
         next_at: Option<Timestamp>,
     },
-    /// The deliveries' file could not be written.
+    /// The database could not be written, for this reason.
     Unwritten(String),
 }
 
-/// Where notices go, and what they add up to.
+/// Sends events to the terminal and counts them.
 pub(crate) struct Reporter {
-    notices: mpsc::Sender<Notice>,
+    events: mpsc::Sender<ListenerEvent>,
     counts: Counts,
 }
 
@@ -60,39 +62,41 @@ struct Counts {
 
 /// What a listener has counted.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sum {
-    /// Events that were new.
+pub(crate) struct Totals {
+    /// New events.
     pub(crate) received: u64,
     pub(crate) duplicates: u64,
     pub(crate) refused: u64,
-    /// Events that the app took.
+    /// Attempts that the app answered with 2xx.
     pub(crate) forwarded: u64,
     /// Attempts that the app did not answer with 2xx.
     pub(crate) failed: u64,
-    /// Events that were given up.
+    /// Events whose last attempt failed.
     pub(crate) abandoned: u64,
-    /// Lines that were not shown, because nobody read as fast.
+    /// Events that were not shown because the channel was full.
     pub(crate) unshown: u64,
 }
 
 impl Reporter {
-    pub(crate) fn new() -> (Self, mpsc::Receiver<Notice>) {
-        let (notices, shown) = mpsc::channel(UNSHOWN);
+    /// A reporter, and the receiver of its events.
+    pub(crate) fn new() -> (Self, mpsc::Receiver<ListenerEvent>) {
+        let (events, receiver) = mpsc::channel(CAPACITY);
         let counts = Counts::default();
-        (Reporter { notices, counts }, shown)
+        (Reporter { events, counts }, receiver)
     }
 
-    /// An event that was not here before.
+    /// Counts a new event.
     pub(super) fn count_received(&self) {
         add(&self.counts.received);
     }
 
-    pub(super) fn tell(&self, event: Option<Event>, what: What) {
+    /// Counts an outcome and sends it to the terminal; never waits.
+    pub(super) fn report(&self, event: Option<Event>, outcome: DeliveryOutcome) {
         let counts = &self.counts;
-        match &what {
-            What::Duplicate => add(&counts.duplicates),
-            What::Refused(_) => add(&counts.refused),
-            What::Forwarded { answer, state, .. } => {
+        match &outcome {
+            DeliveryOutcome::Duplicate => add(&counts.duplicates),
+            DeliveryOutcome::Refused(_) => add(&counts.refused),
+            DeliveryOutcome::Forwarded { answer, state, .. } => {
                 add(match answer.is_delivered() {
                     true => &counts.forwarded,
                     false => &counts.failed,
@@ -101,18 +105,20 @@ impl Reporter {
                     add(&counts.abandoned);
                 }
             }
-            What::Kept | What::HeldUp | What::Unwritten(_) => {}
+            DeliveryOutcome::Kept | DeliveryOutcome::HeldUp | DeliveryOutcome::Unwritten(_) => {}
         }
         let at = Timestamp::now();
-        if self.notices.try_send(Notice { at, event, what }).is_err() {
+        let event = ListenerEvent { at, event, outcome };
+        if self.events.try_send(event).is_err() {
             add(&counts.unshown);
         }
     }
 
-    pub(crate) fn sum(&self) -> Sum {
+    /// The totals so far.
+    pub(crate) fn totals(&self) -> Totals {
         let counts = &self.counts;
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Sum {
+        Totals {
             received: count(&counts.received),
             duplicates: count(&counts.duplicates),
             refused: count(&counts.refused),

@@ -1,6 +1,6 @@
-//! Other services' signatures, so that one of theirs is told by its name.
+//! Recognizes the signatures of other services.
 
-/// Headers that other services sign with, in lower case.
+/// Signature headers of other services, in lower case.
 const HEADERS: &[(&str, &str)] = &[
     ("stripe-signature", "Stripe"),
     ("x-hub-signature-256", "GitHub"),
@@ -12,14 +12,14 @@ const HEADERS: &[(&str, &str)] = &[
     ("x-twilio-signature", "Twilio"),
 ];
 
-/// Whose header this is.
+/// The service whose signature header this is.
 pub(crate) fn owner_of_header(name: &str) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
     let row = HEADERS.iter().find(|(header, _)| *header == name);
     row.map(|(_, owner)| *owner)
 }
 
-/// Whose scheme a value is of, as far as its form tells. Stripe's is the one of this service.
+/// The service whose signatures look like this value. Stripe's cannot be told from this service's own.
 pub(crate) fn owner_of_value(value: &str) -> Option<&'static str> {
     let value = value.trim();
     let hex = |text: &str, length: usize| {
@@ -43,7 +43,7 @@ pub(crate) fn owner_of_value(value: &str) -> Option<&'static str> {
     if after("v0=").is_some_and(|rest| hex(rest, 64)) {
         return Some("Slack");
     }
-    // Several stand beside each other with a blank between them.
+    // Svix separates several signatures with blanks.
     let mut signatures = value.split(' ').map(|it| it.strip_prefix("v1,"));
     if signatures.all(|it| it.is_some_and(base64)) {
         return Some("Svix");
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_of_another_service_is_told_by_its_form_and_one_of_this_is_none() {
+    fn a_value_of_another_service_is_recognized_and_one_of_this_is_not() {
         let hex = "0".repeat(64);
         let base64 = format!("{}=", "A/".repeat(21) + "B");
         for (value, owner) in [

@@ -1,12 +1,12 @@
-//! The ways in which JSON libraries write the same document: what becomes of a body that is parsed and written again.
+//! Writes JSON the way various libraries do, to find out which of them rewrote a body.
 
 use std::io::{self, Write};
 
 use serde_json::ser::Formatter;
 use serde_json::{Map, Value};
 
-/// The order in which an event and its summary name their fields ("Events", 4): an order that sorting loses.
-const ORDER_OF_EVENTS: &[&str] = &[
+/// The order of an event's fields ("Events", 4), to undo a sort.
+const EVENT_FIELDS: &[&str] = &[
     "id",
     "object",
     "type",
@@ -36,46 +36,46 @@ const ORDER_OF_EVENTS: &[&str] = &[
 
 /// The order of an object's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keys {
-    AsTheyAre,
-    AsInEvents,
+pub(in crate::webhook) enum KeyOrder {
+    Unchanged,
+    Event,
     Sorted,
 }
 
-/// The blanks between tokens.
+/// The whitespace between tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Blanks {
+pub(in crate::webhook) enum Whitespace {
     /// `{"a":1,"b":2}`
     None,
     /// `{"a": 1, "b": 2}`, as Python writes it.
     Spaced,
-    /// A member a line, each level indented by this.
+    /// One member per line, indented by this per level.
     Lines(&'static str),
 }
 
 /// One way to write JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Style {
-    pub(super) keys: Keys,
-    pub(super) blanks: Blanks,
-    /// Everything beyond ASCII as `\uXXXX`.
-    pub(super) ascii: bool,
-    /// `/` as `\/`, as PHP writes it.
-    pub(super) slashes: bool,
-    /// `<`, `>` and `&` as `\u003c` and so on, as Go writes them.
-    pub(super) markup: bool,
+pub(in crate::webhook) struct JsonStyle {
+    pub(in crate::webhook) keys: KeyOrder,
+    pub(in crate::webhook) whitespace: Whitespace,
+    /// Writes characters beyond ASCII as `\uXXXX`.
+    pub(in crate::webhook) ascii: bool,
+    /// Writes `/` as `\/`, as PHP does.
+    pub(in crate::webhook) slashes: bool,
+    /// Writes `<`, `>` and `&` as `\u003c` and so on, as Go does.
+    pub(in crate::webhook) markup: bool,
 }
 
-impl Style {
-    /// Every style that is known, the usual ones first.
-    pub(super) fn all() -> impl Iterator<Item = Style> {
-        let keys = [Keys::AsTheyAre, Keys::AsInEvents, Keys::Sorted];
-        let blanks = [
-            Blanks::None,
-            Blanks::Spaced,
-            Blanks::Lines("  "),
-            Blanks::Lines("    "),
-            Blanks::Lines("\t"),
+impl JsonStyle {
+    /// All styles, the usual ones first.
+    pub(in crate::webhook) fn all() -> impl Iterator<Item = JsonStyle> {
+        let keys = [KeyOrder::Unchanged, KeyOrder::Event, KeyOrder::Sorted];
+        let whitespace = [
+            Whitespace::None,
+            Whitespace::Spaced,
+            Whitespace::Lines("  "),
+            Whitespace::Lines("    "),
+            Whitespace::Lines("\t"),
         ];
         let escapes = [
             (false, false, false),
@@ -85,12 +85,12 @@ impl Style {
             (false, false, true),
         ];
         keys.into_iter().flat_map(move |keys| {
-            blanks.into_iter().flat_map(move |blanks| {
+            whitespace.into_iter().flat_map(move |whitespace| {
                 escapes
                     .into_iter()
-                    .map(move |(ascii, slashes, markup)| Style {
+                    .map(move |(ascii, slashes, markup)| JsonStyle {
                         keys,
-                        blanks,
+                        whitespace,
                         ascii,
                         slashes,
                         markup,
@@ -99,11 +99,11 @@ impl Style {
         })
     }
 
-    /// The document in this style; `None` where it cannot be written.
-    pub(super) fn write(self, document: &Value) -> Option<Vec<u8>> {
+    /// The document in this style; `None` if it cannot be serialized.
+    pub(in crate::webhook) fn write(self, document: &Value) -> Option<Vec<u8>> {
         let ordered;
         let document = match self.keys {
-            Keys::AsTheyAre => document,
+            KeyOrder::Unchanged => document,
             keys => {
                 ordered = in_order(document, keys);
                 &ordered
@@ -115,19 +115,19 @@ impl Style {
         Some(text)
     }
 
-    /// What the style is, in words.
-    pub(super) fn words(self) -> String {
-        let blanks = match self.blanks {
-            Blanks::None => "without blanks",
-            Blanks::Spaced => "with a blank after each comma and colon",
-            Blanks::Lines("\t") => "a member a line, indented by tabs",
-            Blanks::Lines("    ") => "a member a line, indented by 4",
-            Blanks::Lines(_) => "a member a line, indented by 2",
+    /// Describes the style, such as "without blanks, its keys sorted".
+    pub(in crate::webhook) fn describe(self) -> String {
+        let whitespace = match self.whitespace {
+            Whitespace::None => "without blanks",
+            Whitespace::Spaced => "with a blank after each comma and colon",
+            Whitespace::Lines("\t") => "a member a line, indented by tabs",
+            Whitespace::Lines("    ") => "a member a line, indented by 4",
+            Whitespace::Lines(_) => "a member a line, indented by 2",
         };
         let keys = match self.keys {
-            Keys::AsTheyAre => "",
-            Keys::AsInEvents => ", its keys in the service's order",
-            Keys::Sorted => ", its keys sorted",
+            KeyOrder::Unchanged => "",
+            KeyOrder::Event => ", its keys in the service's order",
+            KeyOrder::Sorted => ", its keys sorted",
         };
         let ascii = match self.ascii {
             true => ", non-ASCII text as \\u escapes",
@@ -141,20 +141,20 @@ impl Style {
             true => ", <, > and & as \\u003c, \\u003e and \\u0026",
             false => "",
         };
-        format!("{blanks}{keys}{ascii}{slashes}{markup}")
+        format!("{whitespace}{keys}{ascii}{slashes}{markup}")
     }
 }
 
-fn in_order(value: &Value, keys: Keys) -> Value {
+fn in_order(value: &Value, keys: KeyOrder) -> Value {
     match value {
         Value::Object(object) => {
             let mut members: Vec<(&String, &Value)> = object.iter().collect();
             match keys {
-                Keys::Sorted => members.sort_by_key(|(key, _)| *key),
-                // What has no place keeps its own, behind those that have one.
+                KeyOrder::Sorted => members.sort_by_key(|(key, _)| *key),
+                // Other keys follow in their own order.
                 _ => members.sort_by_key(|(key, _)| {
-                    let place = ORDER_OF_EVENTS.iter().position(|it| it == key);
-                    place.unwrap_or(ORDER_OF_EVENTS.len())
+                    let place = EVENT_FIELDS.iter().position(|it| it == key);
+                    place.unwrap_or(EVENT_FIELDS.len())
                 }),
             }
             let members = members
@@ -167,15 +167,15 @@ fn in_order(value: &Value, keys: Keys) -> Value {
     }
 }
 
-/// serde_json's serializer with the style's blanks and escapes.
+/// A [`Formatter`] with the style's whitespace and escapes.
 struct Writer {
-    style: Style,
+    style: JsonStyle,
     depth: usize,
     empty: bool,
 }
 
 impl Writer {
-    fn new(style: Style) -> Self {
+    fn new(style: JsonStyle) -> Self {
         Writer {
             style,
             depth: 0,
@@ -184,7 +184,7 @@ impl Writer {
     }
 
     fn new_line<W: ?Sized + Write>(&self, writer: &mut W) -> io::Result<()> {
-        if let Blanks::Lines(indent) = self.style.blanks {
+        if let Whitespace::Lines(indent) = self.style.whitespace {
             writer.write_all(b"\n")?;
             for _ in 0..self.depth {
                 writer.write_all(indent.as_bytes())?;
@@ -211,8 +211,8 @@ impl Writer {
 
     fn next<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
         if !first {
-            let comma: &[u8] = match self.style.blanks {
-                Blanks::Spaced => b", ",
+            let comma: &[u8] = match self.style.whitespace {
+                Whitespace::Spaced => b", ",
                 _ => b",",
             };
             writer.write_all(comma)?;
@@ -260,8 +260,8 @@ impl Formatter for Writer {
     }
 
     fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        writer.write_all(match self.style.blanks {
-            Blanks::None => b":",
+        writer.write_all(match self.style.whitespace {
+            Whitespace::None => b":",
             _ => b": ",
         })
     }
@@ -276,7 +276,7 @@ impl Formatter for Writer {
         writer: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
-        let Style {
+        let JsonStyle {
             ascii,
             slashes,
             markup,
@@ -307,10 +307,16 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn written(keys: Keys, blanks: Blanks, ascii: bool, slashes: bool, it: &Value) -> String {
-        let style = Style {
+    fn written(
+        keys: KeyOrder,
+        whitespace: Whitespace,
+        ascii: bool,
+        slashes: bool,
+        it: &Value,
+    ) -> String {
+        let style = JsonStyle {
             keys,
-            blanks,
+            whitespace,
             ascii,
             slashes,
             markup: false,
@@ -323,21 +329,21 @@ mod tests {
     #[test]
     fn a_document_is_written_as_other_libraries_write_it() {
         let document = json!({"b": [1, {}, []], "a": "é/🌿\n", "id": null});
-        let keep = Keys::AsTheyAre;
+        let keep = KeyOrder::Unchanged;
         assert_eq!(
-            written(keep, Blanks::Spaced, true, false, &document),
+            written(keep, Whitespace::Spaced, true, false, &document),
             r#"{"b": [1, {}, []], "a": "\u00e9/\ud83c\udf3f\n", "id": null}"#
         );
         assert_eq!(
-            written(keep, Blanks::Lines("  "), false, false, &document),
+            written(keep, Whitespace::Lines("  "), false, false, &document),
             "{\n  \"b\": [\n    1,\n    {},\n    []\n  ],\n  \"a\": \"é/🌿\\n\",\n  \"id\": null\n}"
         );
         assert_eq!(
-            written(Keys::Sorted, Blanks::None, true, true, &document),
+            written(KeyOrder::Sorted, Whitespace::None, true, true, &document),
             r#"{"a":"\u00e9\/\ud83c\udf3f\n","b":[1,{},[]],"id":null}"#
         );
         assert_eq!(
-            written(Keys::AsInEvents, Blanks::None, false, false, &document),
+            written(KeyOrder::Event, Whitespace::None, false, false, &document),
             r#"{"id":null,"b":[1,{},[]],"a":"é/🌿\n"}"#
         );
     }
@@ -345,7 +351,7 @@ mod tests {
     // Go: json.Marshal(document).
     #[test]
     fn markup_is_escaped_as_go_escapes_it() {
-        let go = Style::all().find(|style| style.markup).unwrap();
+        let go = JsonStyle::all().find(|style| style.markup).unwrap();
         let written = go.write(&json!({"a": "<é>&\u{2028}"})).unwrap();
         assert_eq!(
             String::from_utf8(written).unwrap(),

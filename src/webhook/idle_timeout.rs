@@ -1,4 +1,4 @@
-//! Connections that end by themselves where a request does not come in.
+//! TCP connections that time out while they wait for a request.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,51 +13,51 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// How long a connection may say nothing: longer than clients keep one that is not in use.
+/// How long a connection may stay idle between requests: longer than clients keep one in their pool.
 const IDLE: Duration = Duration::from_secs(120);
-/// How long a request may take to come in, from its first byte: as long as the service waits for an answer.
-const ON_ITS_WAY: Duration = Duration::from_secs(10);
+/// How long a request may take to arrive, from its first byte: as long as the service waits for an answer.
+const REQUEST: Duration = Duration::from_secs(10);
 
-/// How the answer begins that asks a client for the body which it announced with `Expect: 100-continue`.
+/// The start of the interim response to `Expect: 100-continue`, after which the request's body follows.
 const CONTINUE: &[u8] = b"HTTP/1.1 100 ";
 
-/// Accepts connections of limited patience.
-pub(super) struct Door(pub(super) TcpListener);
+/// Accepts connections as [`TimeoutStream`]s.
+pub(super) struct TimeoutListener(pub(super) TcpListener);
 
-/// A connection.
-pub(super) struct Line {
+/// A connection whose reads fail with `TimedOut` when a request does not arrive in time.
+pub(super) struct TimeoutStream {
     stream: TcpStream,
-    heard: Heard,
+    received: RequestReceived,
     /// Whether the first byte of a request was read.
     is_begun: bool,
-    patience: Pin<Box<Sleep>>,
+    deadline: Pin<Box<Sleep>>,
 }
 
-/// Told once a request is in: however long its answer takes, nothing more is awaited until then.
+/// A flag that the handler sets once it has read a request; the timeout is suspended until the answer is written.
 #[derive(Clone, Default)]
-pub(super) struct Heard(Arc<AtomicBool>);
+pub(super) struct RequestReceived(Arc<AtomicBool>);
 
-impl Heard {
-    pub(super) fn hear(&self) {
+impl RequestReceived {
+    pub(super) fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-impl Listener for Door {
-    type Io = Line;
+impl Listener for TimeoutListener {
+    type Io = TimeoutStream;
     type Addr = SocketAddr;
 
-    async fn accept(&mut self) -> (Line, SocketAddr) {
+    async fn accept(&mut self) -> (TimeoutStream, SocketAddr) {
         let (stream, address) = Listener::accept(&mut self.0).await;
-        // Where it cannot be set, an answer may wait for an acknowledgement.
+        // On failure answers are only slower: they may wait for an acknowledgement.
         let _ = stream.set_nodelay(true);
-        let line = Line {
+        let stream = TimeoutStream {
             stream,
-            heard: Heard::default(),
+            received: RequestReceived::default(),
             is_begun: false,
-            patience: Box::pin(sleep(IDLE)),
+            deadline: Box::pin(sleep(IDLE)),
         };
-        (line, address)
+        (stream, address)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -65,33 +65,33 @@ impl Listener for Door {
     }
 }
 
-impl Line {
-    /// What is told once a request of this connection is in.
-    pub(super) fn handle(&self) -> Heard {
-        self.heard.clone()
+impl TimeoutStream {
+    /// The flag to set when a request of this connection was read.
+    pub(super) fn handle(&self) -> RequestReceived {
+        self.received.clone()
     }
 
-    fn wait(&mut self, patience: Duration) {
-        self.patience.as_mut().reset(Instant::now() + patience);
+    fn expire_in(&mut self, timeout: Duration) {
+        self.deadline.as_mut().reset(Instant::now() + timeout);
     }
 }
 
-impl AsyncRead for Line {
+impl AsyncRead for TimeoutStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         match Pin::new(&mut self.stream).poll_read(context, buffer) {
-            Poll::Pending if self.heard.0.load(Ordering::Relaxed) => Poll::Pending,
+            Poll::Pending if self.received.0.load(Ordering::Relaxed) => Poll::Pending,
             Poll::Pending => {
-                ready!(self.patience.as_mut().poll(context));
+                ready!(self.deadline.as_mut().poll(context));
                 Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
             }
             read => {
                 if !self.is_begun {
                     self.is_begun = true;
-                    self.wait(ON_ITS_WAY);
+                    self.expire_in(REQUEST);
                 }
                 read
             }
@@ -99,7 +99,7 @@ impl AsyncRead for Line {
     }
 }
 
-impl AsyncWrite for Line {
+impl AsyncWrite for TimeoutStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -107,12 +107,12 @@ impl AsyncWrite for Line {
     ) -> Poll<io::Result<usize>> {
         let written = ready!(Pin::new(&mut self.stream).poll_write(context, bytes))?;
         if bytes.starts_with(CONTINUE) {
-            // The request is still coming in.
+            // The request is still arriving.
             return Poll::Ready(Ok(written));
         }
-        self.heard.0.store(false, Ordering::Relaxed);
+        self.received.0.store(false, Ordering::Relaxed);
         self.is_begun = false;
-        self.wait(IDLE);
+        self.expire_in(IDLE);
         Poll::Ready(Ok(written))
     }
 

@@ -1,4 +1,4 @@
-//! Events made on purpose: well-formed, of any kind, for a real booking or a made-up one ("Events", 2 and 4).
+//! Sample events of any kind, for a real or an invented booking ("Events", 2 and 4).
 
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::adapter::Dialect;
 
-/// The event kinds that there are ("Events", 2).
+/// The kinds of events ("Events", 2).
 pub(crate) const KINDS: [&str; 7] = [
     "booking.created",
     "booking.requires_action",
@@ -17,8 +17,8 @@ pub(crate) const KINDS: [&str; 7] = [
     "booking.modified",
 ];
 
-/// What a booking's summary may hold; what is not always there comes last.
-const SUMMARY: [&str; 8] = [
+/// The fields of a booking's summary; the optional ones come last.
+const SUMMARY_FIELDS: [&str; 8] = [
     "id",
     "object",
     "status",
@@ -29,8 +29,8 @@ const SUMMARY: [&str; 8] = [
     "last_modification",
 ];
 
-/// What `next_action` may hold beside its kind, whatever that is.
-const ACTION: [&str; 8] = [
+/// The fields of `next_action` of any type, without the type itself.
+const ACTION_FIELDS: [&str; 8] = [
     "message",
     "channel",
     "sent_to",
@@ -41,23 +41,23 @@ const ACTION: [&str; 8] = [
     "expires_at",
 ];
 
-/// What its `psp_request` holds where the sandbox asks for a payment.
-const REQUEST: [&str; 4] = ["approval_id", "merchant", "amount", "currency"];
+/// The fields of its `psp_request` in the sandbox.
+const PAYMENT_FIELDS: [&str; 4] = ["approval_id", "merchant", "amount", "currency"];
 
-/// What a modification may change, and `last_modification` tells.
-const CHANGES: [&str; 3] = ["datetime", "party_size", "seating_preference"];
+/// The fields of a booking that can be modified, as in `last_modification.changes`.
+const MODIFIABLE_FIELDS: [&str; 3] = ["datetime", "party_size", "seating_preference"];
 
-/// An event as it is posted.
+/// An event to post.
 #[derive(Clone, Debug)]
-pub(crate) struct Specimen {
+pub(crate) struct SampleEvent {
     document: Value,
     id_field: String,
     type_field: String,
     action_field: String,
 }
 
-impl Specimen {
-    /// An event of this kind about a booking's summary.
+impl SampleEvent {
+    /// An event of this kind about a booking, given its summary.
     pub(crate) fn new(kind: &str, summary: Value, dialect: &Dialect, now: Timestamp) -> Self {
         let mut event = Map::new();
         event.insert(dialect.event_id_field.clone(), json!(new_id("evt")));
@@ -65,7 +65,7 @@ impl Specimen {
         event.insert(dialect.event_type_field.clone(), json!(kind));
         event.insert("created_at".to_owned(), json!(now.to_string()));
         event.insert("data".to_owned(), json!({ "object": summary }));
-        Specimen {
+        SampleEvent {
             document: event.into(),
             id_field: dialect.event_id_field.clone(),
             type_field: dialect.event_type_field.clone(),
@@ -73,26 +73,27 @@ impl Specimen {
         }
     }
 
-    /// One about a booking that there is not.
-    pub(crate) fn made_up(kind: &str, dialect: &Dialect, now: Timestamp) -> Self {
-        Specimen::new(kind, made_up_summary(kind, dialect, now), dialect, now)
+    /// An event about an invented booking.
+    pub(crate) fn invented(kind: &str, dialect: &Dialect, now: Timestamp) -> Self {
+        SampleEvent::new(kind, invented_summary(kind, dialect, now), dialect, now)
     }
 
+    /// The event as JSON.
     pub(crate) fn document(&self) -> &Value {
         &self.document
     }
 
-    /// The event's id, where it is text.
+    /// The event's id; empty if it was set to something else than a string.
     pub(crate) fn id(&self) -> &str {
         self.document[&self.id_field].as_str().unwrap_or_default()
     }
 
-    /// The body as the service writes it: one line.
+    /// The body as the service sends it: compact JSON.
     pub(crate) fn body(&self) -> Vec<u8> {
         self.document.to_string().into_bytes()
     }
 
-    /// Sets the field at a path such as `data.object.status`. The error lists the paths that there are.
+    /// Sets the field at a path such as `data.object.status`. The error lists the valid paths.
     pub(crate) fn set(&mut self, path: &str, value: Value) -> Result<(), String> {
         let known = self.paths();
         if !known.iter().any(|it| it == path) {
@@ -109,7 +110,7 @@ impl Specimen {
         Ok(())
     }
 
-    /// Every path that an event has, or may have.
+    /// The paths of all fields that the event has or may have.
     fn paths(&self) -> Vec<String> {
         let mut paths = vec![
             self.id_field.clone(),
@@ -117,18 +118,18 @@ impl Specimen {
             self.type_field.clone(),
             "created_at".to_owned(),
         ];
-        paths.extend(SUMMARY.map(|field| format!("data.object.{field}")));
+        paths.extend(SUMMARY_FIELDS.map(|field| format!("data.object.{field}")));
         let action = "data.object.next_action";
         paths.push(format!("{action}.{}", self.action_field));
-        paths.extend(ACTION.map(|field| format!("{action}.{field}")));
-        paths.extend(REQUEST.map(|field| format!("{action}.psp_request.{field}")));
+        paths.extend(ACTION_FIELDS.map(|field| format!("{action}.{field}")));
+        paths.extend(PAYMENT_FIELDS.map(|field| format!("{action}.psp_request.{field}")));
         let modification = "data.object.last_modification";
         paths.extend(["at", "changes"].map(|field| format!("{modification}.{field}")));
-        for field in CHANGES {
+        for field in MODIFIABLE_FIELDS {
             let path = format!("{modification}.changes.{field}");
             paths.extend(["", ".from", ".to"].map(|end| format!("{path}{end}")));
         }
-        // What is there may be changed, too: a real booking's action has more.
+        // A real booking's action may have further fields.
         let mut inner = Vec::new();
         for path in [action, modification] {
             let field = path.rsplit('.').next().unwrap_or_default();
@@ -148,16 +149,16 @@ fn collect(value: &Value, path: &str, paths: &mut Vec<String>) {
     }
 }
 
-/// The summary of a booking's document: the fields that an event repeats, in its order.
+/// The summary of a booking in an event: some of its fields, in the order of [`SUMMARY_FIELDS`].
 pub(crate) fn summary_of(booking: &Value) -> Value {
-    let fields = SUMMARY.iter().filter_map(|field| {
+    let fields = SUMMARY_FIELDS.iter().filter_map(|field| {
         let value = booking.get(field)?;
         Some(((*field).to_owned(), value.clone()))
     });
     Value::Object(fields.collect())
 }
 
-/// The status that a booking has when this is reported; a modified one stays confirmed.
+/// The status of a booking in an event of this kind; a modified booking stays confirmed.
 pub(crate) fn status_of(kind: &str) -> &str {
     match kind.strip_prefix("booking.") {
         Some("created") => "processing",
@@ -167,7 +168,7 @@ pub(crate) fn status_of(kind: &str) -> &str {
     }
 }
 
-fn made_up_summary(kind: &str, dialect: &Dialect, now: Timestamp) -> Value {
+fn invented_summary(kind: &str, dialect: &Dialect, now: Timestamp) -> Value {
     let mut summary = json!({
         "id": new_id("bk"),
         "object": "booking",
@@ -200,7 +201,7 @@ fn made_up_summary(kind: &str, dialect: &Dialect, now: Timestamp) -> Value {
     summary
 }
 
-/// An id that no other has, later ones behind earlier ones.
+/// A unique id; later ids sort after earlier ones.
 pub(crate) fn new_id(prefix: &str) -> String {
     format!("{prefix}_{}", Uuid::now_v7().simple())
 }
@@ -209,20 +210,22 @@ pub(crate) fn new_id(prefix: &str) -> String {
 mod tests {
     use super::*;
 
-    fn made_up(kind: &str) -> Specimen {
-        Specimen::made_up(kind, &Dialect::default(), Timestamp::UNIX_EPOCH)
+    fn invented(kind: &str) -> SampleEvent {
+        SampleEvent::invented(kind, &Dialect::default(), Timestamp::UNIX_EPOCH)
     }
 
     #[test]
     fn an_event_has_the_fields_of_the_specification_and_no_other() {
         for kind in KINDS {
-            let event = made_up(kind);
+            let event = invented(kind);
             let document = event.document();
             assert_eq!(document["type"], kind);
             assert!(event.id().starts_with("evt_"));
             let summary = document["data"]["object"].as_object().unwrap();
             assert!(
-                summary.keys().all(|key| SUMMARY.contains(&key.as_str())),
+                summary
+                    .keys()
+                    .all(|key| SUMMARY_FIELDS.contains(&key.as_str())),
                 "{kind}"
             );
             assert_eq!(summary["status"], status_of(kind));
@@ -231,7 +234,7 @@ mod tests {
 
     #[test]
     fn fields_are_set_by_their_paths_and_unknown_paths_are_refused_with_the_known_ones() {
-        let mut event = made_up("booking.requires_action");
+        let mut event = invented("booking.requires_action");
         for path in [
             "id",
             "data.object.status",
@@ -262,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_booking_is_summed_up_in_the_fields_of_events() {
+    fn a_summary_has_the_fields_of_events() {
         let booking = json!({"venue_id": "v", "status": "failed", "error_code": "e", "id": "bk"});
         assert_eq!(
             summary_of(&booking).to_string(),

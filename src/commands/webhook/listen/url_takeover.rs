@@ -1,0 +1,105 @@
+//! Setting the listener as a sandbox's webhook URL while it runs.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::{sleep, timeout};
+
+use crate::app::Context;
+use crate::client::Call;
+use crate::outcome::{Error, Result};
+use crate::webhook::{Registration, Store};
+
+/// How long restoring the URL may take: Ctrl-C ends the process within 200 ms.
+const RESTORE_TIMEOUT: Duration = Duration::from_millis(150);
+
+/// How often the settings are checked.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// A sandbox's webhook URL that is set to the listener.
+pub(super) struct UrlTakeover(Registration);
+
+impl UrlTakeover {
+    /// Sets the webhook URL to `url`; `None` if the service is not a sandbox, whose URL is set in its dashboard.
+    pub(super) async fn take(context: &Context, store: &Store, url: &str) -> Result<Option<Self>> {
+        if !context.is_sandbox().await {
+            return Ok(None);
+        }
+        let left = store.registration().await?;
+        let registration = Registration::new(url.to_owned(), current_url(context).await?, left);
+        // Stored first, so that after a crash the next listener knows which URL to restore.
+        store.remember_registration(registration.clone()).await?;
+        set_url(context, Some(url)).await?;
+        Ok(Some(UrlTakeover(registration)))
+    }
+
+    /// Sets the URL again whenever the sandbox has none, as after a reset. A URL that somebody else sets stays, and is
+    /// reported once. Never returns.
+    pub(super) async fn keep(&self, context: &Context) -> Infallible {
+        let ours = &self.0.ours;
+        let mut known = ours.clone();
+        loop {
+            sleep(CHECK_INTERVAL).await;
+            // A sandbox that cannot be reached may come back.
+            let Ok(url) = current_url(context).await else {
+                continue;
+            };
+            match url {
+                None if set_url(context, Some(ours)).await.is_ok() => {
+                    context
+                        .out
+                        .note("the sandbox was reset: it delivers to this listener again");
+                    known.clone_from(ours);
+                }
+                Some(url) if url != known => {
+                    context.out.note(&match url == *ours {
+                        true => "the sandbox delivers to this listener again".to_owned(),
+                        false => format!(
+                            "the sandbox delivers to {url} now, and not to this listener: somebody else has set it"
+                        ),
+                    });
+                    known = url;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Restores the previous URL, unless somebody has set another one since.
+    pub(super) async fn restore(self, context: &Context, store: &Store) {
+        let Registration { ours, previous } = &self.0;
+        let restored = async {
+            match current_url(context).await? {
+                Some(url) if url == *ours => set_url(context, previous.as_deref()).await?,
+                Some(url) => {
+                    if let Some(previous) = previous.as_ref().filter(|it| **it != url) {
+                        context.out.note(&format!(
+                            "the organization's webhook URL is {url} now; before this listener it was {previous}"
+                        ));
+                    }
+                }
+                None => {}
+            }
+            store.forget_registration().await.map_err(Error::from)
+        };
+        if !matches!(timeout(RESTORE_TIMEOUT, restored).await, Ok(Ok(()))) {
+            let url = previous.as_deref().unwrap_or("null");
+            context.out.warn(&format!(
+                "the organization's webhook URL is still {ours}; restore it with: \
+                 bookctl sandbox organization -F webhook_url={url}"
+            ));
+        }
+    }
+}
+
+async fn current_url(context: &Context) -> Result<Option<String>> {
+    let settings = context.read(Call::get("/sandbox/organization")).await?;
+    Ok(settings.document.str("webhook_url").map(str::to_owned))
+}
+
+async fn set_url(context: &Context, url: Option<&str>) -> Result<()> {
+    let settings = json!({ "webhook_url": url });
+    let call = Call::put("/sandbox/organization", settings);
+    context.read(call).await.map(drop)
+}
