@@ -51,7 +51,7 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
     for argument in &arguments {
         let argument = argument.to_string_lossy();
         let value = argument.split_once('=').map(|(_, value)| value);
-        secrets::conceal_if_key(value.unwrap_or(&argument));
+        secrets::register_if_key(value.unwrap_or(&argument));
     }
     let environment = Environment::read(variable);
     if let Some(shell) = completion::asking(&arguments, &environment) {
@@ -100,7 +100,7 @@ async fn run_until_interrupted(mut setup: Setup, command: cli::Command) -> Resul
     if command.needs_no_service() {
         return unless_interrupted(commands::run_with_setup(setup, command)).await;
     }
-    setup.wishes.any_key_will_do = command.needs_no_key();
+    setup.options.accepts_any_key = command.needs_no_key();
     let context = match command.does_without_service() {
         true => Context::without_need(setup)?,
         false => Context::new(setup)?,

@@ -12,7 +12,7 @@ use crate::commands;
 pub(crate) use crate::commands::Command;
 use crate::config::Environment;
 use crate::outcome::{Error, Exit};
-use crate::secrets::conceal;
+use crate::secrets::register_secret;
 use crate::terminal::output::{ColorChoice, Format, Output, Terminals};
 
 /// Search, book, pause, answer: a booking service from the command line, and the whole service as an offline
@@ -140,7 +140,7 @@ pub(crate) fn report_usage(
             .print_help(&error.render())
             .map_or_else(|error| error.exit, |()| Exit::Done);
     }
-    conceal_secrets(arguments);
+    register_secret_arguments(arguments);
     let format = if wants_json {
         Format::Json
     } else {
@@ -169,14 +169,14 @@ const SECRET_FLAGS: &[&str] = &[
 ];
 
 /// clap repeats the arguments that do not fit: those that are secrets are not shown.
-fn conceal_secrets(arguments: &[OsString]) {
+fn register_secret_arguments(arguments: &[OsString]) {
     let arguments: Vec<_> = arguments.iter().map(|it| it.to_string_lossy()).collect();
     let takes_a_code = arguments
         .iter()
         .any(|it| it == "continue" || it == "verify");
     for (place, argument) in arguments.iter().enumerate() {
         if takes_a_code && argument.bytes().all(|byte| byte.is_ascii_digit()) {
-            conceal(argument);
+            register_secret(argument);
         }
         let (flag, value) = match argument.split_once('=') {
             Some((flag, value)) => (flag, Some(value)),
@@ -188,7 +188,7 @@ fn conceal_secrets(arguments: &[OsString]) {
         if let Some(value) =
             value.filter(|value| SECRET_FLAGS.contains(&flag) && !value.starts_with("--"))
         {
-            conceal(value);
+            register_secret(value);
         }
     }
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::file::ConfigFile;
-use super::target::{BaseUrl, SANDBOX_PROFILE};
+use super::base_url::BaseUrl;
+use super::file::{ConfigFile, SANDBOX_PROFILE};
 use crate::outcome::{Error, Result, reason};
 use crate::platform::{ownership, private_file};
 

@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
-use super::{BaseUrl, SANDBOX_PROFILE};
+use super::base_url::BaseUrl;
 use crate::adapter::Dialect;
 use crate::model::retention::Retention;
 use crate::outcome::{Error, Result, reason};
 use crate::platform::{ownership, private_file};
+
+/// The profile name that always means the embedded sandbox.
+pub(crate) const SANDBOX_PROFILE: &str = "sandbox";
 
 /// The whole file. Keys that nobody knows are refused: a typo must not silently mean the default.
 #[derive(Debug, Default, Deserialize)]

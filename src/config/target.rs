@@ -2,28 +2,24 @@
 
 use std::path::PathBuf;
 
-use reqwest::Url;
-
-use super::file::ConfigFile;
+use super::base_url::BaseUrl;
+use super::file::{ConfigFile, SANDBOX_PROFILE};
 use super::{Environment, Paths};
 use crate::adapter::Dialect;
 use crate::model::retention::Retention;
 use crate::outcome::{Error, Result};
 use crate::secrets::{Account, Secret};
 
-/// The profile name that always means the embedded sandbox.
-pub(crate) const SANDBOX_PROFILE: &str = "sandbox";
-
 /// What the command line says about the service.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wishes {
+pub(crate) struct TargetOptions {
     pub(crate) profile: Option<String>,
     pub(crate) no_sandbox: bool,
     /// Whether the command can do its work where no service is configured: it is then given an embedded sandbox
     /// that it does not open.
-    pub(crate) does_without: bool,
+    pub(crate) service_optional: bool,
     /// Whether the command is about a sandbox and no key, so that one that is for nobody is no reason to refuse it.
-    pub(crate) any_key_will_do: bool,
+    pub(crate) accepts_any_key: bool,
 }
 
 /// The service that a command talks to.
@@ -118,80 +114,20 @@ impl Target {
     }
 }
 
-/// A checked base address: https, or http on loopback; no user, no query, no fragment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BaseUrl(Url);
-
-impl BaseUrl {
-    pub(crate) fn parse(text: &str, source: &str) -> Result<Self> {
-        let refuse = |why: &str| {
-            // The text itself is not shown: it may hold a password or a key.
-            Error::config(format!("{source} {why}"))
-                .hint("a base URL looks like https://api.example.com, or http://127.0.0.1:8080 on this machine")
-        };
-        let url = Url::parse(text.trim()).map_err(|_| refuse("is not an address"))?;
-        let host = url.host_str().unwrap_or_default();
-        if !matches!(url.scheme(), "http" | "https") || host.is_empty() {
-            return Err(refuse("is not an http address"));
-        }
-        if !url.username().is_empty() || url.password().is_some() {
-            // The text itself is not shown: it holds a password.
-            return Err(
-                Error::config(format!("{source} must not carry a user or a password"))
-                    .hint("a key is stored by `bookctl auth login`, or given in BOOKCTL_API_KEY"),
-            );
-        }
-        if url.query().is_some() || url.fragment().is_some() {
-            return Err(refuse("must not carry a query or a fragment"));
-        }
-        if url.scheme() == "http" && !is_loopback(&url) {
-            return Err(refuse(
-                "must be https: an API key would travel in the clear",
-            ));
-        }
-        Ok(BaseUrl(url))
-    }
-
-    pub(crate) fn is_loopback(&self) -> bool {
-        is_loopback(&self.0)
-    }
-
-    pub(crate) fn is_https(&self) -> bool {
-        self.0.scheme() == "https"
-    }
-
-    /// Scheme, host and port.
-    pub(crate) fn origin(&self) -> String {
-        self.0.origin().ascii_serialization()
-    }
-
-    /// The address of `path`, whose segments are encoded already.
-    pub(crate) fn join(&self, path: &str) -> String {
-        format!("{}{path}", self.0.as_str().trim_end_matches('/'))
-    }
-}
-
-/// Whether an address is of this machine alone.
-pub(crate) fn is_loopback(url: &Url) -> bool {
-    // `host()` of the `url` crate is not re-exported by name; its text is enough: addresses are normalised.
-    match url.host_str().unwrap_or_default() {
-        "localhost" | "[::1]" => true,
-        host => host
-            .parse::<std::net::Ipv4Addr>()
-            .is_ok_and(|address| address.is_loopback()),
-    }
-}
-
 /// Decides which service is meant. A flag beats the environment, the environment beats the file.
-pub(crate) fn resolve(wishes: &Wishes, environment: &Environment, paths: &Paths) -> Result<Target> {
-    let no_sandbox = wishes.no_sandbox || Environment::on(environment.no_sandbox.as_ref());
+pub(crate) fn resolve(
+    options: &TargetOptions,
+    environment: &Environment,
+    paths: &Paths,
+) -> Result<Target> {
+    let no_sandbox = options.no_sandbox || Environment::on(environment.no_sandbox.as_ref());
     let env_profile = Environment::text(environment.profile.as_ref());
     let env_url = Environment::text(environment.base_url.as_ref());
     let env_key = Environment::text(environment.api_key.as_ref()).map(Secret::new);
     let file = ConfigFile::read(&paths.config_file)?;
 
-    let named = wishes.profile.clone().or(env_profile);
-    let url_is_overridden = wishes.profile.is_none() && env_url.is_some();
+    let named = options.profile.clone().or(env_profile);
+    let url_is_overridden = options.profile.is_none() && env_url.is_some();
     let name = named.clone().or_else(|| {
         // An address from the environment is a service of its own, not the file's default one.
         if env_url.is_some() {
@@ -203,7 +139,7 @@ pub(crate) fn resolve(wishes: &Wishes, environment: &Environment, paths: &Paths)
 
     // A default profile in the file is a service by choice: a person named it there.
     let is_for_nobody = env_key.is_some() && env_url.is_none() && name.is_none();
-    if is_for_nobody && !wishes.does_without && !wishes.any_key_will_do {
+    if is_for_nobody && !options.service_optional && !options.accepts_any_key {
         return Err(Error::config(
             "BOOKCTL_API_KEY is set, but neither BOOKCTL_BASE_URL nor a profile says which service it is for",
         )
@@ -227,7 +163,7 @@ pub(crate) fn resolve(wishes: &Wishes, environment: &Environment, paths: &Paths)
         None => None,
     };
     let Some(base_url) = base_url else {
-        if no_sandbox && !wishes.does_without {
+        if no_sandbox && !options.service_optional {
             return Err(Error::config(
                 "no service is configured, and the embedded sandbox is refused by --no-sandbox",
             )
@@ -281,11 +217,11 @@ mod tests {
                 .find(|(key, _)| *key == name)
                 .map(|(_, value)| value.into())
         });
-        let wishes = Wishes {
+        let options = TargetOptions {
             profile: flag.map(str::to_owned),
-            ..Wishes::default()
+            ..TargetOptions::default()
         };
-        resolve(&wishes, &environment, &Paths::find(&environment).unwrap())
+        resolve(&options, &environment, &Paths::find(&environment).unwrap())
     }
 
     fn remote(target: Result<Target>) -> Service {
@@ -388,33 +324,5 @@ mod tests {
                 ..
             }
         ));
-    }
-
-    #[test]
-    fn a_base_url_is_https_unless_it_is_this_machine() {
-        for good in [
-            "https://a.example/base/",
-            "http://localhost:1",
-            "http://127.0.0.9",
-            "http://[::1]:80",
-        ] {
-            assert!(BaseUrl::parse(good, "it").is_ok(), "{good}");
-        }
-        for bad in [
-            "http://a.example",
-            "ftp://a",
-            "a.example",
-            "https://u:p@a.example",
-            "https://a.example/?x=1",
-            "",
-        ] {
-            assert!(BaseUrl::parse(bad, "it").is_err(), "{bad}");
-        }
-        assert_eq!(
-            BaseUrl::parse("https://a.example/base/", "it")
-                .unwrap()
-                .join("/v1/"),
-            "https://a.example/base/v1/"
-        );
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::lenient::mended;
+use super::lenient::to_strict;
 
 /// What the service sent, never narrowed: unknown fields, key order and number spellings are kept.
 #[derive(Clone, Debug)]
@@ -19,8 +19,8 @@ impl Document {
             text = unmarked.to_owned();
         }
         let value = serde_json::from_str(&text).or_else(|error| {
-            let mended = mended(&text);
-            serde_json::from_str(&mended).map_err(|_| error)
+            let strict = to_strict(&text);
+            serde_json::from_str(&strict).map_err(|_| error)
         })?;
         Ok(Document { text, value })
     }

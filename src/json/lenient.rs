@@ -4,7 +4,7 @@
 
 /// What a strict reader can read of it: the same document, the two oddities replaced as jq does. What else is no
 /// JSON stays none.
-pub(super) fn mended(text: &str) -> String {
+pub(super) fn to_strict(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -98,7 +98,7 @@ mod tests {
             (r#""\\ud83d \" \ud83""#, r#""\\ud83d \" \ud83""#),
             ("\"é\\", "\"é\\"),
         ] {
-            assert_eq!(mended(text), read);
+            assert_eq!(to_strict(text), read);
         }
     }
 
@@ -106,7 +106,7 @@ mod tests {
         #[test]
         fn what_a_strict_reader_takes_stays_as_it_is(value in arbitrary::json()) {
             let text = value.to_string();
-            prop_assert_eq!(mended(&text), text);
+            prop_assert_eq!(to_strict(&text), text);
         }
 
         #[test]
@@ -114,7 +114,7 @@ mod tests {
             units in prop::collection::vec(prop_oneof![0xd700u16..0xe100, any::<u16>()], 0..8),
         ) {
             let escapes: String = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
-            let read = mended(&format!("[\"{escapes}\"]"));
+            let read = to_strict(&format!("[\"{escapes}\"]"));
             prop_assert!(serde_json::from_str::<serde_json::Value>(&read).is_ok(), "{}", read);
         }
 
@@ -122,7 +122,7 @@ mod tests {
         fn what_is_no_json_is_none_afterwards_either(text in arbitrary::made_of(&["\"", "\\", "\\u", "d8", "00", "1e999", "[", ",", "é", "-"])) {
             let strict = |text: &str| serde_json::from_str::<serde_json::Value>(text).is_ok();
             // Mending does nothing to what is whole, and never fails.
-            prop_assert!(!strict(&text) || mended(&text) == text);
+            prop_assert!(!strict(&text) || to_strict(&text) == text);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::typed::{ParseError, Problem, Token, normal, quotable, tokens};
+use super::input_tokens::{ParseError, Problem, Token, normal, quotable, tokens};
 
 const EXAMPLE: &str = "e.g. `90s`, `2m` or `1h30m`";
 /// A wait that outlasts every deadline of the service many times over is a slip of the finger.

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 
 use super::duration;
-use super::typed::ParseError;
+use super::input_tokens::ParseError;
 
 /// For how long after a create the journal keeps what it knows of the guest; nothing at all once it is concluded
 /// where this is 0.

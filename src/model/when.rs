@@ -18,34 +18,25 @@
 mod clock;
 mod date;
 mod day;
+mod day_words;
 mod local;
 mod parse;
 
 use std::str::FromStr;
-use std::time::Duration;
 
 use jiff::Timestamp;
-use jiff::civil::{DateTime, Time};
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use self::day::Day;
 pub(crate) use self::local::ResolveError;
+use self::parse::Written;
+pub(crate) use super::input_tokens::ParseError;
 pub(crate) use super::moment::Moment;
-pub(crate) use super::typed::ParseError;
 
 /// A time as it was written, not yet resolved.
 #[derive(Clone, Debug)]
 pub(crate) struct When(Written);
-
-#[derive(Clone, Debug)]
-enum Written {
-    /// With an offset or a zone of its own.
-    Exact(Moment),
-    /// So much after now.
-    Elapsed(Duration),
-    /// A time on the clock of whichever zone applies.
-    Local { day: Day, time: Time },
-}
 
 impl When {
     /// Reads the words. What no clock and no zone could make good is refused here.

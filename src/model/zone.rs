@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use jiff::tz::{self, Offset, TimeZone};
 
-use super::typed::{ParseError, Problem, Token, normal, tokens, two_digits};
+use super::input_tokens::{ParseError, Problem, Token, normal, tokens, two_digits};
 
 const EXAMPLE: &str = "e.g. `Europe/Paris`, `UTC` or `+02:00`";
 /// No clock on earth is further from UTC. What lies beyond is the end of a span of time that was

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, OFlags, access};
 use rustix::io::Errno;
 
-use crate::platform::lock_wait::{Patience, Wait};
+use crate::platform::lock_wait::{LockWait, LockWaitSettings};
 use crate::platform::ownership;
 use crate::platform::regular_file;
 
@@ -170,16 +170,16 @@ pub(crate) fn lock(path: &Path) -> io::Result<File> {
         let why = format!("its lock {} cannot be used: {error}", name.display());
         io::Error::new(error.kind(), why)
     })?;
-    let mut wait = Wait::begin(path.display().to_string());
+    let mut wait = LockWait::begin(path.display().to_string());
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
             Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if wait.goes_on() => {}
+            Err(TryLockError::WouldBlock) if wait.pause() => {}
             Err(TryLockError::WouldBlock) => {
                 let why = format!(
                     "another process has been writing it for {} s",
-                    Patience::limit().as_secs_f32()
+                    LockWaitSettings::limit().as_secs_f32()
                 );
                 return Err(io::Error::new(ErrorKind::TimedOut, why));
             }

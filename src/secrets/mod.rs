@@ -7,12 +7,12 @@ mod account;
 mod file;
 mod key_source;
 mod keyring;
+mod redact;
 mod secret;
-mod seen;
 mod vault;
 
 pub(crate) use account::{Account, Item};
 pub(crate) use key_source::{KeySource, look_up};
+pub(crate) use redact::{redact, register_if_key, register_secret, register_secrets_in};
 pub(crate) use secret::Secret;
-pub(crate) use seen::{conceal, conceal_document, conceal_if_key, without_secrets};
 pub(crate) use vault::{Found, Storage, Vault, silent};

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use super::seen::conceal;
+use super::redact::register_secret;
 
 /// A secret: it has no `Display`, its `Debug` shows nothing, and its memory is zeroed when it goes.
 #[derive(Clone)]
@@ -37,7 +37,7 @@ impl KeyKind {
 
 impl Secret {
     pub(crate) fn new(text: String) -> Self {
-        conceal(&text);
+        register_secret(&text);
         Secret(Zeroizing::new(text))
     }
 

@@ -8,7 +8,7 @@ use reqwest::{Client, Url};
 
 use crate::config::is_loopback;
 use crate::outcome::{Error, Exit, Result};
-use crate::secrets::conceal;
+use crate::secrets::register_secret;
 
 /// How long a consumer may take to answer ("Events", 6).
 pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
@@ -29,7 +29,7 @@ impl Endpoint {
         }
         if !url.username().is_empty() || url.password().is_some() {
             // Whoever says that it is wrong does not repeat it.
-            url.password().inspect(|password| conceal(password));
+            url.password().inspect(|password| register_secret(password));
             return Err("an address must not carry a user or a password".to_owned());
         }
         if url.fragment().is_some() {

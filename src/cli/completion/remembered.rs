@@ -4,17 +4,17 @@ use clap_complete::CompletionCandidate;
 use jiff::Timestamp;
 
 use super::line::Line;
-use crate::config::{ConfigFile, Environment, Paths, SANDBOX_PROFILE, Wishes, resolve};
+use crate::config::{ConfigFile, Environment, Paths, SANDBOX_PROFILE, TargetOptions, resolve};
 use crate::journal::{Made, Memory};
 use crate::model::booking::Status;
-use crate::model::moment::human;
+use crate::model::time_text::human;
 use crate::platform::ownership;
 use crate::terminal::output::visible;
 
 /// What the line is typed in.
 pub(super) struct Surroundings {
     environment: Environment,
-    wishes: Wishes,
+    options: TargetOptions,
     now: Timestamp,
 }
 
@@ -44,10 +44,10 @@ impl Surroundings {
         let profiles = line.before().filter_map(|it| it.strip_prefix("--profile="));
         Surroundings {
             environment,
-            wishes: Wishes {
+            options: TargetOptions {
                 profile: profiles.last().map(str::to_owned),
                 no_sandbox: line.before().any(|word| word == "--no-sandbox"),
-                ..Wishes::default()
+                ..TargetOptions::default()
             },
             now: Timestamp::now(),
         }
@@ -62,7 +62,7 @@ impl Surroundings {
 
     fn memory(&self) -> Option<Memory> {
         let paths = self.paths()?;
-        let target = resolve(&self.wishes, &self.environment, &paths).ok()?;
+        let target = resolve(&self.options, &self.environment, &paths).ok()?;
         ownership::check_database(&paths.journal).ok()?;
         Memory::open(&paths.journal, target.origin())
     }

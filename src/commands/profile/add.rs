@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use super::listing::show;
 use crate::adapter::Dialect;
 use crate::app::Setup;
 use crate::commands::field::{Field, raw_field};
@@ -77,7 +78,7 @@ pub(super) fn run(setup: &Setup, args: &Args) -> Result<Exit> {
         }
         Ok(())
     })?;
-    super::show(setup, name)
+    show(setup, name)
 }
 
 /// The file's path from the root, as commands are run in any folder; it must be there.

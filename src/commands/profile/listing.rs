@@ -6,7 +6,7 @@ use crate::app::Setup;
 use crate::config::{ConfigFile, Environment, Profile, SANDBOX_PROFILE};
 use crate::json::{Document, plain};
 use crate::model::shell;
-use crate::outcome::Result;
+use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
 
 /// One profile; the sandbox is one without an address.
@@ -18,7 +18,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub(super) fn of(setup: &Setup, file: &ConfigFile, name: &str) -> Result<Self> {
+    fn of(setup: &Setup, file: &ConfigFile, name: &str) -> Result<Self> {
         Ok(Row {
             name: name.to_owned(),
             profile: match name {
@@ -72,9 +72,20 @@ pub(super) fn current(setup: &Setup, file: &ConfigFile) -> Option<String> {
     named.or_else(|| by_default().map(str::to_owned))
 }
 
+/// Reads the configuration.
+pub(super) fn read(setup: &Setup) -> Result<ConfigFile> {
+    ConfigFile::read(&setup.paths.config_file)
+}
+
+/// Emits one profile.
+pub(super) fn show(setup: &Setup, name: &str) -> Result<Exit> {
+    setup.out.emit(&Row::of(setup, &read(setup)?, name)?)?;
+    Ok(Exit::Done)
+}
+
 /// Every profile, the sandbox first.
 pub(super) fn rows(setup: &Setup) -> Result<Vec<Row>> {
-    let file = super::read(setup)?;
+    let file = read(setup)?;
     let names = file.profiles.keys().map(String::as_str);
     std::iter::once(SANDBOX_PROFILE)
         .chain(names)

@@ -5,7 +5,7 @@ use crate::outcome::{Error, Exit, Result};
 use crate::secrets::{Account, Vault};
 use crate::terminal::prompt::Question;
 
-use super::listing::{Profiles, rows};
+use super::listing::{Profiles, read, rows};
 
 /// Remove a profile, and the key that is stored for it
 #[derive(clap::Args, Debug)]
@@ -24,7 +24,7 @@ pub(super) async fn run(setup: &Setup, args: Args) -> Result<Exit> {
         return Err(Error::config("the embedded sandbox is always there")
             .hint("start it afresh with `bookctl sandbox reset`"));
     }
-    let file = super::read(setup)?;
+    let file = read(setup)?;
     let profile = file.profile(name)?;
     // An address that cannot be read has nothing stored for it but what was noted.
     let origin = profile.address(name).map_or_else(

@@ -2,7 +2,7 @@
 
 use jiff::civil::Time;
 
-use crate::model::typed::{Problem, Token, quotable, two_digits};
+use crate::model::input_tokens::{Problem, Token, quotable, two_digits};
 
 /// A time of day at the front, and what follows it; `None` where there is none.
 pub(super) fn clock<'t, 'a>(

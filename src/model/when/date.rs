@@ -3,7 +3,7 @@
 use jiff::civil::{Date, Weekday};
 
 use super::day::Day;
-use crate::model::typed::{Problem, Token, quotable, two_digits};
+use crate::model::input_tokens::{Problem, Token, quotable, two_digits};
 
 const MONTHS: [&str; 12] = [
     "january",

@@ -7,8 +7,8 @@ use jiff::civil::{Date, DateTime, Weekday};
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use jiff::{SignedDuration, Timestamp};
 
+use crate::model::input_tokens::Problem;
 use crate::model::moment::Moment;
-use crate::model::typed::Problem;
 
 /// Why a time that was written well names no instant, or not just one.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,20 +1,35 @@
 //! From the words to what was written: a day and a time in either order, a date's own offset or
 //! zone, an amount of time from now.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
-use jiff::civil::DateTime;
+use jiff::civil::{DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
 
 use super::clock::clock;
-use super::day::{Day, day, not_an_amount};
-use super::{Written, local};
+use super::day::Day;
+use super::day_words::{day, not_an_amount};
+use super::local;
 use crate::model::duration::{Unit, amounts, total};
+use crate::model::input_tokens::{Problem, Token, normal, quotable, tokens};
 use crate::model::moment::Moment;
-use crate::model::typed::{Problem, Token, normal, quotable, tokens};
 use crate::model::zone;
 
 const EXAMPLE: &str = "e.g. `2026-12-01 19:30`, `tomorrow 19:30`, `fri 8pm` or `in 2 hours`";
 
+/// A time as it was written, not yet resolved.
+#[derive(Clone, Debug)]
+pub(super) enum Written {
+    /// With an offset or a zone of its own.
+    Exact(Moment),
+    /// So much after now.
+    Elapsed(Duration),
+    /// A time on the clock of whichever zone applies.
+    Local { day: Day, time: Time },
+}
+
+/// Reads a time.
 pub(super) fn written(text: &str) -> Result<Written, Problem> {
     let text = normal(text, EXAMPLE)?;
     let tokens = tokens(&text, EXAMPLE)?;

@@ -5,7 +5,7 @@ use std::io;
 
 use rusqlite::ErrorCode;
 
-use crate::platform::lock_wait::Patience;
+use crate::platform::lock_wait::LockWaitSettings;
 
 /// Why a file cannot be used, as the rest of a sentence that begins with the file's name.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl fmt::Display for Failure {
             Failure::Held => write!(
                 f,
                 "was held by another process for {} s",
-                Patience::limit().as_secs_f32()
+                LockWaitSettings::limit().as_secs_f32()
             ),
             Failure::Full => f.write_str("cannot be written: the disk is full"),
             Failure::Other(reason) => write!(f, "cannot be used: {reason}"),

@@ -13,7 +13,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 pub(crate) use failure::Failure;
 pub(crate) use schema::create;
 
-use crate::platform::lock_wait::Wait;
+use crate::platform::lock_wait::LockWait;
 
 /// One kind of file.
 #[derive(Clone, Copy)]
@@ -43,7 +43,7 @@ pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, Failure> {
         return Err(Failure::ReadOnly);
     }
     let waited_for = format!("{} {}", kind.name, path.display());
-    connection.busy_handler(Some(Wait::handler(waited_for.clone())))?;
+    connection.busy_handler(Some(LockWait::handler(waited_for.clone())))?;
     // A checkpoint at every exit would cost each command two syncs: see `fold_in`.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // Before anything is changed: a file that is not of this kind stays as it is.
@@ -64,13 +64,12 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
 
 /// Turning the log on needs the file alone, and SQLite does not ask the busy handler about that.
 fn switch_to_log(connection: &Connection, waited_for: String) -> rusqlite::Result<()> {
-    let mut wait = Wait::begin(waited_for);
+    let mut wait = LockWait::begin(waited_for);
     loop {
         let switched = connection.query_row("PRAGMA journal_mode = WAL", (), |_| Ok(()));
         match switched {
             Err(error)
-                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && wait.goes_on() => {
-            }
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && wait.pause() => {}
             outcome => return outcome,
         }
     }

@@ -2,11 +2,12 @@
 
 mod jq;
 mod json;
-mod look;
 mod page;
 mod progress;
+mod style;
 mod table;
 mod visible;
+mod wrap;
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -24,16 +25,17 @@ use tokio::io::Interest;
 use tokio::net::unix::pipe::Sender;
 
 pub(crate) use jq::{FILTER_ENTRY, Filter, filter_standard_input};
-pub(crate) use look::{ColorChoice, Look, Terminals, Tone, Wants};
-pub(crate) use page::{Page, wrap};
+pub(crate) use page::Page;
 pub(crate) use progress::Progress;
+pub(crate) use style::{ColorChoice, ColorPrefs, StreamStyle, Terminals, Tone};
 pub(crate) use table::Cell as TableCell;
+pub(crate) use wrap::wrap;
 
 use crate::config::Environment;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::signals;
-use crate::secrets::without_secrets;
+use crate::secrets::redact;
 pub(crate) use visible::visible;
 use visible::visible_lines;
 
@@ -56,9 +58,9 @@ pub(crate) enum Format {
 pub(crate) struct Output {
     pub(crate) format: Format,
     /// How stdout looks.
-    stdout: Look,
+    stdout: StreamStyle,
     /// How stderr looks.
-    stderr: Look,
+    stderr: StreamStyle,
     quiet: bool,
     /// What is being redrawn on stderr: it makes room for whatever else is written there.
     progress: RefCell<Option<ProgressBar>>,
@@ -72,18 +74,18 @@ impl Output {
         quiet: bool,
         environment: &Environment,
     ) -> Self {
-        let wants = Wants::new(color, environment);
+        let prefs = ColorPrefs::new(color, environment);
         let terminals = Terminals::detect();
-        let look = |is_terminal| Look::decide(wants, is_terminal, terminals.width);
+        let style = |is_terminal| StreamStyle::decide(prefs, is_terminal, terminals.width);
         Output::new(
             format,
-            look(terminals.stdout),
-            look(terminals.stderr),
+            style(terminals.stdout),
+            style(terminals.stderr),
             quiet,
         )
     }
 
-    fn new(format: Format, stdout: Look, stderr: Look, quiet: bool) -> Self {
+    fn new(format: Format, stdout: StreamStyle, stderr: StreamStyle, quiet: bool) -> Self {
         Output {
             format,
             stdout,
@@ -101,7 +103,7 @@ impl Output {
         self.quiet
     }
 
-    pub(crate) fn stderr_look(&self) -> &Look {
+    pub(crate) fn stderr_style(&self) -> &StreamStyle {
         &self.stderr
     }
 
@@ -197,7 +199,7 @@ impl Output {
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             let mut page = Page::default();
-            page.line(without_secrets(text));
+            page.line(redact(text));
             self.to_stderr(&page.render(&self.stderr));
         }
     }
@@ -205,13 +207,13 @@ impl Output {
     /// A warning, also under `--quiet`.
     pub(crate) fn warn(&self, text: &str) {
         let mut page = Page::default();
-        page.labelled(Tone::Warn, "warning:", without_secrets(text));
+        page.labelled(Tone::Warn, "warning:", redact(text));
         self.to_stderr(&page.render(&self.stderr));
     }
 
     /// A line of `--verbose`.
     pub(crate) fn trace(text: &str) {
-        let _ = writeln!(io::stderr().lock(), "{}", visible(&without_secrets(text)));
+        let _ = writeln!(io::stderr().lock(), "{}", visible(&redact(text)));
     }
 
     /// Whether there is something to look at while waiting; where not, what takes long has to be said.
@@ -257,13 +259,13 @@ impl Output {
             match error.exit {
                 // What a person chose is no error.
                 Exit::Declined => page.line(error.message.as_str()),
-                _ => page.labelled(Tone::Bad, "error:", without_secrets(&error.message)),
+                _ => page.labelled(Tone::Bad, "error:", redact(&error.message)),
             };
             for detail in &error.details {
-                page.line(format!("  {}", without_secrets(detail)));
+                page.line(format!("  {}", redact(detail)));
             }
             if let Some(hint) = &error.hint {
-                page.labelled(Tone::Dim, "hint:", without_secrets(hint));
+                page.labelled(Tone::Dim, "hint:", redact(hint));
             }
             page.render(&self.stderr)
         } else {
@@ -279,9 +281,7 @@ impl Output {
     fn to_stderr(&self, text: &str) {
         self.beside_progress(|| {
             // Where stderr is closed there is nobody to tell.
-            let _ = io::stderr()
-                .lock()
-                .write_all(without_secrets(text).as_bytes());
+            let _ = io::stderr().lock().write_all(redact(text).as_bytes());
         });
     }
 
@@ -304,8 +304,8 @@ fn filtered(filter: &Filter, view: &dyn View) -> Result<String> {
     })
 }
 
-fn styled(text: &StyledStr, look: &Look) -> String {
-    if look.colour {
+fn styled(text: &StyledStr, style: &StreamStyle) -> String {
+    if style.colour {
         text.ansi().to_string()
     } else {
         text.to_string()
@@ -315,14 +315,14 @@ fn styled(text: &StyledStr, look: &Look) -> String {
 /// What is written at once: with what stands in our own buffer it is less than a pipe takes whole.
 const PIECE: usize = 2048;
 /// How long the first look at a full pipe lasts, and each later one.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Waits until the stream takes more; the signal, if one comes first.
 fn interrupted_before_room(stream: &impl AsFd) -> Option<Exit> {
-    let look = Timespec::try_from(LOOK).ok();
+    let style = Timespec::try_from(POLL_INTERVAL).ok();
     loop {
         let mut stream = [PollFd::new(stream, PollFlags::OUT)];
-        match poll(&mut stream, look.as_ref()) {
+        match poll(&mut stream, style.as_ref()) {
             Ok(0) | Err(Errno::INTR) => {}
             // There is room, or an error that the write will tell.
             _ => return None,

@@ -4,9 +4,9 @@ use comfy_table::{Attribute, Color, ColumnConstraint, Table, Width, presets};
 
 use unicode_width::UnicodeWidthStr;
 
-use super::look::{Look, Tone};
-use super::page::wrap;
+use super::style::{StreamStyle, Tone};
 use super::visible::visible;
+use super::wrap::wrap;
 
 /// Below this many columns a table is no overview any more.
 const NARROWEST_TABLE: usize = 60;
@@ -73,25 +73,25 @@ struct Column {
 }
 
 /// The text of a table on a terminal.
-pub(super) fn lay_out(headers: &[&'static str], rows: &[Vec<Cell>], look: &Look) -> String {
+pub(super) fn lay_out(headers: &[&'static str], rows: &[Vec<Cell>], style: &StreamStyle) -> String {
     let columns: Vec<Column> = headers
         .iter()
         .enumerate()
         .filter_map(|(index, header)| column(index, header, rows))
         .collect();
-    if look.width < NARROWEST_TABLE {
-        return records(&columns, rows.len(), look);
+    if style.width < NARROWEST_TABLE {
+        return records(&columns, rows.len(), style);
     }
-    let left_out = left_out(&columns, look.width);
+    let left_out = left_out(&columns, style.width);
     let (columns, others): (Vec<Column>, Vec<Column>) = columns
         .into_iter()
         .partition(|column| !left_out.contains(&column.header));
-    if together(&columns, |column| column.least) <= look.width {
-        return table(&columns, rows.len(), look);
+    if together(&columns, |column| column.least) <= style.width {
+        return table(&columns, rows.len(), style);
     }
     let mut columns: Vec<Column> = columns.into_iter().chain(others).collect();
     columns.sort_by_key(|column| column.index);
-    records(&columns, rows.len(), look)
+    records(&columns, rows.len(), style)
 }
 
 /// The headings of what the width is too narrow for, and no more of them than that.
@@ -183,10 +183,10 @@ fn shares(columns: &[Column], room: usize) -> Vec<usize> {
     widths
 }
 
-fn table(columns: &[Column], rows: usize, look: &Look) -> String {
+fn table(columns: &[Column], rows: usize, style: &StreamStyle) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).force_no_tty();
-    if look.colour {
+    if style.colour {
         table.enforce_styling();
     }
     table.set_header(
@@ -198,7 +198,7 @@ fn table(columns: &[Column], rows: usize, look: &Look) -> String {
         let cells = columns.iter().filter_map(|column| column.cells.get(row));
         table.add_row(cells.map(|(text, tone)| styled(text, *tone)));
     }
-    let shares = shares(columns, look.width);
+    let shares = shares(columns, style.width);
     for (index, (share, laid_out)) in shares.into_iter().zip(table.column_iter_mut()).enumerate() {
         let gap = if index + 1 < columns.len() { GAP } else { 0 };
         laid_out.set_padding((0, u16::try_from(gap).unwrap_or_default()));
@@ -222,7 +222,7 @@ fn styled(text: &str, tone: Option<Tone>) -> comfy_table::Cell {
 }
 
 /// A row as a record: what names it in a line, the other cells below, each with its heading.
-fn records(columns: &[Column], rows: usize, look: &Look) -> String {
+fn records(columns: &[Column], rows: usize, style: &StreamStyle) -> String {
     // `@1` and the id behind it name a row; without row numbers the first cell does.
     let naming = 1 + usize::from(columns.first().is_some_and(|first| first.header.is_empty()));
     let (naming, others) = columns.split_at(naming.min(columns.len()));
@@ -235,7 +235,7 @@ fn records(columns: &[Column], rows: usize, look: &Look) -> String {
     for row in 0..rows {
         let names = naming.iter().filter_map(|column| column.cells.get(row));
         let names: Vec<&str> = names.map(|(text, _)| text.as_str()).collect();
-        lines.push(look.paint(Tone::Strong, &names.join("  ")));
+        lines.push(style.paint(Tone::Strong, &names.join("  ")));
         for column in others {
             let Some((text, tone)) = column.cells.get(row) else {
                 continue;
@@ -244,11 +244,11 @@ fn records(columns: &[Column], rows: usize, look: &Look) -> String {
                 continue;
             }
             let heading = format!("  {:label$}  ", column.header);
-            let room = look.width.saturating_sub(heading.len()).max(12);
+            let room = style.width.saturating_sub(heading.len()).max(12);
             for (part, text) in wrap(text, room).into_iter().enumerate() {
-                let text = tone.map_or(text.clone(), |tone| look.paint(tone, &text));
+                let text = tone.map_or(text.clone(), |tone| style.paint(tone, &text));
                 lines.push(match part {
-                    0 => format!("{}{text}", look.paint(Tone::Dim, &heading)),
+                    0 => format!("{}{text}", style.paint(Tone::Dim, &heading)),
                     _ => format!("{:indent$}{text}", "", indent = heading.len()),
                 });
             }
@@ -260,8 +260,8 @@ fn records(columns: &[Column], rows: usize, look: &Look) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::output::Wants;
-    use crate::terminal::output::look::ColorChoice;
+    use crate::terminal::output::ColorPrefs;
+    use crate::terminal::output::style::ColorChoice;
 
     fn rows() -> Vec<Vec<Cell>> {
         let row = |number: &str, id: &str, name: &str| {
@@ -292,8 +292,8 @@ mod tests {
         ];
         let rows = vec![row.iter().map(|cell| Cell::from(*cell)).collect::<Vec<_>>()];
         let at = |columns| {
-            let look = Look::decide(Wants::default(), true, columns);
-            lay_out(&headers, &rows, &look)
+            let style = StreamStyle::decide(ColorPrefs::default(), true, columns);
+            lay_out(&headers, &rows, &style)
         };
         assert_eq!(at(120).lines().count(), 2, "{}", at(120));
         for (columns, provider) in [(60, false), (64, true), (80, true)] {
@@ -306,20 +306,20 @@ mod tests {
 
     #[test]
     fn colour_changes_no_column_and_an_empty_column_takes_none() {
-        let wants = |color| Wants {
+        let prefs = |color| ColorPrefs {
             color,
-            ..Wants::default()
+            ..ColorPrefs::default()
         };
         for columns in [30, 40, 60, 80, 200] {
             let plain = lay_out(
                 &HEADERS,
                 &rows(),
-                &Look::decide(wants(ColorChoice::Never), true, columns),
+                &StreamStyle::decide(prefs(ColorChoice::Never), true, columns),
             );
             let coloured = lay_out(
                 &HEADERS,
                 &rows(),
-                &Look::decide(wants(ColorChoice::Always), true, columns),
+                &StreamStyle::decide(prefs(ColorChoice::Always), true, columns),
             );
             let bare = console::strip_ansi_codes(&coloured);
             let trimmed: Vec<&str> = bare.lines().map(str::trim_end).collect();

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::look::columns_of;
+use super::theme::columns_of;
 
 /// The terminal's size in cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

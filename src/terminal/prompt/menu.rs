@@ -6,12 +6,12 @@
 
 use jiff::SignedDuration;
 
-use super::Question;
+use super::event_loop::{Step, Widget};
 use super::frame::{Frame, Size};
 use super::keys::Key;
-use super::line::Line;
-use super::live::{Step, Widget};
-use super::look::{Look, columns_of, fit};
+use super::line_editor::LineEditor;
+use super::question::Question;
+use super::theme::{Theme, columns_of, fit};
 
 /// More rows than this are no overview any longer.
 const MOST_ROWS: usize = 12;
@@ -22,7 +22,7 @@ pub(super) struct Menu<'a> {
     question: &'a Question,
     header: Option<&'a str>,
     rows: &'a [String],
-    filter: Option<Line>,
+    filter: Option<LineEditor>,
     /// The rows that the filter leaves, by their index, in their order.
     found: Vec<usize>,
     /// The marked one of `found`.
@@ -48,7 +48,7 @@ impl<'a> Menu<'a> {
         Self {
             header,
             at,
-            filter: Some(Line::default()),
+            filter: Some(LineEditor::default()),
             ..self
         }
     }
@@ -111,9 +111,9 @@ impl Widget for Menu<'_> {
         Step::Stay
     }
 
-    fn draw(&self, left: Option<SignedDuration>, size: Size, look: &Look) -> Frame {
+    fn draw(&self, left: Option<SignedDuration>, size: Size, theme: &Theme) -> Frame {
         let columns = size.usable();
-        let heading = |room| look.heading(&self.question.text, left, room);
+        let heading = |room| theme.heading(&self.question.text, left, room);
         let (first, cursor) = match &self.filter {
             None => (heading(columns), None),
             Some(filter) => {
@@ -125,7 +125,7 @@ impl Widget for Menu<'_> {
         };
         let mut lines = vec![first];
         let indented =
-            |text: &str| look.hint(&format!("  {}", fit(text, columns.saturating_sub(MARK))));
+            |text: &str| theme.hint(&format!("  {}", fit(text, columns.saturating_sub(MARK))));
 
         // Heading, footer, and one row for the shell's own line stay free.
         let mut room = size.rows.saturating_sub(3).max(1);
@@ -140,7 +140,7 @@ impl Widget for Menu<'_> {
             .saturating_sub(visible / 2)
             .min(self.found.len() - visible);
         for (at, row) in self.found.iter().enumerate().skip(top).take(visible) {
-            lines.push(look.row(
+            lines.push(theme.row(
                 &fit(&self.rows[*row], columns.saturating_sub(MARK)),
                 at == self.at,
             ));
@@ -188,7 +188,7 @@ mod tests {
     }
 
     fn draw(menu: &Menu<'_>, rows: usize, columns: usize) -> Vec<String> {
-        menu.draw(None, Size { rows, columns }, &Look::new(false))
+        menu.draw(None, Size { rows, columns }, &Theme::new(false))
             .lines
     }
 
@@ -264,7 +264,7 @@ mod tests {
                 rows: 24,
                 columns: 80,
             },
-            &Look::new(false),
+            &Theme::new(false),
         );
         assert_eq!(
             frame.lines,

@@ -7,141 +7,33 @@
 
 mod deadline;
 mod editor;
-mod entry;
+mod event_loop;
+mod fallback;
 mod frame;
-mod gate;
+mod interactivity;
 mod keys;
-mod line;
-mod live;
-mod look;
+mod line_editor;
 mod menu;
-mod pad;
-mod plain;
+mod multiline;
+mod question;
 mod terminal;
+mod text_input;
+mod theme;
 mod yes_no;
 
-use std::borrow::Cow;
-use std::fmt;
-use std::io;
-
 pub(crate) use deadline::{Deadline, Until};
-pub(crate) use gate::{Barrier, Facts};
+pub(crate) use interactivity::{NonInteractiveReason, TerminalEnv};
+pub(crate) use question::{PromptError, Question};
 
-use entry::Entry;
-use gate::Manner;
-use line::Echo;
-use live::ask;
-use look::Look;
+use event_loop::ask;
+use interactivity::PromptMode;
 use menu::Menu;
-use pad::Pad;
+use multiline::Multiline;
+use question::Check;
 use terminal::Modes;
+use text_input::TextInput;
+use theme::Theme;
 use yes_no::YesNo;
-
-use crate::outcome::{Error, Exit};
-
-/// Says what is wrong with an answer, in a sentence for the person.
-pub(crate) type Check<'a> = &'a dyn Fn(&str) -> Result<(), String>;
-
-/// What is asked, and how else it could have been said.
-#[derive(Debug, Clone)]
-pub(crate) struct Question {
-    text: String,
-    flag: Cow<'static, str>,
-    what: Cow<'static, str>,
-    echo: Echo,
-}
-
-impl Question {
-    /// `text` is what the person reads; `flag` (`--name`) and `what` (`the guest's name`) are for
-    /// where nothing may be asked. Text from outside is made visible by the caller.
-    pub(crate) fn new(
-        text: impl Into<String>,
-        flag: impl Into<Cow<'static, str>>,
-        what: impl Into<Cow<'static, str>>,
-    ) -> Self {
-        Self {
-            text: text.into(),
-            flag: flag.into(),
-            what: what.into(),
-            echo: Echo::Shown,
-        }
-    }
-
-    /// The same, for a secret of the moment: it is seen while it is typed, and does not stay on the screen.
-    pub(crate) fn fleeting(self) -> Self {
-        Self {
-            echo: Echo::Fleeting,
-            ..self
-        }
-    }
-
-    /// The same, for a secret that outlives the moment: what is typed is not shown.
-    pub(crate) fn hidden(self) -> Self {
-        Self {
-            echo: Echo::Hidden,
-            ..self
-        }
-    }
-}
-
-/// Why there is no answer.
-#[derive(Debug)]
-pub(crate) enum PromptError {
-    /// Nothing may be asked here; `flag` would have said it.
-    Refused {
-        flag: Cow<'static, str>,
-        what: Cow<'static, str>,
-        barrier: Barrier,
-    },
-    /// The person wants out, or is gone.
-    Interrupted,
-    /// The terminal, or an editor, failed.
-    Io(io::Error),
-}
-
-impl fmt::Display for PromptError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused {
-                flag,
-                what,
-                barrier,
-            } => {
-                write!(
-                    f,
-                    "{flag} is missing ({what}), and nothing may be asked here: {barrier}"
-                )
-            }
-            Self::Interrupted => f.write_str("interrupted"),
-            Self::Io(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for PromptError {}
-
-impl From<PromptError> for Error {
-    fn from(error: PromptError) -> Self {
-        match error {
-            PromptError::Refused {
-                flag,
-                what,
-                barrier,
-            } => Error::usage(format!(
-                "{what} is missing, and nothing may be asked here: {barrier}"
-            ))
-            .hint(format!("give {flag}")),
-            PromptError::Interrupted => Error::interrupted(Exit::Interrupted),
-            PromptError::Io(error) => Error::io("the terminal cannot be used", &error),
-        }
-    }
-}
-
-impl From<io::Error> for PromptError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
 
 impl<T> Until<T> {
     /// For questions without a deadline, whose time cannot be up.
@@ -156,20 +48,20 @@ impl<T> Until<T> {
 /// Asks, or refuses to. Every `async` method wants a tokio runtime with I/O and time, and may be
 /// dropped at any moment: the terminal is left as it was found.
 pub(crate) struct Prompter {
-    manner: Result<Manner, Barrier>,
-    look: Look,
+    mode: Result<PromptMode, NonInteractiveReason>,
+    theme: Theme,
 }
 
 impl Prompter {
-    pub(crate) fn new(facts: &Facts) -> Self {
+    pub(crate) fn new(environment: &TerminalEnv) -> Self {
         Self {
-            manner: facts.manner(),
-            look: Look::new(facts.colour),
+            mode: environment.mode(),
+            theme: Theme::new(environment.colour),
         }
     }
 
     pub(crate) fn interactive(&self) -> bool {
-        self.manner.is_ok()
+        self.mode.is_ok()
     }
 
     /// One of many rows, narrowed by typing; its index. `header` names the columns of the rows;
@@ -184,9 +76,9 @@ impl Prompter {
         match self.raw(question)? {
             Some(modes) => {
                 let mut menu = Menu::new(question, rows).filtered(header, default);
-                ask(modes, &mut menu, None, &self.look).await
+                ask(modes, &mut menu, None, &self.theme).await
             }
-            None => plain::choose(question, header, rows, Some(default), None).await,
+            None => fallback::choose(question, header, rows, Some(default), None).await,
         }?
         .answered()
     }
@@ -211,9 +103,9 @@ impl Prompter {
         match self.raw(question)? {
             Some(modes) => {
                 let mut menu = Menu::new(question, &rows).filtered(None, 0);
-                ask(modes, &mut menu, deadline, &self.look).await
+                ask(modes, &mut menu, deadline, &self.theme).await
             }
-            None => plain::choose(question, None, &rows, None, deadline).await,
+            None => fallback::choose(question, None, &rows, None, deadline).await,
         }
     }
 
@@ -248,13 +140,13 @@ impl Prompter {
             Some(modes) => {
                 ask(
                     modes,
-                    &mut Entry::new(question, default, check),
+                    &mut TextInput::new(question, default, check),
                     deadline,
-                    &self.look,
+                    &self.theme,
                 )
                 .await
             }
-            None => plain::text(question, default, check, deadline).await,
+            None => fallback::text(question, default, check, deadline).await,
         }
     }
 
@@ -265,8 +157,8 @@ impl Prompter {
         deadline: Option<&Deadline<'_>>,
     ) -> Result<Until<String>, PromptError> {
         match self.raw(question)? {
-            Some(modes) => ask(modes, &mut Pad::new(question), deadline, &self.look).await,
-            None => plain::paste(question, deadline).await,
+            Some(modes) => ask(modes, &mut Multiline::new(question), deadline, &self.theme).await,
+            None => fallback::paste(question, deadline).await,
         }
     }
 
@@ -277,8 +169,8 @@ impl Prompter {
         default: bool,
     ) -> Result<bool, PromptError> {
         match self.raw(question)? {
-            Some(modes) => ask(modes, &mut YesNo::new(question, default), None, &self.look).await,
-            None => plain::confirm(question, default).await,
+            Some(modes) => ask(modes, &mut YesNo::new(question, default), None, &self.theme).await,
+            None => fallback::confirm(question, default).await,
         }?
         .answered()
     }
@@ -292,24 +184,24 @@ impl Prompter {
         initial: &str,
         suffix: &str,
     ) -> Result<Option<String>, PromptError> {
-        self.manner(question)?;
+        self.mode(question)?;
         Ok(editor::edit(command, initial, suffix)?)
     }
 
     /// The terminal in raw mode where questions are live; `None` where they are plain, or where this
     /// terminal cannot be made raw.
     fn raw(&self, question: &Question) -> Result<Option<Modes>, PromptError> {
-        Ok(match self.manner(question)? {
-            Manner::Live => Modes::raw().ok(),
-            Manner::Plain => None,
+        Ok(match self.mode(question)? {
+            PromptMode::Live => Modes::raw().ok(),
+            PromptMode::Plain => None,
         })
     }
 
-    fn manner(&self, question: &Question) -> Result<Manner, PromptError> {
-        self.manner.map_err(|barrier| PromptError::Refused {
+    fn mode(&self, question: &Question) -> Result<PromptMode, PromptError> {
+        self.mode.map_err(|reason| PromptError::Refused {
             flag: question.flag.clone(),
             what: question.what.clone(),
-            barrier,
+            reason,
         })
     }
 }

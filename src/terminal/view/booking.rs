@@ -8,8 +8,8 @@ use super::{next_step, tone_of};
 use crate::adapter::{Dialect, Pause};
 use crate::json::{Document, plain};
 use crate::model::booking::{Booking, Status};
-use crate::model::moment::{human, remaining};
 use crate::model::slot::{cancellation_terms, card_terms};
+use crate::model::time_text::{human, remaining};
 use crate::outcome::catalog::{self, Retry};
 use crate::terminal::output::{Page, View};
 
@@ -225,7 +225,7 @@ fn last_changes(booking: &Value) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::output::{Look, Wants};
+    use crate::terminal::output::{ColorPrefs, StreamStyle};
     use serde_json::json;
 
     fn card(value: Value) -> String {
@@ -237,7 +237,7 @@ mod tests {
             now,
         };
         view.page()
-            .render(&Look::decide(Wants::default(), false, 0))
+            .render(&StreamStyle::decide(ColorPrefs::default(), false, 0))
     }
 
     #[test]

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::tone_of;
 use crate::json::{Document, plain};
 use crate::model::booking::Booking;
-use crate::model::moment::{human, local};
+use crate::model::time_text::{human, local};
 use crate::terminal::output::{Page, TableCell, View};
 
 pub(crate) struct BookingList<'a> {

@@ -2,7 +2,7 @@
 
 mod booking;
 mod booking_list;
-mod made_here;
+mod local_bookings;
 mod next_step;
 mod pause;
 mod request;
@@ -11,7 +11,7 @@ mod venue_list;
 
 pub(crate) use booking::BookingView;
 pub(crate) use booking_list::BookingList;
-pub(crate) use made_here::{Listed, MadeHere};
+pub(crate) use local_bookings::{Listed, LocalBookings};
 pub(crate) use pause::{asked_fields, pause};
 pub(crate) use request::RequestView;
 pub(crate) use slot_list::{SlotList, slot_line};

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::json::plain;
 use crate::model::booking::Booking;
-use crate::model::moment::{human, remaining};
 use crate::model::money::money;
+use crate::model::time_text::{human, remaining};
 use crate::terminal::output::Page;
 
 /// The fields of `next_action` that have a place on the card, beside the dialect's own.

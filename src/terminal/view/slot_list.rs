@@ -4,9 +4,9 @@ use jiff::civil::DateTime;
 use serde_json::Value;
 
 use crate::json::Document;
-use crate::model::moment::human;
 use crate::model::money::money;
 use crate::model::slot::Slot;
+use crate::model::time_text::human;
 use crate::terminal::output::{Page, TableCell, View};
 
 pub(crate) struct SlotList<'a> {

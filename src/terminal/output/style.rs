@@ -17,7 +17,7 @@ pub(crate) enum ColorChoice {
 
 /// What was asked for, by flag and environment.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Wants {
+pub(crate) struct ColorPrefs {
     pub(crate) color: ColorChoice,
     pub(crate) no_color: bool,
     pub(crate) force_color: bool,
@@ -25,9 +25,9 @@ pub(crate) struct Wants {
     pub(crate) accessible: bool,
 }
 
-impl Wants {
+impl ColorPrefs {
     pub(crate) fn new(color: ColorChoice, environment: &Environment) -> Self {
-        Wants {
+        ColorPrefs {
             color,
             no_color: environment.no_color.is_some(),
             force_color: Environment::on(environment.clicolor_force.as_ref()),
@@ -71,7 +71,7 @@ impl Terminals {
 
 /// How one stream looks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Look {
+pub(crate) struct StreamStyle {
     pub(crate) terminal: bool,
     pub(crate) colour: bool,
     /// Whether lines may be redrawn.
@@ -90,21 +90,21 @@ pub(crate) enum Tone {
     Strong,
 }
 
-impl Look {
+impl StreamStyle {
     /// A flag beats the environment; `NO_COLOR` beats `CLICOLOR_FORCE`, which beats the terminal.
-    pub(crate) fn decide(wants: Wants, terminal: bool, width: usize) -> Self {
-        let colour = match wants.color {
+    pub(crate) fn decide(prefs: ColorPrefs, terminal: bool, width: usize) -> Self {
+        let colour = match prefs.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
-            ColorChoice::Auto if wants.no_color => false,
-            ColorChoice::Auto if wants.force_color => true,
-            ColorChoice::Auto => terminal && !wants.dumb,
+            ColorChoice::Auto if prefs.no_color => false,
+            ColorChoice::Auto if prefs.force_color => true,
+            ColorChoice::Auto => terminal && !prefs.dumb,
         };
         let width = if terminal { width.max(20) } else { usize::MAX };
-        Look {
+        StreamStyle {
             terminal,
             colour,
-            live: terminal && !wants.dumb && !wants.accessible,
+            live: terminal && !prefs.dumb && !prefs.accessible,
             width,
         }
     }
@@ -128,57 +128,57 @@ impl Look {
 mod tests {
     use super::*;
 
-    fn colour(wants: Wants, terminal: bool) -> bool {
-        Look::decide(wants, terminal, 80).colour
+    fn colour(prefs: ColorPrefs, terminal: bool) -> bool {
+        StreamStyle::decide(prefs, terminal, 80).colour
     }
 
     #[test]
     fn a_flag_beats_the_environment_and_the_environment_beats_the_terminal() {
-        let wants = Wants::default();
-        assert!(colour(wants, true));
-        assert!(!colour(wants, false));
+        let prefs = ColorPrefs::default();
+        assert!(colour(prefs, true));
+        assert!(!colour(prefs, false));
         assert!(!colour(
-            Wants {
+            ColorPrefs {
                 no_color: true,
-                ..wants
+                ..prefs
             },
             true
         ));
         assert!(!colour(
-            Wants {
+            ColorPrefs {
                 no_color: true,
                 force_color: true,
-                ..wants
+                ..prefs
             },
             true
         ));
         assert!(colour(
-            Wants {
+            ColorPrefs {
                 force_color: true,
-                ..wants
+                ..prefs
             },
             false
         ));
         assert!(!colour(
-            Wants {
+            ColorPrefs {
                 dumb: true,
-                ..wants
+                ..prefs
             },
             true
         ));
         assert!(colour(
-            Wants {
+            ColorPrefs {
                 color: ColorChoice::Always,
                 no_color: true,
-                ..wants
+                ..prefs
             },
             false
         ));
         assert!(!colour(
-            Wants {
+            ColorPrefs {
                 color: ColorChoice::Never,
                 force_color: true,
-                ..wants
+                ..prefs
             },
             true
         ));
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_pipe_has_no_width_and_nothing_live() {
-        let look = Look::decide(Wants::default(), false, 80);
-        assert_eq!((look.width, look.live), (usize::MAX, false));
+        let style = StreamStyle::decide(ColorPrefs::default(), false, 80);
+        assert_eq!((style.width, style.live), (usize::MAX, false));
     }
 }

@@ -1,10 +1,10 @@
-//! Whether a person may be asked, and in which manner. A table of values, nothing is looked up here.
+//! Whether a person may be asked, and in which mode. A table of values, nothing is looked up here.
 
 use std::fmt;
 
 /// What was found out about the process before anything is asked.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Facts {
+pub(crate) struct TerminalEnv {
     pub(crate) stdin_is_terminal: bool,
     /// Questions are written to standard error: standard output carries results alone.
     pub(crate) stderr_is_terminal: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Facts {
 
 /// How questions are put where they may be put at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Manner {
+pub(super) enum PromptMode {
     /// Redrawn in place, arrow keys, a filter.
     Live,
     /// One line out, one line in; nothing is ever redrawn.
@@ -34,7 +34,7 @@ pub(super) enum Manner {
 
 /// Why nothing may be asked. Its text completes "nothing may be asked here: …".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Barrier {
+pub(crate) enum NonInteractiveReason {
     NoInput,
     MachineOutput,
     Environment,
@@ -43,7 +43,7 @@ pub(crate) enum Barrier {
     StderrNotTerminal,
 }
 
-impl fmt::Display for Barrier {
+impl fmt::Display for NonInteractiveReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoInput => "--no-input was given",
@@ -56,21 +56,30 @@ impl fmt::Display for Barrier {
     }
 }
 
-impl Facts {
+impl TerminalEnv {
     /// What the person said comes first, so that the reason given is the one they can change.
-    pub(super) fn manner(&self) -> Result<Manner, Barrier> {
-        let barriers = [
-            (self.no_input, Barrier::NoInput),
-            (self.machine_output, Barrier::MachineOutput),
-            (self.no_input_in_environment, Barrier::Environment),
-            (self.ci, Barrier::Ci),
-            (!self.stdin_is_terminal, Barrier::StdinNotTerminal),
-            (!self.stderr_is_terminal, Barrier::StderrNotTerminal),
+    pub(super) fn mode(&self) -> Result<PromptMode, NonInteractiveReason> {
+        let reasons = [
+            (self.no_input, NonInteractiveReason::NoInput),
+            (self.machine_output, NonInteractiveReason::MachineOutput),
+            (
+                self.no_input_in_environment,
+                NonInteractiveReason::Environment,
+            ),
+            (self.ci, NonInteractiveReason::Ci),
+            (
+                !self.stdin_is_terminal,
+                NonInteractiveReason::StdinNotTerminal,
+            ),
+            (
+                !self.stderr_is_terminal,
+                NonInteractiveReason::StderrNotTerminal,
+            ),
         ];
-        match barriers.into_iter().find(|(stands, _)| *stands) {
-            Some((_, barrier)) => Err(barrier),
-            None if self.accessible || self.term_is_dumb => Ok(Manner::Plain),
-            None => Ok(Manner::Live),
+        match reasons.into_iter().find(|(stands, _)| *stands) {
+            Some((_, reason)) => Err(reason),
+            None if self.accessible || self.term_is_dumb => Ok(PromptMode::Plain),
+            None => Ok(PromptMode::Live),
         }
     }
 }
@@ -79,7 +88,7 @@ impl Facts {
 mod tests {
     use super::*;
 
-    const TERMINAL: Facts = Facts {
+    const TERMINAL: TerminalEnv = TerminalEnv {
         stdin_is_terminal: true,
         stderr_is_terminal: true,
         no_input: false,
@@ -93,82 +102,86 @@ mod tests {
 
     #[test]
     fn a_terminal_on_both_sides_is_asked_live() {
-        assert_eq!(TERMINAL.manner(), Ok(Manner::Live));
+        assert_eq!(TERMINAL.mode(), Ok(PromptMode::Live));
     }
 
     #[test]
     fn each_barrier_alone_forbids_every_question_and_names_itself() {
         let cases = [
             (
-                Facts {
+                TerminalEnv {
                     no_input: true,
                     ..TERMINAL
                 },
-                Barrier::NoInput,
+                NonInteractiveReason::NoInput,
             ),
             (
-                Facts {
+                TerminalEnv {
                     machine_output: true,
                     ..TERMINAL
                 },
-                Barrier::MachineOutput,
+                NonInteractiveReason::MachineOutput,
             ),
             (
-                Facts {
+                TerminalEnv {
                     no_input_in_environment: true,
                     ..TERMINAL
                 },
-                Barrier::Environment,
+                NonInteractiveReason::Environment,
             ),
             (
-                Facts {
+                TerminalEnv {
                     ci: true,
                     ..TERMINAL
                 },
-                Barrier::Ci,
+                NonInteractiveReason::Ci,
             ),
             (
-                Facts {
+                TerminalEnv {
                     stdin_is_terminal: false,
                     ..TERMINAL
                 },
-                Barrier::StdinNotTerminal,
+                NonInteractiveReason::StdinNotTerminal,
             ),
             (
-                Facts {
+                TerminalEnv {
                     stderr_is_terminal: false,
                     ..TERMINAL
                 },
-                Barrier::StderrNotTerminal,
+                NonInteractiveReason::StderrNotTerminal,
             ),
         ];
-        for (facts, barrier) in cases {
-            assert_eq!(facts.manner(), Err(barrier), "{facts:?}");
-            let accessible = Facts {
+        for (environment, reason) in cases {
+            assert_eq!(environment.mode(), Err(reason), "{environment:?}");
+            let accessible = TerminalEnv {
                 accessible: true,
-                ..facts
+                ..environment
             };
-            assert_eq!(accessible.manner(), Err(barrier), "accessible: {facts:?}");
+            assert_eq!(
+                accessible.mode(),
+                Err(reason),
+                "accessible: {environment:?}"
+            );
         }
     }
 
     #[test]
     fn a_dumb_or_accessible_terminal_is_never_redrawn() {
         assert_eq!(
-            Facts {
+            TerminalEnv {
                 term_is_dumb: true,
                 ..TERMINAL
             }
-            .manner(),
-            Ok(Manner::Plain)
+            .mode(),
+            Ok(PromptMode::Plain)
         );
         assert_eq!(
-            Facts {
+            TerminalEnv {
                 accessible: true,
                 ..TERMINAL
             }
-            .manner(),
-            Ok(Manner::Plain)
+            .mode(),
+            Ok(PromptMode::Plain)
         );
     }
 }

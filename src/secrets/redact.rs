@@ -25,7 +25,7 @@ fn seen() -> MutexGuard<'static, Vec<Zeroizing<String>>> {
 }
 
 /// From now on nobody is shown this.
-pub(crate) fn conceal(secret: &str) {
+pub(crate) fn register_secret(secret: &str) {
     let secret = secret.trim();
     let in_json = Value::from(secret).to_string();
     // Inside a JSON document it may be spelled another way.
@@ -42,30 +42,30 @@ pub(crate) fn conceal(secret: &str) {
 /// Conceals a secret that is a document, such as a payment's answer: each of its texts and numbers.
 ///
 /// What has no digit is a word ("approved"); `approval_id` is the service's own, and names what is answered.
-pub(crate) fn conceal_document(document: &Value) {
+pub(crate) fn register_secrets_in(document: &Value) {
     match document {
-        Value::String(text) if text.contains(|c: char| c.is_ascii_digit()) => conceal(text),
-        Value::Number(number) => conceal(&number.to_string()),
-        Value::Array(values) => values.iter().for_each(conceal_document),
+        Value::String(text) if text.contains(|c: char| c.is_ascii_digit()) => register_secret(text),
+        Value::Number(number) => register_secret(&number.to_string()),
+        Value::Array(values) => values.iter().for_each(register_secrets_in),
         Value::Object(members) => members
             .iter()
             .filter(|(name, _)| *name != "approval_id")
-            .for_each(|(_, value)| conceal_document(value)),
+            .for_each(|(_, value)| register_secrets_in(value)),
         _ => {}
     }
 }
 
 /// Conceals what looks like a key or a webhook secret, wherever it was written.
-pub(crate) fn conceal_if_key(text: &str) {
+pub(crate) fn register_if_key(text: &str) {
     let long_enough = |beginning: &&str| text.len() > beginning.len() + SHORTEST;
     let begins = |beginning: &&&str| text.starts_with(**beginning) && long_enough(beginning);
     if BEGINNINGS.iter().any(|beginning| begins(&beginning)) {
-        conceal(text);
+        register_secret(text);
     }
 }
 
 /// The text with every secret that was seen masked.
-pub(crate) fn without_secrets(text: &str) -> Cow<'_, str> {
+pub(crate) fn redact(text: &str) -> Cow<'_, str> {
     let seen = seen();
     let mut text = Cow::Borrowed(text);
     for secret in seen.iter() {
@@ -116,23 +116,23 @@ mod tests {
 
     #[test]
     fn what_was_concealed_is_not_said_in_json_either() {
-        conceal("quote\"in-it-7351");
-        conceal_document(
+        register_secret("quote\"in-it-7351");
+        register_secrets_in(
             &json!({"status": "unremarkable", "card": {"number": "4242-7351-9"}, "approval_id": "apr_73519"}),
         );
         let said =
             json!({"a": "quote\"in-it-7351", "b": "4242-7351-9", "c": "unremarkable apr_73519"});
         assert_eq!(
-            without_secrets(&said.to_string()),
+            redact(&said.to_string()),
             r#"{"a":"***","b":"***","c":"unremarkable apr_73519"}"#
         );
     }
 
     #[test]
     fn what_looks_like_a_key_is_concealed_and_what_only_begins_so_is_not() {
-        conceal_if_key("whsec_seen0815");
-        conceal_if_key("whsec_x");
-        assert_eq!(without_secrets("whsec_seen0815, whsec_x"), "***, whsec_x");
+        register_if_key("whsec_seen0815");
+        register_if_key("whsec_x");
+        assert_eq!(redact("whsec_seen0815, whsec_x"), "***, whsec_x");
     }
 
     proptest! {

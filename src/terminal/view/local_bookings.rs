@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::{BookingList, tone_of};
 use crate::journal::KeptBooking;
 use crate::json::{Document, plain};
-use crate::model::moment::{human, local, since};
+use crate::model::time_text::{human, local, since};
 use crate::terminal::output::{Page, TableCell, View};
 
 /// A list under the name `bookings`.
@@ -22,13 +22,13 @@ impl View for Listed<'_> {
 }
 
 /// Bookings, and when each was seen.
-pub(crate) struct MadeHere<'a> {
+pub(crate) struct LocalBookings<'a> {
     pub(crate) kept: &'a [KeptBooking],
     /// This machine's now.
     pub(crate) now: Timestamp,
 }
 
-impl View for MadeHere<'_> {
+impl View for LocalBookings<'_> {
     fn json(&self) -> Document {
         Document::array(self.kept.iter().map(|it| it.booking.document())).named("bookings")
     }

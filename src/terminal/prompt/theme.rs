@@ -3,13 +3,13 @@
 use std::fmt;
 
 use console::{Style, measure_text_width, truncate_str};
-use dialoguer::theme::{ColorfulTheme, Theme};
+use dialoguer::theme::{ColorfulTheme, Theme as _};
 use jiff::SignedDuration;
 
 use super::deadline::countdown;
 
-pub(super) struct Look {
-    theme: ColorfulTheme,
+pub(super) struct Theme {
+    styles: ColorfulTheme,
 }
 
 /// `text` in at most `columns`, the end replaced by `…` where it is longer. Knows wide characters and colours.
@@ -35,13 +35,13 @@ pub(super) fn title(text: &str, left: Option<SignedDuration>, columns: usize) ->
     )
 }
 
-impl Look {
+impl Theme {
     /// The marks (`?`, `❯`, `✔`, `✘`) stay without colour: meaning never rests on colour alone.
     /// Whether there is colour is decided by the caller, and by nothing the libraries find out.
     pub(super) fn new(colour: bool) -> Self {
         let style = || Style::new().for_stderr().force_styling(colour);
         let mark = |style: Style, mark: &str| style.apply_to(mark.to_owned());
-        let theme = ColorfulTheme {
+        let styles = ColorfulTheme {
             // Dim, where the theme has bright black: on some palettes that is the background.
             defaults_style: style().cyan(),
             prompt_style: style().bold(),
@@ -59,12 +59,12 @@ impl Look {
             inactive_item_prefix: mark(style(), " "),
             ..ColorfulTheme::default()
         };
-        Self { theme }
+        Self { styles }
     }
 
     /// `? Name (Ada) ›`, with a blank behind it for what is typed.
     pub(super) fn input(&self, title: &str, default: Option<&str>) -> String {
-        drawn(|out| self.theme.format_input_prompt(out, title, default))
+        drawn(|out| self.styles.format_input_prompt(out, title, default))
     }
 
     /// `? Which venue? (19:52 left) ›` in at most `columns`.
@@ -74,7 +74,7 @@ impl Look {
         left: Option<SignedDuration>,
         columns: usize,
     ) -> String {
-        let line = |text: &str| drawn(|out| self.theme.format_select_prompt(out, text));
+        let line = |text: &str| drawn(|out| self.styles.format_select_prompt(out, text));
         // What the theme writes around the text, the text being one column.
         let marks = columns_of(&line(" ")) - 1;
         line(&title(text, left, columns.saturating_sub(marks)))
@@ -82,24 +82,24 @@ impl Look {
 
     /// `? Book it? (y/n) › no`
     pub(super) fn yes_no(&self, title: &str, default: bool) -> String {
-        drawn(|out| self.theme.format_confirm_prompt(out, title, Some(default)))
+        drawn(|out| self.styles.format_confirm_prompt(out, title, Some(default)))
     }
 
     /// `❯ row` or two blanks and the row.
     pub(super) fn row(&self, row: &str, active: bool) -> String {
-        drawn(|out| self.theme.format_select_prompt_item(out, row, active))
+        drawn(|out| self.styles.format_select_prompt_item(out, row, active))
     }
 
     /// `✘ what is wrong`, in as many lines as it takes, none of them wider than `columns`.
     pub(super) fn problem(&self, text: &str, columns: usize) -> Vec<String> {
-        let mark = drawn(|out| self.theme.format_error(out, ""));
+        let mark = drawn(|out| self.styles.format_error(out, ""));
         let indent = columns_of(&mark);
         let lines = broken(text, columns.saturating_sub(indent).max(1)).into_iter();
         lines
             .enumerate()
             .map(|(row, line)| match row {
-                0 => drawn(|out| self.theme.format_error(out, &line)),
-                _ => format!("{:indent$}{}", "", self.theme.error_style.apply_to(line)),
+                0 => drawn(|out| self.styles.format_error(out, &line)),
+                _ => format!("{:indent$}{}", "", self.styles.error_style.apply_to(line)),
             })
             .collect()
     }
@@ -109,7 +109,7 @@ impl Look {
     pub(super) fn answered(&self, question: &str, answer: &str, columns: usize) -> String {
         let line = |question: &str| {
             drawn(|out| {
-                self.theme
+                self.styles
                     .format_input_prompt_selection(out, question, answer)
             })
         };
@@ -119,7 +119,7 @@ impl Look {
     }
 
     pub(super) fn hint(&self, text: &str) -> String {
-        self.theme.hint_style.apply_to(text).to_string()
+        self.styles.hint_style.apply_to(text).to_string()
     }
 }
 
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_long_question_gives_way_to_its_answer() {
-        let plain = Look::new(false);
+        let plain = Theme::new(false);
         let line = plain.answered("Which venue in London?", "Bistro", 24);
         assert_eq!(line, "✔ Which venue … · Bistro");
         let line = plain.answered("Which venue?", "Bistro of the long name", 24);
@@ -192,9 +192,9 @@ mod tests {
     fn what_is_wrong_is_said_whole_on_a_narrow_terminal() {
         let text = "write it as 2026-12-01 19:30, tomorrow 19:30 or fri 8pm";
         for colour in [false, true] {
-            let look = Look::new(colour);
+            let theme = Theme::new(colour);
             for columns in 20..70 {
-                let lines = look.problem(text, columns);
+                let lines = theme.problem(text, columns);
                 assert!(
                     lines.iter().all(|line| columns_of(line) <= columns),
                     "{lines:?}"
@@ -204,17 +204,17 @@ mod tests {
                 assert_eq!(words.join(" "), text);
             }
         }
-        assert_eq!(Look::new(false).problem("unbreakable", 8), ["✘ unbre…"]);
+        assert_eq!(Theme::new(false).problem("unbreakable", 8), ["✘ unbre…"]);
     }
 
     #[test]
     fn without_colour_the_marks_stay_and_no_escape_is_written() {
-        let plain = Look::new(false);
+        let plain = Theme::new(false);
         assert_eq!(plain.row("Bistro", true), "❯ Bistro");
         assert_eq!(plain.row("Bistro", false), "  Bistro");
         assert_eq!(plain.input("Name", Some("Ada")), "? Name (Ada) › ");
         assert_eq!(plain.answered("Name", "Ada", 80), "✔ Name · Ada");
         assert_eq!(plain.problem("too long", 80), ["✘ too long"]);
-        assert!(Look::new(true).row("Bistro", true).contains('\x1b'));
+        assert!(Theme::new(true).row("Bistro", true).contains('\x1b'));
     }
 }

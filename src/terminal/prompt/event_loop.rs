@@ -5,12 +5,12 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::PromptError;
 use super::deadline::{Deadline, Until};
 use super::frame::{Frame, Screen, Size};
 use super::keys::Key;
-use super::look::Look;
+use super::question::PromptError;
 use super::terminal::{self, Modes, Typed};
+use super::theme::Theme;
 
 /// How soon a countdown, a moved clock or a resized terminal is noticed. Looking is cheap, and a
 /// handler for the resize signal could never be taken back.
@@ -23,7 +23,7 @@ pub(super) trait Widget {
     fn press(&mut self, key: Key) -> Step<Self::Answer>;
 
     /// What is to be seen; no line wider than `size.usable()`.
-    fn draw(&self, left: Option<SignedDuration>, size: Size, look: &Look) -> Frame;
+    fn draw(&self, left: Option<SignedDuration>, size: Size, theme: &Theme) -> Frame;
 
     /// Question and answer, for the line that stays.
     fn answered(&self, answer: &Self::Answer) -> (&str, String);
@@ -44,7 +44,7 @@ pub(super) async fn ask<W: Widget>(
     modes: Modes,
     widget: &mut W,
     deadline: Option<&Deadline<'_>>,
-    look: &Look,
+    theme: &Theme,
 ) -> Result<Until<W::Answer>, PromptError> {
     let _restored_last = modes;
     let mut screen = Screen::default();
@@ -57,7 +57,7 @@ pub(super) async fn ask<W: Widget>(
             None => {
                 let left = deadline.map(|deadline| deadline.left().unwrap_or_default());
                 let size = terminal::size();
-                screen.show(widget.draw(left, size, look), size)?;
+                screen.show(widget.draw(left, size, theme), size)?;
                 if left.is_some_and(|left| left.is_zero()) {
                     return Ok(Until::TimedOut);
                 }
@@ -78,7 +78,7 @@ pub(super) async fn ask<W: Widget>(
             Step::Answer(answer) => {
                 let (question, value) = widget.answered(&answer);
                 let size = terminal::size();
-                screen.finish(look.answered(question, &value, size.usable()), size)?;
+                screen.finish(theme.answered(question, &value, size.usable()), size)?;
                 return Ok(Until::Answered(answer));
             }
         }

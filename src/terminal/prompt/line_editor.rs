@@ -16,14 +16,14 @@ pub(crate) enum Echo {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Line {
+pub(super) struct LineEditor {
     text: String,
     /// Byte offset of the cursor, always between two characters.
     at: usize,
     echo: Echo,
 }
 
-impl Line {
+impl LineEditor {
     pub(super) fn new(echo: Echo) -> Self {
         Self {
             echo,
@@ -138,8 +138,8 @@ mod tests {
     use super::*;
     use unicode_width::UnicodeWidthStr;
 
-    fn typed(text: &str) -> Line {
-        let mut line = Line::default();
+    fn typed(text: &str) -> LineEditor {
+        let mut line = LineEditor::default();
         for character in text.chars() {
             assert!(line.press(Key::Char(character)));
         }
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_hidden_line_shows_how_much_and_nothing_else() {
-        let mut line = Line::new(Echo::Hidden);
+        let mut line = LineEditor::new(Echo::Hidden);
         for character in "sk_é東".chars() {
             line.press(Key::Char(character));
         }

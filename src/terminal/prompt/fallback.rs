@@ -5,11 +5,11 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::deadline::{Deadline, Until, countdown};
-use super::entry;
 use super::frame::write;
-use super::line::Echo;
+use super::line_editor::Echo;
+use super::question::{Check, PromptError, Question};
 use super::terminal::{self, Modes};
-use super::{Check, PromptError, Question};
+use super::text_input;
 
 type Asked<T> = Result<Until<T>, PromptError>;
 
@@ -24,7 +24,7 @@ pub(super) async fn text(
     deadline: Option<&Deadline<'_>>,
 ) -> Asked<String> {
     ask(question, default, deadline, |line| {
-        entry::answer(line, default, check)
+        text_input::answer(line, default, check)
     })
     .await
 }
