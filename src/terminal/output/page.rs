@@ -1,4 +1,5 @@
-//! The human form of a result, as blocks; rendering is pure: the same page for a terminal, a phone and a pipe.
+//! The human form of a result: a page made of blocks. Rendering is a pure function of the page and the stream's
+//! style.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -10,7 +11,7 @@ use super::wrap::{with_their_flags, words, wrap, wrap_words};
 
 #[derive(Debug)]
 enum Block {
-    /// The state first: a toned word, and what it is about.
+    /// The state, in colour, and what it is about.
     Heading {
         tone: Tone,
         state: String,
@@ -19,20 +20,20 @@ enum Block {
     /// Label and value.
     Field(&'static str, String),
     Line(String),
-    /// A line behind a toned label.
+    /// A line after a coloured label.
     Labelled(Tone, &'static str, String),
-    /// A row of the table; in a pipe the columns named `terminal_only` are left out.
+    /// A table. The columns in `terminal_only` are left out in a pipe.
     Table {
         headers: Vec<&'static str>,
         rows: Vec<Vec<Cell>>,
         terminal_only: Vec<usize>,
     },
-    /// A line of cells, each at least as wide as its number says; tab-separated in a pipe. For lines that come one
-    /// after the other, where a table would have to wait for the last.
+    /// One line of cells with their minimum widths; tab-separated in a pipe. For rows that arrive one by one, so that
+    /// no table can be laid out.
     Columns(Vec<(Cell, usize)>),
     /// A command to copy.
     Next(String),
-    /// A JSON text: laid out for a person, one line in a pipe.
+    /// A JSON text: indented on a terminal, on one line in a pipe.
     Json(String),
 }
 
@@ -43,6 +44,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
+    /// Adds the heading: the state, and what it is about.
     pub(crate) fn heading(
         &mut self,
         tone: Tone,
@@ -56,11 +58,12 @@ impl Page {
         })
     }
 
+    /// Adds a label and its value.
     pub(crate) fn field(&mut self, label: &'static str, value: impl Into<String>) -> &mut Self {
         self.push(Block::Field(label, value.into()))
     }
 
-    /// A field where there is something to show.
+    /// Adds a field if it has a value.
     pub(crate) fn field_if(
         &mut self,
         label: &'static str,
@@ -72,10 +75,12 @@ impl Page {
         }
     }
 
+    /// Adds a line of text. Leading blanks indent it.
     pub(crate) fn line(&mut self, text: impl Into<String>) -> &mut Self {
         self.push(Block::Line(text.into()))
     }
 
+    /// Adds a line after a coloured label.
     pub(crate) fn labelled(
         &mut self,
         tone: Tone,
@@ -85,6 +90,7 @@ impl Page {
         self.push(Block::Labelled(tone, label, text.into()))
     }
 
+    /// Adds a table. The columns with an index in `terminal_only` are left out in a pipe.
     pub(crate) fn table(
         &mut self,
         headers: Vec<&'static str>,
@@ -98,14 +104,17 @@ impl Page {
         })
     }
 
+    /// Adds a line of cells with their minimum widths.
     pub(crate) fn columns(&mut self, cells: Vec<(Cell, usize)>) -> &mut Self {
         self.push(Block::Columns(cells))
     }
 
+    /// Adds a command that can be run next.
     pub(crate) fn next(&mut self, command: impl Into<String>) -> &mut Self {
         self.push(Block::Next(command.into()))
     }
 
+    /// Adds a JSON text.
     pub(crate) fn json(&mut self, text: impl Into<String>) -> &mut Self {
         self.push(Block::Json(text.into()))
     }
@@ -115,7 +124,7 @@ impl Page {
         self
     }
 
-    /// The text for a stream that looks like this.
+    /// Renders the page for a stream of this style.
     pub(crate) fn render(&self, style: &StreamStyle) -> String {
         let labels = self.blocks.iter().filter_map(|block| match block {
             Block::Field(label, _) => Some(label.len()),
@@ -160,7 +169,7 @@ fn render_for_terminal(block: &Block, label_width: usize, style: &StreamStyle, t
         }
         Block::Next(command) => {
             let label = format!("  {:label_width$}  ", "next");
-            // A command is broken as a shell continues it, so that it can be copied whole.
+            // Break the command as a shell continues it, so that it can be copied.
             let room = style.width.saturating_sub(label.len() + 2).max(12);
             let command = visible(command);
             let command = wrap_words(with_their_flags(words(&command), room), room).join(" \\\n");
@@ -194,7 +203,7 @@ fn render_for_terminal(block: &Block, label_width: usize, style: &StreamStyle, t
     }
 }
 
-/// Tab-separated, one line a block or row, nothing cut.
+/// Renders a block as tab-separated lines, uncut.
 fn render_for_pipe(block: &Block, style: &StreamStyle, text: &mut String) {
     match block {
         Block::Heading { tone, state, about } => {
@@ -241,7 +250,7 @@ fn render_for_pipe(block: &Block, style: &StreamStyle, text: &mut String) {
     }
 }
 
-/// One line; what does not fit goes on below the last cell, or at the margin where that has no room.
+/// Renders one line. The last cell is wrapped within its column, or at the margin if it has no room there.
 fn render_columns(cells: &[(Cell, usize)], style: &StreamStyle, text: &mut String) {
     let Some(((last, _), before)) = cells.split_last() else {
         return;

@@ -1,4 +1,4 @@
-//! How a stream looks: decided once, from values.
+//! How a stream is styled: colour, redrawing and width.
 
 use std::io::IsTerminal;
 
@@ -15,7 +15,7 @@ pub(crate) enum ColorChoice {
     Never,
 }
 
-/// What was asked for, by flag and environment.
+/// The colour and redrawing settings of flags and environment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ColorPrefs {
     pub(crate) color: ColorChoice,
@@ -26,6 +26,7 @@ pub(crate) struct ColorPrefs {
 }
 
 impl ColorPrefs {
+    /// The settings of `--color` and the environment.
     pub(crate) fn new(color: ColorChoice, environment: &Environment) -> Self {
         ColorPrefs {
             color,
@@ -49,6 +50,7 @@ pub(crate) struct Terminals {
 }
 
 impl Terminals {
+    /// Detects which streams are terminals.
     pub(crate) fn detect() -> Self {
         let stdout = std::io::stdout().is_terminal();
         let stderr = std::io::stderr().is_terminal();
@@ -69,18 +71,18 @@ impl Terminals {
     }
 }
 
-/// How one stream looks.
+/// The style of one stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamStyle {
     pub(crate) terminal: bool,
     pub(crate) colour: bool,
-    /// Whether lines may be redrawn.
+    /// Whether lines may be redrawn in place.
     pub(crate) live: bool,
-    /// Columns; unbounded off a terminal.
+    /// The width in columns; unlimited if the stream is not a terminal.
     pub(crate) width: usize,
 }
 
-/// What a colour says; the words always say it too.
+/// The meaning of a colour. The text always says it too.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tone {
     Good,
@@ -91,7 +93,8 @@ pub(crate) enum Tone {
 }
 
 impl StreamStyle {
-    /// A flag beats the environment; `NO_COLOR` beats `CLICOLOR_FORCE`, which beats the terminal.
+    /// Decides the style. The flag overrides `NO_COLOR`, which overrides `CLICOLOR_FORCE`, which overrides the
+    /// default.
     pub(crate) fn decide(prefs: ColorPrefs, terminal: bool, width: usize) -> Self {
         let colour = match prefs.color {
             ColorChoice::Always => true,
@@ -109,6 +112,7 @@ impl StreamStyle {
         }
     }
 
+    /// Colours `text` if the stream has colour.
     pub(crate) fn paint(&self, tone: Tone, text: &str) -> String {
         if !self.colour {
             return text.to_owned();

@@ -2,12 +2,12 @@
 
 use unicode_width::UnicodeWidthStr;
 
-/// Breaks at blanks; a word that is longer than a line stays whole, so that ids and commands can be copied.
+/// Breaks a text at blanks. A word longer than a line stays whole, so that ids and commands can be copied.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     wrap_words(text.split(' '), width)
 }
 
-/// A command in the words of a shell: a blank in quotes is no place to break it.
+/// Splits a command into shell words. A blank inside quotes does not split.
 pub(super) fn words(command: &str) -> Vec<&str> {
     let (mut words, mut start) = (Vec::new(), 0);
     let (mut quoted, mut escaped) = (false, false);
@@ -26,7 +26,7 @@ pub(super) fn words(command: &str) -> Vec<&str> {
     words
 }
 
-/// A flag and its value as one word where a line has room for both, so that they are read together.
+/// Joins each flag with its value where both fit on a line.
 pub(super) fn with_their_flags(words: Vec<&str>, room: usize) -> Vec<String> {
     let mut joined: Vec<String> = Vec::new();
     for word in words {

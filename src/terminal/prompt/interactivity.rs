@@ -1,20 +1,20 @@
-//! Whether a person may be asked, and in which mode. A table of values, nothing is looked up here.
+//! Whether a person can be asked, and in which mode. Decided from values alone.
 
 use std::fmt;
 
-/// What was found out about the process before anything is asked.
+/// The facts about the process that decide whether questions can be asked.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TerminalEnv {
     pub(crate) stdin_is_terminal: bool,
-    /// Questions are written to standard error: standard output carries results alone.
+    /// Questions are written to standard error, because standard output carries only results.
     pub(crate) stderr_is_terminal: bool,
     /// `--no-input`
     pub(crate) no_input: bool,
-    /// `--json` or `--jq`: a script reads the answer, so nobody is there to be asked.
+    /// `--json` or `--jq`: a script reads the output, so nobody can answer.
     pub(crate) machine_output: bool,
     /// `BOOKCTL_NO_INPUT`
     pub(crate) no_input_in_environment: bool,
-    /// `CI`: a build machine may offer a terminal that nobody looks at.
+    /// `CI`: a build machine may have a terminal that nobody looks at.
     pub(crate) ci: bool,
     /// `TERM=dumb`, or no `TERM` at all
     pub(crate) term_is_dumb: bool,
@@ -23,16 +23,16 @@ pub(crate) struct TerminalEnv {
     pub(crate) colour: bool,
 }
 
-/// How questions are put where they may be put at all.
+/// How questions are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PromptMode {
-    /// Redrawn in place, arrow keys, a filter.
+    /// Redrawn in place, with arrow keys and a filter.
     Live,
-    /// One line out, one line in; nothing is ever redrawn.
+    /// Prints a line and reads a line; nothing is redrawn.
     Plain,
 }
 
-/// Why nothing may be asked. Its text completes "nothing may be asked here: …".
+/// Why questions cannot be asked. The text completes "nothing may be asked here: …".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NonInteractiveReason {
     NoInput,
@@ -57,7 +57,8 @@ impl fmt::Display for NonInteractiveReason {
 }
 
 impl TerminalEnv {
-    /// What the person said comes first, so that the reason given is the one they can change.
+    /// The mode, or why nothing can be asked. What the user set comes first, so that the reason is one they can
+    /// change.
     pub(super) fn mode(&self) -> Result<PromptMode, NonInteractiveReason> {
         let reasons = [
             (self.no_input, NonInteractiveReason::NoInput),

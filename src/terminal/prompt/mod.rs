@@ -1,9 +1,9 @@
-//! Everything that asks a person. Questions go to standard error; off a terminal nothing is asked,
-//! and the refusal names the flag that would have answered.
+//! Asking questions. They go to standard error. Without a terminal nothing is asked, and the error names the flag
+//! that answers the question.
 //!
-//! All live questions are one machine: keys in, a frame out (`live`), no thread and no blocking
-//! read, so that a sandbox in the same process goes on serving and a deadline is kept to the second.
-//! Esc, Ctrl-C, Ctrl-D on an empty line and a terminal that goes away are all one way out.
+//! Live questions share one event loop: it takes keys and draws frames, without a thread and without a blocking read.
+//! A sandbox in the same process keeps serving, and a deadline is kept to the second. Esc, Ctrl-C, Ctrl-D on an empty
+//! line and closing the terminal all end a question in the same way.
 
 mod deadline;
 mod editor;
@@ -36,7 +36,7 @@ use theme::Theme;
 use yes_no::YesNo;
 
 impl<T> Until<T> {
-    /// For questions without a deadline, whose time cannot be up.
+    /// For questions without a deadline, which cannot time out.
     fn answered(self) -> Result<T, PromptError> {
         match self {
             Self::Answered(answer) => Ok(answer),
@@ -45,14 +45,15 @@ impl<T> Until<T> {
     }
 }
 
-/// Asks, or refuses to. Every `async` method wants a tokio runtime with I/O and time, and may be
-/// dropped at any moment: the terminal is left as it was found.
+/// Asks questions, or refuses to. Every `async` method needs a tokio runtime with I/O and time. It may be dropped at
+/// any moment; the terminal is then restored.
 pub(crate) struct Prompter {
     mode: Result<PromptMode, NonInteractiveReason>,
     theme: Theme,
 }
 
 impl Prompter {
+    /// A prompter for this process.
     pub(crate) fn new(environment: &TerminalEnv) -> Self {
         Self {
             mode: environment.mode(),
@@ -60,12 +61,13 @@ impl Prompter {
         }
     }
 
+    /// Whether questions can be asked.
     pub(crate) fn interactive(&self) -> bool {
         self.mode.is_ok()
     }
 
-    /// One of many rows, narrowed by typing; its index. `header` names the columns of the rows;
-    /// `default` is the row that is marked at first.
+    /// Asks to select one of many rows, which typing filters. Returns its index. `header` names the columns of the
+    /// rows; `default` is selected at first.
     pub(crate) async fn pick(
         &self,
         question: &Question,
@@ -83,7 +85,7 @@ impl Prompter {
         .answered()
     }
 
-    /// One of a few options, the first marked; its index.
+    /// Asks to select one of a few options, the first by default. Returns its index.
     pub(crate) async fn choose(
         &self,
         question: &Question,
@@ -92,7 +94,7 @@ impl Prompter {
         self.choose_until(question, options, None).await?.answered()
     }
 
-    /// The same under a countdown.
+    /// Like [`Prompter::choose`], with a deadline.
     pub(crate) async fn choose_until(
         &self,
         question: &Question,
@@ -109,7 +111,8 @@ impl Prompter {
         }
     }
 
-    /// A line of text, trimmed. An empty one is the default; one that `check` objects to is asked again.
+    /// Asks for a line of text, and trims it. An empty line is the default. A line that `check` rejects is asked for
+    /// again.
     pub(crate) async fn text(
         &self,
         question: &Question,
@@ -119,7 +122,7 @@ impl Prompter {
         self.line(question, default, check, None).await?.answered()
     }
 
-    /// The same under a countdown.
+    /// Like [`Prompter::text`], with a deadline.
     pub(crate) async fn text_until(
         &self,
         question: &Question,
@@ -150,7 +153,7 @@ impl Prompter {
         }
     }
 
-    /// Several lines, until an empty one or Ctrl-D. Empty lines inside a paste belong to it.
+    /// Asks for several lines. An empty line or Ctrl-D ends them; empty lines inside a paste do not.
     pub(crate) async fn paste_until(
         &self,
         question: &Question,
@@ -162,7 +165,7 @@ impl Prompter {
         }
     }
 
-    /// Yes or no, by one key; Enter is `default`.
+    /// Asks yes or no, by one key. Enter is `default`.
     pub(crate) async fn confirm(
         &self,
         question: &Question,
@@ -175,7 +178,7 @@ impl Prompter {
         .answered()
     }
 
-    /// `initial` in the person's editor (`command`, from `$VISUAL` or `$EDITOR`); `None` when it
+    /// Opens `initial` in the user's editor (`command`, from `$VISUAL` or `$EDITOR`). Returns `None` if the text
     /// comes back unchanged or empty.
     pub(crate) fn edit(
         &self,
@@ -188,8 +191,8 @@ impl Prompter {
         Ok(editor::edit(command, initial, suffix)?)
     }
 
-    /// The terminal in raw mode where questions are live; `None` where they are plain, or where this
-    /// terminal cannot be made raw.
+    /// Makes the terminal raw for a live question. Returns `None` if questions are plain, or if the terminal cannot
+    /// be made raw.
     fn raw(&self, question: &Question) -> Result<Option<Modes>, PromptError> {
         Ok(match self.mode(question)? {
             PromptMode::Live => Modes::raw().ok(),

@@ -1,4 +1,4 @@
-//! Several lines, typed or pasted live, until an empty one or Ctrl-D.
+//! Live input of several lines, typed or pasted. An empty line or Ctrl-D ends it.
 
 use jiff::SignedDuration;
 
@@ -10,10 +10,11 @@ use super::question::Question;
 use super::text_input::shown;
 use super::theme::{Theme, fit};
 
-/// The lines above the current one that stay in view.
+/// The number of earlier lines that stay visible.
 const LINES_IN_VIEW: usize = 8;
 const INDENT: usize = 2;
 
+/// A question for several lines.
 pub(super) struct Multiline<'a> {
     question: &'a Question,
     done: Vec<String>,
@@ -44,7 +45,7 @@ impl Widget for Multiline<'_> {
             Key::EndOfInput if empty && self.done.is_empty() => return Step::Interrupted,
             Key::Enter if empty => return self.answer(),
             Key::EndOfInput => return self.answer(),
-            // An empty line that was pasted belongs to what was pasted.
+            // An empty line inside a paste is part of the text.
             Key::Enter | Key::PastedBreak => self.done.push(self.line.take()),
             _ => {
                 self.line.press(key);
@@ -79,7 +80,7 @@ impl Widget for Multiline<'_> {
     }
 
     fn answered(&self, answer: &String) -> (&str, String) {
-        // How much it was; the text itself may be an answer that no one else should read.
+        // Show only the number of lines; the text may be confidential.
         let value = match answer.lines().count() {
             1 => "1 line".to_owned(),
             lines => format!("{lines} lines"),

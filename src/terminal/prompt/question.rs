@@ -1,4 +1,4 @@
-//! A question, and why it may have no answer.
+//! A question, and the reasons for which it may have no answer.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,10 +8,10 @@ use super::interactivity::NonInteractiveReason;
 use super::line_editor::Echo;
 use crate::outcome::{Error, Exit};
 
-/// Says what is wrong with an answer, in a sentence for the person.
+/// Checks an answer. The error is a sentence for the person.
 pub(crate) type Check<'a> = &'a dyn Fn(&str) -> Result<(), String>;
 
-/// What is asked, and how else it could have been said.
+/// What is asked, and the flag that answers it instead.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
     pub(super) text: String,
@@ -21,8 +21,8 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// `text` is what the person reads; `flag` (`--name`) and `what` (`the guest's name`) are for
-    /// where nothing may be asked. Text from outside is made visible by the caller.
+    /// `text` is what the person reads. `flag` (`--name`) and `what` (`the guest's name`) are for the error when
+    /// nothing can be asked. The caller makes untrusted text visible first.
     pub(crate) fn new(
         text: impl Into<String>,
         flag: impl Into<Cow<'static, str>>,
@@ -36,7 +36,7 @@ impl Question {
         }
     }
 
-    /// The same, for a secret of the moment: it is seen while it is typed, and does not stay on the screen.
+    /// Marks the answer as a short-lived secret: shown while it is typed, then masked.
     pub(crate) fn fleeting(self) -> Self {
         Self {
             echo: Echo::Fleeting,
@@ -44,7 +44,7 @@ impl Question {
         }
     }
 
-    /// The same, for a secret that outlives the moment: what is typed is not shown.
+    /// Marks the answer as a lasting secret: never shown.
     pub(crate) fn hidden(self) -> Self {
         Self {
             echo: Echo::Hidden,
@@ -56,15 +56,15 @@ impl Question {
 /// Why there is no answer.
 #[derive(Debug)]
 pub(crate) enum PromptError {
-    /// Nothing may be asked here; `flag` would have said it.
+    /// Nothing can be asked here; `flag` answers the question.
     Refused {
         flag: Cow<'static, str>,
         what: Cow<'static, str>,
         reason: NonInteractiveReason,
     },
-    /// The person wants out, or is gone.
+    /// The person left, or the terminal was closed.
     Interrupted,
-    /// The terminal, or an editor, failed.
+    /// The terminal or the editor failed.
     Io(io::Error),
 }
 

@@ -1,4 +1,4 @@
-//! One line of text, asked for live.
+//! Live input of one line of text.
 
 use jiff::SignedDuration;
 
@@ -9,15 +9,16 @@ use super::line_editor::{Echo, LineEditor};
 use super::question::{Check, Question};
 use super::theme::{Theme, columns_of, fit, title};
 
-/// What a person needs to see of what they type, before the question moves to a line of its own.
+/// If fewer columns than this are left for typing, the question moves to a line of its own.
 const ROOM_TO_TYPE: usize = 16;
 
+/// A question for one line of text.
 pub(super) struct TextInput<'a> {
     question: &'a Question,
     default: Option<&'a str>,
     check: Check<'a>,
     line: LineEditor,
-    /// Why the last answer was not taken; until the next key.
+    /// Why the last answer was rejected; cleared by the next key.
     problem: Option<String>,
 }
 
@@ -33,7 +34,7 @@ impl<'a> TextInput<'a> {
     }
 }
 
-/// A line as an answer: blanks around it were never meant, nothing at all means the default.
+/// Trims and checks an answer. An empty answer is the default.
 pub(super) fn answer(
     typed: &str,
     default: Option<&str>,
@@ -46,11 +47,11 @@ pub(super) fn answer(
     check(answer).map(|()| answer.to_owned())
 }
 
-/// The value as it may stay on the screen.
+/// The answer as it stays on the screen.
 pub(super) fn shown(value: &str, echo: Echo) -> String {
     match echo {
         Echo::Shown => value.to_owned(),
-        // Not even its length.
+        // Hide the length too.
         Echo::Fleeting | Echo::Hidden => "********".to_owned(),
     }
 }

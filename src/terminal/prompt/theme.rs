@@ -1,4 +1,4 @@
-//! How questions look: dialoguer's colourful theme for all of them, fitted to a width.
+//! How questions look: dialoguer's colourful theme, fitted to the terminal's width.
 
 use std::fmt;
 
@@ -8,22 +8,23 @@ use jiff::SignedDuration;
 
 use super::deadline::countdown;
 
+/// The styles of questions.
 pub(super) struct Theme {
     styles: ColorfulTheme,
 }
 
-/// `text` in at most `columns`, the end replaced by `…` where it is longer. Knows wide characters and colours.
+/// Cuts `text` to `columns` and marks the cut with `…`. Handles wide characters and colours.
 pub(super) fn fit(text: &str, columns: usize) -> String {
     truncate_str(text, columns, "…").into_owned()
 }
 
-/// A question with the time that is left, in at most `columns`; the time is the last to give way.
+/// A question with the time left, in at most `columns`. The question is shortened before the time.
 pub(super) fn title(text: &str, left: Option<SignedDuration>, columns: usize) -> String {
     let Some(left) = left.map(countdown) else {
         return fit(text, columns);
     };
     let long = format!(" ({left} left)");
-    // Four columns of question still say which one it is.
+    // Keep four columns of the question, so that it can be recognized.
     let rest = if long.len() + 4 <= columns {
         long
     } else {
@@ -36,13 +37,13 @@ pub(super) fn title(text: &str, left: Option<SignedDuration>, columns: usize) ->
 }
 
 impl Theme {
-    /// The marks (`?`, `❯`, `✔`, `✘`) stay without colour: meaning never rests on colour alone.
-    /// Whether there is colour is decided by the caller, and by nothing the libraries find out.
+    /// The marks (`?`, `❯`, `✔`, `✘`) stay without colour, because meaning never depends on colour alone. The caller
+    /// decides whether there is colour, not the libraries.
     pub(super) fn new(colour: bool) -> Self {
         let style = || Style::new().for_stderr().force_styling(colour);
         let mark = |style: Style, mark: &str| style.apply_to(mark.to_owned());
         let styles = ColorfulTheme {
-            // Dim, where the theme has bright black: on some palettes that is the background.
+            // Dim instead of the theme's bright black, which is the background on some palettes.
             defaults_style: style().cyan(),
             prompt_style: style().bold(),
             prompt_prefix: mark(style().yellow(), "?"),
@@ -62,7 +63,7 @@ impl Theme {
         Self { styles }
     }
 
-    /// `? Name (Ada) ›`, with a blank behind it for what is typed.
+    /// `? Name (Ada) › `, with a trailing blank before what is typed.
     pub(super) fn input(&self, title: &str, default: Option<&str>) -> String {
         drawn(|out| self.styles.format_input_prompt(out, title, default))
     }
@@ -75,7 +76,7 @@ impl Theme {
         columns: usize,
     ) -> String {
         let line = |text: &str| drawn(|out| self.styles.format_select_prompt(out, text));
-        // What the theme writes around the text, the text being one column.
+        // The columns that the theme adds around a text of one column.
         let marks = columns_of(&line(" ")) - 1;
         line(&title(text, left, columns.saturating_sub(marks)))
     }
@@ -85,12 +86,12 @@ impl Theme {
         drawn(|out| self.styles.format_confirm_prompt(out, title, Some(default)))
     }
 
-    /// `❯ row` or two blanks and the row.
+    /// A row of a menu, marked with `❯` if `active`.
     pub(super) fn row(&self, row: &str, active: bool) -> String {
         drawn(|out| self.styles.format_select_prompt_item(out, row, active))
     }
 
-    /// `✘ what is wrong`, in as many lines as it takes, none of them wider than `columns`.
+    /// `✘ message`, wrapped to `columns`.
     pub(super) fn problem(&self, text: &str, columns: usize) -> Vec<String> {
         let mark = drawn(|out| self.styles.format_error(out, ""));
         let indent = columns_of(&mark);
@@ -104,7 +105,7 @@ impl Theme {
             .collect()
     }
 
-    /// `✔ Name · Ada`: what stays on the screen, in at most `columns`. A long question gives way to
+    /// `✔ Name · Ada`: the line that stays on the screen, in at most `columns`. A long question is shortened before
     /// its answer, down to half of the line.
     pub(super) fn answered(&self, question: &str, answer: &str, columns: usize) -> String {
         let line = |question: &str| {
@@ -130,7 +131,7 @@ fn drawn(format: impl FnOnce(&mut String) -> fmt::Result) -> String {
     out
 }
 
-/// Broken at blanks into lines of at most `columns`; a word that is longer is cut.
+/// Breaks at blanks into lines of at most `columns`. A longer word is cut.
 fn broken(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -145,7 +146,7 @@ fn broken(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Columns that a text takes, colours aside.
+/// The width of a text in columns, ignoring colours.
 pub(super) fn columns_of(text: &str) -> usize {
     measure_text_width(text)
 }

@@ -1,4 +1,4 @@
-//! Yes or no, live, by one key.
+//! A live question that one key answers with yes or no.
 
 use jiff::SignedDuration;
 
@@ -8,6 +8,7 @@ use super::keys::Key;
 use super::question::Question;
 use super::theme::{Theme, columns_of, title};
 
+/// A yes-or-no question.
 pub(super) struct YesNo<'a> {
     question: &'a Question,
     default: bool,

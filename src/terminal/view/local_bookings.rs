@@ -1,4 +1,4 @@
-//! What this machine booked, as its journal keeps it.
+//! The bookings in this machine's journal.
 
 use jiff::Timestamp;
 
@@ -8,7 +8,7 @@ use crate::json::{Document, plain};
 use crate::model::time_text::{human, local, since};
 use crate::terminal::output::{Page, TableCell, View};
 
-/// A list under the name `bookings`.
+/// A list of bookings as `{"bookings": [...]}` in JSON.
 pub(crate) struct Listed<'a>(pub(crate) BookingList<'a>);
 
 impl View for Listed<'_> {
@@ -21,10 +21,10 @@ impl View for Listed<'_> {
     }
 }
 
-/// Bookings, and when each was seen.
+/// Bookings of the journal, and when each was last seen.
 pub(crate) struct LocalBookings<'a> {
     pub(crate) kept: &'a [KeptBooking],
-    /// This machine's now.
+    /// This machine's current time.
     pub(crate) now: Timestamp,
 }
 

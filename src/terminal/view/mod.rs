@@ -1,4 +1,4 @@
-//! What commands end with: the service's documents, and how a person reads them.
+//! Views of the service's documents that several commands emit.
 
 mod booking;
 mod booking_list;
@@ -20,7 +20,7 @@ pub(crate) use venue_list::VenueList;
 use crate::model::booking::Status;
 use crate::terminal::output::Tone;
 
-/// The colour of a status; the word itself says it too.
+/// The colour of a status.
 pub(crate) fn tone_of(status: &Status) -> Tone {
     match status {
         Status::Confirmed => Tone::Good,

@@ -1,4 +1,4 @@
-//! `--jq`: filters a result without any jq being installed.
+//! `--jq`: filters a result without needing jq.
 
 mod child;
 mod evaluate;
@@ -10,13 +10,13 @@ pub(crate) use child::{ENTRY as FILTER_ENTRY, filter_standard_input};
 use crate::outcome::{Error, Exit, Result};
 use child::{LONGEST_RUN, Trouble};
 
-/// A filter that is known to be well-formed before anything is sent.
+/// A filter that compiles. It is checked before anything is sent.
 pub(crate) struct Filter {
     source: String,
 }
 
 impl Filter {
-    /// Checks the expression; one that does not compile is a usage error.
+    /// Compiles the expression. An error is a usage error.
     pub(crate) fn parse(source: &str) -> Result<Self> {
         evaluate::compile(source).map_err(|why| {
             Error::usage(format!("--jq {}: {why}", source.escape_debug()))
@@ -27,10 +27,10 @@ impl Filter {
         })
     }
 
-    /// The filter's outputs, one a line: strings as they are, anything else as JSON.
+    /// The filter's outputs, one per line: strings raw, anything else as JSON.
     ///
-    /// One that fails is still `usage`, since only the argument can be mended; but it ends with 1 and not with 2,
-    /// which says that nothing was sent.
+    /// A filter that fails is also a `usage` error, because only the argument can be corrected. It exits with 1
+    /// instead of 2, because 2 says that nothing was sent.
     pub(crate) fn run(&self, input: &Value) -> Result<String> {
         let failed = |code, why: String| {
             let message = format!("the --jq filter {}", why.escape_debug());
