@@ -4,14 +4,16 @@ use reqwest::Url;
 
 use crate::outcome::{Error, Result};
 
-/// A checked base address: https, or http on loopback; no user, no query, no fragment.
+/// The base address of a service: https, or http on loopback. It has no user, query or fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BaseUrl(Url);
 
 impl BaseUrl {
+    /// Parses an address. `source` names it in errors: a flag, a variable or a profile. The address itself is not
+    /// shown, because it may contain a password.
     pub(crate) fn parse(text: &str, source: &str) -> Result<Self> {
         let refuse = |why: &str| {
-            // The text itself is not shown: it may hold a password or a key.
+            // The text is not shown: it may contain a password or a key.
             Error::config(format!("{source} {why}"))
                 .hint("a base URL looks like https://api.example.com, or http://127.0.0.1:8080 on this machine")
         };
@@ -21,7 +23,7 @@ impl BaseUrl {
             return Err(refuse("is not an http address"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            // The text itself is not shown: it holds a password.
+            // The text is not shown: it contains a password.
             return Err(
                 Error::config(format!("{source} must not carry a user or a password"))
                     .hint("a key is stored by `bookctl auth login`, or given in BOOKCTL_API_KEY"),
@@ -38,10 +40,12 @@ impl BaseUrl {
         Ok(BaseUrl(url))
     }
 
+    /// Whether the address is on this machine.
     pub(crate) fn is_loopback(&self) -> bool {
         is_loopback(&self.0)
     }
 
+    /// Whether the connection is encrypted.
     pub(crate) fn is_https(&self) -> bool {
         self.0.scheme() == "https"
     }
@@ -51,15 +55,15 @@ impl BaseUrl {
         self.0.origin().ascii_serialization()
     }
 
-    /// The address of `path`, whose segments are encoded already.
+    /// The URL of `path`, whose segments must already be encoded.
     pub(crate) fn join(&self, path: &str) -> String {
         format!("{}{path}", self.0.as_str().trim_end_matches('/'))
     }
 }
 
-/// Whether an address is of this machine alone.
+/// Whether a URL is on this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
-    // `host()` of the `url` crate is not re-exported by name; its text is enough: addresses are normalised.
+    // The `url` crate's `host()` is not re-exported. The text is sufficient, because `url` normalizes addresses.
     match url.host_str().unwrap_or_default() {
         "localhost" | "[::1]" => true,
         host => host

@@ -1,4 +1,4 @@
-//! Where settings come from: flag > environment > file > default.
+//! Settings. A flag overrides the environment, which overrides the file, which overrides the default.
 
 mod base_url;
 mod edit;

@@ -1,4 +1,4 @@
-//! Which service a command talks to, decided from flags, environment and file.
+//! Which service a command uses, decided from flags, environment and file.
 
 use std::path::PathBuf;
 
@@ -10,22 +10,22 @@ use crate::model::retention::Retention;
 use crate::outcome::{Error, Result};
 use crate::secrets::{Account, Secret};
 
-/// What the command line says about the service.
+/// What the command line and the command itself say about the service.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TargetOptions {
     pub(crate) profile: Option<String>,
     pub(crate) no_sandbox: bool,
-    /// Whether the command can do its work where no service is configured: it is then given an embedded sandbox
-    /// that it does not open.
+    /// Whether the command also works without a service. If none is configured, it gets the embedded sandbox as its
+    /// target and must not open it.
     pub(crate) service_optional: bool,
-    /// Whether the command is about a sandbox and no key, so that one that is for nobody is no reason to refuse it.
+    /// Whether the command accepts a key that is not for a particular service, because it needs no key.
     pub(crate) accepts_any_key: bool,
 }
 
-/// The service that a command talks to.
+/// The service that a command uses.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
-    /// The service in this very process, its state in a file.
+    /// The embedded sandbox, with its state in a file.
     Embedded {
         database: PathBuf,
         key: Option<Secret>,
@@ -36,15 +36,15 @@ pub(crate) enum Target {
     Remote(Box<Service>),
 }
 
-/// A service at an address, and how it is spoken to.
+/// A service at an address, and its settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Service {
-    /// The profile that names it, where one does.
+    /// The profile that names it, if any.
     pub(crate) profile: Option<String>,
     pub(crate) base_url: BaseUrl,
-    /// The key that the environment gives for exactly this origin.
+    /// The key that the environment sets for this origin.
     pub(crate) key: Option<Secret>,
-    /// The origin that the profile's stored key was given for, as far as `auth login` noted it.
+    /// The origin for which `auth login` stored the profile's key, if it was noted.
     pub(crate) key_origin: Option<String>,
     pub(crate) read_only: bool,
     pub(crate) ca_file: Option<PathBuf>,
@@ -54,7 +54,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// The service at this address, and nothing else known of it.
+    /// The service at this address, with default settings.
     pub(crate) fn at(base_url: BaseUrl) -> Self {
         Service {
             profile: None,
@@ -68,7 +68,7 @@ impl Service {
         }
     }
 
-    /// Under which name its secrets are stored: only what has a profile has stored ones.
+    /// The account under which its secrets are stored. Only a profile has stored secrets.
     pub(crate) fn account(&self) -> Option<Account> {
         let profile = self.profile.as_ref()?;
         Some(Account::new(profile, self.base_url.origin()))
@@ -76,7 +76,7 @@ impl Service {
 }
 
 impl Target {
-    /// The name under which the journal keeps apart what belongs to different services.
+    /// The origin under which the journal keeps the records of this service.
     pub(crate) fn origin(&self) -> String {
         match self {
             Target::Embedded { .. } => SANDBOX_PROFILE.to_owned(),
@@ -92,8 +92,8 @@ impl Target {
         }
     }
 
-    /// Whose rate limits a command uses, as far as that can be told: they are an organization's, and a key of the
-    /// environment may belong to another one than the profile's. Tells keys apart, and gives none away.
+    /// Identifies the account whose rate limits apply. Limits belong to an organization, and a key from the
+    /// environment may belong to another one than the profile's. Distinguishes keys without revealing them.
     pub(crate) fn account(&self) -> String {
         let key = match self {
             Target::Embedded { key, .. } => key.as_ref(),
@@ -105,7 +105,7 @@ impl Target {
         }
     }
 
-    /// The name that a person knows it by.
+    /// The name that a person knows it by, if any.
     pub(crate) fn profile(&self) -> Option<&str> {
         match self {
             Target::Embedded { .. } => Some(SANDBOX_PROFILE),
@@ -114,7 +114,7 @@ impl Target {
     }
 }
 
-/// Decides which service is meant. A flag beats the environment, the environment beats the file.
+/// Decides which service to use. A flag overrides the environment, which overrides the file.
 pub(crate) fn resolve(
     options: &TargetOptions,
     environment: &Environment,
@@ -129,7 +129,7 @@ pub(crate) fn resolve(
     let named = options.profile.clone().or(env_profile);
     let url_is_overridden = options.profile.is_none() && env_url.is_some();
     let name = named.clone().or_else(|| {
-        // An address from the environment is a service of its own, not the file's default one.
+        // An address from the environment replaces the file's default profile.
         if env_url.is_some() {
             None
         } else {
@@ -137,7 +137,7 @@ pub(crate) fn resolve(
         }
     });
 
-    // A default profile in the file is a service by choice: a person named it there.
+    // A default profile in the file counts as a service that the user chose.
     let is_for_nobody = env_key.is_some() && env_url.is_none() && name.is_none();
     if is_for_nobody && !options.service_optional && !options.accepts_any_key {
         return Err(Error::config(
@@ -157,7 +157,7 @@ pub(crate) fn resolve(
         (_, Some(name), Some(profile)) => Some(profile.address(name)?),
         _ => None,
     };
-    // A key that the environment gives together with an address is for that address alone.
+    // A key that the environment sets together with an address is only for that address.
     let key_origin = match &env_url {
         Some(url) => Some(BaseUrl::parse(url, "BOOKCTL_BASE_URL")?.origin()),
         None => None,

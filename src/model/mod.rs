@@ -1,4 +1,4 @@
-//! What is read from the service's documents, and what people write. Unknown fields are kept by whoever shows them.
+//! The service's documents, and values that people type. Documents keep unknown fields.
 
 pub(crate) mod booking;
 pub(crate) mod duration;

@@ -1,20 +1,19 @@
-//! An instant that has been settled, and how the wire and people see it.
+//! An instant with its offset, and its texts for the wire and for people.
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-/// An instant on somebody's clock.
+/// An instant in a time zone.
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
     zoned: Zoned,
-    /// Given with `Z`: sent back with `Z`.
+    /// Whether it was given with `Z`, and is sent with `Z`.
     zulu: bool,
 }
 
 impl Moment {
-    /// RFC 3339 has no offsets with seconds, which zones had until the 1970s; such a moment is
-    /// told in UTC.
+    /// RFC 3339 has no offsets with seconds, which zones had until the 1970s. Such a moment is converted to UTC.
     pub(super) fn new(zoned: Zoned) -> Self {
         let sayable = zoned.offset().seconds() % 60 == 0;
         let zoned = if sayable {
@@ -32,23 +31,25 @@ impl Moment {
         }
     }
 
+    /// The instant.
     pub(crate) fn timestamp(&self) -> Timestamp {
         self.zoned.timestamp()
     }
 
+    /// The instant in its zone.
     pub(crate) fn zoned(&self) -> &Zoned {
         &self.zoned
     }
 
-    /// RFC 3339 in whole seconds with the numeric offset (`2026-12-01T19:30:00+01:00`), or with
-    /// `Z` where it was given so.
+    /// RFC 3339 in whole seconds with the numeric offset (`2026-12-01T19:30:00+01:00`), or with `Z` if it was given
+    /// so.
     pub(crate) fn wire(&self) -> String {
         self.zoned
             .strftime(if self.zulu { "%FT%TZ" } else { "%FT%T%:z" })
             .to_string()
     }
 
-    /// For people: `Tue 1 Dec 2026, 19:30 (+01:00)`, which `When` reads back.
+    /// For people: `Tue 1 Dec 2026, 19:30 (+01:00)`. `When` parses it again.
     pub(crate) fn human(&self) -> String {
         let offset = if self.zulu {
             "UTC".to_owned()
@@ -59,7 +60,7 @@ impl Moment {
     }
 }
 
-/// `Tue 1 Dec 2026, 19:30`: a local time; its seconds only where there are any.
+/// A local time: `Tue 1 Dec 2026, 19:30`. Seconds are shown only if there are any.
 pub(super) fn local_text(local: DateTime) -> String {
     let clock = if local.second() == 0 {
         "%H:%M"

@@ -5,9 +5,8 @@ use jiff::Timestamp;
 use super::moment::local_text;
 use super::when::When;
 
-/// A datetime of a document, for people: `Tue 1 Dec 2026, 19:30 (+01:00)`, without the offset
-/// where it has none. What is no datetime comes back as it is, so it still needs its control
-/// characters made visible.
+/// A datetime of a document for people: `Tue 1 Dec 2026, 19:30 (+01:00)`, without the offset if it has none. A text
+/// that is no datetime is returned unchanged, so the caller still has to make control characters visible.
 pub(crate) fn human(datetime: &str) -> String {
     let Ok(when) = When::parse(datetime) else {
         return datetime.to_owned();
@@ -19,17 +18,15 @@ pub(crate) fn human(datetime: &str) -> String {
     }
 }
 
-/// The same as it stands on the wall there, without the offset: for a list, where it is the venue's own time.
-/// Nothing for what is no datetime.
+/// Local time at the venue, without the offset: for lists. `None` if `datetime` cannot be parsed.
 pub(crate) fn local(datetime: &str) -> Option<String> {
     let when = When::parse(datetime).ok()?;
     let zoned = when.exact().map(|moment| moment.zoned().datetime());
     zoned.or(when.wall()).map(local_text)
 }
 
-/// How long is left until a deadline: `14:32` (minutes and seconds), from an hour on `1 h 05 min`,
-/// from a day on `2 days 3 h`; `0:00` once it has passed. What is begun counts as spent, so that
-/// nobody is promised a second too many.
+/// The time left until a deadline: `14:32` (minutes and seconds), `1 h 05 min` from an hour on, `2 days 3 h` from a
+/// day on, and `0:00` once it has passed. Rounds down, so that it never promises a second too many.
 pub(crate) fn remaining(from: Timestamp, until: Timestamp) -> String {
     let seconds = until.duration_since(from).as_secs().max(0);
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3600, seconds / 60);
@@ -41,8 +38,8 @@ pub(crate) fn remaining(from: Timestamp, until: Timestamp) -> String {
     }
 }
 
-/// How long ago something was, in one unit: `now`, `5 min ago`, `3 h ago`, `2 days ago`. What a clock that was set back
-/// dates in the future is now.
+/// How long ago something was, in one unit: `now`, `5 min ago`, `3 h ago`, `2 days ago`. A time in the future, from a
+/// clock that was set back, is `now`.
 pub(crate) fn since(then: Timestamp, now: Timestamp) -> String {
     let minutes = now.duration_since(then).as_mins();
     match (minutes / 1440, minutes / 60, minutes) {

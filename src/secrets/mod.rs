@@ -1,7 +1,7 @@
-//! API keys and webhook secrets: what they are wrapped in, where they are kept, and where they come from.
+//! API keys and webhook secrets: their type, their storage and their sources.
 //!
-//! Environment beats keyring beats file. A stored one is kept under its profile and its origin, so that it is
-//! not found for any other.
+//! The environment overrides the keyring, which overrides the file. A secret is stored for a profile and its origin,
+//! and is not found for any other origin.
 
 mod account;
 mod file;

@@ -1,4 +1,4 @@
-//! Profiles as they are shown.
+//! Views of profiles.
 
 use serde_json::{Map, Value, json};
 
@@ -9,11 +9,11 @@ use crate::model::shell;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
 
-/// One profile; the sandbox is one without an address.
+/// A profile. The sandbox is one without an address.
 pub(super) struct Row {
     name: String,
     profile: Option<Profile>,
-    /// Whether commands use it now, by flag, environment or file.
+    /// Whether commands use it now, because of a flag, the environment or the file.
     current: bool,
 }
 
@@ -61,7 +61,7 @@ impl Row {
     }
 }
 
-/// The profile that commands use now; `None` where an address without a profile is set in the environment.
+/// The profile that commands use now. `None` if the environment sets an address without a profile.
 pub(super) fn current(setup: &Setup, file: &ConfigFile) -> Option<String> {
     let url = Environment::text(setup.environment.base_url.as_ref());
     let by_default = || match url {
@@ -72,18 +72,18 @@ pub(super) fn current(setup: &Setup, file: &ConfigFile) -> Option<String> {
     named.or_else(|| by_default().map(str::to_owned))
 }
 
-/// Reads the configuration.
+/// Reads `config.toml`.
 pub(super) fn read(setup: &Setup) -> Result<ConfigFile> {
     ConfigFile::read(&setup.paths.config_file)
 }
 
-/// Emits one profile.
+/// Emits a profile.
 pub(super) fn show(setup: &Setup, name: &str) -> Result<Exit> {
     setup.out.emit(&Row::of(setup, &read(setup)?, name)?)?;
     Ok(Exit::Done)
 }
 
-/// Every profile, the sandbox first.
+/// All profiles, the sandbox first.
 pub(super) fn rows(setup: &Setup) -> Result<Vec<Row>> {
     let file = read(setup)?;
     let names = file.profiles.keys().map(String::as_str);
@@ -93,6 +93,7 @@ pub(super) fn rows(setup: &Setup) -> Result<Vec<Row>> {
         .collect()
 }
 
+/// A list of profiles.
 pub(super) struct Profiles(pub(super) Vec<Row>);
 
 impl View for Profiles {

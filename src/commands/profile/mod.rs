@@ -1,4 +1,4 @@
-//! `bookctl profile`: the services that bookctl can talk to, as `config.toml` keeps them.
+//! `bookctl profile`: the services in `config.toml`.
 
 mod add;
 mod listing;

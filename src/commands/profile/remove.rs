@@ -26,7 +26,7 @@ pub(super) async fn run(setup: &Setup, args: Args) -> Result<Exit> {
     }
     let file = read(setup)?;
     let profile = file.profile(name)?;
-    // An address that cannot be read has nothing stored for it but what was noted.
+    // If the address is invalid, only the noted origin can have a stored key.
     let origin = profile.address(name).map_or_else(
         |_| profile.key_origin.clone().unwrap_or_default(),
         |address| address.origin(),

@@ -1,4 +1,4 @@
-//! A day as it was written, and the date that it means.
+//! A day as it was written, and the date it resolves to.
 
 use jiff::civil::{Date, Time, Weekday};
 use jiff::tz::TimeZone;
@@ -7,19 +7,20 @@ use jiff::{Span, Timestamp};
 use super::local::{self, ResolveError};
 use crate::model::moment::Moment;
 
-/// 29 February returns after eight years at the latest: 2096, 2104.
+/// 29 February returns after at most eight years: 2096, 2104.
 const YEARS_AHEAD: usize = 9;
 
 #[derive(Clone, Copy, Debug)]
+/// A day that was written or implied.
 pub(super) enum Day {
-    /// The first on which the time is still to come: today or tomorrow.
+    /// The first day on which the time is in the future: today or tomorrow.
     Soonest,
-    /// So many days of the calendar after today.
+    /// This many days after today, by the calendar.
     Ahead(i32),
-    /// The next of its name on which the time is still to come.
+    /// The next such weekday on which the time is in the future.
     Weekday(Weekday),
     Date(Date),
-    /// The next such date on which the time is still to come; the weekday must then be right.
+    /// The next such date on which the time is in the future. A weekday that was written must match it.
     Yearly {
         month: i8,
         day: i8,

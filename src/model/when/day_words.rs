@@ -1,4 +1,4 @@
-//! Reading a day: named, counted from today, a day of the week or a date.
+//! Parsing a day: its name, a count from today, a weekday or a date.
 
 use jiff::civil::Weekday;
 
@@ -8,7 +8,7 @@ use super::local::ResolveError;
 use crate::model::duration::{Unit, amounts};
 use crate::model::input_tokens::{Problem, Token};
 
-/// A day at the front, and what follows it; `None` where there is none.
+/// Parses a day at the front. Returns it with the remaining tokens, or `None` if there is none.
 pub(super) fn day<'t, 'a>(
     tokens: &'t [Token<'a>],
 ) -> Result<Option<(Day, &'t [Token<'a>])>, Problem> {
@@ -37,7 +37,7 @@ pub(super) fn day<'t, 'a>(
     })
 }
 
-/// `in 3 days`, `in 2 weeks`, behind the `in`.
+/// Parses `3 days` or `2 weeks`, after `in`.
 fn days_ahead<'t, 'a>(tokens: &'t [Token<'a>]) -> Result<(Day, &'t [Token<'a>]), Problem> {
     let (parts, rest) = amounts(tokens).map_err(not_an_amount)?;
     let days = match parts.as_slice() {
@@ -64,7 +64,7 @@ fn days_ahead<'t, 'a>(tokens: &'t [Token<'a>]) -> Result<(Day, &'t [Token<'a>]),
     }
 }
 
-/// The day with the weekday that was written before it.
+/// Adds the weekday that was written before a day. It must match a full date.
 fn agreeing(day: Day, written: Weekday) -> Result<Day, Problem> {
     match day {
         Day::Date(date) if date.weekday() != written => {
@@ -79,7 +79,7 @@ fn agreeing(day: Day, written: Weekday) -> Result<Day, Problem> {
     }
 }
 
-/// The refusal of what follows `in`.
+/// The error for what follows `in`.
 pub(super) fn not_an_amount(why: &'static str) -> Problem {
     Problem::new(why, "e.g. `in 90 minutes` or `in 3 days 19:30`")
 }

@@ -1,5 +1,4 @@
-//! From the words to what was written: a day and a time in either order, a date's own offset or
-//! zone, an amount of time from now.
+//! Parsing a time: a day and a time in either order, the offset or zone of a date, or an amount of time from now.
 
 use std::time::Duration;
 
@@ -21,15 +20,15 @@ const EXAMPLE: &str = "e.g. `2026-12-01 19:30`, `tomorrow 19:30`, `fri 8pm` or `
 /// A time as it was written, not yet resolved.
 #[derive(Clone, Debug)]
 pub(super) enum Written {
-    /// With an offset or a zone of its own.
+    /// An instant, from its own offset or zone.
     Exact(Moment),
-    /// So much after now.
+    /// This much time from now.
     Elapsed(Duration),
-    /// A time on the clock of whichever zone applies.
+    /// A local time in whichever zone applies.
     Local { day: Day, time: Time },
 }
 
-/// Reads a time.
+/// Parses a time.
 pub(super) fn written(text: &str) -> Result<Written, Problem> {
     let text = normal(text, EXAMPLE)?;
     let tokens = tokens(&text, EXAMPLE)?;
@@ -67,7 +66,7 @@ pub(super) fn written(text: &str) -> Result<Written, Problem> {
     }
 }
 
-/// `in 2 hours`, `in 1h30m`; `None` where days are counted, or nothing is.
+/// Parses `in 2 hours` or `in 1h30m`. Returns `None` for a count of days and for anything else.
 fn elapsed(tokens: &[Token<'_>]) -> Result<Option<Written>, Problem> {
     let [Token::Word("in"), rest @ ..] = tokens else {
         return Ok(None);
@@ -90,7 +89,7 @@ fn elapsed(tokens: &[Token<'_>]) -> Result<Option<Written>, Problem> {
     }
 }
 
-/// What a reader that may find nothing found, and what follows.
+/// The result of an optional parser, and the remaining tokens.
 fn optional<'t, 'a, T>(
     tokens: &'t [Token<'a>],
     reader: impl Fn(&'t [Token<'a>]) -> Result<Option<(T, &'t [Token<'a>])>, Problem>,
@@ -101,9 +100,9 @@ fn optional<'t, 'a, T>(
     })
 }
 
-/// The offset or zone that a text carries itself.
+/// The offset or zone in the text itself.
 enum Own {
-    /// `Z`, which says the instant and not what the clock there shows.
+    /// `Z`, which names the instant but not the local time.
     Zulu(Option<TimeZone>),
     Offset(Offset, Option<TimeZone>),
     Zone(TimeZone),
@@ -123,7 +122,7 @@ fn own_zone<'t, 'a>(tokens: &'t [Token<'a>]) -> Result<(Option<Own>, &'t [Token<
     Ok((own, rest))
 }
 
-/// `[Europe/Paris]`, or `[!Europe/Paris]` as RFC 9557 marks what must be heeded: here it always is.
+/// Parses `[Europe/Paris]`, or `[!Europe/Paris]`, which RFC 9557 defines as critical. Zones are always critical here.
 fn bracketed<'t, 'a>(
     tokens: &'t [Token<'a>],
 ) -> Result<Option<(TimeZone, &'t [Token<'a>])>, Problem> {
@@ -163,7 +162,7 @@ fn exactly(local: DateTime, own: Own) -> Result<Moment, Problem> {
     }
 }
 
-/// The sentence for the tokens that nothing could use; `None` where all were used.
+/// The error for tokens that no parser used; `None` if there are none.
 fn leftover(tokens: &[Token<'_>]) -> Option<Problem> {
     let why = match tokens {
         [] => return None,
