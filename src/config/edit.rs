@@ -156,9 +156,12 @@ fn table<'a>(
         table.set_implicit(true);
         Item::Table(table)
     });
-    entry
-        .as_table_like_mut()
-        .ok_or_else(|| Error::config(format!("{} is no table in config.toml", key.escape_debug())))
+    entry.as_table_like_mut().ok_or_else(|| {
+        Error::config(format!(
+            "{} is not a table in config.toml",
+            key.escape_debug()
+        ))
+    })
 }
 
 fn assign(table: &mut dyn toml_edit::TableLike, key: &str, mut to: toml_edit::Value) {

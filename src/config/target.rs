@@ -126,24 +126,18 @@ pub(crate) fn resolve(
     let env_key = Environment::text(environment.api_key.as_ref()).map(Secret::new);
     let file = ConfigFile::read(&paths.config_file)?;
 
-    let named = options.profile.clone().or(env_profile);
     let url_is_overridden = options.profile.is_none() && env_url.is_some();
-    let name = named.clone().or_else(|| {
+    let name = options.profile.clone().or(env_profile);
+    let name = name.or_else(|| match env_url {
         // An address from the environment replaces the file's default profile.
-        if env_url.is_some() {
-            None
-        } else {
-            file.default_profile.clone()
-        }
+        Some(_) => None,
+        None => file.default_profile.clone(),
     });
 
     // A default profile in the file counts as a service that the user chose.
     let is_for_nobody = env_key.is_some() && env_url.is_none() && name.is_none();
     if is_for_nobody && !options.service_optional && !options.accepts_any_key {
-        return Err(Error::config(
-            "BOOKCTL_API_KEY is set, but neither BOOKCTL_BASE_URL nor a profile says which service it is for",
-        )
-        .hint("set BOOKCTL_BASE_URL or BOOKCTL_PROFILE; BOOKCTL_PROFILE=sandbox means the embedded sandbox"));
+        return Err(key_without_service());
     }
 
     let profile = match name.as_deref() {
@@ -152,52 +146,56 @@ pub(crate) fn resolve(
     };
     let own = profile.as_ref().and_then(|profile| profile.retention);
     let retention = own.or(file.retention).unwrap_or_default();
+    let env_url = env_url.map(|url| BaseUrl::parse(&url, "BOOKCTL_BASE_URL"));
+    let env_url = env_url.transpose()?;
     let base_url = match (&env_url, name.as_deref(), &profile) {
-        (Some(url), ..) if url_is_overridden => Some(BaseUrl::parse(url, "BOOKCTL_BASE_URL")?),
+        (Some(url), ..) if url_is_overridden => Some(url.clone()),
         (_, Some(name), Some(profile)) => Some(profile.address(name)?),
         _ => None,
     };
     // A key that the environment sets together with an address is only for that address.
-    let key_origin = match &env_url {
-        Some(url) => Some(BaseUrl::parse(url, "BOOKCTL_BASE_URL")?.origin()),
-        None => None,
-    };
+    let key_origin = env_url.map(|url| url.origin());
     let Some(base_url) = base_url else {
         if no_sandbox && !options.service_optional {
-            return Err(Error::config(
-                "no service is configured, and the embedded sandbox is refused by --no-sandbox",
-            )
-            .hint("connect to a service with `bookctl auth login`, set BOOKCTL_BASE_URL and BOOKCTL_API_KEY, or name a profile with --profile"));
+            return Err(no_service());
         }
-        let key = if key_origin.is_none() { env_key } else { None };
-        let by_default = name.is_none();
         return Ok(Target::Embedded {
             database: paths.sandbox.clone(),
-            key,
-            by_default,
+            key: env_key.filter(|_| key_origin.is_none()),
+            by_default: name.is_none(),
             retention,
         });
     };
-    let key = env_key.filter(|_| key_origin.is_none_or(|origin| origin == base_url.origin()));
-    let name = name.filter(|name| name != SANDBOX_PROFILE);
+    let service = Service {
+        profile: name.filter(|name| name != SANDBOX_PROFILE),
+        key: env_key.filter(|_| key_origin.is_none_or(|origin| origin == base_url.origin())),
+        retention,
+        ..Service::at(base_url)
+    };
     Ok(Target::Remote(Box::new(match profile {
         Some(profile) => Service {
-            profile: name,
-            base_url,
-            key,
             key_origin: profile.key_origin,
             read_only: profile.read_only,
             ca_file: profile.ca_file,
             dialect: profile.dialect,
-            retention,
+            ..service
         },
-        None => Service {
-            profile: name,
-            key,
-            retention,
-            ..Service::at(base_url)
-        },
+        None => service,
     })))
+}
+
+fn key_without_service() -> Error {
+    Error::config(
+        "BOOKCTL_API_KEY is set, but neither BOOKCTL_BASE_URL nor a profile says which service it is for",
+    )
+    .hint("set BOOKCTL_BASE_URL or BOOKCTL_PROFILE; BOOKCTL_PROFILE=sandbox means the embedded sandbox")
+}
+
+fn no_service() -> Error {
+    Error::config("no service is configured, and the embedded sandbox is refused by --no-sandbox").hint(
+        "connect to a service with `bookctl auth login`, set BOOKCTL_BASE_URL and BOOKCTL_API_KEY, or name a profile \
+         with --profile",
+    )
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, ParseError> {
 /// Like [`duration`], but not zero.
 pub(crate) fn lasting(text: &str) -> Result<Duration, String> {
     match duration(text) {
-        Ok(length) if length.is_zero() => Err("write more than nothing, such as 1s".to_owned()),
+        Ok(length) if length.is_zero() => Err("it must be longer than zero, such as 1s".to_owned()),
         Ok(length) => Ok(length),
         Err(error) => Err(error.to_string()),
     }
@@ -114,7 +114,7 @@ fn read(text: &str, example: &str, bare: Option<Unit>) -> Result<Duration, Probl
 fn leftover(token: Token<'_>, example: &str) -> Problem {
     let why = match token {
         Token::Number(number) => format!("`{}` has no unit", quotable(number)),
-        Token::Word(word) => format!("`{}` is no unit of time", quotable(word)),
+        Token::Word(word) => format!("`{}` is not a unit of time", quotable(word)),
         Token::Sign('.') => "it holds a fraction".to_owned(),
         Token::Sign('-') => "a length of time is not negative".to_owned(),
         Token::Sign(sign) => format!("`{sign}` has no meaning there"),
@@ -206,7 +206,7 @@ mod tests {
     fn whatever_is_no_duration_is_refused_in_one_sentence_with_an_example_that_works() {
         for (text, why) in [
             ("", "it is empty"),
-            ("soon", "`soon` is no unit of time"),
+            ("soon", "`soon` is not a unit of time"),
             ("5 parsecs", "`5` has no unit"),
             ("1.5h", "`1` has no unit"),
             ("-5s", "a length of time is not negative"),
@@ -215,7 +215,7 @@ mod tests {
             ("31d", "longer than 30 days"),
             ("99999999999999999999", "the number is too large"),
             ("99999999999999w", "the number is too large"),
-            ("PT30S", "`pt` is no unit"),
+            ("PT30S", "`pt` is not a unit"),
             ("5\u{1b}[31ms", "`\\u{1b}` has no meaning"),
         ] {
             let sentence = duration(text).unwrap_err().to_string();

@@ -3,8 +3,8 @@
 /// Parses the id of a booking or a session. Only the service knows whether it exists.
 pub(crate) fn id(text: &str) -> Result<String, String> {
     match text.trim() {
-        "" => Err("it is empty, and no id is".to_owned()),
-        "." | ".." => Err("it is a folder, and no id".to_owned()),
+        "" => Err("an id cannot be empty".to_owned()),
+        "." | ".." => Err("it is a folder and not an id".to_owned()),
         _ => Ok(text.to_owned()),
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     match regular_file::read(path, LARGEST) {
         Ok(bytes) => String::from_utf8(bytes)
             .map(Some)
-            .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is no UTF-8")),
+            .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8")),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }

@@ -46,7 +46,7 @@ pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 fn refuse_all_but_files(found: &Metadata) -> io::Result<()> {
     match found.is_file() {
         true => Ok(()),
-        false => Err(io::Error::other("it is no regular file")),
+        false => Err(io::Error::other("it is not a regular file")),
     }
 }
 
@@ -62,7 +62,7 @@ mod tests {
         assert!(mkfifo.unwrap().success());
         for path in [pipe.as_path(), folder.path(), Path::new("/dev/zero")] {
             let error = read(path, 1024).unwrap_err();
-            assert_eq!(error.to_string(), "it is no regular file", "{path:?}");
+            assert_eq!(error.to_string(), "it is not a regular file", "{path:?}");
         }
         let mut writing = OpenOptions::new();
         assert!(open_with(writing.write(true).create(true), &pipe).is_err());

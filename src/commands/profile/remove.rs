@@ -47,10 +47,10 @@ pub(super) async fn run(setup: &Setup, args: Args) -> Result<Exit> {
 
 async fn confirm(setup: &Setup, name: &str) -> Result<()> {
     if !setup.prompter.interactive() {
-        return Err(
-            Error::usage("removing a profile wants a yes, and nothing may be asked here")
-                .hint("give --yes"),
-        );
+        return Err(Error::usage(
+            "removing a profile needs confirmation, and nothing may be asked here",
+        )
+        .hint("pass --yes"));
     }
     let question = Question::new(format!("Remove profile {name}?"), "--yes", "the go-ahead");
     if setup.prompter.confirm(&question, false).await? {

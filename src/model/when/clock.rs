@@ -41,7 +41,7 @@ pub(super) fn clock<'t, 'a>(
     };
     let hour = two_digits(hour).ok_or_else(|| {
         Problem::new(
-            format!("`{}` is no hour", quotable(hour)),
+            format!("`{}` is not an hour", quotable(hour)),
             "the hour as 0 to 23, e.g. `19:30`",
         )
     })?;

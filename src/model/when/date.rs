@@ -105,7 +105,7 @@ fn of_month<'t, 'a>(
 ) -> Result<(Day, &'t [Token<'a>]), Problem> {
     let Some(day) = two_digits(day) else {
         return Err(Problem::new(
-            format!("`{}` is no day of a month", quotable(day)),
+            format!("`{}` is not a day of a month", quotable(day)),
             "e.g. `1 dec 2026 19:30`",
         ));
     };

@@ -180,9 +180,11 @@ fn leftover(tokens: &[Token<'_>]) -> Option<Problem> {
             "`{}` is neither a year of four digits nor a time with minutes",
             quotable(number)
         ),
-        [Token::Word(word), ..] => format!("`{}` says nothing there", quotable(word)),
-        [Token::Sign(sign), ..] => format!("`{sign}` says nothing there"),
-        [Token::Bracketed(inside), ..] => format!("`[{}]` says nothing there", quotable(inside)),
+        [Token::Word(word), ..] => format!("`{}` is not understood there", quotable(word)),
+        [Token::Sign(sign), ..] => format!("`{sign}` is not understood there"),
+        [Token::Bracketed(inside), ..] => {
+            format!("`[{}]` is not understood there", quotable(inside))
+        }
     };
     Some(Problem::new(why, EXAMPLE))
 }

@@ -45,7 +45,7 @@ pub(super) fn edit(command: &str, initial: &str, suffix: &str) -> io::Result<Opt
         .write_all(initial.as_bytes())?;
     run(command, &path)?;
     let edited = String::from_utf8(regular_file::read(&path, LONGEST_TEXT)?)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the text is no UTF-8"))?;
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the text is not UTF-8"))?;
     let changed = edited.trim() != initial.trim() && !edited.trim().is_empty();
     Ok(changed.then_some(edited))
 }
@@ -98,7 +98,7 @@ mod tests {
     fn a_pipe_that_the_editor_left_is_not_waited_for() {
         let command = "f() { rm \"$1\" && mkfifo \"$1\"; }; f";
         let error = edit(command, "{}", ".json").unwrap_err();
-        assert!(error.to_string().contains("no regular file"), "{error}");
+        assert!(error.to_string().contains("not a regular file"), "{error}");
     }
 
     #[test]
