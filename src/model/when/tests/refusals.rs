@@ -45,7 +45,7 @@ fn whatever_is_unclear_or_impossible_is_refused_with_its_reason_and_an_example_t
         2026-13-01 19:30                       => no month 13
         2026-00-01 19:30                       => no month 0
         0 dec 19:30                            => no day 0
-        123 dec 19:30                          => `123` is no day
+        123 dec 19:30                          => `123` is not a day
         dec 19:30                              => the month lacks its day
         dec 8pm                                => the month lacks its day
         0000-01-01 19:30                       => a year is 0001 to 9999
