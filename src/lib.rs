@@ -52,7 +52,7 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
     for argument in &arguments {
         let argument = argument.to_string_lossy();
         let value = argument.split_once('=').map(|(_, value)| value);
-        secrets::conceal_if_key(value.unwrap_or(&argument));
+        secrets::register_if_key(value.unwrap_or(&argument));
     }
     let environment = Environment::read(variable);
     if let Some(shell) = completion::asking(&arguments, &environment) {
@@ -104,7 +104,7 @@ async fn run_until_interrupted(mut setup: Setup, plan: Plan) -> Result<Exit> {
         Plan::Configuration(run) => return unless_interrupted(run(setup)).await,
         Plan::Context(needs, run) => (needs, run),
     };
-    setup.wishes.any_key_will_do = needs.service == ServiceNeed::OwnSandbox;
+    setup.options.accepts_any_key = needs.service == ServiceNeed::OwnSandbox;
     let context = match needs.service {
         ServiceNeed::None => Context::without_need(setup)?,
         ServiceNeed::Profile | ServiceNeed::ProfileUnchecked | ServiceNeed::OwnSandbox => {

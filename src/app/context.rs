@@ -72,7 +72,7 @@ impl Context {
 
     /// The same for a command that can do without a service: one that is refused is not opened.
     pub(crate) fn without_need(mut setup: Setup) -> Result<Self> {
-        setup.wishes.no_sandbox |= setup.target().is_err();
+        setup.options.no_sandbox |= setup.target().is_err();
         let target = setup.target_or_none()?;
         Ok(Context::with_target(setup, target))
     }
@@ -83,7 +83,7 @@ impl Context {
             prompter: setup.prompter,
             situation: RefCell::default(),
             course: RefCell::default(),
-            no_sandbox: setup.wishes.no_sandbox,
+            no_sandbox: setup.options.no_sandbox,
             environment: setup.environment,
             paths: setup.paths,
             target,

@@ -6,18 +6,18 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 
 use crate::app::flags::Flags;
-use crate::config::{Environment, Paths, Target, Wishes, resolve};
+use crate::config::{Environment, Paths, Target, TargetOptions, resolve};
 use crate::outcome::{Error, Result};
-use crate::platform::lock_wait::Patience;
+use crate::platform::lock_wait::LockWaitSettings;
 use crate::terminal::output::{Output, Terminals};
-use crate::terminal::prompt::{Facts, Prompter};
+use crate::terminal::prompt::{Prompter, TerminalEnv};
 
 pub(crate) struct Setup {
     pub(crate) out: Output,
     pub(crate) prompter: Prompter,
     pub(crate) environment: Environment,
     pub(crate) paths: Paths,
-    pub(crate) wishes: Wishes,
+    pub(crate) options: TargetOptions,
     pub(crate) stdin_is_terminal: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_wait: Option<Duration>,
@@ -26,13 +26,13 @@ pub(crate) struct Setup {
 
 impl Setup {
     pub(crate) fn new(flags: &Flags, environment: Environment, out: Output) -> Result<Self> {
-        Patience::set(
+        LockWaitSettings::set(
             flags.timeout,
             (!flags.quiet).then_some(Output::trace as fn(&str)),
         );
         refuse_impossible_clock(SystemTime::now())?;
         let terminals = Terminals::detect();
-        let prompter = Prompter::new(&Facts {
+        let prompter = Prompter::new(&TerminalEnv {
             stdin_is_terminal: terminals.stdin,
             stderr_is_terminal: terminals.stderr,
             no_input: flags.no_input,
@@ -41,16 +41,16 @@ impl Setup {
             ci: Environment::on(environment.ci.as_ref()),
             term_is_dumb: environment.term.as_ref().is_none_or(|term| term == "dumb"),
             accessible: Environment::on(environment.accessible.as_ref()),
-            colour: out.stderr_look().colour,
+            colour: out.stderr_style().colour,
         });
         Ok(Setup {
             out,
             prompter,
             paths: Paths::find(&environment)?,
-            wishes: Wishes {
+            options: TargetOptions {
                 profile: flags.profile.clone(),
                 no_sandbox: flags.no_sandbox || Environment::on(environment.no_sandbox.as_ref()),
-                ..Wishes::default()
+                ..TargetOptions::default()
             },
             environment,
             stdin_is_terminal: terminals.stdin,
@@ -62,22 +62,22 @@ impl Setup {
 
     /// The service that a command would talk to.
     pub(crate) fn target(&self) -> Result<Target> {
-        resolve(&self.wishes, &self.environment, &self.paths)
+        resolve(&self.options, &self.environment, &self.paths)
     }
 
     /// The same for what can do without one: only a configuration that cannot be used is an error.
     pub(crate) fn target_or_none(&self) -> Result<Target> {
-        let wishes = Wishes {
-            does_without: true,
-            ..self.wishes.clone()
+        let options = TargetOptions {
+            service_optional: true,
+            ..self.options.clone()
         };
-        resolve(&wishes, &self.environment, &self.paths)
+        resolve(&options, &self.environment, &self.paths)
     }
 
     /// The profile that a flag or the environment names.
     pub(crate) fn named_profile(&self) -> Option<String> {
         let environment = Environment::text(self.environment.profile.as_ref());
-        self.wishes.profile.clone().or(environment)
+        self.options.profile.clone().or(environment)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The root parser, and what is said where the arguments do not fit.
+//! The root parser, and errors in the arguments.
 
 pub(crate) mod completion;
 
@@ -12,7 +12,7 @@ use crate::commands;
 pub(crate) use crate::commands::Command;
 use crate::config::Environment;
 use crate::outcome::{Error, Exit};
-use crate::secrets::conceal;
+use crate::secrets::register_secret;
 use crate::terminal::output::{ColorChoice, Format, Output, Terminals};
 
 /// Search, book, pause, answer: a booking service from the command line, and the whole service as an offline
@@ -40,8 +40,8 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// Reads the arguments. What each command takes is made when it is the one that was given (`defer`): to make all of
-/// them takes as long as everything else that a read does here.
+/// Parses the arguments. Each command's arguments are built only if it was given (`defer`), because building all of
+/// them takes as long as the rest of a read.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     let may_ask_for_help = arguments.len() < 2
         || arguments.iter().any(|argument| {
@@ -56,12 +56,12 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
-/// The parser with its first page, which has a line from every command.
+/// The parser with the overview of all commands as its help.
 pub(crate) fn with_first_page() -> clap::Command {
     Cli::command().help_template(commands::template(Terminals::detect().width))
 }
 
-/// The commands of that name further down: whoever types `login` means `auth login`.
+/// The paths of all subcommands called `word`: for `login` it returns `auth login`.
 fn further_down(word: &str, below: &clap::Command, above: &str) -> Vec<String> {
     let commands = below.get_subcommands().flat_map(|command| {
         let path = format!("{above}{}", command.get_name());
@@ -72,7 +72,7 @@ fn further_down(word: &str, below: &clap::Command, above: &str) -> Vec<String> {
     commands.collect()
 }
 
-/// The command that the arguments name, as far as they do: its help says more.
+/// The command that the arguments name, as far as they can be parsed. The hint points to its help.
 fn named(arguments: &[OsString]) -> String {
     let mut whole = Cli::command();
     whole.build();
@@ -80,7 +80,7 @@ fn named(arguments: &[OsString]) -> String {
     let mut arguments = arguments.iter().skip(1).map(|it| it.to_string_lossy());
     while let Some(argument) = arguments.next() {
         if let Some(flag) = argument.strip_prefix("--") {
-            // Its value is no command.
+            // The value of a flag is not a command.
             let takes_the_next = command
                 .get_arguments()
                 .any(|known| known.get_long() == Some(flag) && known.get_action().takes_values());
@@ -97,7 +97,7 @@ fn named(arguments: &[OsString]) -> String {
     path
 }
 
-/// An unknown command that is known elsewhere is told where, instead of what is spelled like it.
+/// Suggests where a subcommand exists, instead of one with a similar spelling.
 fn point_further_down(error: &mut clap::Error) {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return;
@@ -113,7 +113,7 @@ fn point_further_down(error: &mut clap::Error) {
     }
 }
 
-/// Reports what clap could not parse, or prints the help and version it was asked for.
+/// Reports clap's error, or prints the help or version that was requested.
 pub(crate) fn report_usage(
     mut error: clap::Error,
     arguments: &[OsString],
@@ -140,7 +140,7 @@ pub(crate) fn report_usage(
             .print_help(&error.render())
             .map_or_else(|error| error.exit, |()| Exit::Done);
     }
-    conceal_secrets(arguments);
+    register_secret_arguments(arguments);
     let format = if wants_json {
         Format::Json
     } else {
@@ -157,7 +157,7 @@ pub(crate) fn report_usage(
     Exit::Usage
 }
 
-/// What may follow these is a secret, also where it is given in a way that does not fit.
+/// The flags that take a secret, including ones that do not exist but that people may try.
 const SECRET_FLAGS: &[&str] = &[
     "--otp",
     "--otp-stdin",
@@ -168,15 +168,15 @@ const SECRET_FLAGS: &[&str] = &[
     "--webhook-secret-stdin",
 ];
 
-/// clap repeats the arguments that do not fit: those that are secrets are not shown.
-fn conceal_secrets(arguments: &[OsString]) {
+/// Redacts secrets in the arguments, because clap repeats invalid arguments in its errors.
+fn register_secret_arguments(arguments: &[OsString]) {
     let arguments: Vec<_> = arguments.iter().map(|it| it.to_string_lossy()).collect();
     let takes_a_code = arguments
         .iter()
         .any(|it| it == "continue" || it == "verify");
     for (place, argument) in arguments.iter().enumerate() {
         if takes_a_code && argument.bytes().all(|byte| byte.is_ascii_digit()) {
-            conceal(argument);
+            register_secret(argument);
         }
         let (flag, value) = match argument.split_once('=') {
             Some((flag, value)) => (flag, Some(value)),
@@ -188,12 +188,12 @@ fn conceal_secrets(arguments: &[OsString]) {
         if let Some(value) =
             value.filter(|value| SECRET_FLAGS.contains(&flag) && !value.starts_with("--"))
         {
-            conceal(value);
+            register_secret(value);
         }
     }
 }
 
-/// clap's message without its label, usage and tips: one line.
+/// clap's message without its label, usage and tips, on one line.
 fn first_sentence(error: &clap::Error) -> String {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return "a command is missing".to_owned();

@@ -9,7 +9,7 @@ use super::allowance::{WINDOW, retry_after};
 use crate::json::{Document, plain};
 use crate::model::shell;
 use crate::outcome::code;
-use crate::secrets::without_secrets;
+use crate::secrets::redact;
 
 /// How many of the organization's unfinished bookings a person is shown.
 pub(super) const OPEN_SHOWN: usize = 10;
@@ -107,7 +107,7 @@ impl Refusal {
             sentence.push_str(&format!("; {label}: {value}"));
         }
         // A service may repeat what it was sent.
-        without_secrets(&sentence).into_owned()
+        redact(&sentence).into_owned()
     }
 
     /// The documented fields of the body that say more (spec, Errors, Body shapes).

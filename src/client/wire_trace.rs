@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::call::Call;
 use super::failure::Failure;
 use crate::adapter::Dialect;
-use crate::secrets::{conceal, conceal_document};
+use crate::secrets::{register_secret, register_secrets_in};
 
 /// Request fields that are secrets whatever the dialect: payment answers.
 const SECRET_FIELDS: &[&str] = &["psp_response"];
@@ -56,8 +56,8 @@ fn conceal_secrets(body: &Value, dialect: &Dialect) {
         .filter(|(key, _)| is_secret(key, dialect))
     {
         match value {
-            Value::String(code) => conceal(code),
-            other => conceal_document(other),
+            Value::String(code) => register_secret(code),
+            other => register_secrets_in(other),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::client::{Call, Head};
 use crate::flows::{preview, read_file, read_stdin};
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
-use crate::secrets::without_secrets;
+use crate::secrets::redact;
 use crate::terminal::output::{Page, View};
 
 /// Send any request, with the profile's address and key
@@ -235,7 +235,7 @@ struct ApiView {
 impl ApiView {
     fn shown<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.refused {
-            true => without_secrets(text),
+            true => redact(text),
             false => text.into(),
         }
     }

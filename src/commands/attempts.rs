@@ -7,7 +7,7 @@ use crate::app::Context;
 use crate::flows::{create, finish, read_booking};
 use crate::journal::{Attempt, Recovery, Run, State, another_account, recover};
 use crate::json::{Document, plain};
-use crate::model::moment::human;
+use crate::model::time_text::human;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
 

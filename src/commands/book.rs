@@ -17,8 +17,8 @@ use crate::flows::{
 };
 use crate::journal::Shown;
 use crate::model::booking::{Booking, Status};
-use crate::model::moment::human;
 use crate::model::retention::Retention;
+use crate::model::time_text::human;
 use crate::model::when::When;
 use crate::model::zone::system_zone;
 use crate::model::{duration, party};

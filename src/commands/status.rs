@@ -4,7 +4,7 @@ use serde_json::Value;
 use crate::app::Context;
 use crate::client::Call;
 use crate::json::{Document, plain};
-use crate::model::moment::human;
+use crate::model::time_text::human;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, Tone, View};
 

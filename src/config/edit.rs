@@ -1,20 +1,20 @@
-//! Changes to `config.toml`: comments and order stay, and no two processes lose each other's.
+//! Changes to `config.toml`. Comments and order are kept, and concurrent changes are not lost.
 
 use std::path::Path;
 
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::file::ConfigFile;
-use super::target::{BaseUrl, SANDBOX_PROFILE};
+use super::base_url::BaseUrl;
+use super::file::{ConfigFile, SANDBOX_PROFILE};
 use crate::outcome::{Error, Result, reason};
 use crate::platform::{ownership, private_file};
 
-/// A name that a profile may have: visible ASCII without blanks, and not `sandbox`.
+/// The name of a profile: visible ASCII without blanks, and not `sandbox`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProfileName(String);
 
 impl ProfileName {
-    /// The name, or why it cannot be one.
+    /// Parses a name. The error says why it is invalid.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         if text == SANDBOX_PROFILE {
             return Err("sandbox is always the embedded sandbox".to_owned());
@@ -25,19 +25,20 @@ impl ProfileName {
         Ok(ProfileName(text.to_owned()))
     }
 
+    /// The name as text.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The file as it is being changed.
+/// The file while it is edited.
 pub(crate) struct Draft {
     document: DocumentMut,
-    /// What the file says before the change.
+    /// The content of the file before the change.
     pub(crate) before: ConfigFile,
 }
 
-/// Changes the file. What does not read as a configuration afterwards is not written.
+/// Changes the file. A result that is not a valid configuration is not written.
 pub(crate) fn edit(path: &Path, change: impl FnOnce(&mut Draft) -> Result<()>) -> Result<()> {
     private_file::update(path, |text| {
         let before = ConfigFile::parse(path, &text)?;
@@ -80,7 +81,7 @@ impl From<std::io::Error> for Failed {
 }
 
 impl Draft {
-    /// Makes this profile the one that is used where none is named; `None`: the embedded sandbox again.
+    /// Sets the default profile. `None` makes the embedded sandbox the default again.
     pub(crate) fn set_default(&mut self, name: Option<&str>) {
         match name {
             Some(name) => self.set_root("default_profile", name),
@@ -90,7 +91,7 @@ impl Draft {
         }
     }
 
-    /// A key of the file itself. Replaced in place, so that a comment beside it stays.
+    /// Sets a key of the file itself, in place, so that a comment next to it is kept.
     fn set_root(&mut self, key: &str, text: &str) {
         assign(self.document.as_table_mut(), key, text.into());
     }
@@ -100,7 +101,7 @@ impl Draft {
         self.set(name.as_str(), "base_url", base_url.join(""))
     }
 
-    /// Sets one of a profile's own keys; the profile is added where it is missing.
+    /// Sets a key of a profile. Adds the profile if it does not exist.
     pub(crate) fn set(
         &mut self,
         name: &str,
@@ -112,7 +113,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Removes one of a profile's own keys.
+    /// Removes a key of a profile.
     pub(crate) fn unset(&mut self, name: &str, key: &str) -> Result<()> {
         if let Some(profile) = self
             .profiles()?
@@ -124,13 +125,14 @@ impl Draft {
         Ok(())
     }
 
-    /// Sets one of the open names in a profile's dialect.
+    /// Sets a name in a profile's dialect.
     pub(crate) fn set_dialect(&mut self, name: &str, key: &str, to: &str) -> Result<()> {
         let profile = table(self.profiles()?, name)?;
         assign(table(profile, "dialect")?, key, to.into());
         Ok(())
     }
 
+    /// Removes a profile, and the default if it was this profile.
     pub(crate) fn remove(&mut self, name: &str) -> Result<()> {
         self.profiles()?.remove(name);
         if self.before.default_profile.as_deref() == Some(name) {
@@ -144,7 +146,7 @@ impl Draft {
     }
 }
 
-/// The table under `key`, made where there is none; without a heading of its own until it has keys of its own.
+/// The table under `key`. Creates it implicitly (without a `[header]`) if it does not exist.
 fn table<'a>(
     parent: &'a mut dyn toml_edit::TableLike,
     key: &str,
@@ -154,9 +156,12 @@ fn table<'a>(
         table.set_implicit(true);
         Item::Table(table)
     });
-    entry
-        .as_table_like_mut()
-        .ok_or_else(|| Error::config(format!("{} is no table in config.toml", key.escape_debug())))
+    entry.as_table_like_mut().ok_or_else(|| {
+        Error::config(format!(
+            "{} is not a table in config.toml",
+            key.escape_debug()
+        ))
+    })
 }
 
 fn assign(table: &mut dyn toml_edit::TableLike, key: &str, mut to: toml_edit::Value) {

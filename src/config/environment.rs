@@ -1,4 +1,4 @@
-//! The environment variables that bookctl reads: one table, and one reading of the process's environment.
+//! The environment variables that bookctl reads, in one table.
 
 use std::ffi::OsString;
 
@@ -11,10 +11,10 @@ macro_rules! variables {
         }
 
         impl Environment {
-            /// Every variable with its meaning, in the order of the documentation.
+            /// Each variable and its meaning, in the order of the documentation.
             pub(crate) const TABLE: &[(&str, &str)] = &[$(($name, $meaning),)*];
 
-            /// Reads the variables through `lookup`; an empty one counts as not set.
+            /// Reads the variables through `lookup`. An empty variable counts as unset.
             pub(crate) fn read(lookup: impl Fn(&str) -> Option<OsString>) -> Self {
                 let set = |name| lookup(name).filter(|value| !value.is_empty());
                 Environment { $($field: set($name),)* }
@@ -42,12 +42,12 @@ variables! {
 }
 
 impl Environment {
-    /// A variable as text; bytes that are no UTF-8 are replaced, and then fit nothing.
+    /// A variable as text. Invalid UTF-8 is replaced, and then matches nothing.
     pub(crate) fn text(value: Option<&OsString>) -> Option<String> {
         value.map(|value| value.to_string_lossy().into_owned())
     }
 
-    /// Whether a switch is on: anything but `0`, `false` and `no`.
+    /// Whether a switch is on: any value except `0`, `false`, `no` and `off`.
     pub(crate) fn on(value: Option<&OsString>) -> bool {
         Self::text(value).is_some_and(|value| {
             !matches!(

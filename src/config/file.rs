@@ -1,4 +1,4 @@
-//! `config.toml`: the profiles, and which of them is used when none is named.
+//! `config.toml`: the profiles and the default profile.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,25 +6,28 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
-use super::{BaseUrl, SANDBOX_PROFILE};
+use super::base_url::BaseUrl;
 use crate::adapter::Dialect;
 use crate::model::retention::Retention;
 use crate::outcome::{Error, Result, reason};
 use crate::platform::{ownership, private_file};
 
-/// The whole file. Keys that nobody knows are refused: a typo must not silently mean the default.
+/// The name of the embedded sandbox. No profile of the file can have it.
+pub(crate) const SANDBOX_PROFILE: &str = "sandbox";
+
+/// The content of the file. Unknown keys are errors, so that a typo does not silently mean the default.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConfigFile {
-    /// The profile that is used when neither a flag nor the environment names one.
+    /// The profile used when neither a flag nor the environment names one.
     pub(crate) default_profile: Option<String>,
-    /// How long guests' data is kept, where a profile does not say it.
+    /// How long guests' data is kept, unless a profile says otherwise.
     pub(crate) retention: Option<Retention>,
     #[serde(default)]
     pub(crate) profiles: BTreeMap<String, Profile>,
 }
 
-/// One service that bookctl can talk to. Secrets are never kept here.
+/// A service that bookctl can use. It contains no secrets.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Profile {
@@ -34,12 +37,12 @@ pub(crate) struct Profile {
     pub(crate) read_only: bool,
     /// PEM file with the authorities that sign the service's certificate.
     pub(crate) ca_file: Option<PathBuf>,
-    /// The origin that the stored key was given for, as `auth login` noted it. It explains why a key is not
-    /// used; that it is not used rests on the name under which the key is stored.
+    /// The origin for which `auth login` stored a key. It only explains why a key is not used; the name under which
+    /// the key is stored decides that.
     pub(crate) key_origin: Option<String>,
     /// How long guests' data is kept.
     pub(crate) retention: Option<Retention>,
-    /// The names of `dialect`, as they are written.
+    /// The `dialect` table as written.
     #[serde(default, rename = "dialect")]
     names: BTreeMap<String, Spanned<Value>>,
     #[serde(skip)]
@@ -47,7 +50,7 @@ pub(crate) struct Profile {
 }
 
 impl ConfigFile {
-    /// Reads the file; one that is not there is an empty one.
+    /// Reads the file. A missing file counts as empty.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         match private_file::read(path) {
             Ok(text) => Self::parse(path, &text.unwrap_or_default()),
@@ -61,7 +64,7 @@ impl ConfigFile {
         }
     }
 
-    /// Reads the text of the file at `path`.
+    /// Parses the text of the file at `path`.
     pub(super) fn parse(path: &Path, text: &str) -> Result<Self> {
         let refuse = |at: Option<usize>, why: &str| {
             let line = at.map_or(1, |at| text[..at].matches('\n').count() + 1);
@@ -89,7 +92,7 @@ impl ConfigFile {
         Ok(file)
     }
 
-    /// The profile of this name, else an error that names those there are.
+    /// The profile of this name. The error lists the profiles that exist.
     pub(crate) fn profile(&self, name: &str) -> Result<&Profile> {
         self.profiles.get(name).ok_or_else(|| {
             let known: Vec<&str> = self.profiles.keys().map(String::as_str).collect();
@@ -105,7 +108,7 @@ impl ConfigFile {
     }
 }
 
-/// The dialect with these names. What is wrong with one is said with its key, and where it stands.
+/// The dialect with these names. An error comes with the key and its position in the file.
 fn speak(names: &BTreeMap<String, Spanned<Value>>) -> Result<Dialect, (String, usize, String)> {
     let mut dialect = Dialect::default();
     for (key, name) in names {
@@ -125,7 +128,7 @@ fn speak(names: &BTreeMap<String, Spanned<Value>>) -> Result<Dialect, (String, u
 }
 
 impl Profile {
-    /// The checked address of the profile of this name.
+    /// The address of the profile called `name`, checked.
     pub(crate) fn address(&self, name: &str) -> Result<BaseUrl> {
         let source = format!("the base_url of profile {}", name.escape_debug());
         BaseUrl::parse(&self.base_url, &source)

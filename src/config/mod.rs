@@ -1,13 +1,15 @@
-//! Where settings come from: flag > environment > file > default.
+//! Settings. A flag overrides the environment, which overrides the file, which overrides the default.
 
+mod base_url;
 mod edit;
 pub(crate) mod environment;
 mod file;
 mod paths;
 mod target;
 
+pub(crate) use base_url::{BaseUrl, is_loopback};
 pub(crate) use edit::{ProfileName, edit};
 pub(crate) use environment::Environment;
-pub(crate) use file::{ConfigFile, Profile};
+pub(crate) use file::{ConfigFile, Profile, SANDBOX_PROFILE};
 pub(crate) use paths::Paths;
-pub(crate) use target::{BaseUrl, SANDBOX_PROFILE, Service, Target, Wishes, is_loopback, resolve};
+pub(crate) use target::{Service, Target, TargetOptions, resolve};

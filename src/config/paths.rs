@@ -7,19 +7,20 @@ use directories::ProjectDirs;
 use super::Environment;
 use crate::outcome::{Error, Result};
 
-/// The files of one installation: the platform's own folders, or everything under `BOOKCTL_HOME`.
+/// The files of an installation: in the platform's folders, or all in `BOOKCTL_HOME`.
 #[derive(Clone, Debug)]
 pub(crate) struct Paths {
     pub(crate) config_file: PathBuf,
-    /// Keys that were stored with `--storage file`.
+    /// Secrets stored with `--storage file`.
     pub(crate) secrets: PathBuf,
     pub(crate) journal: PathBuf,
-    /// Webhook deliveries that were received here.
+    /// Webhook deliveries received on this machine.
     pub(crate) webhooks: PathBuf,
     pub(crate) sandbox: PathBuf,
 }
 
 impl Paths {
+    /// Finds the files. Fails if the platform has no home folder for the user.
     pub(crate) fn find(environment: &Environment) -> Result<Self> {
         if let Some(home) = &environment.home {
             let home = PathBuf::from(home);

@@ -1,35 +1,31 @@
-//! Which service a command talks to, decided from flags, environment and file.
+//! Which service a command uses, decided from flags, environment and file.
 
 use std::path::PathBuf;
 
-use reqwest::Url;
-
-use super::file::ConfigFile;
+use super::base_url::BaseUrl;
+use super::file::{ConfigFile, SANDBOX_PROFILE};
 use super::{Environment, Paths};
 use crate::adapter::Dialect;
 use crate::model::retention::Retention;
 use crate::outcome::{Error, Result};
 use crate::secrets::{Account, Secret};
 
-/// The profile name that always means the embedded sandbox.
-pub(crate) const SANDBOX_PROFILE: &str = "sandbox";
-
-/// What the command line says about the service.
+/// What the command line and the command itself say about the service.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wishes {
+pub(crate) struct TargetOptions {
     pub(crate) profile: Option<String>,
     pub(crate) no_sandbox: bool,
-    /// Whether the command can do its work where no service is configured: it is then given an embedded sandbox
-    /// that it does not open.
-    pub(crate) does_without: bool,
-    /// Whether the command is about a sandbox and no key, so that one that is for nobody is no reason to refuse it.
-    pub(crate) any_key_will_do: bool,
+    /// Whether the command also works without a service. If none is configured, it gets the embedded sandbox as its
+    /// target and must not open it.
+    pub(crate) service_optional: bool,
+    /// Whether the command accepts a key that is not for a particular service, because it needs no key.
+    pub(crate) accepts_any_key: bool,
 }
 
-/// The service that a command talks to.
+/// The service that a command uses.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
-    /// The service in this very process, its state in a file.
+    /// The embedded sandbox, with its state in a file.
     Embedded {
         database: PathBuf,
         key: Option<Secret>,
@@ -40,15 +36,15 @@ pub(crate) enum Target {
     Remote(Box<Service>),
 }
 
-/// A service at an address, and how it is spoken to.
+/// A service at an address, and its settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Service {
-    /// The profile that names it, where one does.
+    /// The profile that names it, if any.
     pub(crate) profile: Option<String>,
     pub(crate) base_url: BaseUrl,
-    /// The key that the environment gives for exactly this origin.
+    /// The key that the environment sets for this origin.
     pub(crate) key: Option<Secret>,
-    /// The origin that the profile's stored key was given for, as far as `auth login` noted it.
+    /// The origin for which `auth login` stored the profile's key, if it was noted.
     pub(crate) key_origin: Option<String>,
     pub(crate) read_only: bool,
     pub(crate) ca_file: Option<PathBuf>,
@@ -58,7 +54,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// The service at this address, and nothing else known of it.
+    /// The service at this address, with default settings.
     pub(crate) fn at(base_url: BaseUrl) -> Self {
         Service {
             profile: None,
@@ -72,7 +68,7 @@ impl Service {
         }
     }
 
-    /// Under which name its secrets are stored: only what has a profile has stored ones.
+    /// The account under which its secrets are stored. Only a profile has stored secrets.
     pub(crate) fn account(&self) -> Option<Account> {
         let profile = self.profile.as_ref()?;
         Some(Account::new(profile, self.base_url.origin()))
@@ -80,7 +76,7 @@ impl Service {
 }
 
 impl Target {
-    /// The name under which the journal keeps apart what belongs to different services.
+    /// The origin under which the journal keeps the records of this service.
     pub(crate) fn origin(&self) -> String {
         match self {
             Target::Embedded { .. } => SANDBOX_PROFILE.to_owned(),
@@ -96,8 +92,8 @@ impl Target {
         }
     }
 
-    /// Whose rate limits a command uses, as far as that can be told: they are an organization's, and a key of the
-    /// environment may belong to another one than the profile's. Tells keys apart, and gives none away.
+    /// Identifies the account whose rate limits apply. Limits belong to an organization, and a key from the
+    /// environment may belong to another one than the profile's. Distinguishes keys without revealing them.
     pub(crate) fn account(&self) -> String {
         let key = match self {
             Target::Embedded { key, .. } => key.as_ref(),
@@ -109,7 +105,7 @@ impl Target {
         }
     }
 
-    /// The name that a person knows it by.
+    /// The name that a person knows it by, if any.
     pub(crate) fn profile(&self) -> Option<&str> {
         match self {
             Target::Embedded { .. } => Some(SANDBOX_PROFILE),
@@ -118,96 +114,30 @@ impl Target {
     }
 }
 
-/// A checked base address: https, or http on loopback; no user, no query, no fragment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BaseUrl(Url);
-
-impl BaseUrl {
-    pub(crate) fn parse(text: &str, source: &str) -> Result<Self> {
-        let refuse = |why: &str| {
-            // The text itself is not shown: it may hold a password or a key.
-            Error::config(format!("{source} {why}"))
-                .hint("a base URL looks like https://api.example.com, or http://127.0.0.1:8080 on this machine")
-        };
-        let url = Url::parse(text.trim()).map_err(|_| refuse("is not an address"))?;
-        let host = url.host_str().unwrap_or_default();
-        if !matches!(url.scheme(), "http" | "https") || host.is_empty() {
-            return Err(refuse("is not an http address"));
-        }
-        if !url.username().is_empty() || url.password().is_some() {
-            // The text itself is not shown: it holds a password.
-            return Err(
-                Error::config(format!("{source} must not carry a user or a password"))
-                    .hint("a key is stored by `bookctl auth login`, or given in BOOKCTL_API_KEY"),
-            );
-        }
-        if url.query().is_some() || url.fragment().is_some() {
-            return Err(refuse("must not carry a query or a fragment"));
-        }
-        if url.scheme() == "http" && !is_loopback(&url) {
-            return Err(refuse(
-                "must be https: an API key would travel in the clear",
-            ));
-        }
-        Ok(BaseUrl(url))
-    }
-
-    pub(crate) fn is_loopback(&self) -> bool {
-        is_loopback(&self.0)
-    }
-
-    pub(crate) fn is_https(&self) -> bool {
-        self.0.scheme() == "https"
-    }
-
-    /// Scheme, host and port.
-    pub(crate) fn origin(&self) -> String {
-        self.0.origin().ascii_serialization()
-    }
-
-    /// The address of `path`, whose segments are encoded already.
-    pub(crate) fn join(&self, path: &str) -> String {
-        format!("{}{path}", self.0.as_str().trim_end_matches('/'))
-    }
-}
-
-/// Whether an address is of this machine alone.
-pub(crate) fn is_loopback(url: &Url) -> bool {
-    // `host()` of the `url` crate is not re-exported by name; its text is enough: addresses are normalised.
-    match url.host_str().unwrap_or_default() {
-        "localhost" | "[::1]" => true,
-        host => host
-            .parse::<std::net::Ipv4Addr>()
-            .is_ok_and(|address| address.is_loopback()),
-    }
-}
-
-/// Decides which service is meant. A flag beats the environment, the environment beats the file.
-pub(crate) fn resolve(wishes: &Wishes, environment: &Environment, paths: &Paths) -> Result<Target> {
-    let no_sandbox = wishes.no_sandbox || Environment::on(environment.no_sandbox.as_ref());
+/// Decides which service to use. A flag overrides the environment, which overrides the file.
+pub(crate) fn resolve(
+    options: &TargetOptions,
+    environment: &Environment,
+    paths: &Paths,
+) -> Result<Target> {
+    let no_sandbox = options.no_sandbox || Environment::on(environment.no_sandbox.as_ref());
     let env_profile = Environment::text(environment.profile.as_ref());
     let env_url = Environment::text(environment.base_url.as_ref());
     let env_key = Environment::text(environment.api_key.as_ref()).map(Secret::new);
     let file = ConfigFile::read(&paths.config_file)?;
 
-    let named = wishes.profile.clone().or(env_profile);
-    let url_is_overridden = wishes.profile.is_none() && env_url.is_some();
-    let name = named.clone().or_else(|| {
-        // An address from the environment is a service of its own, not the file's default one.
-        if env_url.is_some() {
-            None
-        } else {
-            file.default_profile.clone()
-        }
+    let url_is_overridden = options.profile.is_none() && env_url.is_some();
+    let name = options.profile.clone().or(env_profile);
+    let name = name.or_else(|| match env_url {
+        // An address from the environment replaces the file's default profile.
+        Some(_) => None,
+        None => file.default_profile.clone(),
     });
 
-    // A default profile in the file is a service by choice: a person named it there.
+    // A default profile in the file counts as a service that the user chose.
     let is_for_nobody = env_key.is_some() && env_url.is_none() && name.is_none();
-    if is_for_nobody && !wishes.does_without && !wishes.any_key_will_do {
-        return Err(Error::config(
-            "BOOKCTL_API_KEY is set, but neither BOOKCTL_BASE_URL nor a profile says which service it is for",
-        )
-        .hint("set BOOKCTL_BASE_URL or BOOKCTL_PROFILE; BOOKCTL_PROFILE=sandbox means the embedded sandbox"));
+    if is_for_nobody && !options.service_optional && !options.accepts_any_key {
+        return Err(key_without_service());
     }
 
     let profile = match name.as_deref() {
@@ -216,52 +146,56 @@ pub(crate) fn resolve(wishes: &Wishes, environment: &Environment, paths: &Paths)
     };
     let own = profile.as_ref().and_then(|profile| profile.retention);
     let retention = own.or(file.retention).unwrap_or_default();
+    let env_url = env_url.map(|url| BaseUrl::parse(&url, "BOOKCTL_BASE_URL"));
+    let env_url = env_url.transpose()?;
     let base_url = match (&env_url, name.as_deref(), &profile) {
-        (Some(url), ..) if url_is_overridden => Some(BaseUrl::parse(url, "BOOKCTL_BASE_URL")?),
+        (Some(url), ..) if url_is_overridden => Some(url.clone()),
         (_, Some(name), Some(profile)) => Some(profile.address(name)?),
         _ => None,
     };
-    // A key that the environment gives together with an address is for that address alone.
-    let key_origin = match &env_url {
-        Some(url) => Some(BaseUrl::parse(url, "BOOKCTL_BASE_URL")?.origin()),
-        None => None,
-    };
+    // A key that the environment sets together with an address is only for that address.
+    let key_origin = env_url.map(|url| url.origin());
     let Some(base_url) = base_url else {
-        if no_sandbox && !wishes.does_without {
-            return Err(Error::config(
-                "no service is configured, and the embedded sandbox is refused by --no-sandbox",
-            )
-            .hint("connect to a service with `bookctl auth login`, set BOOKCTL_BASE_URL and BOOKCTL_API_KEY, or name a profile with --profile"));
+        if no_sandbox && !options.service_optional {
+            return Err(no_service());
         }
-        let key = if key_origin.is_none() { env_key } else { None };
-        let by_default = name.is_none();
         return Ok(Target::Embedded {
             database: paths.sandbox.clone(),
-            key,
-            by_default,
+            key: env_key.filter(|_| key_origin.is_none()),
+            by_default: name.is_none(),
             retention,
         });
     };
-    let key = env_key.filter(|_| key_origin.is_none_or(|origin| origin == base_url.origin()));
-    let name = name.filter(|name| name != SANDBOX_PROFILE);
+    let service = Service {
+        profile: name.filter(|name| name != SANDBOX_PROFILE),
+        key: env_key.filter(|_| key_origin.is_none_or(|origin| origin == base_url.origin())),
+        retention,
+        ..Service::at(base_url)
+    };
     Ok(Target::Remote(Box::new(match profile {
         Some(profile) => Service {
-            profile: name,
-            base_url,
-            key,
             key_origin: profile.key_origin,
             read_only: profile.read_only,
             ca_file: profile.ca_file,
             dialect: profile.dialect,
-            retention,
+            ..service
         },
-        None => Service {
-            profile: name,
-            key,
-            retention,
-            ..Service::at(base_url)
-        },
+        None => service,
     })))
+}
+
+fn key_without_service() -> Error {
+    Error::config(
+        "BOOKCTL_API_KEY is set, but neither BOOKCTL_BASE_URL nor a profile says which service it is for",
+    )
+    .hint("set BOOKCTL_BASE_URL or BOOKCTL_PROFILE; BOOKCTL_PROFILE=sandbox means the embedded sandbox")
+}
+
+fn no_service() -> Error {
+    Error::config("no service is configured, and the embedded sandbox is refused by --no-sandbox").hint(
+        "connect to a service with `bookctl auth login`, set BOOKCTL_BASE_URL and BOOKCTL_API_KEY, or name a profile \
+         with --profile",
+    )
 }
 
 #[cfg(test)]
@@ -281,11 +215,11 @@ mod tests {
                 .find(|(key, _)| *key == name)
                 .map(|(_, value)| value.into())
         });
-        let wishes = Wishes {
+        let options = TargetOptions {
             profile: flag.map(str::to_owned),
-            ..Wishes::default()
+            ..TargetOptions::default()
         };
-        resolve(&wishes, &environment, &Paths::find(&environment).unwrap())
+        resolve(&options, &environment, &Paths::find(&environment).unwrap())
     }
 
     fn remote(target: Result<Target>) -> Service {
@@ -388,33 +322,5 @@ mod tests {
                 ..
             }
         ));
-    }
-
-    #[test]
-    fn a_base_url_is_https_unless_it_is_this_machine() {
-        for good in [
-            "https://a.example/base/",
-            "http://localhost:1",
-            "http://127.0.0.9",
-            "http://[::1]:80",
-        ] {
-            assert!(BaseUrl::parse(good, "it").is_ok(), "{good}");
-        }
-        for bad in [
-            "http://a.example",
-            "ftp://a",
-            "a.example",
-            "https://u:p@a.example",
-            "https://a.example/?x=1",
-            "",
-        ] {
-            assert!(BaseUrl::parse(bad, "it").is_err(), "{bad}");
-        }
-        assert_eq!(
-            BaseUrl::parse("https://a.example/base/", "it")
-                .unwrap()
-                .join("/v1/"),
-            "https://a.example/base/v1/"
-        );
     }
 }

@@ -7,7 +7,7 @@ use crate::app::Context;
 use crate::app::in_flight::resume_command;
 use crate::journal::Attempt;
 use crate::json::plain;
-use crate::model::moment::human;
+use crate::model::time_text::human;
 use crate::outcome::Result;
 use crate::terminal::prompt::Question;
 use crate::terminal::view::BookingView;

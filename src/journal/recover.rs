@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags, params_from_iter};
 use super::Journal;
 use super::store::Unusable;
 use crate::outcome::{Error, Result, reason};
-use crate::platform::lock_wait::Wait;
+use crate::platform::lock_wait::LockWait;
 use crate::platform::private_file::{self, beside};
 
 /// What became of a journal.
@@ -71,7 +71,7 @@ fn hold(path: &Path) -> Result<Option<Connection>> {
     let open = || -> rusqlite::Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let mut connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_handler(Some(Wait::handler(format!(
+        connection.busy_handler(Some(LockWait::handler(format!(
             "the journal {}",
             path.display()
         ))))?;

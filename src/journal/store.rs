@@ -9,7 +9,7 @@ use super::limits::{self, Window};
 use super::schema::STEPS;
 use crate::model::retention::Retention;
 use crate::outcome::{Error, Result, reason};
-use crate::platform::lock_wait::{Patience, Wait};
+use crate::platform::lock_wait::{LockWait, LockWaitSettings};
 use crate::platform::{ownership, private_file};
 
 /// The journal of one installation, seen from one service: `origin` keeps apart what belongs to others.
@@ -136,7 +136,8 @@ impl Journal {
     fn prepare(&mut self) -> rusqlite::Result<()> {
         // Before any pragma: eight processes may be here at once.
         let what = format!("the journal {}", self.path.display());
-        self.connection.busy_handler(Some(Wait::handler(what)))?;
+        self.connection
+            .busy_handler(Some(LockWait::handler(what)))?;
         self.connection
             .pragma_update(None, "synchronous", "EXTRA")?;
         // What is deleted or replaced is overwritten: a guest who is forgotten is not left in a free page. Copies that
@@ -285,7 +286,7 @@ fn failure(path: &Path, error: &rusqlite::Error) -> Error {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
             format!(
                 "was held by another process for {} s",
-                Patience::limit().as_secs_f32()
+                LockWaitSettings::limit().as_secs_f32()
             ),
             "see what other bookctl is running, then try again",
         ),

@@ -1,10 +1,10 @@
-//! A JSON document exactly as it came: its text for `--json`, its value for reading.
+//! A JSON document as it was received: its text for `--json`, its value for reading.
 
 use serde_json::Value;
 
-use super::lenient::mended;
+use super::lenient::to_strict;
 
-/// What the service sent, never narrowed: unknown fields, key order and number spellings are kept.
+/// A document of the service. Unknown fields, the order of keys and the spelling of numbers are kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     text: String,
@@ -12,29 +12,31 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Reads a JSON text that another program wrote: one odd value does not cost the rest of it, and stays in the
-    /// text as it came. A byte order mark is dropped.
+    /// Parses a JSON text of another program. A value that is not strictly valid JSON (see
+    /// [`lenient`](super::lenient)) does not cost the rest of the document, and stays in the text as received. A byte
+    /// order mark is dropped.
     pub(crate) fn parse(mut text: String) -> Result<Self, serde_json::Error> {
         if let Some(unmarked) = text.strip_prefix('\u{feff}') {
             text = unmarked.to_owned();
         }
         let value = serde_json::from_str(&text).or_else(|error| {
-            let mended = mended(&text);
-            serde_json::from_str(&mended).map_err(|_| error)
+            let strict = to_strict(&text);
+            serde_json::from_str(&strict).map_err(|_| error)
         })?;
         Ok(Document { text, value })
     }
 
-    /// The text as it came.
+    /// The text as received.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
+    /// The value.
     pub(crate) fn value(&self) -> &Value {
         &self.value
     }
 
-    /// Several documents as one array, each exactly as it came.
+    /// Several documents as one array, each unchanged.
     pub(crate) fn array<'a>(documents: impl Iterator<Item = &'a Document>) -> Self {
         let (texts, values): (Vec<&str>, Vec<Value>) = documents
             .map(|document| (document.text(), document.value().clone()))
@@ -45,7 +47,7 @@ impl Document {
         }
     }
 
-    /// Documents as the members of an object, each exactly as it came.
+    /// Documents as the members of an object, each unchanged.
     pub(crate) fn object(members: &[(&str, &Document)]) -> Self {
         let texts: Vec<String> = members
             .iter()
@@ -60,7 +62,7 @@ impl Document {
         }
     }
 
-    /// The document as the one member of an object.
+    /// The document as the only member of an object.
     pub(crate) fn named(self, name: &str) -> Self {
         Document::object(&[(name, &self)])
     }
@@ -80,7 +82,7 @@ impl From<Value> for Document {
     }
 }
 
-/// A scalar as a person reads it: a string without quotes, anything else as JSON.
+/// A scalar for a person: a string without quotes, anything else as JSON.
 pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,10 +1,10 @@
-//! JSON that other programs write and strict readers refuse: half a surrogate pair, a number beyond every other.
+//! Accepts JSON that strict parsers refuse: half a surrogate pair, and a number that is too large for a double.
 //!
-//! One such value must not cost the rest of a document. For reading it is replaced; the text stays as it came.
+//! One such value must not make the whole document unreadable. It is replaced for reading; the document's text stays
+//! as received.
 
-/// What a strict reader can read of it: the same document, the two oddities replaced as jq does. What else is no
-/// JSON stays none.
-pub(super) fn mended(text: &str) -> String {
+/// The same document with these two oddities replaced, as jq does. Text that is invalid in another way stays invalid.
+pub(super) fn to_strict(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -21,7 +21,7 @@ pub(super) fn mended(text: &str) -> String {
     out
 }
 
-/// Copies a string; the length of what was read.
+/// Copies a string. Returns the number of bytes read.
 fn string(text: &str, out: &mut String) -> usize {
     let mut at = 1;
     out.push('"');
@@ -41,7 +41,7 @@ fn string(text: &str, out: &mut String) -> usize {
     at
 }
 
-/// Copies an escape, or both of a pair; the length of what was read.
+/// Copies an escape, or both of a surrogate pair. Returns the number of bytes read.
 fn escape(text: &str, out: &mut String) -> usize {
     let unit = |at: usize| {
         let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
@@ -51,7 +51,7 @@ fn escape(text: &str, out: &mut String) -> usize {
         (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => (12, &text[..12]),
         (Some(0xd800..0xe000), _) => (6, "\\ufffd"),
         _ => {
-            // The escaped character goes with its backslash, so that \" does not end the string.
+            // Copy the escaped character with its backslash, so that \" does not end the string.
             let length = 1 + text[1..].chars().next().map_or(0, char::len_utf8);
             (length, &text[..length])
         }
@@ -60,7 +60,7 @@ fn escape(text: &str, out: &mut String) -> usize {
     length
 }
 
-/// Copies a number; the length of what was read.
+/// Copies a number. Returns the number of bytes read.
 fn number(text: &str, out: &mut String) -> usize {
     let part = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E');
     let length = text.find(|c| !part(c)).unwrap_or(text.len());
@@ -98,7 +98,7 @@ mod tests {
             (r#""\\ud83d \" \ud83""#, r#""\\ud83d \" \ud83""#),
             ("\"é\\", "\"é\\"),
         ] {
-            assert_eq!(mended(text), read);
+            assert_eq!(to_strict(text), read);
         }
     }
 
@@ -106,7 +106,7 @@ mod tests {
         #[test]
         fn what_a_strict_reader_takes_stays_as_it_is(value in arbitrary::json()) {
             let text = value.to_string();
-            prop_assert_eq!(mended(&text), text);
+            prop_assert_eq!(to_strict(&text), text);
         }
 
         #[test]
@@ -114,7 +114,7 @@ mod tests {
             units in prop::collection::vec(prop_oneof![0xd700u16..0xe100, any::<u16>()], 0..8),
         ) {
             let escapes: String = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
-            let read = mended(&format!("[\"{escapes}\"]"));
+            let read = to_strict(&format!("[\"{escapes}\"]"));
             prop_assert!(serde_json::from_str::<serde_json::Value>(&read).is_ok(), "{}", read);
         }
 
@@ -122,7 +122,7 @@ mod tests {
         fn what_is_no_json_is_none_afterwards_either(text in arbitrary::made_of(&["\"", "\\", "\\u", "d8", "00", "1e999", "[", ",", "é", "-"])) {
             let strict = |text: &str| serde_json::from_str::<serde_json::Value>(text).is_ok();
             // Mending does nothing to what is whole, and never fails.
-            prop_assert!(!strict(&text) || mended(&text) == text);
+            prop_assert!(!strict(&text) || to_strict(&text) == text);
         }
     }
 }

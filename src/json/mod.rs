@@ -1,4 +1,4 @@
-//! JSON documents as another program wrote them.
+//! JSON documents of other programs.
 
 mod document;
 mod lenient;

@@ -1,4 +1,4 @@
-//! A booking as the service sent it (spec, Booking), read tolerantly.
+//! A booking as the service sent it (spec, Booking), parsed leniently.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::json::Document;
 use crate::outcome::Exit;
 use crate::outcome::code::{self, Retry};
 
-/// How long a booking waits for an answer, unless it says otherwise (spec, Limits, 5).
+/// How long a booking waits for an answer by default (spec, Limits, 5).
 const LONGEST_WAIT: SignedDuration = SignedDuration::from_mins(20);
 
 /// A booking's status (spec, States and transitions).
@@ -21,11 +21,12 @@ pub(crate) enum Status {
     Failed,
     Cancelled,
     Expired,
-    /// A status that the specification does not name.
+    /// A status that the specification does not define.
     Other(String),
 }
 
 impl Status {
+    /// The status with this name.
     pub(crate) fn parse(text: &str) -> Self {
         match text {
             "requires_action" => Status::RequiresAction,
@@ -38,6 +39,7 @@ impl Status {
         }
     }
 
+    /// The name of the status in documents.
     pub(crate) fn as_str(&self) -> &str {
         match self {
             Status::RequiresAction => "requires_action",
@@ -64,44 +66,51 @@ pub(crate) struct Booking {
 }
 
 impl Booking {
-    /// Takes a document for a booking: it needs an `id` and a `status`, or it is none.
+    /// A booking from its document. Returns `None` if the `id` or `status` is missing.
     pub(crate) fn from_document(document: Document) -> Option<Self> {
         let is_booking =
             document.str("id").is_some_and(|id| !id.is_empty()) && document.str("status").is_some();
         is_booking.then_some(Booking { document })
     }
 
+    /// The document.
     pub(crate) fn document(&self) -> &Document {
         &self.document
     }
 
+    /// The document's value.
     pub(crate) fn value(&self) -> &Value {
         self.document.value()
     }
 
+    /// Its id, which is never empty.
     pub(crate) fn id(&self) -> &str {
         self.document.str("id").unwrap_or_default()
     }
 
+    /// Its status.
     pub(crate) fn status(&self) -> Status {
         Status::parse(self.document.str("status").unwrap_or_default())
     }
 
+    /// Why it failed, if the service says so.
     pub(crate) fn error_code(&self) -> Option<&str> {
         self.document.str("error_code")
     }
 
+    /// A string field of the document.
     pub(crate) fn str(&self, field: &str) -> Option<&str> {
         self.document.str(field)
     }
 
+    /// What the booking waits for, if anything (spec, Booking: next_action).
     pub(crate) fn next_action(&self) -> Option<&Value> {
         self.value()
             .get("next_action")
             .filter(|action| action.is_object())
     }
 
-    /// When the pause ends: the action's own deadline, else the booking's.
+    /// The deadline of the pause: the action's own, otherwise the booking's.
     pub(crate) fn deadline(&self) -> Option<Timestamp> {
         let own = self
             .next_action()
@@ -112,8 +121,8 @@ impl Booking {
         text.parse().ok()
     }
 
-    /// When its status became what it is, where its times tell that: it has not changed since it was created, or
-    /// the last change of such a booking can only have been that.
+    /// When the status last changed, if the times reveal it: either the booking has not changed since it was created,
+    /// or its last change can only have been that of the status.
     pub(crate) fn since(&self) -> Option<Timestamp> {
         let time = |field: &str| self.str(field)?.parse().ok();
         let (created, updated) = (time("created_at"), time("updated_at"));
@@ -127,8 +136,8 @@ impl Booking {
         updated.filter(|_| only_moved_by_its_status || updated == created)
     }
 
-    /// When the booking expires because nobody answers: what it says itself, else 20 minutes after it began to
-    /// wait (spec, States and transitions), where that is known.
+    /// When the booking expires without an answer: its own deadline, otherwise 20 minutes after it began to wait
+    /// (spec, States and transitions). `None` if neither is known.
     pub(crate) fn waits_until(&self) -> Option<Timestamp> {
         if self.status() != Status::RequiresAction {
             return None;
@@ -137,7 +146,7 @@ impl Booking {
             .or_else(|| self.since()?.checked_add(LONGEST_WAIT).ok())
     }
 
-    /// Whether booking again is safe. A failure that nobody explains may have left something at the venue.
+    /// Whether booking again is safe. An unexplained failure may have left a reservation at the venue.
     pub(crate) fn retry(&self) -> Retry {
         let explained = self.error_code().and_then(code::entry);
         match self.status() {
@@ -148,7 +157,7 @@ impl Booking {
         }
     }
 
-    /// How a command that wanted this booking confirmed ends.
+    /// The exit code of a command that wanted this booking confirmed.
     pub(crate) fn exit(&self) -> Exit {
         match self.status() {
             Status::Confirmed => Exit::Done,
@@ -159,7 +168,7 @@ impl Booking {
                 .and_then(code::entry)
                 .map_or(Exit::Failed, |entry| entry.exit),
             Status::Cancelled | Status::Expired => Exit::Failed,
-            // Not settled as far as anybody knows.
+            // An unknown status counts as not final.
             Status::Other(_) => Exit::Processing,
         }
     }

@@ -1,19 +1,19 @@
-//! How long: `30s`, `2m`, `1h30m`.
+//! Lengths of time: `30s`, `2m`, `1h30m`.
 
 use std::time::Duration;
 
-use super::typed::{ParseError, Problem, Token, normal, quotable, tokens};
+use super::input_tokens::{ParseError, Problem, Token, normal, quotable, tokens};
 
 const EXAMPLE: &str = "e.g. `90s`, `2m` or `1h30m`";
-/// A wait that outlasts every deadline of the service many times over is a slip of the finger.
+/// The longest wait. Far above every deadline of the service, so a longer one is a typo.
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// As far as a sandbox lets its clock be moved at once: ten years.
+/// The longest that the sandbox's clock can be advanced at once: ten years.
 const LONGEST_JUMP: Duration = Duration::from_secs(3660 * 24 * 60 * 60);
 const PERIOD_EXAMPLE: &str = "e.g. `90d` or `36h`";
-/// A hundred years: what is to be kept for ever.
+/// A hundred years, which means for ever.
 const LONGEST_PERIOD: Duration = Duration::from_secs(36_500 * 24 * 60 * 60);
 
-/// Ordered from short to long; an amount names each at most once, the longest first.
+/// Ordered from short to long. An amount names each unit at most once, the longest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Unit {
     Millisecond,
@@ -49,23 +49,23 @@ impl Unit {
     }
 }
 
-/// A length of time as a person writes it: `500ms`, `30s`, `2m`, `1h30m`, `1 day 12 hours`; a
-/// bare number counts seconds. A day is 24 hours here. At most 30 days.
+/// Parses a length of time: `500ms`, `30s`, `2m`, `1h30m`, `1 day 12 hours`. A bare number counts seconds. A day has
+/// 24 hours. At most 30 days.
 pub(crate) fn duration(text: &str) -> Result<Duration, ParseError> {
     let too_long = Problem::new("it is longer than 30 days", "`30d` or less");
     at_most(LONGEST, too_long, text)
 }
 
-/// The same for what must last: within no time nothing happens.
+/// Like [`duration`], but not zero.
 pub(crate) fn lasting(text: &str) -> Result<Duration, String> {
     match duration(text) {
-        Ok(length) if length.is_zero() => Err("write more than nothing, such as 1s".to_owned()),
+        Ok(length) if length.is_zero() => Err("it must be longer than zero, such as 1s".to_owned()),
         Ok(length) => Ok(length),
         Err(error) => Err(error.to_string()),
     }
 }
 
-/// The same for a jump of the sandbox's clock: at most ten years, which is longer than anything there lasts.
+/// Like [`duration`], for advancing the sandbox's clock: at most ten years.
 pub(crate) fn jump(text: &str) -> Result<Duration, ParseError> {
     let too_long = Problem::new("it is longer than ten years", "`3660d` or less");
     at_most(LONGEST_JUMP, too_long, text)
@@ -79,8 +79,8 @@ fn at_most(longest: Duration, too_long: Problem, text: &str) -> Result<Duration,
     length.map_err(|problem| problem.of(text, "a duration"))
 }
 
-/// For how long something is kept: `90d`, `36h`, `0`. A bare number is none, since days are as likely as
-/// seconds. At most a hundred years.
+/// Parses a time for which something is kept: `90d`, `36h`, `0`. A bare number is an error, because it could mean
+/// days or seconds. At most a hundred years.
 pub(crate) fn period(text: &str) -> Result<Duration, ParseError> {
     let read = || match read(text, PERIOD_EXAMPLE, None)? {
         length if length > LONGEST_PERIOD => Err(Problem::new(
@@ -92,7 +92,7 @@ pub(crate) fn period(text: &str) -> Result<Duration, ParseError> {
     read().map_err(|problem| problem.of(text, "a length of time"))
 }
 
-/// `bare` is the unit of a number that has none; without one only 0 needs none.
+/// `bare` is the unit of a number without one. If it is `None`, only 0 needs no unit.
 fn read(text: &str, example: &str, bare: Option<Unit>) -> Result<Duration, Problem> {
     let text = normal(text, example)?;
     let tokens = tokens(&text, example)?;
@@ -114,7 +114,7 @@ fn read(text: &str, example: &str, bare: Option<Unit>) -> Result<Duration, Probl
 fn leftover(token: Token<'_>, example: &str) -> Problem {
     let why = match token {
         Token::Number(number) => format!("`{}` has no unit", quotable(number)),
-        Token::Word(word) => format!("`{}` is no unit of time", quotable(word)),
+        Token::Word(word) => format!("`{}` is not a unit of time", quotable(word)),
         Token::Sign('.') => "it holds a fraction".to_owned(),
         Token::Sign('-') => "a length of time is not negative".to_owned(),
         Token::Sign(sign) => format!("`{sign}` has no meaning there"),
@@ -128,8 +128,8 @@ pub(super) type Amount = Vec<(u64, Unit)>;
 
 const TOO_LARGE: &str = "the number is too large";
 
-/// The longest run of counts with units at the front, which may be empty, and what follows it; or
-/// why it is none.
+/// Parses the longest run of counts with units at the front, which may be empty. Returns the amount and the remaining
+/// tokens.
 pub(super) fn amounts<'t, 'a>(
     mut tokens: &'t [Token<'a>],
 ) -> Result<(Amount, &'t [Token<'a>]), &'static str> {
@@ -164,7 +164,7 @@ fn count(digits: &str) -> Result<u64, &'static str> {
     digits.parse().map_err(|_| TOO_LARGE)
 }
 
-/// What the parts of an amount come to, or why it cannot be told.
+/// The sum of an amount's parts. The error says why there is none.
 pub(super) fn total(parts: &[(u64, Unit)]) -> Result<Duration, &'static str> {
     parts
         .iter()
@@ -206,7 +206,7 @@ mod tests {
     fn whatever_is_no_duration_is_refused_in_one_sentence_with_an_example_that_works() {
         for (text, why) in [
             ("", "it is empty"),
-            ("soon", "`soon` is no unit of time"),
+            ("soon", "`soon` is not a unit of time"),
             ("5 parsecs", "`5` has no unit"),
             ("1.5h", "`1` has no unit"),
             ("-5s", "a length of time is not negative"),
@@ -215,7 +215,7 @@ mod tests {
             ("31d", "longer than 30 days"),
             ("99999999999999999999", "the number is too large"),
             ("99999999999999w", "the number is too large"),
-            ("PT30S", "`pt` is no unit"),
+            ("PT30S", "`pt` is not a unit"),
             ("5\u{1b}[31ms", "`\\u{1b}` has no meaning"),
         ] {
             let sentence = duration(text).unwrap_err().to_string();

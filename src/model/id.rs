@@ -1,10 +1,10 @@
-//! An id as an argument: it becomes one segment of a path, which nothing and dots alone cannot be.
+//! Ids as arguments. An id becomes a segment of a path, so it can be neither empty nor consist of dots.
 
-/// Reads a booking's or a session's id; whether there is one is the service's to say.
+/// Parses the id of a booking or a session. Only the service knows whether it exists.
 pub(crate) fn id(text: &str) -> Result<String, String> {
     match text.trim() {
-        "" => Err("it is empty, and no id is".to_owned()),
-        "." | ".." => Err("it is a folder, and no id".to_owned()),
+        "" => Err("an id cannot be empty".to_owned()),
+        "." | ".." => Err("it is a folder and not an id".to_owned()),
         _ => Ok(text.to_owned()),
     }
 }

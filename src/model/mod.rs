@@ -1,8 +1,9 @@
-//! What is read from the service's documents, and what people write. Unknown fields are kept by whoever shows them.
+//! The service's documents, and values that people type. Documents keep unknown fields.
 
 pub(crate) mod booking;
 pub(crate) mod duration;
 pub(crate) mod id;
+mod input_tokens;
 pub(crate) mod moment;
 pub(crate) mod money;
 pub(crate) mod party;
@@ -10,7 +11,7 @@ pub(crate) mod request;
 pub(crate) mod retention;
 pub(crate) mod shell;
 pub(crate) mod slot;
-mod typed;
+pub(crate) mod time_text;
 pub(crate) mod venue;
 pub(crate) mod when;
 pub(crate) mod zone;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// `amount` in the currency's minor unit, and its ISO 4217 code, as a person reads it: `12.50 EUR`.
+/// An `amount` in the currency's minor unit with its ISO 4217 code, for people: `12.50 EUR`.
 pub(crate) fn money(amount: &Value, currency: Option<&str>) -> Option<String> {
     let minor = amount.as_i64()?;
     let currency = currency.unwrap_or_default();
@@ -23,7 +23,7 @@ pub(crate) fn money(amount: &Value, currency: Option<&str>) -> Option<String> {
     })
 }
 
-/// ISO 4217: these have no minor unit.
+/// The ISO 4217 currencies without a minor unit.
 fn has_minor_unit(currency: &str) -> bool {
     !matches!(
         currency,

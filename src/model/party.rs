@@ -1,10 +1,10 @@
-//! A party size: a whole number (spec, Booking: party_size), and nobody books for nobody.
+//! Party sizes: whole numbers from 1 (spec, Booking: party_size).
 
-/// Reads a party size; the service itself says which is too large.
+/// Parses a party size. The service decides which is too large.
 pub(crate) fn parse(text: &str) -> Result<u32, String> {
     let unusable = || {
         format!(
-            "`{}` is no party size: write a whole number from 1, such as 2",
+            "`{}` is not a party size: write a whole number from 1, such as 2",
             text.trim().escape_debug()
         )
     };

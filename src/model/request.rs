@@ -1,10 +1,10 @@
-//! What a create asks for, as a text that is the same for the same request.
+//! A canonical text of a booking request, which is equal for equal requests.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// The request's text, its time in UTC: the same moment may be spelled with another offset. Its fields are written in
-/// one order by whoever makes a request.
+/// The request with its time in UTC, because offsets spell the same instant in different ways. The caller writes the
+/// fields in a fixed order.
 pub(crate) fn canonical(request: &Value) -> String {
     let mut request = request.clone();
     if let Some(datetime) = request.get_mut("datetime")

@@ -7,24 +7,24 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 
 use super::duration;
-use super::typed::ParseError;
+use super::input_tokens::ParseError;
 
-/// For how long after a create the journal keeps what it knows of the guest; nothing at all once it is concluded
-/// where this is 0.
+/// How long after a booking request the journal keeps the guest's data. With 0 it is deleted as soon as the request
+/// has ended.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(try_from = "String")]
 pub(crate) struct Retention(Duration);
 
 impl Retention {
-    /// Reads a length such as `90d`; `0` keeps nothing.
+    /// Parses a length such as `90d`. `0` keeps nothing.
     pub(crate) fn parse(text: &str) -> Result<Self, ParseError> {
         duration::period(text).map(Retention)
     }
 
-    /// What was begun no later than this has been kept long enough.
+    /// The latest start of a request whose data is now due for deletion.
     pub(crate) fn ended(self, now: Timestamp) -> Timestamp {
         if self.0.is_zero() {
-            // Also what a clock that was set back dates in the future.
+            // Includes what a clock that was set back has dated in the future.
             return Timestamp::MAX;
         }
         let kept = SignedDuration::try_from(self.0).unwrap_or(SignedDuration::MAX);
@@ -33,7 +33,7 @@ impl Retention {
 }
 
 impl Default for Retention {
-    /// Long enough to look after a booking that was made a season ahead, and to answer for one that went wrong.
+    /// Long enough to look after a booking made a season ahead, and to answer for one that went wrong.
     fn default() -> Self {
         Retention(Duration::from_secs(90 * 24 * 60 * 60))
     }
@@ -47,7 +47,7 @@ impl TryFrom<String> for Retention {
     }
 }
 
-/// As it can be written again: `90d`, `36h`, `0`.
+/// The text that [`Retention::parse`] accepts: `90d`, `36h`, `0`.
 impl fmt::Display for Retention {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let milliseconds = self.0.as_millis();

@@ -1,12 +1,30 @@
-//! Commands that are printed to be copied: what the service sent is never a command of its own.
+//! Quoting for commands that are printed to be copied. A text of the service must not become a command of its own.
 
-/// A text as one word of a shell.
+/// Quotes a text as one word of a POSIX shell.
 pub(crate) fn word(text: &str) -> String {
-    let harmless = |c: char| c.is_ascii_alphanumeric() || "-_.:@+/,".contains(c);
-    if !text.is_empty() && text.chars().all(harmless) {
+    if is_plain(text) {
         return text.to_owned();
     }
     format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// Whether every shell reads a text as one word without quotes. A leading `=` or `%` is expanded by some.
+pub(crate) fn is_plain(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:@+/,=%".contains(c);
+    !text.is_empty() && !text.starts_with(['=', '%']) && text.chars().all(plain)
+}
+
+/// Escapes a word for bash by backslashes, so that the word can be continued. A leading `~` stays a home folder.
+pub(crate) fn escaped(word: &str) -> String {
+    let mut escaped = String::new();
+    for (place, c) in word.char_indices() {
+        let plain = c.is_alphanumeric() || "-_.:@+/,=%".contains(c) || (c == '~' && place == 0);
+        if !plain {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
 }
 
 #[cfg(test)]
@@ -24,6 +42,8 @@ mod tests {
             "`x`",
             "a\nb",
             "=ls",
+            "a=b",
+            "50%",
             "*",
             "é",
         ] {

@@ -1,6 +1,5 @@
-//! When: what a person writes for a time, read in two steps. [`When::parse`] knows the words;
-//! [`When::resolve`] knows the clock and the zone, and refuses what a clock change makes
-//! impossible or double. Nothing is ever guessed.
+//! Times as people write them, read in two steps. [`When::parse`] reads the words. [`When::resolve`] applies the
+//! clock and the zone, and rejects times that a clock change skips or repeats. Nothing is guessed.
 //!
 //! | written | means |
 //! |---|---|
@@ -11,51 +10,42 @@
 //! | `fri 8pm`, `this friday 20:00`, `1 dec 19:30`, `dec 1 8pm` | the next such instant, which may be today |
 //! | `in 2 hours`, `in 1h30m` | that much time from now, whatever the clocks do |
 //!
-//! The time may also stand before the day. An hour without am or pm is of 24. Refused, because
-//! people differ: `midnight`, `next friday`, `01/12/2026`, a day without a time. An offset or a
-//! zone belongs to a full date only.
+//! The time may also come before the day. An hour without am or pm is of 24. Rejected because people read them
+//! differently: `midnight`, `next friday`, `01/12/2026`, a day without a time. Only a full date can have an offset or
+//! a zone.
 
 mod clock;
 mod date;
 mod day;
+mod day_words;
 mod local;
 mod parse;
 
 use std::str::FromStr;
-use std::time::Duration;
 
 use jiff::Timestamp;
-use jiff::civil::{DateTime, Time};
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use self::day::Day;
 pub(crate) use self::local::ResolveError;
+use self::parse::Written;
+pub(crate) use super::input_tokens::ParseError;
 pub(crate) use super::moment::Moment;
-pub(crate) use super::typed::ParseError;
 
 /// A time as it was written, not yet resolved.
 #[derive(Clone, Debug)]
 pub(crate) struct When(Written);
 
-#[derive(Clone, Debug)]
-enum Written {
-    /// With an offset or a zone of its own.
-    Exact(Moment),
-    /// So much after now.
-    Elapsed(Duration),
-    /// A time on the clock of whichever zone applies.
-    Local { day: Day, time: Time },
-}
-
 impl When {
-    /// Reads the words. What no clock and no zone could make good is refused here.
+    /// Parses the words. Rejects what is invalid with every clock and zone.
     pub(crate) fn parse(text: &str) -> Result<When, ParseError> {
         parse::written(text)
             .map(When)
             .map_err(|problem| problem.of(text, "a time"))
     }
 
-    /// The moment, where the text carries an offset or a zone of its own and so needs no other.
+    /// The moment, if the text has an offset or a zone of its own.
     pub(crate) fn exact(&self) -> Option<&Moment> {
         match &self.0 {
             Written::Exact(moment) => Some(moment),
@@ -63,7 +53,7 @@ impl When {
         }
     }
 
-    /// The full date and time where it was written without offset or zone.
+    /// The full date and time, if it was written without offset or zone.
     pub(super) fn wall(&self) -> Option<DateTime> {
         match self.0 {
             Written::Local {
@@ -74,8 +64,8 @@ impl When {
         }
     }
 
-    /// The instant that is meant at `now` in `zone`. It may be in the past where the text names
-    /// its day: whether that is allowed is the service's to say.
+    /// The instant at `now` in `zone`. It may be in the past if the text names its day; only the service decides
+    /// whether that is allowed.
     pub(crate) fn resolve(&self, now: Timestamp, zone: &TimeZone) -> Result<Moment, ResolveError> {
         match &self.0 {
             Written::Exact(moment) => Ok(moment.clone()),

@@ -1,24 +1,23 @@
-//! Which clock on the wall: time zones and offsets by name.
+//! Time zones and offsets by name.
 
 use std::sync::OnceLock;
 
 use jiff::tz::{self, Offset, TimeZone};
 
-use super::typed::{ParseError, Problem, Token, normal, tokens, two_digits};
+use super::input_tokens::{ParseError, Problem, Token, normal, tokens, two_digits};
 
 const EXAMPLE: &str = "e.g. `Europe/Paris`, `UTC` or `+02:00`";
-/// No clock on earth is further from UTC. What lies beyond is the end of a span of time that was
-/// meant (`19:30-20:00`).
+/// The largest offset on earth. A larger number is the end of a range of times (`19:30-20:00`).
 const FURTHEST_WEST: i32 = -12 * 3600;
 const FURTHEST_EAST: i32 = 14 * 3600;
 
-/// Where systems keep their zones, a file each.
+/// Where systems keep their zone files.
 const ZONES: &str = "/usr/share/zoneinfo";
 
-/// The system's own zone.
+/// The system's zone.
 ///
-/// Where a link names it, that one file is read: jiff would list every zone that there is first, which takes longer
-/// than all else in a command. Whoever sets TZ or TZDIR gets what jiff makes of them.
+/// If a link names it, only that file is read. jiff would first list every zone, which takes longer than the rest of
+/// a command. If TZ or TZDIR is set, jiff decides.
 pub(crate) fn system_zone() -> TimeZone {
     static SYSTEM: OnceLock<TimeZone> = OnceLock::new();
     let found = || {
@@ -32,12 +31,12 @@ pub(crate) fn system_zone() -> TimeZone {
     zone.clone()
 }
 
-/// The zone that a venue's document names.
+/// The zone named in a venue's document.
 pub(crate) fn of_name(name: &str) -> Option<TimeZone> {
     of_file(name).or_else(|| TimeZone::get(name).ok())
 }
 
-/// A zone from its own file, where the name can be one and the file is there.
+/// A zone from its own file, if the name is valid and the file exists.
 fn of_file(name: &str) -> Option<TimeZone> {
     let is_part = |part: &str| {
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+');
@@ -50,7 +49,7 @@ fn of_file(name: &str) -> Option<TimeZone> {
     TimeZone::tzif(name, &data).ok()
 }
 
-/// The zone of a name: `local` is the system's, else see [`named`].
+/// The zone of a name. `local` is the system's; for others see [`named`].
 pub(crate) fn zone(name: &str) -> Result<TimeZone, ParseError> {
     if !name.trim().eq_ignore_ascii_case("local") {
         return named(name).map_err(|problem| problem.of(name, "a time zone"));
@@ -64,8 +63,7 @@ pub(crate) fn zone(name: &str) -> Result<TimeZone, ParseError> {
     })
 }
 
-/// The zone of a name that means the same on every machine: an IANA name in any case, `UTC`, or a
-/// fixed offset.
+/// The zone of a name with the same meaning on every machine: an IANA name in any case, `UTC`, or a fixed offset.
 pub(super) fn named(name: &str) -> Result<TimeZone, Problem> {
     let name = normal(name, EXAMPLE)?;
     if name.starts_with(['+', '-']) {
@@ -88,8 +86,8 @@ pub(super) fn named(name: &str) -> Result<TimeZone, Problem> {
     }
 }
 
-/// A numeric offset at the front (`+01:00`, `+0100`, `+01`) and what follows it; `None` where
-/// there is no sign.
+/// Parses a numeric offset at the front (`+01:00`, `+0100`, `+01`). Returns it with the remaining tokens, or `None`
+/// if there is no sign.
 pub(super) fn offset<'t, 'a>(
     tokens: &'t [Token<'a>],
 ) -> Result<Option<(Offset, &'t [Token<'a>])>, Problem> {
@@ -135,8 +133,7 @@ fn not_an_offset() -> Problem {
     )
 }
 
-/// The known zone whose name, or whose city, is at most two slips away from `name`, which is in
-/// lower case.
+/// The known zone whose name or city differs from `name` (in lower case) by at most two edits.
 fn nearest(name: &str) -> Option<String> {
     let city_meant = name.replace(' ', "_");
     tz::db()
@@ -146,14 +143,14 @@ fn nearest(name: &str) -> Option<String> {
             let lower = known.to_ascii_lowercase();
             let city = lower.rsplit('/').next().unwrap_or(&lower);
             let slips = slips(name, &lower).min(slips(&city_meant, city));
-            // A name with a region before one without, which is a relic; then the shorter.
+            // Prefer a name with a region, because those without one are historical; then the shorter name.
             (slips <= 2).then(|| (slips, !known.contains('/'), known.len(), known))
         })
         .min()
         .map(|(.., known)| known)
 }
 
-/// Levenshtein's distance in bytes.
+/// The Levenshtein distance in bytes.
 fn slips(left: &str, right: &str) -> usize {
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (i, l) in left.bytes().enumerate() {

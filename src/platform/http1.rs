@@ -1,7 +1,7 @@
-//! A server that speaks HTTP/1 alone.
+//! An HTTP server that speaks HTTP/1 only.
 //!
-//! `axum::serve` also speaks HTTP/2 as soon as any crate of the build turns that on, and our HTTP client does. Our time
-//! limits and faults belong to a connection, and would not hold for HTTP/2, where one connection carries many requests.
+//! `axum::serve` also speaks HTTP/2 if any crate of the build enables that, and our HTTP client does. Our time limits
+//! and faults apply to a connection, which does not work with HTTP/2, where one connection carries many requests.
 
 use std::future::Future;
 use std::pin::pin;
@@ -16,9 +16,9 @@ use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use tokio::sync::watch;
 
-/// Serves `router` until `shutdown` completes, and returns once the requests that are under way then are answered.
+/// Serves `router` until `shutdown` completes, then waits for the requests that are in progress.
 ///
-/// A handler gets the `handle` of its request's connection as [`ConnectInfo`].
+/// A handler gets the `handle` of its connection as [`ConnectInfo`].
 pub(crate) async fn serve<L, H>(
     mut listener: L,
     router: Router,
@@ -28,7 +28,7 @@ pub(crate) async fn serve<L, H>(
     L: Listener,
     H: Clone + Send + Sync + 'static,
 {
-    // Every connection holds a receiver until it ends.
+    // Each connection holds a receiver until it ends.
     let (stop, stopping) = watch::channel(false);
     let mut shutdown = pin!(shutdown);
     loop {
@@ -47,11 +47,11 @@ pub(crate) async fn serve<L, H>(
             let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
             let mut connection = pin!(connection);
             let stopped = async {
-                // An error means that the server was dropped, which ends it as well.
+                // An error means that the server was dropped, which also ends the connection.
                 let _ = stopping.wait_for(|stop| *stop).await;
             };
             tokio::select! {
-                // The client hung up, was cut off, or sent what is no HTTP/1: the connection is over.
+                // The client hung up, was cut off, or did not send HTTP/1. The connection is over either way.
                 _ = connection.as_mut() => return,
                 () = stopped => connection.as_mut().graceful_shutdown(),
             }

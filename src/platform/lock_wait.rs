@@ -1,98 +1,98 @@
-//! Waiting for a file that another process holds: bounded, not silent for long, and never deaf to Ctrl-C.
+//! Waiting for a file that another process has locked. The wait has a limit, reports itself, and ends on Ctrl-C.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::platform::signals;
 
-/// How patient this process is; said once, before anything is opened.
+/// How long to wait for a locked file. Set once at startup.
 #[derive(Clone, Copy)]
-pub(crate) struct Patience {
-    /// After this another process has held the file for too long.
-    pub(crate) limit: Duration,
-    /// Takes the sentence that says what is waited for.
-    pub(crate) say: Option<fn(&str)>,
+pub(crate) struct LockWaitSettings {
+    /// The longest that one wait may take.
+    limit: Duration,
+    /// Called with a sentence for the person once a wait takes long; `None` keeps waits silent.
+    notify: Option<fn(&str)>,
 }
 
-/// What is waited for where nobody said otherwise.
-const LONGEST: Duration = Duration::from_secs(10);
-/// However short a request may take: processes that merely meet are no trouble.
-const SHORTEST: Duration = Duration::from_millis(250);
-/// Processes that meet take milliseconds: what takes longer may be ended.
-const MEETING: Duration = Duration::from_millis(50);
-/// After this the person is told what is waited for.
-const SILENT: Duration = Duration::from_secs(1);
-/// The longest pause between two looks.
-const LONGEST_PAUSE: Duration = Duration::from_millis(20);
+/// The longest wait, and the default.
+const MAX_LIMIT: Duration = Duration::from_secs(10);
+/// The lower bound of the limit: a short `--timeout` must not make two processes fail that merely meet.
+const MIN_LIMIT: Duration = Duration::from_millis(250);
+/// Signals are watched from here on. Processes that merely meet take milliseconds and need no watching.
+const WATCH_SIGNALS_AFTER: Duration = Duration::from_millis(50);
+/// The person is told about the wait after this.
+const NOTIFY_AFTER: Duration = Duration::from_secs(1);
+/// The longest pause between two tries.
+const MAX_PAUSE: Duration = Duration::from_millis(20);
 
-static PATIENCE: OnceLock<Patience> = OnceLock::new();
-/// When a wait last came to its limit: what is held is not waited for again by the same command.
+static SETTINGS: OnceLock<LockWaitSettings> = OnceLock::new();
+/// When a wait last reached its limit. One command does not wait twice for the same lock.
 static EXHAUSTED: Mutex<Option<Instant>> = Mutex::new(None);
 
-impl Patience {
-    /// The process's own from now on; `--timeout` makes it shorter, and never longer.
-    pub(crate) fn set(timeout: Option<Duration>, say: Option<fn(&str)>) {
-        let limit = timeout.map_or(LONGEST, |timeout| timeout.clamp(SHORTEST, LONGEST));
-        let _ = PATIENCE.set(Patience { limit, say });
+impl LockWaitSettings {
+    /// Sets the process's settings. `timeout` shortens the limit and never extends it.
+    pub(crate) fn set(timeout: Option<Duration>, notify: Option<fn(&str)>) {
+        let limit = timeout.map_or(MAX_LIMIT, |timeout| timeout.clamp(MIN_LIMIT, MAX_LIMIT));
+        let _ = SETTINGS.set(LockWaitSettings { limit, notify });
     }
 
-    fn of_process() -> Self {
-        PATIENCE.get().copied().unwrap_or(Patience {
-            limit: LONGEST,
-            say: None,
+    fn current() -> Self {
+        SETTINGS.get().copied().unwrap_or(LockWaitSettings {
+            limit: MAX_LIMIT,
+            notify: None,
         })
     }
 
-    /// How long the process waits.
+    /// The longest that one wait may take.
     pub(crate) fn limit() -> Duration {
-        Self::of_process().limit
+        Self::current().limit
     }
 }
 
-/// One wait, from its first moment.
-pub(crate) struct Wait {
-    patience: Patience,
+/// One wait for a lock.
+pub(crate) struct LockWait {
+    settings: LockWaitSettings,
     what: String,
     begun: Instant,
     tries: u32,
-    said: bool,
+    notified: bool,
 }
 
-impl Wait {
-    /// Begins to wait for `what`, such as "the journal /x".
+impl LockWait {
+    /// Starts a wait for `what`, such as "the journal /x".
     pub(crate) fn begin(what: impl Into<String>) -> Self {
-        Wait {
-            patience: Patience::of_process(),
+        LockWait {
+            settings: LockWaitSettings::current(),
             what: what.into(),
             begun: Instant::now(),
             tries: 0,
-            said: false,
+            notified: false,
         }
     }
 
-    /// Pauses before another look; `false` where the wait is over, by its limit or by a signal.
-    pub(crate) fn goes_on(&mut self) -> bool {
+    /// Pauses before the next try. Returns `false` if the wait is over, because of its limit or a signal.
+    pub(crate) fn pause(&mut self) -> bool {
         let waited = self.begun.elapsed();
         let mut exhausted = EXHAUSTED.lock().unwrap_or_else(PoisonError::into_inner);
-        if exhausted.is_some_and(|at| at.elapsed() < self.patience.limit) {
+        if exhausted.is_some_and(|at| at.elapsed() < self.settings.limit) {
             return false;
         }
-        if waited >= self.patience.limit {
+        if waited >= self.settings.limit {
             *exhausted = Some(Instant::now());
             return false;
         }
         drop(exhausted);
-        if waited >= MEETING {
+        if waited >= WATCH_SIGNALS_AFTER {
             signals::watch();
         }
         if signals::caught().is_some() {
             return false;
         }
-        if waited >= SILENT && !self.said {
-            self.said = true;
-            if let Some(say) = self.patience.say {
-                let limit = self.patience.limit.as_secs_f32();
-                say(&format!(
+        if waited >= NOTIFY_AFTER && !self.notified {
+            self.notified = true;
+            if let Some(notify) = self.settings.notify {
+                let limit = self.settings.limit.as_secs_f32();
+                notify(&format!(
                     "waiting for {}, which another process holds; {limit} s at most",
                     self.what
                 ));
@@ -100,20 +100,20 @@ impl Wait {
         }
         self.tries += 1;
         let pause = Duration::from_millis(1) * self.tries;
-        std::thread::sleep(pause.min(LONGEST_PAUSE));
+        std::thread::sleep(pause.min(MAX_PAUSE));
         true
     }
 
-    /// What SQLite asks while a database is held: every question there begins with a first look.
+    /// A busy handler for SQLite. SQLite passes 0 on the first call of each wait.
     pub(crate) fn handler(what: impl Into<String>) -> impl FnMut(i32) -> bool + Send + 'static {
         let what = what.into();
         let mut wait = None;
-        move |looks| {
-            if looks == 0 {
+        move |tries| {
+            if tries == 0 {
                 wait = None;
             }
-            wait.get_or_insert_with(|| Wait::begin(what.clone()))
-                .goes_on()
+            wait.get_or_insert_with(|| LockWait::begin(what.clone()))
+                .pause()
         }
     }
 }

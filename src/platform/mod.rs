@@ -1,5 +1,4 @@
-//! What differs by system, or is shared by rooms that know nothing of each other: SQLite files, an HTTP/1 server, private
-//! files, waiting for locks, signals.
+//! What differs by system or is shared by rooms: SQLite files, an HTTP/1 server, private files, lock waits, signals.
 
 pub(crate) mod hex;
 pub(crate) mod http1;

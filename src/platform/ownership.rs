@@ -1,7 +1,8 @@
-//! Whose files are trusted: the user's own and root's, as ssh does it.
+//! Files are trusted only if the user or root owns them, as in ssh.
 //!
-//! `BOOKCTL_HOME` may lie in a folder where everybody may write, such as /tmp. Whoever puts a file there first would
-//! otherwise choose the address that the user's key is sent to, or read in a journal of theirs who is booked for.
+//! `BOOKCTL_HOME` may be in a folder that everybody can write to, such as /tmp. Another user could create a file
+//! there first, and so choose the address that the API key is sent to, or read who is booked for in a journal of
+//! their own.
 
 use std::fmt;
 use std::fs;
@@ -13,10 +14,10 @@ use rustix::process::geteuid;
 
 use crate::outcome::{Error, Result};
 
-/// As many links as Linux follows in one path.
+/// The most links that Linux follows in one path.
 const MOST_LINKS: usize = 40;
 
-/// What another user owns.
+/// A file or folder that another user owns.
 #[derive(Debug)]
 struct Foreign {
     path: PathBuf,
@@ -36,11 +37,11 @@ impl fmt::Display for Foreign {
 
 impl std::error::Error for Foreign {}
 
-/// Refuses a file that another user owns, or whose folder another user owns. One that is not there is in order.
+/// Refuses a file if another user owns it or its folder. A file that does not exist is accepted.
 ///
-/// A link of the user's own leads to what the user chose, as with the tools that keep configuration files in one
-/// folder and link to them; so links are followed. Each link on the way and the file at its end must be the user's or
-/// root's: otherwise another user's link could make any file of the user's a configuration or a journal.
+/// Links are followed, because tools that manage configuration files link to them. Each link on the way and the file
+/// at its end must belong to the user or root. Otherwise another user's link could make any file of the user's a
+/// configuration or a journal.
 pub(crate) fn check(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
         check_name(folder)?;
@@ -48,7 +49,7 @@ pub(crate) fn check(path: &Path) -> io::Result<()> {
     check_name(path)
 }
 
-/// The same for a database: what SQLite keeps beside it is part of it.
+/// Like [`check`], for a database and the files that SQLite keeps next to it.
 pub(crate) fn check_database(path: &Path) -> io::Result<()> {
     check(path)?;
     for suffix in ["-journal", "-wal", "-shm"] {
@@ -59,7 +60,7 @@ pub(crate) fn check_database(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The same, as the error that a person sees (3).
+/// Like [`check_database`], with the error that a person sees (exit 3).
 pub(crate) fn refuse_others(path: &Path) -> Result<()> {
     check_database(path).map_err(|error| {
         refusal(&error).unwrap_or_else(|| {
@@ -72,7 +73,7 @@ pub(crate) fn refuse_others(path: &Path) -> Result<()> {
     })
 }
 
-/// The error that a person sees (3), where an owner is what is wrong.
+/// The error that a person sees (exit 3), if `error` is about an owner.
 pub(crate) fn refusal(error: &io::Error) -> Option<Error> {
     let foreign = error.get_ref()?.downcast_ref::<Foreign>()?;
     let said = Error::config(format!("{foreign}: it is not used"));
@@ -86,7 +87,7 @@ fn check_name(path: &Path) -> io::Result<()> {
     for _ in 0..MOST_LINKS {
         let found = match fs::symlink_metadata(&name) {
             Ok(found) => found,
-            // Who opens it says what is wrong with it.
+            // Opening the file reports what is wrong with it.
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
             {
@@ -105,6 +106,6 @@ fn check_name(path: &Path) -> io::Result<()> {
         let target = fs::read_link(&name)?;
         name = name.parent().unwrap_or(Path::new("")).join(target);
     }
-    // A circle: opening it fails.
+    // The links form a circle. Opening the file fails.
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Small files for their owner alone: written whole or not at all, by one process at a time.
+//! Small files that only their owner can read. They are written atomically, by one process at a time.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -8,30 +8,30 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, OFlags, access};
 use rustix::io::Errno;
 
-use crate::platform::lock_wait::{Patience, Wait};
+use crate::platform::lock_wait::{LockWait, LockWaitSettings};
 use crate::platform::ownership;
 use crate::platform::regular_file;
 
-/// What is larger was not written by a person, nor by us.
+/// The most bytes that are read. Neither people nor bookctl write larger files.
 const LARGEST: u64 = 1024 * 1024;
-/// What its owner alone may read and write.
+/// The mode of a file that only its owner can read and write.
 const OWNERS_ALONE: u32 = 0o600;
 
-/// The file's text; `None` where there is no file. What another user owns, what is no file (a pipe would be waited for)
-/// or is too large is refused.
+/// The file's text, or `None` if there is no file. Refuses files that another user owns, files that are too large,
+/// and anything that is not a regular file, because opening a pipe would block.
 pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     ownership::check(path)?;
     match regular_file::read(path, LARGEST) {
         Ok(bytes) => String::from_utf8(bytes)
             .map(Some)
-            .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is no UTF-8")),
+            .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8")),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Makes a database's file where it is not there, for its owner alone: 0600, its folder 0700. One that is there, and
-/// that others may read, is closed to them; one that another user owns is refused.
+/// Creates a database file if it does not exist: 0600, in a 0700 folder. Removes the access of others from an
+/// existing one. Refuses one that another user owns.
 pub(crate) fn make(path: &Path) -> io::Result<()> {
     make_folder_of(path)?;
     ownership::check_database(path)?;
@@ -40,20 +40,20 @@ pub(crate) fn make(path: &Path) -> io::Result<()> {
     } else {
         create(path, false)?;
     }
-    // An empty one may have been left by a process that died before its names were kept.
+    // An empty file may be left from a process that died before its folder was synced.
     if fs::metadata(path)?.len() == 0 {
         keep_names(path)?;
     }
     Ok(())
 }
 
-/// Syncs the folders around a new file, as far as its file system goes: one that was just made would, in a power cut,
-/// be lost with all that was synced in it.
+/// Syncs the folders above a new file, up to the root of its file system. Otherwise a power cut could lose a folder
+/// that was just created, with everything that was synced in it.
 pub(crate) fn keep_names(path: &Path) -> io::Result<()> {
     let path = path.canonicalize()?;
     let device = path.metadata()?.dev();
     for folder in path.ancestors().skip(1) {
-        // One that may not be read was not made here.
+        // A folder that cannot be read was not created here.
         let Ok(opened) = File::open(folder) else {
             break;
         };
@@ -61,7 +61,7 @@ pub(crate) fn keep_names(path: &Path) -> io::Result<()> {
             break;
         }
         match opened.sync_all() {
-            // Some file systems have no such thing.
+            // Some file systems cannot sync a folder.
             Err(error) if error.kind() == ErrorKind::InvalidInput => {}
             synced => synced?,
         }
@@ -69,10 +69,10 @@ pub(crate) fn keep_names(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What keeps a database from being written at `path`: the file, or the folder that it would be made in. `None` where
-/// both may be written; SQLite keeps a file of its own in the folder during each change.
+/// What prevents writing the database at `path`: the file, or its folder. `None` if both can be written. SQLite needs
+/// the folder for a file of its own during each change.
 ///
-/// The system is asked, and nothing is written. A full disk is not noticed by this.
+/// This asks the system and writes nothing, so it does not notice a full disk.
 pub(crate) fn read_only_place(path: &Path) -> Option<PathBuf> {
     let folder = path.ancestors().skip(1).find(|folder| folder.exists());
     let places = path.exists().then_some(path).into_iter().chain(folder);
@@ -87,17 +87,18 @@ pub(crate) fn read_only_place(path: &Path) -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
-/// Closes a file to others where its mode lets them in.
+/// Removes the access of others from a file.
 ///
-/// The mode stays where the name is a link, symbolic or hard. Such a file has another name, somebody chose its mode
-/// there, and it need not be ours at all: run by root, we would otherwise close /etc/passwd to everybody.
+/// Keeps the mode if the name is a symbolic or hard link. Such a file has another name, somebody chose its mode
+/// there, and it may not be ours at all: as root we would otherwise close /etc/passwd to everybody.
 fn close_file(path: &Path) {
     let is_open =
         |found: &Metadata| found.is_file() && found.nlink() == 1 && found.mode() & 0o077 != 0;
     if !fs::symlink_metadata(path).is_ok_and(|found| is_open(&found)) {
         return;
     }
-    // By the opened file, because another one may have got the name since. Who may not open it has not made it.
+    // Change the opened file, because another one may have taken its name. A file that cannot be opened was not
+    // created here.
     let mut options = OpenOptions::new();
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     options.read(true).custom_flags(flags.bits().cast_signed());
@@ -107,9 +108,9 @@ fn close_file(path: &Path) {
     }
 }
 
-/// Closes a folder of ours in which everybody may write: what is kept there could be replaced.
+/// Removes the access of others from a folder of ours that everybody can write to, where they could replace files.
 pub(crate) fn close_folder_of(path: &Path) {
-    /// In such a folder, as in /tmp, others may write and yet touch nothing of ours.
+    /// In a folder with the sticky bit, such as /tmp, others can write but cannot touch our files.
     const STICKY: u32 = 0o1000;
     let Some(folder) = path.parent() else { return };
     let found = fs::metadata(folder).ok().filter(Metadata::is_dir);
@@ -118,11 +119,11 @@ pub(crate) fn close_folder_of(path: &Path) {
     }
 }
 
-/// Replaces the file's text with what `edit` makes of it, while no other process does; `None` leaves it as it is.
+/// Replaces the file's text with the result of `edit`, while no other process does; `None` leaves the file as it is.
 ///
-/// The file is 0600, its folder is made 0700 where it is not there. A reader sees the old text or the new one.
+/// The file is 0600, and its folder is created with 0700. Readers see either the old text or the new one.
 ///
-/// A link, as tools that manage dotfiles make it, stays one: what it names is replaced, and keeps its mode.
+/// A symbolic link, as tools that manage dotfiles create it, stays: the file it names is replaced and keeps its mode.
 pub(crate) fn update<E: From<io::Error>>(
     path: &Path,
     edit: impl FnOnce(String) -> Result<Option<String>, E>,
@@ -133,7 +134,7 @@ pub(crate) fn update<E: From<io::Error>>(
     if let Some(folder) = path.parent() {
         make_folder(folder)?;
     }
-    // What cannot be read is not written either, and gets no lock beside it.
+    // A file that cannot be read is not written either, and gets no lock file.
     read(path).map_err(E::from)?;
     let _lock = lock(path)?;
     if let Some(text) = edit(read(path)?.unwrap_or_default())? {
@@ -146,7 +147,7 @@ pub(crate) fn update<E: From<io::Error>>(
     Ok(())
 }
 
-/// Makes the folder of a file if it is not there: 0700.
+/// Creates the folder of a file if it does not exist: 0700.
 pub(crate) fn make_folder_of(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), make_folder)
 }
@@ -162,7 +163,7 @@ fn create(path: &Path, is_new: bool) -> io::Result<File> {
     regular_file::open_with(options.mode(OWNERS_ALONE), path)
 }
 
-/// Held until dropped. The lock is on a file of its own, which stays: the file itself is replaced at each write.
+/// A lock, held until it is dropped. It is on a file of its own, because the file itself is replaced at each write.
 pub(crate) fn lock(path: &Path) -> io::Result<File> {
     let name = beside(path, ".lock");
     ownership::check(&name)?;
@@ -170,16 +171,16 @@ pub(crate) fn lock(path: &Path) -> io::Result<File> {
         let why = format!("its lock {} cannot be used: {error}", name.display());
         io::Error::new(error.kind(), why)
     })?;
-    let mut wait = Wait::begin(path.display().to_string());
+    let mut wait = LockWait::begin(path.display().to_string());
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
             Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if wait.goes_on() => {}
+            Err(TryLockError::WouldBlock) if wait.pause() => {}
             Err(TryLockError::WouldBlock) => {
                 let why = format!(
                     "another process has been writing it for {} s",
-                    Patience::limit().as_secs_f32()
+                    LockWaitSettings::limit().as_secs_f32()
                 );
                 return Err(io::Error::new(ErrorKind::TimedOut, why));
             }
@@ -188,7 +189,7 @@ pub(crate) fn lock(path: &Path) -> io::Result<File> {
 }
 
 fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
-    // Whoever writes holds the lock, so one name is enough; what a crash left there is removed.
+    // The writer holds the lock, so one name is enough. A crash may have left the file behind.
     let new = beside(path, ".new");
     let _ = fs::remove_file(&new);
     let mut file = create(&new, true)?;
@@ -200,7 +201,7 @@ fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     fs::rename(&new, path)
 }
 
-/// The path of a file next to this one, of the same name with `suffix` at its end.
+/// The path of a file next to `path`, with `suffix` appended to its name.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(suffix);

@@ -1,7 +1,7 @@
-//! Opening files that a person named, or that another process may have replaced, without waiting for anybody.
+//! Opening files that a person named or another process may have replaced, without blocking.
 //!
-//! To open a named pipe is to wait until another process opens its other end, and no signal that we handle ends that
-//! wait. A device may deliver bytes without end. Neither is what a file of ours or a certificate is kept in.
+//! Opening a named pipe blocks until another process opens its other end, and no signal that we handle ends that
+//! wait. A device may deliver bytes without end. Neither can hold a configuration or a certificate.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -10,18 +10,18 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Opens a regular file for reading, and refuses everything else at once.
+/// Opens a regular file for reading. Refuses anything else at once.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     open_with(OpenOptions::new().read(true), path)
 }
 
-/// The same with the caller's own options; flags that they set are replaced.
+/// Like [`open`], with the caller's options. Replaces flags that they set.
 pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    // This look comes first because opening a pipe is noticed at its other end, and opening some devices acts on them.
+    // Check first, because opening a pipe is noticed at its other end, and opening some devices has an effect.
     if let Ok(found) = fs::metadata(path) {
         refuse_all_but_files(&found)?;
     }
-    // Regular files ignore the flag. It is for what another process puts there after that look.
+    // Regular files ignore O_NONBLOCK. It guards against a file that is replaced after the check above.
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = options
         .custom_flags(flags.bits().cast_signed())
@@ -30,7 +30,7 @@ pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<Fi
     Ok(file)
 }
 
-/// The whole content of a regular file of at most `most` bytes.
+/// Reads a regular file of at most `most` bytes.
 pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(most + 1).read_to_end(&mut bytes)?;
@@ -46,7 +46,7 @@ pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 fn refuse_all_but_files(found: &Metadata) -> io::Result<()> {
     match found.is_file() {
         true => Ok(()),
-        false => Err(io::Error::other("it is no regular file")),
+        false => Err(io::Error::other("it is not a regular file")),
     }
 }
 
@@ -62,7 +62,7 @@ mod tests {
         assert!(mkfifo.unwrap().success());
         for path in [pipe.as_path(), folder.path(), Path::new("/dev/zero")] {
             let error = read(path, 1024).unwrap_err();
-            assert_eq!(error.to_string(), "it is no regular file", "{path:?}");
+            assert_eq!(error.to_string(), "it is not a regular file", "{path:?}");
         }
         let mut writing = OpenOptions::new();
         assert!(open_with(writing.write(true).create(true), &pipe).is_err());

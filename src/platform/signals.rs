@@ -1,6 +1,6 @@
-//! Ctrl-C and SIGTERM while the one thread is blocked: by a file that another process holds, by a filter.
+//! SIGINT and SIGTERM while the only thread is blocked, by a locked file or a filter.
 //!
-//! Elsewhere signals are awaited beside the command. What blocks cannot await, and asks here instead.
+//! Everywhere else signals are awaited next to the command. Blocking code cannot await, and polls here instead.
 
 use std::sync::{Once, OnceLock};
 
@@ -11,15 +11,16 @@ use crate::outcome::Exit;
 static BEGUN: Once = Once::new();
 static CAUGHT: OnceLock<Exit> = OnceLock::new();
 
-/// Listens on a thread of its own from now on; it costs nothing before something really blocks.
+/// Starts a thread that listens for signals. Call it only when something blocks, so that other commands do not pay
+/// for it.
 pub(crate) fn watch() {
     BEGUN.call_once(|| {
-        // Where no thread can be had, what blocks ends at its own bound.
+        // Without the thread, blocking code ends at its own time limit.
         let _ = std::thread::Builder::new().spawn(listen);
     });
 }
 
-/// The signal that came since [`watch`], as the exit code that it stands for.
+/// The exit code of the signal that was received since [`watch`], if any.
 pub(crate) fn caught() -> Option<Exit> {
     CAUGHT.get().copied()
 }

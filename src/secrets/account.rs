@@ -1,10 +1,10 @@
-//! Under which name a secret is kept.
+//! The names under which secrets are stored.
 
 use std::fmt;
 
 /// A profile at an origin (`https://api.example.com`, `http://127.0.0.1:8080`).
 ///
-/// The origin is part of the name: a secret that was stored for one is not found for another.
+/// The origin is part of the name, so that a secret stored for one origin is never used for another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Account {
     pub(crate) profile: String,
@@ -12,6 +12,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
+    /// The account of `profile` at `origin`.
     pub(crate) fn new(profile: impl Into<String>, origin: impl Into<String>) -> Self {
         Account {
             profile: profile.into(),
@@ -22,12 +23,12 @@ impl Account {
 
 impl fmt::Display for Account {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An origin holds no `@`, so the last one parts the two whatever the profile is called.
+        // An origin contains no `@`, so the last one separates the two, whatever the profile's name.
         write!(f, "{}@{}", self.profile, self.origin)
     }
 }
 
-/// What is kept for an account.
+/// A kind of secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Item {
     ApiKey,
@@ -35,9 +36,10 @@ pub(crate) enum Item {
 }
 
 impl Item {
+    /// All kinds.
     pub(crate) const ALL: [Item; 2] = [Item::ApiKey, Item::WebhookSecret];
 
-    /// The service under which a keyring keeps it.
+    /// The name of the keyring's service.
     pub(super) fn service(self) -> &'static str {
         match self {
             Item::ApiKey => "bookctl",

@@ -1,4 +1,4 @@
-//! `secrets.toml`: for machines without a keyring, and only where it was asked for (`--storage file`).
+//! `secrets.toml`: secrets in a file, only if the user chose it (`--storage file`).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,11 +12,11 @@ use super::secret::Secret;
 use crate::outcome::{Error, Result, reason};
 use crate::platform::{ownership, private_file};
 
-/// The file; 0600, beside `config.toml`.
+/// The file: 0600, next to `config.toml`.
 #[derive(Clone, Debug)]
 pub(super) struct SecretsFile(pub(super) PathBuf);
 
-/// Account → what is kept for it.
+/// Each account with its secrets.
 type Kept = BTreeMap<String, Entry>;
 
 #[derive(Default, Deserialize, Serialize)]
@@ -28,7 +28,7 @@ struct Entry {
     webhook_secret: Option<Line>,
 }
 
-/// A secret as it stands in the file. [`Secret`] itself cannot be written by serde, so that no document can.
+/// A secret in the file. [`Secret`] itself does not implement `Serialize`, so that no document can contain one.
 struct Line(Secret);
 
 impl Serialize for Line {
@@ -69,7 +69,7 @@ impl SecretsFile {
     }
 
     pub(super) fn set(&self, account: &Account, item: Item, secret: &Secret) -> Result<()> {
-        // What a link names keeps its mode: nothing secret is written where others read it.
+        // The target of a link keeps its mode, so refuse to write where others can read it.
         if self.0.is_symlink() {
             refuse_if_others_can_read(&self.0)?;
         }
@@ -80,7 +80,7 @@ impl SecretsFile {
         })
     }
 
-    /// Forgets one thing that is kept for an account. Where there is no file, none is made.
+    /// Deletes a secret of an account. Does not create the file.
     pub(super) fn delete(&self, account: &Account, item: Item) -> Result<bool> {
         if !self.0.exists() {
             return Ok(false);
@@ -117,7 +117,7 @@ impl SecretsFile {
         outcome
     }
 
-    /// What is wrong is told by its line alone: the parser's own words would show what stands there.
+    /// Parses the file. An error names only the line, because the parser's message would quote the content.
     fn parse(&self, text: &str) -> Result<Kept> {
         toml::from_str(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);

@@ -1,4 +1,4 @@
-//! Where the key of one service comes from, looked up when the first request needs it.
+//! Where a service's key comes from. It is looked up when the first request needs it.
 
 use super::account::{Account, Item};
 use super::secret::Secret;
@@ -6,25 +6,25 @@ use super::vault::{Found, Vault};
 use crate::model::shell;
 use crate::outcome::{Code, Error, Result};
 
-/// The way to a key.
+/// A source of the key.
 #[derive(Debug)]
 pub(crate) enum KeySource {
-    /// Given for this very service: nothing is looked up.
+    /// A key that was given for this service.
     Given(Secret),
-    /// Perhaps kept for this account.
+    /// A key that may be stored for this account.
     Stored {
         vault: Vault,
         account: Account,
-        /// The origin that the profile's key was stored for, as far as that was noted.
+        /// The origin for which the profile's key was stored, if it was noted.
         noted_origin: Option<String>,
     },
-    /// There is none.
+    /// There is no key.
     Nowhere,
 }
 
 impl KeySource {
-    /// The key, if there is one. A key that is kept for another origin is an error (`no_key`, 4), a keyring that
-    /// does not answer is one (`keyring`, 3) where a key is known to be in it.
+    /// The key, if there is one. Fails with `no_key` (exit 4) if the stored key is for another origin, and with
+    /// `keyring` (exit 3) if the keyring does not answer but is known to contain a key.
     pub(crate) async fn find(&self) -> Result<Option<Secret>> {
         match self {
             KeySource::Given(key) => Ok(Some(key.clone())),
@@ -40,7 +40,7 @@ impl KeySource {
         }
     }
 
-    /// Whether a key would travel, as far as that can be told without looking.
+    /// Whether a request would probably have a key. Nothing is looked up.
     pub(crate) fn promises_a_key(&self) -> bool {
         match self {
             KeySource::Given(_) => true,
@@ -54,7 +54,7 @@ impl KeySource {
     }
 }
 
-/// The account's stored key, with the errors of [`KeySource::find`].
+/// Looks up the account's stored key. Fails as [`KeySource::find`] does.
 pub(crate) async fn look_up(
     vault: &Vault,
     account: &Account,
@@ -66,7 +66,7 @@ pub(crate) async fn look_up(
         Err(error) => error.code == Code::Keyring,
     };
     match (found, noted_origin) {
-        // Whether the keyring answers matters nothing to a key that would not be sent.
+        // The keyring's error does not matter for a key that would not be sent.
         (_, Some(noted)) if missing && noted != account.origin => Err(no_key(format!(
             "the key of profile {} is stored for {noted}, and is not sent to {}",
             account.profile, account.origin

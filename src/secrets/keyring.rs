@@ -9,18 +9,18 @@ use tokio::sync::oneshot;
 use super::account::{Account, Item};
 use super::secret::Secret;
 
-/// A bus that is there and never answers would be waited for for ever.
+/// The time limit of a call. A D-Bus service may never answer.
 const LIMIT: Duration = Duration::from_secs(3);
 
-/// The keyring, asked on a thread of its own each time.
+/// The keyring. Each call runs on its own thread.
 #[derive(Debug, Default)]
 pub(crate) struct Keyring {
-    /// Why it did not answer: it is then not asked again, so that a command waits for it once at most.
+    /// Why a call failed. The keyring is then not used again, so that a command waits for it at most once.
     silent: OnceLock<String>,
 }
 
 impl Keyring {
-    /// The secret that is kept, if any; else why the keyring does not tell.
+    /// The stored secret, if any. The error says why the keyring cannot be used.
     pub(super) async fn get(
         &self,
         account: &Account,
@@ -40,13 +40,13 @@ impl Keyring {
         self.ask(account, item, set).await.map(drop)
     }
 
-    /// Whether there was something to delete.
+    /// Deletes a secret. Returns whether there was one.
     pub(super) async fn delete(&self, account: &Account, item: Item) -> Result<bool, String> {
         let deleted = self.ask(account, item, |entry| entry.delete_credential());
         Ok(deleted.await?.is_some())
     }
 
-    /// Whether it answers at all.
+    /// Checks that the keyring answers.
     pub(crate) async fn probe(&self) -> Result<(), String> {
         let nobody = Account::new("nobody", "nowhere");
         self.get(&nobody, Item::ApiKey).await.map(drop)
@@ -65,7 +65,7 @@ impl Keyring {
         let user = account.to_string();
         std::thread::spawn(move || {
             let answer = Entry::new(item.service(), &user).and_then(question);
-            // Nobody waits any more where the limit has passed.
+            // The receiver is gone after the time limit.
             let _ = sender.send(match answer {
                 Ok(value) => Ok(Some(value)),
                 Err(Refusal::NoEntry) => Ok(None),
@@ -86,7 +86,7 @@ impl Keyring {
     }
 }
 
-/// Why, in one line; never what is kept.
+/// The reason on one line. It never contains a secret.
 fn reason(refusal: &Refusal) -> String {
     let cause = match refusal {
         Refusal::NoDefaultStore => match Entry::store_status() {

@@ -1,18 +1,18 @@
-//! API keys and webhook secrets: what they are wrapped in, where they are kept, and where they come from.
+//! API keys and webhook secrets: their type, their storage and their sources.
 //!
-//! Environment beats keyring beats file. A stored one is kept under its profile and its origin, so that it is
-//! not found for any other.
+//! The environment overrides the keyring, which overrides the file. A secret is stored for a profile and its origin,
+//! and is not found for any other origin.
 
 mod account;
 mod file;
 mod key_source;
 mod keyring;
+mod redact;
 mod secret;
-mod seen;
 mod vault;
 
 pub(crate) use account::{Account, Item};
 pub(crate) use key_source::{KeySource, look_up};
+pub(crate) use redact::{redact, register_if_key, register_secret, register_secrets_in};
 pub(crate) use secret::Secret;
-pub(crate) use seen::{conceal, conceal_document, conceal_if_key, without_secrets};
 pub(crate) use vault::{Found, Storage, Vault, silent};

@@ -1,16 +1,16 @@
-//! A text that must never be seen.
+//! A text that must not be shown.
 
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use super::seen::conceal;
+use super::redact::register_secret;
 use crate::platform::hex;
 
-/// A secret: it has no `Display`, its `Debug` shows nothing, and its memory is zeroed when it goes.
+/// A secret. It has no `Display`, its `Debug` is redacted, and its memory is zeroed on drop.
 #[derive(Clone)]
 pub(crate) struct Secret(Zeroizing<String>);
 
-/// What a key is for, as its prefix says (spec, Authentication).
+/// The kind of an API key, by its prefix (spec, Authentication).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyKind {
     Live,
@@ -26,6 +26,7 @@ impl KeyKind {
         ("sk_v3_", KeyKind::Beta),
     ];
 
+    /// The name of the kind.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             KeyKind::Live => "live",
@@ -37,30 +38,30 @@ impl KeyKind {
 }
 
 impl Secret {
+    /// Wraps a secret, and registers it for redaction.
     pub(crate) fn new(text: String) -> Self {
-        conceal(&text);
+        register_secret(&text);
         Secret(Zeroizing::new(text))
     }
 
-    /// A secret as it was typed or piped, without the blanks and line ends around it; `None` where it is empty or
-    /// could not travel in a header.
+    /// A secret that was typed or piped, trimmed. `None` if it is empty or not allowed in a header.
     pub(crate) fn typed(text: &str) -> Option<Self> {
         let text = text.trim();
         let fits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         fits.then(|| Secret::new(text.to_owned()))
     }
 
-    /// The text itself, for the one place that sends it or keeps it.
+    /// The text, only for sending or storing it.
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
 
-    /// What the secret is for, where it is an API key.
+    /// The kind, if the secret is an API key.
     pub(crate) fn kind(&self) -> KeyKind {
         self.split().0
     }
 
-    /// Its prefix and its last characters: four at most, and never more than half of what is secret.
+    /// The prefix and the last characters: at most four, and at most half of the secret part.
     pub(crate) fn masked(&self) -> String {
         let (_, prefix, rest) = self.split();
         let shown = (rest.chars().count() / 2).min(4);
@@ -68,7 +69,7 @@ impl Secret {
         format!("{prefix}…{}", tail.iter().rev().collect::<String>())
     }
 
-    /// Tells it apart from others, and says nothing of it.
+    /// Distinguishes secrets without revealing them: the first four bytes of the SHA-256, in hex.
     pub(crate) fn fingerprint(&self) -> String {
         hex::encode(&Sha256::digest(self.0.as_bytes())[..4])
     }

@@ -1,4 +1,4 @@
-//! What is stored: the keyring, and the file for those who chose it.
+//! Stored secrets: in the keyring, or in a file if the user chose that.
 
 use std::path::PathBuf;
 
@@ -19,6 +19,7 @@ pub(crate) enum Storage {
 }
 
 impl Storage {
+    /// The name of the storage.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Storage::Keyring => "keyring",
@@ -34,7 +35,7 @@ pub(crate) struct Found {
     pub(crate) storage: Storage,
 }
 
-/// Keyring and file of one installation.
+/// The keyring and the secrets file of an installation.
 #[derive(Debug)]
 pub(crate) struct Vault {
     pub(crate) keyring: Keyring,
@@ -42,7 +43,7 @@ pub(crate) struct Vault {
 }
 
 impl Vault {
-    /// `file` is `secrets.toml`. Nothing is opened before something is asked for.
+    /// `file` is `secrets.toml`. Opens nothing yet.
     pub(crate) fn new(file: PathBuf) -> Self {
         Vault {
             keyring: Keyring::default(),
@@ -50,7 +51,8 @@ impl Vault {
         }
     }
 
-    /// The keyring's, else the file's. A keyring that does not answer is an error only where the file has none.
+    /// Looks in the keyring, then in the file. If the keyring does not answer, that is an error only if the file has
+    /// no secret.
     pub(crate) async fn find(&self, account: &Account, item: Item) -> Result<Option<Found>> {
         let found = |storage| move |secret| Found { secret, storage };
         let kept = self.keyring.get(account, item).await;
@@ -64,7 +66,7 @@ impl Vault {
         }
     }
 
-    /// Keeps a secret there, and nowhere else; what was kept is read back.
+    /// Stores a secret in one place and removes it from the other. Verifies it by reading it back.
     pub(crate) async fn store(
         &self,
         account: &Account,
@@ -89,7 +91,7 @@ impl Vault {
         }
         match storage {
             Storage::Keyring => self.file.delete(account, item).map(drop),
-            // Where there is no keyring, nothing can be left in it.
+            // Without a keyring, nothing can be left in it.
             Storage::File => {
                 let _ = self.keyring.delete(account, item).await;
                 Ok(())
@@ -97,8 +99,8 @@ impl Vault {
         }
     }
 
-    /// Forgets everything that is kept for an account, and says whether there was anything. `in_keyring` is whether
-    /// something is known to be in the keyring: it must answer then.
+    /// Deletes all secrets of an account. Returns whether there were any. `in_keyring` tells that the keyring is
+    /// known to contain one; then it must answer.
     pub(crate) async fn forget(&self, account: &Account, in_keyring: bool) -> Result<bool> {
         let mut found = false;
         let mut outcome = Ok(());
@@ -117,7 +119,7 @@ impl Vault {
     }
 }
 
-/// The keyring cannot be used (3), and the ways out.
+/// The keyring cannot be used (exit 3). The hint lists the alternatives.
 pub(crate) fn silent(why: &str) -> Error {
     Error::new(Code::Keyring, why).hint(
         "unlock or start the keyring, set BOOKCTL_API_KEY, or keep the key in a file that you alone can read: \

@@ -1,4 +1,4 @@
-//! What a person or a script sees: questions, pages and documents.
+//! The terminal: asking questions, and writing pages, tables and documents.
 
 pub(crate) mod output;
 pub(crate) mod prompt;

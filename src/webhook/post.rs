@@ -8,7 +8,7 @@ use reqwest::{Client, Url};
 
 use crate::config::is_loopback;
 use crate::outcome::{Code, Error, Result};
-use crate::secrets::conceal;
+use crate::secrets::register_secret;
 
 /// How long a consumer may take to answer ("Events", 6).
 pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
@@ -30,7 +30,7 @@ impl Endpoint {
         }
         if !url.username().is_empty() || url.password().is_some() {
             // Keeps clap's error message from showing it.
-            url.password().inspect(|password| conceal(password));
+            url.password().inspect(|password| register_secret(password));
             return Err("the URL must not contain a user or a password".to_owned());
         }
         if url.fragment().is_some() {

@@ -416,9 +416,9 @@ fn a_port_that_is_taken_is_said() {
 #[test]
 fn a_config_file_that_is_a_pipe_or_huge_is_refused() {
     for (make, why) in [
-        ("mkfifo config.toml", "no regular file"),
-        ("mkdir config.toml", "no regular file"),
-        ("ln -s /dev/zero config.toml", "no regular file"),
+        ("mkfifo config.toml", "not a regular file"),
+        ("mkdir config.toml", "not a regular file"),
+        ("ln -s /dev/zero config.toml", "not a regular file"),
         ("truncate -s 3000000 config.toml", "larger than 1 MB"),
     ] {
         let home = Home::new();

@@ -31,7 +31,7 @@ fn a_lock_that_is_a_pipe_is_refused_and_not_waited_for() {
     let error = home.run(add).refused(3, "config");
     let message = text(&error, "message");
     assert!(message.contains("config.toml.lock"), "{error}");
-    assert!(message.contains("no regular file"), "{error}");
+    assert!(message.contains("not a regular file"), "{error}");
 
     let home = Home::new().configured("[profiles.t]\nbase_url = 'http://127.0.0.1:9'\n");
     fifo(&home.path().join("secrets.toml.lock"));
@@ -66,7 +66,7 @@ fn authorities_that_are_a_pipe_or_a_device_are_refused() {
         ));
         let error = home.run(["status", "--json"]).refused(3, "config");
         let message = text(&error, "message");
-        assert!(message.contains("no regular file"), "{error}");
+        assert!(message.contains("not a regular file"), "{error}");
     }
     let large = home.folder().join("large");
     fs::File::create(&large).unwrap().set_len(1 << 40).unwrap();
@@ -88,7 +88,7 @@ fn a_listener_is_not_held_up_by_pipes_in_its_places() {
     fs::remove_file(&place).unwrap();
     fifo(&place);
     let listen = ["webhook", "listen", "--port", "0", "--json"];
-    home.run(listen).exits(1).says("no regular file");
+    home.run(listen).exits(1).says("not a regular file");
     fs::remove_file(&place).unwrap();
 
     // The name under which the ready file is made.

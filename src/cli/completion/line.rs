@@ -1,23 +1,23 @@
-//! The line that is being typed, up to the cursor.
+//! The command line that is being typed, up to the cursor.
 
 use std::ffi::OsString;
 
 use crate::commands::Shell;
 
-/// The words up to the cursor, without their quotes; the last is being typed, and may be empty.
+/// The words up to the cursor, without quotes. The last one is being typed, and may be empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) words: Vec<OsString>,
-    /// How much of the last word, in bytes, stands before what the shell replaces.
+    /// The number of bytes of the last word that the shell does not replace.
     pub(super) kept: usize,
-    /// Whether the last word stands in quotes that are still open.
+    /// Whether the last word has an open quote.
     pub(super) quoted: bool,
-    /// Whether candidates are only listed now, and none of them is put into the line.
+    /// Whether the shell only lists candidates, and inserts none.
     pub(super) listing: bool,
 }
 
 impl Line {
-    /// Reads what a script hands over: the words, or from bash its own three.
+    /// Reads the arguments of a completion script: the words, or the three values that bash passes.
     pub(super) fn read(shell: Shell, words: Vec<OsString>) -> Self {
         match (shell, words.as_slice()) {
             (Shell::Bash, [kind, line, piece]) => Self::of_bash(
@@ -32,7 +32,8 @@ impl Line {
         }
     }
 
-    /// bash splits words at `=`, `:` and `@` too, and replaces only `piece`, the last part: so the line is read anew.
+    /// bash also splits words at `=`, `:` and `@`, and replaces only `piece`, the last part. The line is therefore
+    /// split again.
     fn of_bash(kind: &str, line: &str, piece: &str) -> Self {
         let (words, quoted) = split(line);
         let last = words.last().map(String::as_str).unwrap_or_default();
@@ -40,14 +41,14 @@ impl Line {
         Line {
             kept,
             quoted,
-            // `?`: a list after a second tab; `!`: at once, where the words have no more in common.
+            // `?` lists after a second Tab; `!` lists at once, if the candidates have no longer common prefix.
             listing: kind == "63" || kind == "33",
             words: words.into_iter().map(OsString::from).collect(),
         }
     }
 
-    /// The same line with `--profile=NAME` for `--profile NAME`: a profile may be called as a command is, and the
-    /// word would be taken for it.
+    /// Joins `--profile NAME` to `--profile=NAME`. Otherwise a profile with the name of a command would be taken for
+    /// the command.
     pub(super) fn with_global_values_joined(mut self, root: &clap::Command) -> Self {
         let takes_value = |word: &OsString| {
             let long = word.to_str().and_then(|word| word.strip_prefix("--"));
@@ -74,13 +75,13 @@ impl Line {
         self
     }
 
-    /// What is being typed.
+    /// The word that is being typed.
     pub(super) fn current(&self) -> &str {
         let last = self.words.last().and_then(|word| word.to_str());
         last.unwrap_or_default()
     }
 
-    /// The words before it that are bookctl's own: what comes after `--` is another program's.
+    /// bookctl's own words before the current one. What follows `--` belongs to another program.
     pub(super) fn before(&self) -> impl Iterator<Item = &str> {
         let before = self.words.len().saturating_sub(1);
         let own = self.words.iter().take(before).skip(1);
@@ -89,7 +90,7 @@ impl Line {
     }
 }
 
-/// The words of the last command of a line, without their quotes, and whether a quote is still open. Nothing is
+/// Splits the last command of a line into words without quotes, and returns whether a quote is open. Nothing is
 /// expanded.
 fn split(line: &str) -> (Vec<String>, bool) {
     let mut words = Vec::new();

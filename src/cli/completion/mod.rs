@@ -1,7 +1,7 @@
-//! What a shell is told while a line is typed: commands, flags, and the values that this machine remembers.
+//! Shell completion: commands, flags, and values that this machine has seen.
 //!
-//! Nobody is to wait for it or to hear of it: it asks no service and no keyring, writes nothing, and where something
-//! cannot be read it offers less.
+//! Completion must be fast and silent. It uses neither the service nor the keyring, writes nothing, and offers less
+//! if something cannot be read.
 
 mod line;
 mod remembered;
@@ -21,7 +21,7 @@ use line::Line;
 use remembered::Surroundings;
 use values::Asked;
 
-/// The shell that asks, where a completion script does: it sets the variable, and its words come after `--`.
+/// The shell that a completion script names in a variable. The words follow after `--`.
 pub(crate) fn asking(arguments: &[OsString], environment: &Environment) -> Option<Shell> {
     let name = environment.complete.as_ref()?.to_str()?;
     let shell = Shell::from_str(name, false).ok()?;
@@ -50,7 +50,7 @@ pub(crate) fn answer(
     let mut root = values::attach(&asked);
     let found = clap_complete::engine::complete(&mut root, words, last, folder.as_deref());
     let reply = reply::reply(shell, &asked.line, &found.unwrap_or_default());
-    // A shell that is gone needs no answer.
+    // Ignore errors: the shell may be gone.
     let _ = out.print_script(&reply);
     Exit::Done
 }

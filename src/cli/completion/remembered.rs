@@ -1,35 +1,36 @@
-//! What this machine remembers of the service that the line talks to.
+//! Candidates from the journal and the configuration.
 
 use clap_complete::CompletionCandidate;
 use jiff::Timestamp;
 
 use super::line::Line;
-use crate::config::{ConfigFile, Environment, Paths, SANDBOX_PROFILE, Wishes, resolve};
+use crate::config::{ConfigFile, Environment, Paths, SANDBOX_PROFILE, TargetOptions, resolve};
 use crate::journal::{Made, Memory};
 use crate::model::booking::Status;
-use crate::model::moment::human;
+use crate::model::shell::is_plain;
+use crate::model::time_text::human;
 use crate::platform::ownership;
 use crate::terminal::output::visible;
 
-/// What the line is typed in.
+/// What candidates depend on besides the prefix.
 pub(super) struct Surroundings {
     environment: Environment,
-    wishes: Wishes,
+    options: TargetOptions,
     now: Timestamp,
 }
 
-/// Which bookings a verb can be used on.
+/// The bookings that a command can be used on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bookings {
     All,
     /// Those that have not ended.
     Alive,
-    /// Those of which something is still awaited.
+    /// Those that still wait for something.
     Open,
 }
 
 impl Bookings {
-    /// The status is the one that was last seen; one that is not known may be any.
+    /// Whether a booking with this last seen status is included. An unknown status always is.
     fn include(self, status: Option<&str>) -> bool {
         match status.map(Status::parse) {
             Some(Status::Failed | Status::Cancelled | Status::Expired) => self == Bookings::All,
@@ -44,16 +45,16 @@ impl Surroundings {
         let profiles = line.before().filter_map(|it| it.strip_prefix("--profile="));
         Surroundings {
             environment,
-            wishes: Wishes {
+            options: TargetOptions {
                 profile: profiles.last().map(str::to_owned),
                 no_sandbox: line.before().any(|word| word == "--no-sandbox"),
-                ..Wishes::default()
+                ..TargetOptions::default()
             },
             now: Timestamp::now(),
         }
     }
 
-    /// Where the files are, unless reading the configuration could take for ever: a pipe is no file.
+    /// The files, unless reading the configuration could block, as with a pipe.
     fn paths(&self) -> Option<Paths> {
         let paths = Paths::find(&self.environment).ok()?;
         let readable = paths.config_file.metadata().map_or(true, |it| it.is_file());
@@ -62,7 +63,7 @@ impl Surroundings {
 
     fn memory(&self) -> Option<Memory> {
         let paths = self.paths()?;
-        let target = resolve(&self.wishes, &self.environment, &paths).ok()?;
+        let target = resolve(&self.options, &self.environment, &paths).ok()?;
         ownership::check_database(&paths.journal).ok()?;
         Memory::open(&paths.journal, target.origin())
     }
@@ -78,7 +79,7 @@ impl Surroundings {
         candidates(prefix, rows.chain(ids))
     }
 
-    /// Slots that have not passed.
+    /// Slots in the future.
     pub(super) fn slots(&self, prefix: &str) -> Vec<CompletionCandidate> {
         let Some(memory) = self.memory() else {
             return Vec::new();
@@ -110,13 +111,13 @@ impl Surroundings {
         candidates(prefix, made.into_iter().flatten().map(described))
     }
 
-    /// The profiles of the configuration, and where each leads.
+    /// The profiles of the configuration, each with its origin.
     pub(super) fn profiles(&self, prefix: &str) -> Vec<CompletionCandidate> {
         let paths = self.paths();
         let file = paths.and_then(|it| ConfigFile::read(&it.config_file).ok());
         let profiles = file.into_iter().flat_map(|file| file.profiles);
         let profiles = profiles.map(|(name, profile)| {
-            // An address that cannot be one may hold a password, and is not shown.
+            // An invalid address may contain a password, and is not shown.
             let origin = profile.address(&name).map(|address| address.origin());
             (name, origin.unwrap_or_default())
         });
@@ -128,7 +129,7 @@ impl Surroundings {
     }
 }
 
-/// An id with what is known of it.
+/// An id and its description.
 fn described(made: Made) -> (String, String) {
     let when = made.datetime.as_deref().map(human);
     (made.id, joined([made.status, made.venue, when]))
@@ -139,18 +140,16 @@ fn joined<const N: usize>(parts: [Option<String>; N]) -> String {
     known.join(" · ")
 }
 
-/// Those that begin so. What a shell could read as anything but one word is left out: ids come from outside.
+/// The candidates with this prefix. Ids are untrusted: an id that a shell would not read as one plain word is left
+/// out.
 fn candidates(
     prefix: &str,
     found: impl Iterator<Item = (String, String)>,
 ) -> Vec<CompletionCandidate> {
-    let is_word = |id: &str| {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "@_-.:/+=,%".contains(c);
-        !id.is_empty() && !id.starts_with('-') && id.chars().all(plain)
-    };
-    let fitting = found.filter(|(id, _)| id.starts_with(prefix) && is_word(id));
+    let fitting =
+        found.filter(|(id, _)| id.starts_with(prefix) && !id.starts_with('-') && is_plain(id));
     let candidate = |(id, about): (String, String)| {
-        // Before clap sees it, which would swallow an escape sequence without a trace.
+        // Escape it here, because clap would silently remove an escape sequence.
         let about = (!about.is_empty()).then(|| visible(&about).into_owned().into());
         CompletionCandidate::new(id).help(about)
     };

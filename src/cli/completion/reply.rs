@@ -1,16 +1,17 @@
-//! Candidates as each script reads them: a line each, behind a tab what is said of it.
+//! Candidates in the format of each completion script: one per line, with a tab before the description.
 
 use clap_complete::CompletionCandidate;
 
 use super::line::Line;
 use crate::commands::Shell;
+use crate::model::shell::escaped;
 use crate::terminal::output::visible;
 
 /// The lines for this shell.
 pub(super) fn reply(shell: Shell, line: &Line, candidates: &[CompletionCandidate]) -> String {
     let mut reply = String::new();
     for candidate in candidates {
-        // What is no text, or would be several lines, cannot be typed as one word.
+        // A value that is not UTF-8 or has several lines cannot be typed as one word.
         let Some(value) = candidate.get_value().to_str() else {
             continue;
         };
@@ -22,12 +23,13 @@ pub(super) fn reply(shell: Shell, line: &Line, candidates: &[CompletionCandidate
         match shell {
             Shell::Bash => {
                 let value = value.get(line.kept..).unwrap_or(value);
+                // The other shells quote a candidate themselves.
                 reply.push_str(&if line.quoted {
                     value.to_owned()
                 } else {
                     escaped(value)
                 });
-                // Where one is left, bash puts it into the line.
+                // bash would insert the description of a single candidate into the line.
                 if let (Some(about), true) = (about, line.listing && candidates.len() > 1) {
                     reply.push_str(&format!("  ({about})"));
                 }
@@ -42,21 +44,6 @@ pub(super) fn reply(shell: Shell, line: &Line, candidates: &[CompletionCandidate
         reply.push('\n');
     }
     reply
-}
-
-/// A word that bash takes as it is: the other shells put quotes around a candidate themselves.
-fn escaped(word: &str) -> String {
-    let mut escaped = String::new();
-    for (place, c) in word.char_indices() {
-        let plain = c.is_alphanumeric()
-            || matches!(c, '_' | '-' | '.' | ':' | '@' | '/' | '+' | '=' | ',' | '%')
-            || (c == '~' && place == 0);
-        if !plain {
-            escaped.push('\\');
-        }
-        escaped.push(c);
-    }
-    escaped
 }
 
 #[cfg(test)]

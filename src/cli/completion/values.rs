@@ -1,5 +1,5 @@
-//! Which values an argument can have: one table, by what the arguments are called. A new command that takes a
-//! `<BOOKING>` is completed as the others are.
+//! The values of arguments, in one table by the arguments' names. A new command with a `<BOOKING>` argument is
+//! completed without further code.
 
 use std::ffi::OsStr;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::commands::Topic;
 use crate::outcome::code::ALL;
 use crate::sandbox::seed::Scenario;
 
-/// What an argument's value is.
+/// The kind of an argument's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Venue,
@@ -30,7 +30,7 @@ enum Kind {
     File,
 }
 
-/// What the value of this argument is, of the command of this path.
+/// The kind of this argument's values in the command with this path.
 fn kind(path: &[&str], arg: &Arg) -> Option<Kind> {
     let id = arg.get_id().as_str();
     let names = arg.get_value_names().unwrap_or_default();
@@ -60,20 +60,20 @@ fn kind(path: &[&str], arg: &Arg) -> Option<Kind> {
     })
 }
 
-/// A line, the commands it can be of, and what it is typed in.
+/// The line, the commands, and what candidates depend on.
 pub(super) struct Asked {
     pub(super) line: Line,
     pub(super) root: Command,
     pub(super) surroundings: Surroundings,
 }
 
-/// The commands with what completes the values of their arguments.
+/// Adds completers to the arguments of all commands.
 pub(super) fn attach(asked: &Arc<Asked>) -> Command {
     attach_below(asked.root.clone(), &[], asked)
 }
 
 fn attach_below(command: Command, path: &[&str], asked: &Arc<Asked>) -> Command {
-    // Flags are offered once a dash is typed, or where nothing else can stand.
+    // Offer flags only after a dash, or if nothing else can follow.
     let hides_flags = asked.line.current().is_empty();
     let command = command.mut_args(|arg| {
         let hidden = arg.is_hide_set() || (hides_flags && !arg.is_positional());
@@ -94,7 +94,7 @@ fn attach_below(command: Command, path: &[&str], asked: &Arc<Asked>) -> Command 
 }
 
 fn values(kind: Kind, current: &OsStr, asked: &Asked) -> Vec<CompletionCandidate> {
-    // Every name and file that can be offered is text.
+    // Every name and file that is offered is valid UTF-8.
     let Some(current) = current.to_str() else {
         return Vec::new();
     };
@@ -135,7 +135,7 @@ fn candidate(value: &str, about: &str) -> CompletionCandidate {
     CompletionCandidate::new(value).help(Some(about.to_owned().into()))
 }
 
-/// Files, also behind the `@` that some arguments want before one.
+/// Files, also after the `@` that some arguments need before one.
 fn files(current: &str) -> Vec<CompletionCandidate> {
     let (mark, path) = match current.strip_prefix('@') {
         Some(path) => ("@", path),
@@ -145,7 +145,7 @@ fn files(current: &str) -> Vec<CompletionCandidate> {
     found.map(|file| file.add_prefix(mark)).collect()
 }
 
-/// What `bookctl help` explains after the words that are there.
+/// What `bookctl help` can explain after these words.
 fn topics_and_commands(asked: &Asked) -> Vec<CompletionCandidate> {
     let words: Vec<&str> = asked
         .line
@@ -173,7 +173,7 @@ fn topics_and_commands(asked: &Asked) -> Vec<CompletionCandidate> {
             .unwrap_or_default();
         candidate(below.get_name(), &about)
     });
-    // `sandbox` is a topic and a command.
+    // `sandbox` is both a topic and a command.
     let below = below.filter(|it| {
         !topics
             .iter()

@@ -12,7 +12,7 @@ use crate::flows::{
     Format, Identity, Keyed, Manner, RowResult, keyed, mention_doubtful, read_rows, run_batch,
 };
 use crate::json::{Document, plain};
-use crate::model::moment::{human, local};
+use crate::model::time_text::{human, local};
 use crate::outcome::{Error, Exit, Result, reason};
 use crate::terminal::output::{Page, TableCell, View};
 use crate::terminal::view::{RequestView, tone_of};

@@ -9,7 +9,7 @@ use crate::app::Context;
 use crate::flows::open_bookings;
 use crate::model::booking::Booking;
 use crate::outcome::{Exit, Result};
-use crate::terminal::view::{BookingList, Listed, MadeHere};
+use crate::terminal::view::{BookingList, Listed, LocalBookings};
 use refresh::refresh;
 
 /// List what this machine booked, and forget its guests
@@ -63,7 +63,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let more = kept.len() > args.limit as usize;
     kept.truncate(args.limit as usize);
     remember(context, kept.iter().map(|kept| kept.booking.id()));
-    context.out.emit(&MadeHere {
+    context.out.emit(&LocalBookings {
         kept: &kept,
         now: Timestamp::now(),
     })?;

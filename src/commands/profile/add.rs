@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use super::listing::show;
 use crate::adapter::Dialect;
 use crate::app::Setup;
 use crate::commands::field::{Field, raw_field};
@@ -38,7 +39,7 @@ pub(crate) struct Args {
     dialect: Vec<Field>,
 }
 
-/// Reads `key=value`, and refuses a key that is none of the dialect's.
+/// Parses `key=value`. Rejects a key that the dialect does not have.
 fn open_name(text: &str) -> Result<Field, String> {
     let field = raw_field(text)?;
     let mut known = Dialect::TABLE.iter().map(|(key, ..)| *key);
@@ -77,10 +78,10 @@ pub(super) fn run(setup: &Setup, args: &Args) -> Result<Exit> {
         }
         Ok(())
     })?;
-    super::show(setup, name)
+    show(setup, name)
 }
 
-/// The file's path from the root, as commands are run in any folder; it must be there.
+/// The absolute path of the file, because commands run in any folder. The file must exist.
 fn whole_path(file: &PathBuf) -> Result<String> {
     let unusable = |why: String| Error::config(format!("--ca-file {}: {why}", file.display()));
     let path = std::fs::canonicalize(file).map_err(|error| unusable(reason(&error)))?;

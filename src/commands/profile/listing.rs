@@ -1,4 +1,4 @@
-//! Profiles as they are shown.
+//! Views of profiles.
 
 use serde_json::{Map, Value, json};
 
@@ -6,19 +6,19 @@ use crate::app::Setup;
 use crate::config::{ConfigFile, Environment, Profile, SANDBOX_PROFILE};
 use crate::json::{Document, plain};
 use crate::model::shell;
-use crate::outcome::Result;
+use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
 
-/// One profile; the sandbox is one without an address.
+/// A profile. The sandbox is one without an address.
 pub(super) struct Row {
     name: String,
     profile: Option<Profile>,
-    /// Whether commands use it now, by flag, environment or file.
+    /// Whether commands use it now, because of a flag, the environment or the file.
     current: bool,
 }
 
 impl Row {
-    pub(super) fn of(setup: &Setup, file: &ConfigFile, name: &str) -> Result<Self> {
+    fn of(setup: &Setup, file: &ConfigFile, name: &str) -> Result<Self> {
         Ok(Row {
             name: name.to_owned(),
             profile: match name {
@@ -61,7 +61,7 @@ impl Row {
     }
 }
 
-/// The profile that commands use now; `None` where an address without a profile is set in the environment.
+/// The profile that commands use now. `None` if the environment sets an address without a profile.
 pub(super) fn current(setup: &Setup, file: &ConfigFile) -> Option<String> {
     let url = Environment::text(setup.environment.base_url.as_ref());
     let by_default = || match url {
@@ -72,9 +72,20 @@ pub(super) fn current(setup: &Setup, file: &ConfigFile) -> Option<String> {
     named.or_else(|| by_default().map(str::to_owned))
 }
 
-/// Every profile, the sandbox first.
+/// Reads `config.toml`.
+pub(super) fn read(setup: &Setup) -> Result<ConfigFile> {
+    ConfigFile::read(&setup.paths.config_file)
+}
+
+/// Emits a profile.
+pub(super) fn show(setup: &Setup, name: &str) -> Result<Exit> {
+    setup.out.emit(&Row::of(setup, &read(setup)?, name)?)?;
+    Ok(Exit::Done)
+}
+
+/// All profiles, the sandbox first.
 pub(super) fn rows(setup: &Setup) -> Result<Vec<Row>> {
-    let file = super::read(setup)?;
+    let file = read(setup)?;
     let names = file.profiles.keys().map(String::as_str);
     std::iter::once(SANDBOX_PROFILE)
         .chain(names)
@@ -82,6 +93,7 @@ pub(super) fn rows(setup: &Setup) -> Result<Vec<Row>> {
         .collect()
 }
 
+/// A list of profiles.
 pub(super) struct Profiles(pub(super) Vec<Row>);
 
 impl View for Profiles {

@@ -1,4 +1,4 @@
-//! `bookctl profile`: the services that bookctl can talk to, as `config.toml` keeps them.
+//! `bookctl profile`: the services in `config.toml`.
 
 mod add;
 mod listing;
@@ -7,9 +7,9 @@ mod remove;
 use clap::Subcommand;
 
 use crate::app::Setup;
-use crate::config::{ConfigFile, SANDBOX_PROFILE, edit};
+use crate::config::{SANDBOX_PROFILE, edit};
 use crate::outcome::{Exit, Result};
-use listing::{Profiles, Row};
+use listing::{Profiles, read, show};
 
 /// The services that bookctl can talk to
 ///
@@ -48,15 +48,6 @@ pub(super) async fn run(setup: &Setup, command: Command) -> Result<Exit> {
         Command::Use { name } => use_profile(setup, &name),
         Command::Remove(args) => remove::run(setup, args).await,
     }
-}
-
-fn read(setup: &Setup) -> Result<ConfigFile> {
-    ConfigFile::read(&setup.paths.config_file)
-}
-
-fn show(setup: &Setup, name: &str) -> Result<Exit> {
-    setup.out.emit(&Row::of(setup, &read(setup)?, name)?)?;
-    Ok(Exit::Done)
 }
 
 fn use_profile(setup: &Setup, name: &str) -> Result<Exit> {

@@ -4,7 +4,7 @@ use crate::flows::{Confirmation, forget_secrets};
 use crate::outcome::{Error, Exit, Result};
 use crate::secrets::{Account, Vault};
 
-use super::listing::{Profiles, rows};
+use super::listing::{Profiles, read, rows};
 
 /// Remove a profile, and the key that is stored for it
 #[derive(clap::Args, Debug)]
@@ -23,9 +23,9 @@ pub(super) async fn run(setup: &Setup, args: Args) -> Result<Exit> {
         return Err(Error::config("the embedded sandbox is always there")
             .hint("start it afresh with `bookctl sandbox reset`"));
     }
-    let file = super::read(setup)?;
+    let file = read(setup)?;
     let profile = file.profile(name)?;
-    // An address that cannot be read has nothing stored for it but what was noted.
+    // If the address is invalid, only the noted origin can have a stored key.
     let origin = profile.address(name).map_or_else(
         |_| profile.key_origin.clone().unwrap_or_default(),
         |address| address.origin(),

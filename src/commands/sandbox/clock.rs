@@ -6,7 +6,7 @@ use crate::app::Context;
 use crate::client::Call;
 use crate::json::{Document, plain};
 use crate::model::duration::jump;
-use crate::model::moment::human;
+use crate::model::time_text::human;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, Tone, View};
 
@@ -59,14 +59,16 @@ impl View for Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::output::{Look, Wants};
+    use crate::terminal::output::{ColorPrefs, StreamStyle};
 
     #[test]
     fn the_clock_is_shown_as_a_person_reads_it() {
         let document = json!({"now": "2026-12-01T10:00:00Z", "offset_seconds": 1260});
-        let page = Clock(document.into())
-            .page()
-            .render(&Look::decide(Wants::default(), false, 0));
+        let page = Clock(document.into()).page().render(&StreamStyle::decide(
+            ColorPrefs::default(),
+            false,
+            0,
+        ));
         assert_eq!(
             page,
             "sandbox clock\tTue 1 Dec 2026, 10:00 (UTC)\nahead\t1260 s\n"

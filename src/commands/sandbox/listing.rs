@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::json::{Document, plain};
-use crate::model::moment::human;
+use crate::model::time_text::human;
 use crate::terminal::output::{Page, TableCell, View};
 
 /// One column: its heading, and the field it shows.

@@ -1,10 +1,10 @@
-//! The time of day.
+//! Parsing the time of day.
 
 use jiff::civil::Time;
 
-use crate::model::typed::{Problem, Token, quotable, two_digits};
+use crate::model::input_tokens::{Problem, Token, quotable, two_digits};
 
-/// A time of day at the front, and what follows it; `None` where there is none.
+/// Parses a time of day at the front. Returns it with the remaining tokens, or `None` if there is none.
 pub(super) fn clock<'t, 'a>(
     tokens: &'t [Token<'a>],
 ) -> Result<Option<(Time, &'t [Token<'a>])>, Problem> {
@@ -41,7 +41,7 @@ pub(super) fn clock<'t, 'a>(
     };
     let hour = two_digits(hour).ok_or_else(|| {
         Problem::new(
-            format!("`{}` is no hour", quotable(hour)),
+            format!("`{}` is not an hour", quotable(hour)),
             "the hour as 0 to 23, e.g. `19:30`",
         )
     })?;
@@ -51,7 +51,7 @@ pub(super) fn clock<'t, 'a>(
     };
     let minute = sixtieth(minute, "minutes")?;
     let second = sixtieth(second, "seconds")?;
-    // Hour, minute and second were checked one by one, each with a sentence of its own.
+    // Hour, minute and second have already been checked, each with its own error.
     let time = Time::new(hour, minute, second, 0)
         .map_err(|_| Problem::new("there is no such time of day", "e.g. `19:30`"))?;
     Ok(Some((time, rest)))

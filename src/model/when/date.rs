@@ -1,9 +1,9 @@
-//! Dates: `2026-12-01`, `1 dec`, `december 1st, 2026`, and the names of months and days.
+//! Parsing dates (`2026-12-01`, `1 dec`, `december 1st, 2026`) and the names of months and weekdays.
 
 use jiff::civil::{Date, Weekday};
 
 use super::day::Day;
-use crate::model::typed::{Problem, Token, quotable, two_digits};
+use crate::model::input_tokens::{Problem, Token, quotable, two_digits};
 
 const MONTHS: [&str; 12] = [
     "january",
@@ -29,7 +29,7 @@ const WEEKDAYS: [(&str, Weekday); 7] = [
     ("sunday", Weekday::Sunday),
 ];
 
-/// A date at the front, and what follows it; `None` where there is none.
+/// Parses a date at the front. Returns it with the remaining tokens, or `None` if there is none.
 pub(super) fn date<'t, 'a>(
     tokens: &'t [Token<'a>],
 ) -> Result<Option<(Day, &'t [Token<'a>])>, Problem> {
@@ -97,7 +97,7 @@ fn without_ordinal<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
     }
 }
 
-/// The day of a month with the year that may follow: four digits that are no hour.
+/// Parses the year that may follow a day and month: four digits that are not an hour.
 fn of_month<'t, 'a>(
     month: i8,
     day: &str,
@@ -105,7 +105,7 @@ fn of_month<'t, 'a>(
 ) -> Result<(Day, &'t [Token<'a>]), Problem> {
     let Some(day) = two_digits(day) else {
         return Err(Problem::new(
-            format!("`{}` is no day of a month", quotable(day)),
+            format!("`{}` is not a day of a month", quotable(day)),
             "e.g. `1 dec 2026 19:30`",
         ));
     };
@@ -120,7 +120,7 @@ fn of_month<'t, 'a>(
         }
         _ => {}
     }
-    // 2000 was a leap year: what it does not have, no year has.
+    // 2000 was a leap year, so it has every possible date.
     if Date::new(2000, month, day).is_err() {
         return Err(no_such_day(None, month, day));
     }
@@ -179,7 +179,7 @@ fn no_day_of_month() -> Problem {
     Problem::new("the month lacks its day", "e.g. `1 dec 19:30`")
 }
 
-/// A month by its name or the first three or more letters of it.
+/// A month by its name, or the first three or more letters of it.
 fn month(word: &str) -> Option<i8> {
     MONTHS
         .iter()
@@ -188,7 +188,7 @@ fn month(word: &str) -> Option<i8> {
         .map(|(_, month)| month)
 }
 
-/// A day of the week by its name or the first three or more letters of it.
+/// A weekday by its name, or the first three or more letters of it.
 pub(super) fn weekday(word: &str) -> Option<Weekday> {
     WEEKDAYS
         .iter()
@@ -196,7 +196,7 @@ pub(super) fn weekday(word: &str) -> Option<Weekday> {
         .map(|(_, weekday)| *weekday)
 }
 
-/// Three letters tell all months and all weekdays apart.
+/// Three letters are enough to tell all months and weekdays apart.
 fn begins(name: &str, word: &str) -> bool {
     word.len() >= 3 && name.starts_with(word)
 }

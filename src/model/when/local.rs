@@ -1,4 +1,4 @@
-//! From a time on the clock of a zone to the one instant it names, or the reason there is none.
+//! Converting a local time in a zone to an instant.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,13 +7,13 @@ use jiff::civil::{Date, DateTime, Weekday};
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use jiff::{SignedDuration, Timestamp};
 
+use crate::model::input_tokens::Problem;
 use crate::model::moment::Moment;
-use crate::model::typed::Problem;
 
-/// Why a time that was written well names no instant, or not just one.
+/// Why a valid local time is not exactly one instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ResolveError {
-    /// The zone's clock jumps over it, from `from` to `to`.
+    /// The clock skips it, from `from` to `to`.
     Skipped {
         local: DateTime,
         zone: String,
@@ -24,7 +24,7 @@ pub(crate) enum ResolveError {
         /// The first instant after the gap, RFC 3339.
         after: String,
     },
-    /// The zone's clock shows it twice.
+    /// The clock shows it twice.
     Repeated {
         local: DateTime,
         zone: String,
@@ -33,9 +33,9 @@ pub(crate) enum ResolveError {
         /// RFC 3339.
         later: String,
     },
-    /// The date falls on another day of the week than the one written with it.
+    /// The date is not on the weekday that was written with it.
     OtherWeekday { date: Date, written: Weekday },
-    /// Beyond the years that can be counted.
+    /// Later than the year 9999.
     TooFar,
 }
 
@@ -53,10 +53,10 @@ pub(super) fn at(local: DateTime, zone: &TimeZone) -> Result<Moment, ResolveErro
     }
 }
 
-/// Whether `zone`'s clock will yet show `local`, or jump over it.
+/// Whether `zone`'s clock has yet to show `local`, or to skip it.
 ///
-/// The clock's own reading decides, whichever changes lie between; only a time shown twice can
-/// still come although the clock has read later already.
+/// This compares local times, whatever clock changes lie in between. Only a time that is shown twice can still come
+/// although the clock has already shown a later one.
 pub(super) fn is_to_come(local: DateTime, now: Timestamp, zone: &TimeZone) -> bool {
     let again = match zone.to_ambiguous_timestamp(local).offset() {
         AmbiguousOffset::Fold { after, .. } => after.to_timestamp(local).is_ok_and(|t| t > now),
@@ -92,7 +92,7 @@ fn skipped(
     after: Offset,
     zone: &TimeZone,
 ) -> Result<ResolveError, ResolveError> {
-    // Read with the offset that is not in force yet, the time lies ahead of the change.
+    // The later offset places a skipped time before the change.
     let ahead = after
         .to_timestamp(local)
         .map_err(|_| ResolveError::TooFar)?;
@@ -160,7 +160,7 @@ impl From<&ResolveError> for Problem {
     }
 }
 
-/// A date and time as a person reads it; seconds only where there are any.
+/// A local time for people. Seconds are shown only if there are any.
 fn minutes(local: DateTime) -> String {
     local
         .strftime(if local.second() == 0 {

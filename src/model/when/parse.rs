@@ -1,20 +1,34 @@
-//! From the words to what was written: a day and a time in either order, a date's own offset or
-//! zone, an amount of time from now.
+//! Parsing a time: a day and a time in either order, the offset or zone of a date, or an amount of time from now.
+
+use std::time::Duration;
 
 use jiff::Timestamp;
-use jiff::civil::DateTime;
+use jiff::civil::{DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
 
 use super::clock::clock;
-use super::day::{Day, day, not_an_amount};
-use super::{Written, local};
+use super::day::Day;
+use super::day_words::{day, not_an_amount};
+use super::local;
 use crate::model::duration::{Unit, amounts, total};
+use crate::model::input_tokens::{Problem, Token, normal, quotable, tokens};
 use crate::model::moment::Moment;
-use crate::model::typed::{Problem, Token, normal, quotable, tokens};
 use crate::model::zone;
 
 const EXAMPLE: &str = "e.g. `2026-12-01 19:30`, `tomorrow 19:30`, `fri 8pm` or `in 2 hours`";
 
+/// A time as it was written, not yet resolved.
+#[derive(Clone, Debug)]
+pub(super) enum Written {
+    /// An instant, from its own offset or zone.
+    Exact(Moment),
+    /// This much time from now.
+    Elapsed(Duration),
+    /// A local time in whichever zone applies.
+    Local { day: Day, time: Time },
+}
+
+/// Parses a time.
 pub(super) fn written(text: &str) -> Result<Written, Problem> {
     let text = normal(text, EXAMPLE)?;
     let tokens = tokens(&text, EXAMPLE)?;
@@ -52,7 +66,7 @@ pub(super) fn written(text: &str) -> Result<Written, Problem> {
     }
 }
 
-/// `in 2 hours`, `in 1h30m`; `None` where days are counted, or nothing is.
+/// Parses `in 2 hours` or `in 1h30m`. Returns `None` for a count of days and for anything else.
 fn elapsed(tokens: &[Token<'_>]) -> Result<Option<Written>, Problem> {
     let [Token::Word("in"), rest @ ..] = tokens else {
         return Ok(None);
@@ -75,7 +89,7 @@ fn elapsed(tokens: &[Token<'_>]) -> Result<Option<Written>, Problem> {
     }
 }
 
-/// What a reader that may find nothing found, and what follows.
+/// The result of an optional parser, and the remaining tokens.
 fn optional<'t, 'a, T>(
     tokens: &'t [Token<'a>],
     reader: impl Fn(&'t [Token<'a>]) -> Result<Option<(T, &'t [Token<'a>])>, Problem>,
@@ -86,9 +100,9 @@ fn optional<'t, 'a, T>(
     })
 }
 
-/// The offset or zone that a text carries itself.
+/// The offset or zone in the text itself.
 enum Own {
-    /// `Z`, which says the instant and not what the clock there shows.
+    /// `Z`, which names the instant but not the local time.
     Zulu(Option<TimeZone>),
     Offset(Offset, Option<TimeZone>),
     Zone(TimeZone),
@@ -108,7 +122,7 @@ fn own_zone<'t, 'a>(tokens: &'t [Token<'a>]) -> Result<(Option<Own>, &'t [Token<
     Ok((own, rest))
 }
 
-/// `[Europe/Paris]`, or `[!Europe/Paris]` as RFC 9557 marks what must be heeded: here it always is.
+/// Parses `[Europe/Paris]`, or `[!Europe/Paris]`, which RFC 9557 defines as critical. Zones are always critical here.
 fn bracketed<'t, 'a>(
     tokens: &'t [Token<'a>],
 ) -> Result<Option<(TimeZone, &'t [Token<'a>])>, Problem> {
@@ -148,7 +162,7 @@ fn exactly(local: DateTime, own: Own) -> Result<Moment, Problem> {
     }
 }
 
-/// The sentence for the tokens that nothing could use; `None` where all were used.
+/// The error for tokens that no parser used; `None` if there are none.
 fn leftover(tokens: &[Token<'_>]) -> Option<Problem> {
     let why = match tokens {
         [] => return None,
@@ -166,9 +180,11 @@ fn leftover(tokens: &[Token<'_>]) -> Option<Problem> {
             "`{}` is neither a year of four digits nor a time with minutes",
             quotable(number)
         ),
-        [Token::Word(word), ..] => format!("`{}` says nothing there", quotable(word)),
-        [Token::Sign(sign), ..] => format!("`{sign}` says nothing there"),
-        [Token::Bracketed(inside), ..] => format!("`[{}]` says nothing there", quotable(inside)),
+        [Token::Word(word), ..] => format!("`{}` is not understood there", quotable(word)),
+        [Token::Sign(sign), ..] => format!("`{sign}` is not understood there"),
+        [Token::Bracketed(inside), ..] => {
+            format!("`[{}]` is not understood there", quotable(inside))
+        }
     };
     Some(Problem::new(why, EXAMPLE))
 }

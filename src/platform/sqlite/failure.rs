@@ -1,34 +1,34 @@
-//! Why a file cannot be used.
+//! Why a SQLite file cannot be used.
 
 use std::fmt;
 use std::io;
 
 use rusqlite::ErrorCode;
 
-use crate::platform::lock_wait::Patience;
+use crate::platform::lock_wait::LockWaitSettings;
 
-/// Why a file cannot be used, as the rest of a sentence that begins with the file's name.
+/// Why a file cannot be used. The text completes a sentence that starts with the file's name.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The file or its folder cannot be made or read.
+    /// The file or its folder cannot be created or read.
     Unreachable(String),
     ReadOnly,
-    /// The file is damaged, or no database.
+    /// The file is damaged, or not a database.
     Damaged,
-    /// Nothing is in the file. A file of ours always holds its schema, so something else emptied it.
+    /// The file is empty. Our files always contain a schema, so something else emptied it.
     Empty,
-    /// The file is another program's.
+    /// The file belongs to another program.
     Foreign,
-    /// A newer program wrote the file.
+    /// A newer version of bookctl wrote the file.
     Newer {
         found: i64,
         known: usize,
     },
-    /// Another process held the file for too long, or a signal ended the wait.
+    /// Another process held the lock for too long, or a signal ended the wait.
     Held,
     /// The disk is full.
     Full,
-    /// SQLite refuses for another reason.
+    /// SQLite refused for another reason.
     Other(String),
 }
 
@@ -47,7 +47,7 @@ impl fmt::Display for Failure {
             Failure::Held => write!(
                 f,
                 "was held by another process for {} s",
-                Patience::limit().as_secs_f32()
+                LockWaitSettings::limit().as_secs_f32()
             ),
             Failure::Full => f.write_str("cannot be written: the disk is full"),
             Failure::Other(reason) => write!(f, "cannot be used: {reason}"),
@@ -84,7 +84,7 @@ impl From<io::Error> for Failure {
             io::ErrorKind::ReadOnlyFilesystem => Failure::ReadOnly,
             _ => {
                 let text = error.to_string();
-                // The number of an error helps nobody.
+                // The number of an error does not help anybody.
                 let reason = text.split_once(" (os error").map_or(&*text, |(it, _)| it);
                 Failure::Unreachable(reason.to_lowercase())
             }

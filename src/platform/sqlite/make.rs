@@ -1,5 +1,5 @@
-//! Making a new file. It appears under its name with its schema in it, so that an empty file is never a new one: what
-//! emptied it also took what was in it, and nobody must take that for a beginning.
+//! Creating a SQLite file. The file appears under its name with its schema in it. An empty file is therefore never a
+//! new one: something emptied it, and its content is lost, so it must not be taken for a new one.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -8,18 +8,18 @@ use std::path::Path;
 use super::{Failure, Kind, beside, connect, schema};
 use crate::platform::private_file;
 
-/// What SQLite keeps beside a file.
+/// The suffixes of the files that SQLite keeps next to a database.
 const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
 
-/// Makes the file if there is none, and closes one to others that they may read.
+/// Creates the file if there is none. Removes the access of others from an existing one.
 pub(super) fn make(path: &Path, kind: &Kind) -> Result<(), Failure> {
     if !path.exists() {
         private_file::make_folder_of(path)?;
         let _alone = private_file::lock(path)?;
-        // Another process may have been faster.
+        // Another process may have created it in the meantime.
         if !path.exists() {
             make_whole(path, kind)?;
-            // Whoever holds or waits for the lock finds the file from now on, so it is needed no more.
+            // Whoever waits for the lock now finds the file, so the lock file is no longer needed.
             return remove(&beside(path, ".lock"));
         }
     }
@@ -30,22 +30,22 @@ pub(super) fn make(path: &Path, kind: &Kind) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes the file under another name, and renames it when it is whole and on the disk.
+/// Creates the file under another name, and renames it once it is complete and synced.
 fn make_whole(path: &Path, kind: &Kind) -> Result<(), Failure> {
     let new = beside(path, ".new");
     remove(&new)?;
     for companion in COMPANIONS {
-        // SQLite would write the log of a file that is gone into the new one.
+        // SQLite would apply the log of a deleted file to the new one.
         remove(&beside(path, companion))?;
         remove(&beside(&new, companion))?;
     }
     private_file::make(&new)?;
     let mut connection = connect(&new)?;
     (kind.tune)(&connection)?;
-    // It is synced below, once.
+    // No sync here: the whole file is synced below.
     connection.pragma_update(None, "synchronous", "OFF")?;
     schema::create(&mut connection, kind)?;
-    // Last, so that no log is needed for what is in the file already.
+    // Enabled last, so that no log is needed for what the file already contains.
     connection.query_row("PRAGMA journal_mode = WAL", (), |_| Ok(()))?;
     connection.close().map_err(|(_, error)| error)?;
     File::open(&new)?.sync_all()?;

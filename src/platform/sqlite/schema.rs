@@ -1,10 +1,10 @@
-//! The schema, step by step. `user_version` counts the steps that a file has gone through.
+//! Schema migrations. `user_version` counts the migrations that a file has run.
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::{Failure, Kind};
 
-/// What a file says of itself.
+/// What a file says about itself.
 struct Found {
     application: i64,
     version: i64,
@@ -25,7 +25,7 @@ impl Found {
         })
     }
 
-    /// The number of steps that the file has gone through, if it is of this kind.
+    /// The number of migrations that the file has run, if it is of this kind.
     fn steps_done(&self, kind: &Kind) -> Result<usize, Failure> {
         if self.is_empty && self.application == 0 && self.version == 0 {
             return Err(Failure::Empty);
@@ -50,17 +50,17 @@ pub(crate) fn create(connection: &mut Connection, kind: &Kind) -> rusqlite::Resu
     transaction.commit()
 }
 
-/// The version of a file of this kind, which may be an earlier one.
+/// The version of a file of this kind, which may be older than the present one.
 pub(super) fn check(connection: &mut Connection, kind: &Kind) -> Result<usize, Failure> {
-    // In one snapshot: between two readings another process may take a step.
+    // Read both in one snapshot: another process may migrate the file in between.
     let found = Found::read(&*connection.transaction()?)?;
     found.steps_done(kind)
 }
 
-/// Brings a file of an earlier version to the present one.
+/// Migrates an older file to the present version.
 pub(super) fn bring_up(connection: &mut Connection, kind: &Kind) -> Result<(), Failure> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have been faster.
+    // Another process may have migrated it in the meantime.
     let done = Found::read(&transaction)?.steps_done(kind)?;
     go_through(&transaction, kind, done)?;
     Ok(transaction.commit()?)

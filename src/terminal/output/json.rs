@@ -1,24 +1,22 @@
-//! The layout of a JSON document. Every token stays as it came, byte for byte (how a number is
-//! spelled, the order of keys, a key that comes twice, an escape); only the blanks between tokens
-//! are ours. One thing is replaced, by what JSON holds to be the same: a character that
-//! [`visible`](super::visible) would spell out becomes a `\uXXXX` escape, so that the document is
-//! harmless to a terminal and still the same document.
+//! The layout of a JSON document. Every token stays byte for byte: the spelling of numbers, the order of keys,
+//! duplicate keys, escapes. Only the white space between tokens changes. One exception does not change the document's
+//! meaning: a character that [`visible`](super::visible) would escape becomes a `\uXXXX` escape, so that the document
+//! is harmless to a terminal.
 
 use std::str::Chars;
 
 use super::visible::{Eye, is_hidden};
 
-/// Deeper levels are indented no further: a document of brackets alone must not grow with the
-/// square of its depth.
+/// The deepest level that is indented. Otherwise the output would grow with the square of the nesting depth.
 const DEEPEST_INDENT: usize = 64;
 
-/// A valid JSON text on one line, without a blank between tokens.
+/// A valid JSON text on one line, without white space between tokens.
 pub(crate) fn compact(raw: &str) -> String {
     lay_out(raw, None)
 }
 
-/// A valid JSON text with one member or element a line, each level indented by `indent` blanks;
-/// without a line feed at the end.
+/// A valid JSON text with one member or element per line, each level indented by `indent` blanks. There is no line
+/// feed at the end.
 pub(crate) fn pretty(raw: &str, indent: usize) -> String {
     lay_out(raw, Some(indent))
 }
@@ -26,7 +24,7 @@ pub(crate) fn pretty(raw: &str, indent: usize) -> String {
 fn lay_out(raw: &str, indent: Option<usize>) -> String {
     let mut out = String::with_capacity(raw.len());
     let mut depth = 0usize;
-    // The container that was opened last holds nothing yet: an empty one stays on its line.
+    // The innermost container is still empty; an empty one stays on one line.
     let mut empty = false;
     let new_line = |out: &mut String, depth: usize| {
         if let Some(indent) = indent {
@@ -67,7 +65,7 @@ fn lay_out(raw: &str, indent: Option<usize>) -> String {
     out
 }
 
-/// Copies a string from behind its opening quote to its closing one.
+/// Copies a string, from after its opening quote up to its closing one.
 fn rest_of_string(chars: &mut Chars<'_>, out: &mut String) {
     let mut eye = Eye::default();
     while let Some(c) = chars.next() {
@@ -84,7 +82,7 @@ fn rest_of_string(chars: &mut Chars<'_>, out: &mut String) {
                     Some(c) if is_hidden(c) => escape(out, c),
                     escaped => out.extend(escaped),
                 }
-                // What was escaped is no letter that something could be joined to.
+                // An escape is no letter that a joiner could join.
                 eye = Eye::default();
             }
             _ => {}

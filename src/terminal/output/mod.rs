@@ -1,12 +1,13 @@
-//! The one owner of stdout and stderr: results, notes, progress; tables, cards, JSON; colour and visible escapes.
+//! The only place that writes to stdout and stderr: results, notes, errors and progress, as pages or JSON.
 
 mod jq;
 mod json;
-mod look;
 mod page;
 mod progress;
+mod style;
 mod table;
 mod visible;
+mod wrap;
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -24,22 +25,23 @@ use tokio::io::Interest;
 use tokio::net::unix::pipe::Sender;
 
 pub(crate) use jq::{FILTER_ENTRY, Filter, filter_standard_input};
-pub(crate) use look::{ColorChoice, Look, Terminals, Tone, Wants};
-pub(crate) use page::{Page, wrap};
+pub(crate) use page::Page;
 pub(crate) use progress::Progress;
+pub(crate) use style::{ColorChoice, ColorPrefs, StreamStyle, Terminals, Tone};
 pub(crate) use table::Cell as TableCell;
+pub(crate) use wrap::wrap;
 
 use crate::config::Environment;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::signals;
-use crate::secrets::without_secrets;
+use crate::secrets::redact;
 pub(crate) use visible::visible;
 use visible::visible_lines;
 
-/// What a command ends with. One value knows its JSON and its human form, so that the two cannot drift.
+/// The result of a command. One value provides both the JSON and the human form, so that they cannot differ.
 pub(crate) trait View {
-    /// The JSON document: the service's own where there is one.
+    /// The JSON document; the service's own where there is one.
     fn json(&self) -> Document;
     /// The human form.
     fn page(&self) -> Page;
@@ -52,38 +54,38 @@ pub(crate) enum Format {
     Jq(Filter),
 }
 
-/// Both streams, and how they are to be used.
+/// The process's two output streams.
 pub(crate) struct Output {
     pub(crate) format: Format,
     /// How stdout looks.
-    stdout: Look,
+    stdout: StreamStyle,
     /// How stderr looks.
-    stderr: Look,
+    stderr: StreamStyle,
     quiet: bool,
-    /// What is being redrawn on stderr: it makes room for whatever else is written there.
+    /// The progress bar on stderr. It is suspended while anything else is written.
     progress: RefCell<Option<ProgressBar>>,
 }
 
 impl Output {
-    /// The process's own two streams, in this format.
+    /// The streams of this process.
     pub(crate) fn of_process(
         format: Format,
         color: ColorChoice,
         quiet: bool,
         environment: &Environment,
     ) -> Self {
-        let wants = Wants::new(color, environment);
+        let prefs = ColorPrefs::new(color, environment);
         let terminals = Terminals::detect();
-        let look = |is_terminal| Look::decide(wants, is_terminal, terminals.width);
+        let style = |is_terminal| StreamStyle::decide(prefs, is_terminal, terminals.width);
         Output::new(
             format,
-            look(terminals.stdout),
-            look(terminals.stderr),
+            style(terminals.stdout),
+            style(terminals.stderr),
             quiet,
         )
     }
 
-    fn new(format: Format, stdout: Look, stderr: Look, quiet: bool) -> Self {
+    fn new(format: Format, stdout: StreamStyle, stderr: StreamStyle, quiet: bool) -> Self {
         Output {
             format,
             stdout,
@@ -93,15 +95,18 @@ impl Output {
         }
     }
 
+    /// Whether results are written for a person, not as JSON.
     pub(crate) fn is_human(&self) -> bool {
         matches!(self.format, Format::Human)
     }
 
+    /// Whether `--quiet` was given.
     pub(crate) fn is_quiet(&self) -> bool {
         self.quiet
     }
 
-    pub(crate) fn stderr_look(&self) -> &Look {
+    /// The style of stderr.
+    pub(crate) fn stderr_style(&self) -> &StreamStyle {
         &self.stderr
     }
 
@@ -110,7 +115,7 @@ impl Output {
         self.emit_read(view).map(drop)
     }
 
-    /// The same; `false` where nobody reads it any more.
+    /// Like [`Output::emit`]. Returns `false` if the reader has closed the pipe.
     pub(crate) fn emit_read(&self, view: &dyn View) -> Result<bool> {
         let text = match &self.format {
             Format::Human => view.page().render(&self.stdout),
@@ -120,12 +125,12 @@ impl Output {
         self.to_stdout(&text)
     }
 
-    /// The same, its JSON in one line on a terminal too: what goes on after it is read line by line.
+    /// Like [`Output::emit`], with the JSON on one line on a terminal too, because more lines follow.
     pub(crate) fn emit_line(&self, view: &dyn View) -> Result<()> {
         self.emit_next(view).map(drop)
     }
 
-    /// One of many lines; `false` once nobody reads them any more.
+    /// Like [`Output::emit_line`]. Returns `false` once the reader has closed the pipe.
     pub(crate) fn emit_next(&self, view: &dyn View) -> Result<bool> {
         let text = match &self.format {
             Format::Human => view.page().render(&self.stdout),
@@ -135,11 +140,12 @@ impl Output {
         self.to_stdout(&text)
     }
 
-    /// Returns once nobody reads stdout any more, as after `| head -1`; never where it is no pipe.
+    /// Completes when the reader closes stdout, as in `| head -1`. Never completes if stdout is not a pipe.
     pub(crate) async fn reader_gone(&self) {
         let stdout = io::stdout().as_fd().try_clone_to_owned().map(File::from);
         let is_pipe = |file: &File| file.metadata().is_ok_and(|it| it.file_type().is_fifo());
-        // Unchecked: what else uses the pipe keeps its blocking mode, and nothing is written here.
+        // `_unchecked` leaves the pipe in blocking mode, which other users of it rely on. Nothing is written through
+        // this.
         if let Some(pipe) = stdout.ok().filter(is_pipe)
             && let Ok(pipe) = Sender::from_file_unchecked(pipe)
             && pipe.ready(Interest::ERROR).await.is_ok()
@@ -159,17 +165,18 @@ impl Output {
         text
     }
 
-    /// Writes help or a version to stdout.
+    /// Writes the help or the version to stdout.
     pub(crate) fn print_help(&self, text: &StyledStr) -> Result<()> {
         write_all(io::stdout().lock(), &styled(text, &self.stdout)).map(drop)
     }
 
-    /// Writes what another program reads, as it is.
+    /// Writes a text for another program to stdout, unchanged.
     pub(crate) fn print_script(&self, text: &str) -> Result<()> {
         self.to_stdout(text).map(drop)
     }
 
-    /// Writes what clap says of arguments that do not fit; it repeats them, and they may have been pasted.
+    /// Writes clap's message about wrong arguments to stderr. It repeats the arguments, which may have been pasted
+    /// and so may contain control characters.
     pub(crate) fn print_usage(&self, text: &StyledStr, arguments: &[OsString]) {
         let clean = |argument: &OsString| {
             visible(&argument.to_string_lossy()) == argument.to_string_lossy()
@@ -181,47 +188,47 @@ impl Output {
         }
     }
 
-    /// Shows a page on stderr: what a person sees between prompts.
+    /// Writes a page to stderr, where prompts are. `--quiet` drops it.
     pub(crate) fn show(&self, page: &Page) {
         if !self.quiet {
             self.to_stderr(&page.render(&self.stderr));
         }
     }
 
-    /// Shows a view on stderr, in its human form: what a question is about.
+    /// Writes the human form of a view to stderr, where prompts are.
     pub(crate) fn show_view(&self, view: &dyn View) {
         self.show(&view.page());
     }
 
-    /// A note for the person; `--quiet` drops it.
+    /// Writes a note to stderr. `--quiet` drops it.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             let mut page = Page::default();
-            page.line(without_secrets(text));
+            page.line(redact(text));
             self.to_stderr(&page.render(&self.stderr));
         }
     }
 
-    /// A warning, also under `--quiet`.
+    /// Writes a warning to stderr, also with `--quiet`.
     pub(crate) fn warn(&self, text: &str) {
         let mut page = Page::default();
-        page.labelled(Tone::Warn, "warning:", without_secrets(text));
+        page.labelled(Tone::Warn, "warning:", redact(text));
         self.to_stderr(&page.render(&self.stderr));
     }
 
-    /// A line of `--verbose`.
+    /// Writes a line of `--verbose` to stderr.
     pub(crate) fn trace(text: &str) {
-        let _ = writeln!(io::stderr().lock(), "{}", visible(&without_secrets(text)));
+        let _ = writeln!(io::stderr().lock(), "{}", visible(&redact(text)));
     }
 
-    /// Whether there is something to look at while waiting; where not, what takes long has to be said.
+    /// Whether progress bars are shown. Where they are not, long waits need a note.
     pub(crate) fn redraws(&self) -> bool {
         self.stderr.live && !self.quiet
     }
 
-    /// Something to look at while waiting; nothing off a terminal.
+    /// Starts a spinner with a text. Shows nothing if stderr is not a terminal.
     pub(crate) fn progress(&self, text: &str) -> Progress {
-        // Within something longer it is that one's text for a while.
+        // Within another spinner, only its text changes.
         if let Some(outer) = self
             .progress
             .borrow()
@@ -233,7 +240,7 @@ impl Output {
         self.redrawn(Progress::start(text, self.redraws(), self.stderr.colour))
     }
 
-    /// A bar for so many steps; nothing off a terminal.
+    /// Starts a progress bar of `steps` steps. Shows nothing if stderr is not a terminal.
     pub(crate) fn progress_of(&self, steps: usize) -> Progress {
         self.redrawn(Progress::of(steps, self.redraws(), self.stderr.colour))
     }
@@ -243,27 +250,27 @@ impl Output {
         progress
     }
 
-    /// Takes away what is being redrawn: a question is about to stand there.
+    /// Clears the progress bar before a prompt.
     pub(crate) fn make_room(&self) {
         if let Some(bar) = self.progress.borrow_mut().take() {
             bar.finish_and_clear();
         }
     }
 
-    /// Reports a failure: one sentence, what came with it, and what to do next; under `--json` one object.
+    /// Reports an error: the message, its details and the hint; as one JSON object with `--json`.
     pub(crate) fn report(&self, error: &Error) {
         let text = if self.is_human() {
             let mut page = Page::default();
             match error.exit {
-                // What a person chose is no error.
+                // Declining is a choice and not an error.
                 Exit::Declined => page.line(error.message.as_str()),
-                _ => page.labelled(Tone::Bad, "error:", without_secrets(&error.message)),
+                _ => page.labelled(Tone::Bad, "error:", redact(&error.message)),
             };
             for detail in &error.details {
-                page.line(format!("  {}", without_secrets(detail)));
+                page.line(format!("  {}", redact(detail)));
             }
             if let Some(hint) = &error.hint {
-                page.labelled(Tone::Dim, "hint:", without_secrets(hint));
+                page.labelled(Tone::Dim, "hint:", redact(hint));
             }
             page.render(&self.stderr)
         } else {
@@ -278,14 +285,12 @@ impl Output {
 
     fn to_stderr(&self, text: &str) {
         self.beside_progress(|| {
-            // Where stderr is closed there is nobody to tell.
-            let _ = io::stderr()
-                .lock()
-                .write_all(without_secrets(text).as_bytes());
+            // Nobody can be told if stderr is closed.
+            let _ = io::stderr().lock().write_all(redact(text).as_bytes());
         });
     }
 
-    /// Writes while nothing is redrawn: both streams may be one terminal.
+    /// Suspends the progress bar while `write` runs: both streams may be the same terminal.
     fn beside_progress<T>(&self, write: impl FnOnce() -> T) -> T {
         match self.progress.borrow().as_ref() {
             Some(bar) if !bar.is_finished() => bar.suspend(write),
@@ -294,8 +299,8 @@ impl Output {
     }
 }
 
-/// What a filter makes of a result. Where it fails the error carries the document: what was done must not be lost
-/// with it.
+/// Applies the filter to a result. If it fails, the error carries the document, because the call may already have
+/// changed something.
 fn filtered(filter: &Filter, view: &dyn View) -> Result<String> {
     let document = view.json();
     filter.run(document.value()).map_err(|mut error| {
@@ -304,27 +309,27 @@ fn filtered(filter: &Filter, view: &dyn View) -> Result<String> {
     })
 }
 
-fn styled(text: &StyledStr, look: &Look) -> String {
-    if look.colour {
+fn styled(text: &StyledStr, style: &StreamStyle) -> String {
+    if style.colour {
         text.ansi().to_string()
     } else {
         text.to_string()
     }
 }
 
-/// What is written at once: with what stands in our own buffer it is less than a pipe takes whole.
+/// The size of a single write. Together with what our own buffer holds, it is less than a pipe accepts at once.
 const PIECE: usize = 2048;
-/// How long the first look at a full pipe lasts, and each later one.
-const LOOK: Duration = Duration::from_millis(20);
+/// How often signals are checked while a pipe is full.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Waits until the stream takes more; the signal, if one comes first.
+/// Waits until the stream can be written. Returns a signal if one arrives first.
 fn interrupted_before_room(stream: &impl AsFd) -> Option<Exit> {
-    let look = Timespec::try_from(LOOK).ok();
+    let style = Timespec::try_from(POLL_INTERVAL).ok();
     loop {
         let mut stream = [PollFd::new(stream, PollFlags::OUT)];
-        match poll(&mut stream, look.as_ref()) {
+        match poll(&mut stream, style.as_ref()) {
             Ok(0) | Err(Errno::INTR) => {}
-            // There is room, or an error that the write will tell.
+            // The stream can be written, or the write will report the error.
             _ => return None,
         }
         signals::watch();
@@ -334,9 +339,9 @@ fn interrupted_before_room(stream: &impl AsFd) -> Option<Exit> {
     }
 }
 
-/// Writes a result. A reader that has seen enough (`| head -1`) is no failure: `false` says that it has.
+/// Writes a result. Returns `false` if the reader has closed the pipe, as `| head -1` does; that is no failure.
 ///
-/// A reader that takes its time is waited for, in pieces that a pipe has room for: so Ctrl-C ends the wait.
+/// Writes in pieces that fit into a pipe, so that Ctrl-C ends the wait for a slow reader.
 fn write_all(mut stream: impl Write + AsFd, text: &str) -> Result<bool> {
     let mut write = || -> io::Result<Option<Exit>> {
         for piece in text.as_bytes().chunks(PIECE) {

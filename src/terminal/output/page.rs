@@ -1,15 +1,17 @@
-//! The human form of a result, as blocks; rendering is pure: the same page for a terminal, a phone and a pipe.
+//! The human form of a result: a page made of blocks. Rendering is a pure function of the page and the stream's
+//! style.
 
 use unicode_width::UnicodeWidthStr;
 
 use super::json;
-use super::look::{Look, Tone};
+use super::style::{StreamStyle, Tone};
 use super::table::{self, Cell};
 use super::visible::visible;
+use super::wrap::{with_their_flags, words, wrap, wrap_words};
 
 #[derive(Debug)]
 enum Block {
-    /// The state first: a toned word, and what it is about.
+    /// The state, in colour, and what it is about.
     Heading {
         tone: Tone,
         state: String,
@@ -18,20 +20,20 @@ enum Block {
     /// Label and value.
     Field(&'static str, String),
     Line(String),
-    /// A line behind a toned label.
+    /// A line after a coloured label.
     Labelled(Tone, &'static str, String),
-    /// A row of the table; in a pipe the columns named `terminal_only` are left out.
+    /// A table. The columns in `terminal_only` are left out in a pipe.
     Table {
         headers: Vec<&'static str>,
         rows: Vec<Vec<Cell>>,
         terminal_only: Vec<usize>,
     },
-    /// A line of cells, each at least as wide as its number says; tab-separated in a pipe. For lines that come one
-    /// after the other, where a table would have to wait for the last.
+    /// One line of cells with their minimum widths; tab-separated in a pipe. For rows that arrive one by one, so that
+    /// no table can be laid out.
     Columns(Vec<(Cell, usize)>),
     /// A command to copy.
     Next(String),
-    /// A JSON text: laid out for a person, one line in a pipe.
+    /// A JSON text: indented on a terminal, on one line in a pipe.
     Json(String),
 }
 
@@ -42,6 +44,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
+    /// Adds the heading: the state, and what it is about.
     pub(crate) fn heading(
         &mut self,
         tone: Tone,
@@ -55,11 +58,12 @@ impl Page {
         })
     }
 
+    /// Adds a label and its value.
     pub(crate) fn field(&mut self, label: &'static str, value: impl Into<String>) -> &mut Self {
         self.push(Block::Field(label, value.into()))
     }
 
-    /// A field where there is something to show.
+    /// Adds a field if it has a value.
     pub(crate) fn field_if(
         &mut self,
         label: &'static str,
@@ -71,10 +75,12 @@ impl Page {
         }
     }
 
+    /// Adds a line of text. Leading blanks indent it.
     pub(crate) fn line(&mut self, text: impl Into<String>) -> &mut Self {
         self.push(Block::Line(text.into()))
     }
 
+    /// Adds a line after a coloured label.
     pub(crate) fn labelled(
         &mut self,
         tone: Tone,
@@ -84,6 +90,7 @@ impl Page {
         self.push(Block::Labelled(tone, label, text.into()))
     }
 
+    /// Adds a table. The columns with an index in `terminal_only` are left out in a pipe.
     pub(crate) fn table(
         &mut self,
         headers: Vec<&'static str>,
@@ -97,14 +104,17 @@ impl Page {
         })
     }
 
+    /// Adds a line of cells with their minimum widths.
     pub(crate) fn columns(&mut self, cells: Vec<(Cell, usize)>) -> &mut Self {
         self.push(Block::Columns(cells))
     }
 
+    /// Adds a command that can be run next.
     pub(crate) fn next(&mut self, command: impl Into<String>) -> &mut Self {
         self.push(Block::Next(command.into()))
     }
 
+    /// Adds a JSON text.
     pub(crate) fn json(&mut self, text: impl Into<String>) -> &mut Self {
         self.push(Block::Json(text.into()))
     }
@@ -114,8 +124,8 @@ impl Page {
         self
     }
 
-    /// The text for a stream that looks like this.
-    pub(crate) fn render(&self, look: &Look) -> String {
+    /// Renders the page for a stream of this style.
+    pub(crate) fn render(&self, style: &StreamStyle) -> String {
         let labels = self.blocks.iter().filter_map(|block| match block {
             Block::Field(label, _) => Some(label.len()),
             _ => None,
@@ -123,83 +133,83 @@ impl Page {
         let label_width = labels.max().unwrap_or(0).max("next".len());
         let mut text = String::new();
         for block in &self.blocks {
-            if look.terminal {
-                render_for_terminal(block, label_width, look, &mut text);
+            if style.terminal {
+                render_for_terminal(block, label_width, style, &mut text);
             } else {
-                render_for_pipe(block, look, &mut text);
+                render_for_pipe(block, style, &mut text);
             }
         }
         text
     }
 }
 
-fn render_for_terminal(block: &Block, label_width: usize, look: &Look, text: &mut String) {
+fn render_for_terminal(block: &Block, label_width: usize, style: &StreamStyle, text: &mut String) {
     match block {
         Block::Heading { tone, state, about } => {
             let state = visible(state);
-            let room = look.width.saturating_sub(state.width() + 2);
+            let room = style.width.saturating_sub(state.width() + 2);
             let about = visible(about);
-            text.push_str(&look.paint(*tone, &state));
+            text.push_str(&style.paint(*tone, &state));
             if about.width() <= room {
-                text.push_str(&format!("  {}\n", look.paint(Tone::Strong, &about)));
+                text.push_str(&format!("  {}\n", style.paint(Tone::Strong, &about)));
             } else {
                 text.push('\n');
-                wrapped(&about, 2, look.width, text);
+                wrapped(&about, 2, style.width, text);
             }
         }
         Block::Field(label, value) => {
             let label = format!("  {label:label_width$}  ");
             labelled(
-                &look.paint(Tone::Dim, &label),
+                &style.paint(Tone::Dim, &label),
                 label.len(),
                 &visible(value),
-                look.width,
+                style.width,
                 text,
             );
         }
         Block::Next(command) => {
             let label = format!("  {:label_width$}  ", "next");
-            // A command is broken as a shell continues it, so that it can be copied whole.
-            let room = look.width.saturating_sub(label.len() + 2).max(12);
+            // Break the command as a shell continues it, so that it can be copied.
+            let room = style.width.saturating_sub(label.len() + 2).max(12);
             let command = visible(command);
             let command = wrap_words(with_their_flags(words(&command), room), room).join(" \\\n");
             let indent = format!("\n{:width$}", "", width = label.len());
             let command = command.replace('\n', &indent);
-            text.push_str(&format!("{}{command}\n", look.paint(Tone::Dim, &label)));
+            text.push_str(&format!("{}{command}\n", style.paint(Tone::Dim, &label)));
         }
         Block::Line(line) => {
             let words = line.trim_start_matches(' ');
-            wrapped(&visible(words), line.len() - words.len(), look.width, text);
+            wrapped(&visible(words), line.len() - words.len(), style.width, text);
         }
         Block::Labelled(tone, label, line) => {
-            let painted = look.paint(*tone, label);
+            let painted = style.paint(*tone, label);
             let indent = label.len() + 1;
             labelled(
                 &format!("{painted} "),
                 indent,
                 &visible(line),
-                look.width,
+                style.width,
                 text,
             );
         }
         Block::Json(raw) => text.push_str(&format!("{}\n", json::pretty(raw, 2))),
-        Block::Columns(cells) => render_columns(cells, look, text),
+        Block::Columns(cells) => render_columns(cells, style, text),
         Block::Table { headers, rows, .. } => {
             if !rows.is_empty() {
-                text.push_str(&table::lay_out(headers, rows, look));
+                text.push_str(&table::lay_out(headers, rows, style));
                 text.push('\n');
             }
         }
     }
 }
 
-/// Tab-separated, one line a block or row, nothing cut.
-fn render_for_pipe(block: &Block, look: &Look, text: &mut String) {
+/// Renders a block as tab-separated lines, uncut.
+fn render_for_pipe(block: &Block, style: &StreamStyle, text: &mut String) {
     match block {
         Block::Heading { tone, state, about } => {
             text.push_str(&format!(
                 "{}\t{}\n",
-                look.paint(*tone, &visible(state)),
+                style.paint(*tone, &visible(state)),
                 visible(about)
             ));
         }
@@ -209,12 +219,16 @@ fn render_for_pipe(block: &Block, look: &Look, text: &mut String) {
         Block::Columns(cells) => {
             let cells = cells
                 .iter()
-                .map(|(cell, _)| painted(cell, look, &visible(&cell.text)));
+                .map(|(cell, _)| painted(cell, style, &visible(&cell.text)));
             text.push_str(&format!("{}\n", cells.collect::<Vec<_>>().join("\t")));
         }
         Block::Line(line) => text.push_str(&format!("{}\n", visible(line))),
         Block::Labelled(tone, label, line) => {
-            text.push_str(&format!("{} {}\n", look.paint(*tone, label), visible(line)));
+            text.push_str(&format!(
+                "{} {}\n",
+                style.paint(*tone, label),
+                visible(line)
+            ));
         }
         Block::Table {
             rows,
@@ -227,7 +241,7 @@ fn render_for_pipe(block: &Block, look: &Look, text: &mut String) {
                     .enumerate()
                     .filter(|(column, _)| !terminal_only.contains(column));
                 let cells: Vec<String> = cells
-                    .map(|(_, cell)| painted(cell, look, &visible(&cell.text)))
+                    .map(|(_, cell)| painted(cell, style, &visible(&cell.text)))
                     .collect();
                 text.push_str(&cells.join("\t"));
                 text.push('\n');
@@ -236,8 +250,8 @@ fn render_for_pipe(block: &Block, look: &Look, text: &mut String) {
     }
 }
 
-/// One line; what does not fit goes on below the last cell, or at the margin where that has no room.
-fn render_columns(cells: &[(Cell, usize)], look: &Look, text: &mut String) {
+/// Renders one line. The last cell is wrapped within its column, or at the margin if it has no room there.
+fn render_columns(cells: &[(Cell, usize)], style: &StreamStyle, text: &mut String) {
     let Some(((last, _), before)) = cells.split_last() else {
         return;
     };
@@ -246,26 +260,26 @@ fn render_columns(cells: &[(Cell, usize)], look: &Look, text: &mut String) {
         let shown = cell.shown();
         let blanks = least.saturating_sub(shown.width()) + 1;
         width += shown.width() + blanks;
-        start.push_str(&painted(cell, look, &shown));
+        start.push_str(&painted(cell, style, &shown));
         start.extend(std::iter::repeat_n(' ', blanks));
     }
     let shown = last.shown();
-    if width + 12 <= look.width {
-        for (place, line) in wrap(&shown, look.width - width).iter().enumerate() {
+    if width + 12 <= style.width {
+        for (place, line) in wrap(&shown, style.width - width).iter().enumerate() {
             let blanks = " ".repeat(width);
             let start = if place == 0 { &start } else { &blanks };
-            text.push_str(&format!("{start}{}\n", painted(last, look, line)));
+            text.push_str(&format!("{start}{}\n", painted(last, style, line)));
         }
     } else {
         let words = before.iter().map(|(cell, _)| cell.shown());
         let words: Vec<_> = words.chain([shown]).filter(|it| !it.is_empty()).collect();
-        wrapped(&words.join(" "), 0, look.width, text);
+        wrapped(&words.join(" "), 0, style.width, text);
     }
 }
 
-fn painted(cell: &Cell, look: &Look, text: &str) -> String {
+fn painted(cell: &Cell, style: &StreamStyle, text: &str) -> String {
     match cell.tone {
-        Some(tone) => look.paint(tone, text),
+        Some(tone) => style.paint(tone, text),
         None => text.to_owned(),
     }
 }
@@ -284,71 +298,10 @@ fn wrapped(line: &str, indent: usize, width: usize, text: &mut String) {
     }
 }
 
-/// Breaks at blanks; a word that is longer than a line stays whole, so that ids and commands can be copied.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
-    wrap_words(text.split(' '), width)
-}
-
-/// A command in the words of a shell: a blank in quotes is no place to break it.
-fn words(command: &str) -> Vec<&str> {
-    let (mut words, mut start) = (Vec::new(), 0);
-    let (mut quoted, mut escaped) = (false, false);
-    for (at, c) in command.char_indices() {
-        match c {
-            ' ' if !quoted && !escaped => {
-                words.push(&command[start..at]);
-                start = at + 1;
-            }
-            '\'' if !escaped => quoted = !quoted,
-            _ => {}
-        }
-        escaped = c == '\\' && !quoted && !escaped;
-    }
-    words.push(&command[start..]);
-    words
-}
-
-/// A flag and its value as one word where a line has room for both, so that they are read together.
-fn with_their_flags(words: Vec<&str>, room: usize) -> Vec<String> {
-    let mut joined: Vec<String> = Vec::new();
-    for word in words {
-        match joined.last_mut() {
-            Some(flag)
-                if flag.starts_with('-')
-                    && !flag.contains(' ')
-                    && !word.starts_with('-')
-                    && flag.width() + 1 + word.width() <= room =>
-            {
-                flag.push(' ');
-                flag.push_str(word);
-            }
-            _ => joined.push(word.to_owned()),
-        }
-    }
-    joined
-}
-
-fn wrap_words(words: impl IntoIterator<Item = impl AsRef<str>>, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in words {
-        let word = word.as_ref();
-        let line = lines.last_mut().map_or(0, |line| line.width());
-        if line > 0 && line + 1 + word.width() > width {
-            lines.push(word.to_owned());
-        } else if let Some(last) = lines.last_mut() {
-            if !last.is_empty() {
-                last.push(' ');
-            }
-            last.push_str(word);
-        }
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::output::Wants;
+    use crate::terminal::output::ColorPrefs;
 
     fn page() -> Page {
         let mut page = Page::default();
@@ -368,50 +321,25 @@ mod tests {
 
     #[test]
     fn a_pipe_gets_tab_separated_lines_without_cuts_or_headers() {
-        let look = Look::decide(Wants::default(), false, 0);
+        let style = StreamStyle::decide(ColorPrefs::default(), false, 0);
         assert_eq!(
-            page().render(&look),
+            page().render(&style),
             "confirmed\tbk_1\nwhen\tTue 1 Dec 2026, 19:30 (+01:00)\nven_1\tCafé \\u{1b}[31m\nven_22\t寿司\nnext\tbookctl show bk_1\n"
         );
     }
 
     #[test]
-    fn a_command_is_broken_between_the_words_of_a_shell_alone() {
-        assert_eq!(
-            words(r"bookctl continue 'bk 1' -F 'it'\''s a'=VALUE"),
-            ["bookctl", "continue", "'bk 1'", "-F", r"'it'\''s a'=VALUE"]
-        );
-    }
-
-    #[test]
-    fn a_flag_and_its_value_stay_on_one_line_where_there_is_room() {
-        let command = words("bookctl slots ven_1 --at TIME --yes --party 2");
-        assert_eq!(
-            with_their_flags(command.clone(), 9),
-            [
-                "bookctl",
-                "slots",
-                "ven_1",
-                "--at TIME",
-                "--yes",
-                "--party 2"
-            ]
-        );
-        assert_eq!(with_their_flags(command.clone(), 8), command);
-    }
-
-    #[test]
     fn no_line_is_wider_than_the_terminal() {
         for columns in [24, 40, 80, 200] {
-            let look = Look::decide(
-                Wants {
+            let style = StreamStyle::decide(
+                ColorPrefs {
                     no_color: true,
-                    ..Wants::default()
+                    ..ColorPrefs::default()
                 },
                 true,
                 columns,
             );
-            for line in page().render(&look).lines() {
+            for line in page().render(&style).lines() {
                 assert!(line.width() <= columns, "{columns}: {line:?}");
             }
         }

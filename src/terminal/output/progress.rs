@@ -1,4 +1,4 @@
-//! Something to look at while waiting.
+//! Progress on stderr.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::visible::visible;
 
-/// A spinner with a text, on stderr; gone when it is dropped.
+/// A spinner with a text, or a progress bar. Cleared on drop.
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// The text of the longer one that this is a part of.
+    /// The text of the outer spinner, restored on drop.
     outer: Option<String>,
 }
 
@@ -32,7 +32,7 @@ impl Progress {
         Progress { bar, outer: None }
     }
 
-    /// A bar for so many steps.
+    /// A progress bar of `steps` steps.
     pub(super) fn of(steps: usize, live: bool, colour: bool) -> Self {
         if !live {
             return Progress::hidden();
@@ -51,7 +51,7 @@ impl Progress {
         Progress { bar, outer: None }
     }
 
-    /// A text within a longer one, which has its own again when this is dropped.
+    /// Changes the text of an outer spinner until this is dropped.
     pub(super) fn within(outer: &ProgressBar, text: &str) -> Self {
         let progress = Progress {
             bar: outer.clone(),
@@ -68,20 +68,20 @@ impl Progress {
         }
     }
 
-    /// One step more is done.
+    /// Advances the bar by one step.
     pub(crate) fn step(&self) {
         self.bar.inc(1);
     }
 
-    /// The bar itself, for whoever writes beside it.
+    /// The bar itself, so that other output can suspend it.
     pub(super) fn bar(&self) -> ProgressBar {
         self.bar.clone()
     }
 
-    /// Says something else.
+    /// Changes the text.
     pub(crate) fn say(&self, text: &str) {
         let text = visible(text);
-        // What the longer one says is still true.
+        // Keep the outer text as a prefix.
         self.bar.set_message(match &self.outer {
             Some(outer) if !outer.is_empty() => format!("{outer}; {text}"),
             _ => text.into_owned(),

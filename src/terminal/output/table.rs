@@ -1,28 +1,28 @@
-//! A table on a terminal: laid out to its width, nothing cut, and a list of records where it is too narrow.
+//! Tables on a terminal, laid out to its width without cutting. A narrow terminal gets a list of records instead.
 
 use comfy_table::{Attribute, Color, ColumnConstraint, Table, Width, presets};
 
 use unicode_width::UnicodeWidthStr;
 
-use super::look::{Look, Tone};
-use super::page::wrap;
+use super::style::{StreamStyle, Tone};
 use super::visible::visible;
+use super::wrap::wrap;
 
-/// Below this many columns a table is no overview any more.
+/// Below this width a list of records is easier to read than a table.
 const NARROWEST_TABLE: usize = 60;
-/// A word that is longer than this is broken where there is no room.
+/// Longer words are broken if there is no room.
 const LONGEST_WORD: usize = 20;
-/// A column of words is given no more than this at once.
+/// The widest that a column of words is at first.
 const WIDEST_OF_TWO_LINES: usize = 32;
-/// What a narrower terminal does without, in this order, so that a row takes two lines and not five; a pipe and the
-/// JSON have everything.
+/// Columns that a narrow terminal leaves out, in this order, so that a row takes two lines instead of five. A pipe
+/// and the JSON have all columns.
 const GIVE_WAY: [&str; 9] = [
     "tags", "seen", "asked", "group", "provider", "min", "address", "party", "exit",
 ];
 /// Blanks between two columns.
 const GAP: usize = 2;
 
-/// A cell: its text, how it is said in fewer words on a terminal, and what its colour says.
+/// A table cell: its text, an optional shorter text for terminals, and its colour.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     pub(super) text: String,
@@ -31,6 +31,7 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
+    /// A cell in colour.
     pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
         Cell {
             tone: Some(tone),
@@ -38,7 +39,7 @@ impl Cell {
         }
     }
 
-    /// The same, in fewer words where a person looks at a table; a pipe gets the text.
+    /// Sets a shorter text for terminals. A pipe gets the full text.
     pub(crate) fn in_short(self, short: Option<String>) -> Self {
         Cell { short, ..self }
     }
@@ -58,43 +59,43 @@ impl<T: Into<String>> From<T> for Cell {
     }
 }
 
-/// One column that has something to show.
+/// A column that is not empty.
 struct Column {
-    /// Its place among the columns.
+    /// Its index among all columns.
     index: usize,
     header: &'static str,
     cells: Vec<(String, Option<Tone>)>,
-    /// Its widest cell.
+    /// The width of its widest cell.
     width: usize,
-    /// The width at which nothing of it takes more than two lines; ids and single words are never broken.
+    /// The width at which no cell takes more than two lines. Ids and single words are never broken.
     two_lines: usize,
-    /// The width of its longest word, or of what is never broken.
+    /// The width of its longest word, or of the longest cell if cells are never broken.
     least: usize,
 }
 
-/// The text of a table on a terminal.
-pub(super) fn lay_out(headers: &[&'static str], rows: &[Vec<Cell>], look: &Look) -> String {
+/// Lays out a table for a terminal.
+pub(super) fn lay_out(headers: &[&'static str], rows: &[Vec<Cell>], style: &StreamStyle) -> String {
     let columns: Vec<Column> = headers
         .iter()
         .enumerate()
         .filter_map(|(index, header)| column(index, header, rows))
         .collect();
-    if look.width < NARROWEST_TABLE {
-        return records(&columns, rows.len(), look);
+    if style.width < NARROWEST_TABLE {
+        return records(&columns, rows.len(), style);
     }
-    let left_out = left_out(&columns, look.width);
+    let left_out = left_out(&columns, style.width);
     let (columns, others): (Vec<Column>, Vec<Column>) = columns
         .into_iter()
         .partition(|column| !left_out.contains(&column.header));
-    if together(&columns, |column| column.least) <= look.width {
-        return table(&columns, rows.len(), look);
+    if together(&columns, |column| column.least) <= style.width {
+        return table(&columns, rows.len(), style);
     }
     let mut columns: Vec<Column> = columns.into_iter().chain(others).collect();
     columns.sort_by_key(|column| column.index);
-    records(&columns, rows.len(), look)
+    records(&columns, rows.len(), style)
 }
 
-/// The headings of what the width is too narrow for, and no more of them than that.
+/// The headers of the columns to leave out so that the others fit into `width`; as few as possible.
 fn left_out(columns: &[Column], width: usize) -> Vec<&'static str> {
     let fits = |left_out: &[&str]| {
         let shown = columns
@@ -109,7 +110,7 @@ fn left_out(columns: &[Column], width: usize) -> Vec<&'static str> {
         }
         left_out.push(heading);
     }
-    // What went first need not have been what was in the way.
+    // A column that was left out early may fit after all.
     for heading in GIVE_WAY.iter().rev() {
         let without: Vec<_> = left_out
             .iter()
@@ -123,7 +124,7 @@ fn left_out(columns: &[Column], width: usize) -> Vec<&'static str> {
     left_out
 }
 
-/// The columns beside each other, each as wide as it is said to be.
+/// The total width of columns, gaps included.
 fn together<'a>(
     columns: impl IntoIterator<Item = &'a Column>,
     width: impl Fn(&Column) -> usize,
@@ -164,7 +165,7 @@ fn column(index: usize, header: &'static str, rows: &[Vec<Cell>]) -> Option<Colu
     })
 }
 
-/// How wide each column is: what it needs, and the narrowest first what is left of the room.
+/// The width of each column: first what it needs, then the remaining room goes to the narrowest columns.
 fn shares(columns: &[Column], room: usize) -> Vec<usize> {
     let in_two_lines = together(columns, |column| column.two_lines) <= room;
     let needed = |column: &Column| match in_two_lines {
@@ -183,10 +184,10 @@ fn shares(columns: &[Column], room: usize) -> Vec<usize> {
     widths
 }
 
-fn table(columns: &[Column], rows: usize, look: &Look) -> String {
+fn table(columns: &[Column], rows: usize, style: &StreamStyle) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).force_no_tty();
-    if look.colour {
+    if style.colour {
         table.enforce_styling();
     }
     table.set_header(
@@ -198,7 +199,7 @@ fn table(columns: &[Column], rows: usize, look: &Look) -> String {
         let cells = columns.iter().filter_map(|column| column.cells.get(row));
         table.add_row(cells.map(|(text, tone)| styled(text, *tone)));
     }
-    let shares = shares(columns, look.width);
+    let shares = shares(columns, style.width);
     for (index, (share, laid_out)) in shares.into_iter().zip(table.column_iter_mut()).enumerate() {
         let gap = if index + 1 < columns.len() { GAP } else { 0 };
         laid_out.set_padding((0, u16::try_from(gap).unwrap_or_default()));
@@ -208,7 +209,7 @@ fn table(columns: &[Column], rows: usize, look: &Look) -> String {
     table.trim_fmt()
 }
 
-/// Styled by the table's own hand: an escape sequence of ours would count as columns.
+/// A styled cell. comfy-table has to do the styling, because it would count our escape sequences as columns.
 fn styled(text: &str, tone: Option<Tone>) -> comfy_table::Cell {
     let cell = comfy_table::Cell::new(text);
     match tone {
@@ -221,9 +222,9 @@ fn styled(text: &str, tone: Option<Tone>) -> comfy_table::Cell {
     }
 }
 
-/// A row as a record: what names it in a line, the other cells below, each with its heading.
-fn records(columns: &[Column], rows: usize, look: &Look) -> String {
-    // `@1` and the id behind it name a row; without row numbers the first cell does.
+/// Rows as records: the id on one line, the other cells below it with their headers.
+fn records(columns: &[Column], rows: usize, style: &StreamStyle) -> String {
+    // `@1` and the id name a row. Without row numbers, the first cell does.
     let naming = 1 + usize::from(columns.first().is_some_and(|first| first.header.is_empty()));
     let (naming, others) = columns.split_at(naming.min(columns.len()));
     let label = others
@@ -235,7 +236,7 @@ fn records(columns: &[Column], rows: usize, look: &Look) -> String {
     for row in 0..rows {
         let names = naming.iter().filter_map(|column| column.cells.get(row));
         let names: Vec<&str> = names.map(|(text, _)| text.as_str()).collect();
-        lines.push(look.paint(Tone::Strong, &names.join("  ")));
+        lines.push(style.paint(Tone::Strong, &names.join("  ")));
         for column in others {
             let Some((text, tone)) = column.cells.get(row) else {
                 continue;
@@ -244,11 +245,11 @@ fn records(columns: &[Column], rows: usize, look: &Look) -> String {
                 continue;
             }
             let heading = format!("  {:label$}  ", column.header);
-            let room = look.width.saturating_sub(heading.len()).max(12);
+            let room = style.width.saturating_sub(heading.len()).max(12);
             for (part, text) in wrap(text, room).into_iter().enumerate() {
-                let text = tone.map_or(text.clone(), |tone| look.paint(tone, &text));
+                let text = tone.map_or(text.clone(), |tone| style.paint(tone, &text));
                 lines.push(match part {
-                    0 => format!("{}{text}", look.paint(Tone::Dim, &heading)),
+                    0 => format!("{}{text}", style.paint(Tone::Dim, &heading)),
                     _ => format!("{:indent$}{text}", "", indent = heading.len()),
                 });
             }
@@ -260,8 +261,8 @@ fn records(columns: &[Column], rows: usize, look: &Look) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::output::Wants;
-    use crate::terminal::output::look::ColorChoice;
+    use crate::terminal::output::ColorPrefs;
+    use crate::terminal::output::style::ColorChoice;
 
     fn rows() -> Vec<Vec<Cell>> {
         let row = |number: &str, id: &str, name: &str| {
@@ -292,8 +293,8 @@ mod tests {
         ];
         let rows = vec![row.iter().map(|cell| Cell::from(*cell)).collect::<Vec<_>>()];
         let at = |columns| {
-            let look = Look::decide(Wants::default(), true, columns);
-            lay_out(&headers, &rows, &look)
+            let style = StreamStyle::decide(ColorPrefs::default(), true, columns);
+            lay_out(&headers, &rows, &style)
         };
         assert_eq!(at(120).lines().count(), 2, "{}", at(120));
         for (columns, provider) in [(60, false), (64, true), (80, true)] {
@@ -306,20 +307,20 @@ mod tests {
 
     #[test]
     fn colour_changes_no_column_and_an_empty_column_takes_none() {
-        let wants = |color| Wants {
+        let prefs = |color| ColorPrefs {
             color,
-            ..Wants::default()
+            ..ColorPrefs::default()
         };
         for columns in [30, 40, 60, 80, 200] {
             let plain = lay_out(
                 &HEADERS,
                 &rows(),
-                &Look::decide(wants(ColorChoice::Never), true, columns),
+                &StreamStyle::decide(prefs(ColorChoice::Never), true, columns),
             );
             let coloured = lay_out(
                 &HEADERS,
                 &rows(),
-                &Look::decide(wants(ColorChoice::Always), true, columns),
+                &StreamStyle::decide(prefs(ColorChoice::Always), true, columns),
             );
             let bare = console::strip_ansi_codes(&coloured);
             let trimmed: Vec<&str> = bare.lines().map(str::trim_end).collect();

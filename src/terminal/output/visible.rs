@@ -1,23 +1,21 @@
-//! Text that came from outside, made fit for a terminal: a venue's name must not be able to move
-//! the cursor, to turn the line around or to hide what it says.
+//! Making untrusted text safe for a terminal: a venue's name must not move the cursor, reverse the line or hide text.
 
 use std::borrow::Cow;
 
 use unicode_width::UnicodeWidthChar;
 
-/// `text` on one line, each character that acts on a terminal or is not seen on it spelled as its
-/// code point: `\u{1b}`. It is for the eye and not to be read back: a `\u{1b}` that was spelled
-/// out before looks the same.
+/// `text` on one line, with control characters and invisible characters written as their code points (`\u{1b}`). The
+/// result is for reading only: a literal `\u{1b}` in the text looks the same.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     spelled(text, |_| false)
 }
 
-/// As [`visible`], for text of several lines: line feeds stay.
+/// Like [`visible`], but keeps line feeds.
 pub(crate) fn visible_lines(text: &str) -> Cow<'_, str> {
     spelled(text, |c| c == '\n')
 }
 
-/// As [`visible_lines`], for rows of cells: tabs stay too.
+/// Like [`visible_lines`], but keeps tabs too.
 pub(super) fn visible_rows(text: &str) -> Cow<'_, str> {
     spelled(text, |c| c == '\n' || c == '\t')
 }
@@ -46,23 +44,22 @@ fn spelled(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
     }
 }
 
-/// Reads a text character by character, and tells which of them a person does not see.
+/// Reads a text character by character and decides which characters are invisible.
 ///
-/// Three characters that are not seen belong to ordinary names where they stand alone between what is seen: U+200C and
-/// U+200D shape Persian and Indic words and join emoji, and U+FE0F makes an emoji colourful. They stay there. So each
-/// of them needs a seen character of its own, and can carry no text that is longer than the one which is seen. Every
-/// other place of theirs is spelled out, as are all other variation selectors: they choose among shapes that terminals
-/// do not have.
+/// Three invisible characters belong to ordinary names and stay where each follows a visible character: U+200C and
+/// U+200D shape Persian and Indic words and join emoji, and U+FE0F selects the coloured form of an emoji. Since each
+/// of them needs a visible character of its own, they cannot carry a hidden text. In every other position they are
+/// escaped, as are all other variation selectors, because terminals do not have the shapes that those select.
 #[derive(Default)]
 pub(super) struct Eye {
-    /// The seen character right before, if nothing that was missed stands between.
+    /// The preceding character, if it was visible.
     seen: Option<char>,
-    /// Whether U+FE0F followed it.
+    /// Whether U+FE0F has followed it.
     is_selected: bool,
 }
 
 impl Eye {
-    /// Whether a person misses `c`, which comes next and has `next` after it.
+    /// Whether `c` is invisible here. `next` is the character after it.
     pub(super) fn misses(&mut self, c: char, next: Option<char>) -> bool {
         match c {
             EMOJI_SELECTOR if self.takes_selector(next) => {
@@ -89,7 +86,7 @@ impl Eye {
 
     fn takes_selector(&self, next: Option<char>) -> bool {
         let is_base = |seen| match seen {
-            // A digit's only coloured form is the keycap.
+            // A digit has a coloured form only as a keycap.
             '0'..='9' | '#' | '*' => next == Some(KEYCAP),
             _ => is_emoji(seen),
         };
@@ -108,12 +105,12 @@ const KEYCAP: char = '\u{20e3}';
 
 /// Whether `c` is a letter, a mark of one, or an emoji.
 fn is_joinable(c: char) -> bool {
-    // What is not hidden and takes no room is a mark that stands on a letter, such as a virama.
+    // A character that is not hidden and has no width is a mark on a letter, such as a virama.
     !is_hidden(c) && (c.is_alphabetic() || is_emoji(c) || c.width() == Some(0))
 }
 
-/// Whether `c` is of the blocks that hold every emoji with a plain form and a coloured one (emoji-variation-sequences.txt
-/// of Unicode), digits aside.
+/// Whether `c` is in a block of the emoji that have a plain and a coloured form (Unicode's
+/// emoji-variation-sequences.txt), digits excluded.
 fn is_emoji(c: char) -> bool {
     matches!(
         c,
@@ -124,7 +121,7 @@ fn is_emoji(c: char) -> bool {
     )
 }
 
-/// Whether a terminal acts on `c`, or shows nothing for it.
+/// Whether a terminal acts on `c` or shows nothing for it.
 pub(super) fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -137,7 +134,7 @@ pub(super) fn is_hidden(c: char) -> bool {
             // order mark, the soft hyphen.
             | '\u{ad}' | '\u{34f}' | '\u{180e}' | '\u{200b}'..='\u{200d}'
             | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
-            // Variation selectors, of which 256 can carry any bytes, and those of Mongolian.
+            // Variation selectors (256 of them can encode any bytes), and those of Mongolian.
             | '\u{fe00}'..='\u{fe0f}' | '\u{180b}'..='\u{180d}' | '\u{180f}'
             // Letters and signs that are blank: Hangul fillers, Khmer inherent vowels, a Khitan filler, the braille
             // pattern without a dot, blanks of hieroglyphs, a note without a head.
@@ -146,8 +143,8 @@ pub(super) fn is_hidden(c: char) -> bool {
             // Interlinear annotation; format controls of hieroglyphs, of shorthand and of music.
             | '\u{fff0}'..='\u{fffb}' | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}'
             | '\u{1d173}'..='\u{1d17a}'
-            // Tags, which can carry a whole hidden text, the other variation selectors, and what Unicode keeps for more
-            // of their kind.
+            // Tags, which can carry a hidden text; the other variation selectors; and code points that Unicode
+            // reserves for similar characters.
             | '\u{e0000}'..='\u{e0fff}'
         )
 }

@@ -1,11 +1,11 @@
-//! Until when an answer is of use: a one-time code and a payment approval both expire.
+//! Deadlines for questions: a one-time code and a payment approval both expire.
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The moment a question stops making sense, on the clock that decides it.
+/// The time at which a question expires, on the clock that decides it.
 ///
-/// The service's clock may differ from this machine's, and a sandbox's can be moved while a question
-/// stands; so the clock is asked again each time instead of being added up.
+/// The service's clock may differ from this machine's, and a sandbox's clock can be moved while a question is open.
+/// The clock is therefore read again each time, instead of adding up elapsed time.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline<'a> {
     at: Timestamp,
@@ -13,26 +13,26 @@ pub(crate) struct Deadline<'a> {
 }
 
 impl<'a> Deadline<'a> {
-    /// `clock` gives the service's now.
+    /// `clock` returns the service's current time.
     pub(crate) fn new(at: Timestamp, clock: &'a dyn Fn() -> Timestamp) -> Self {
         Self { at, clock }
     }
 
-    /// What is left; `None` once it has passed.
+    /// The time left, or `None` once the deadline has passed.
     pub(super) fn left(&self) -> Option<SignedDuration> {
         let left = self.at.duration_since((self.clock)());
         left.is_positive().then_some(left)
     }
 }
 
-/// How an answer with a deadline ended.
+/// The outcome of a question with a deadline.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Until<T> {
     Answered(T),
     TimedOut,
 }
 
-/// `mm:ss` under an hour, `h:mm:ss` from there. Rounded up: `00:01` is shown until the very end.
+/// `mm:ss` below an hour, `h:mm:ss` above. Rounds up, so `00:01` is shown until the very end.
 pub(super) fn countdown(left: SignedDuration) -> String {
     let seconds = left.as_secs().max(0) + i64::from(left.subsec_nanos() > 0);
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);

@@ -1,4 +1,4 @@
-//! A text handed to the person's own editor.
+//! Editing a text in the user's own editor.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -11,8 +11,8 @@ use crate::platform::regular_file;
 /// A request may be 1 MB (spec, Errors: 413).
 const LONGEST_TEXT: u64 = 16 * 1024 * 1024;
 
-/// A folder of its own for the text, because editors leave backups beside what they edit. Only its
-/// owner can look into it (0700), and it goes with everything in it, also after a failure.
+/// A private folder (0700) for the text, because editors leave backups next to what they edit. It is removed with
+/// everything in it on drop, also after a failure.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -25,15 +25,15 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Nothing better can be done about a folder that will not go.
+        // A folder that cannot be removed is left behind.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Opens `initial` in `command` and waits for it; the file's name ends in `suffix`, by which editors
-/// know what they edit. `None` when the text came back empty or unchanged.
+/// Opens `initial` in the editor `command` and waits for it to exit. The file's name ends in `suffix`, which tells
+/// the editor the type. Returns `None` if the text comes back empty or unchanged.
 ///
-/// `command` is a piece of shell, as in `EDITOR="code --wait"`; git reads it the same way.
+/// `command` is run by a shell, as git does it, so that `EDITOR="code --wait"` works.
 pub(super) fn edit(command: &str, initial: &str, suffix: &str) -> io::Result<Option<String>> {
     let folder = Folder::create()?;
     let path = folder.0.join(format!("edit{suffix}"));
@@ -45,7 +45,7 @@ pub(super) fn edit(command: &str, initial: &str, suffix: &str) -> io::Result<Opt
         .write_all(initial.as_bytes())?;
     run(command, &path)?;
     let edited = String::from_utf8(regular_file::read(&path, LONGEST_TEXT)?)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the text is no UTF-8"))?;
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the text is not UTF-8"))?;
     let changed = edited.trim() != initial.trim() && !edited.trim().is_empty();
     Ok(changed.then_some(edited))
 }
@@ -98,7 +98,7 @@ mod tests {
     fn a_pipe_that_the_editor_left_is_not_waited_for() {
         let command = "f() { rm \"$1\" && mkfifo \"$1\"; }; f";
         let error = edit(command, "{}", ".json").unwrap_err();
-        assert!(error.to_string().contains("no regular file"), "{error}");
+        assert!(error.to_string().contains("not a regular file"), "{error}");
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! What a live question shows at one moment, and the bytes that put it there over what was shown before.
+//! What a live question shows, and the escape sequences that draw it over the previous frame.
 
 use std::io::{self, Write};
 
-use super::look::columns_of;
+use super::theme::columns_of;
 
 /// The terminal's size in cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,14 +12,14 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// The columns that may be written: the last one stays free, because a terminal that has filled
-    /// it disagrees with others about where the cursor is.
+    /// The columns that may be written. The last one stays free, because terminals disagree about where the cursor is
+    /// after it has been filled.
     pub(super) fn usable(self) -> usize {
         self.columns.saturating_sub(1).max(1)
     }
 }
 
-/// Lines, none wider than the terminal, and where the cursor stands in them.
+/// Lines, none wider than the terminal, and the position of the cursor in them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) lines: Vec<String>,
@@ -27,8 +27,8 @@ pub(super) struct Frame {
     pub(super) cursor: Option<(usize, usize)>,
 }
 
-/// Goes to the first row of `old` as it stands on a terminal that is now `columns` wide. A terminal
-/// that became narrower has broken the old lines into several rows.
+/// Moves to the first row of `old` on a terminal that is now `columns` wide. A terminal that became narrower has
+/// wrapped the old lines into several rows.
 fn to_top(old: &Frame, columns: usize) -> String {
     let columns = columns.max(1);
     let rows_of = |line: &String| columns_of(line).div_ceil(columns).max(1);
@@ -49,9 +49,9 @@ fn to_top(old: &Frame, columns: usize) -> String {
     }
 }
 
-/// The bytes that replace `old` by `new`.
+/// The bytes that replace `old` with `new`.
 fn repaint(old: Option<&Frame>, new: &Frame, columns: usize) -> String {
-    // The cursor is hidden while it travels.
+    // Hide the cursor while it moves.
     let mut out = "\x1b[?25l".to_owned();
     if let Some(old) = old {
         out += &to_top(old, columns);
@@ -76,8 +76,8 @@ fn repaint(old: Option<&Frame>, new: &Frame, columns: usize) -> String {
     out
 }
 
-/// The part of the terminal that a live question owns. Whatever ends it, the first line stays to be
-/// read, the rest is cleared, the cursor is visible on a fresh line, colours and paste marks are off.
+/// The part of the terminal that a live question owns. On drop the first line stays, the rest is cleared, the cursor
+/// is shown on a fresh line, and colours and bracketed paste are turned off.
 #[derive(Default)]
 pub(super) struct Screen {
     shown: Option<(Frame, Size)>,
@@ -106,7 +106,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Leaves `line` in the place of the question.
+    /// Replaces the question with `line`.
     pub(super) fn finish(mut self, line: String, size: Size) -> io::Result<()> {
         self.show(
             Frame {
@@ -122,7 +122,7 @@ impl Drop for Screen {
     fn drop(&mut self) {
         if let Some((frame, size)) = self.shown.take() {
             let top = to_top(&frame, size.columns);
-            // A terminal that is gone needs no tidying.
+            // Ignore errors: the terminal may be gone.
             let _ = write(&format!("{top}\r\n\x1b[0m\x1b[J\x1b[?25h\x1b[?2004l"));
         }
     }

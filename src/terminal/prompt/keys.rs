@@ -1,11 +1,11 @@
-//! Bytes of a terminal in raw mode, read as keys.
+//! Decoding the bytes of a terminal in raw mode into keys.
 
-/// A key as the widgets understand it. What none of them uses is no key at all.
+/// A key that some question uses. All other keys are dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
     Char(char),
     Enter,
-    /// A line break inside a paste: it was not pressed, so it submits nothing.
+    /// A line break inside a paste. It does not submit.
     PastedBreak,
     Backspace,
     Delete,
@@ -28,8 +28,7 @@ pub(super) enum Key {
     Escape,
 }
 
-/// Puts keys together from bytes, one at a time, so that no byte is taken from the terminal that the
-/// next question would miss.
+/// Assembles keys from single bytes, so that no byte meant for the next question is consumed.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     /// An unfinished escape sequence or UTF-8 character.
@@ -39,23 +38,24 @@ pub(super) struct Decoder {
 }
 
 const ESC: u8 = 0x1b;
-/// No sequence that a keyboard sends is longer; a terminal that talks nonsense is cut off here.
+/// Longer than any sequence that a keyboard sends. Bounds what a broken terminal can send.
 const LONGEST: usize = 16;
 
 impl Decoder {
-    /// An escape was read, and only time can tell whether it was the key or begins a sequence.
+    /// Whether an escape byte is held. Only time can tell whether it is the Escape key or the start of a sequence.
     pub(super) fn undecided(&self) -> bool {
         self.held.first() == Some(&ESC)
     }
 
-    /// Nothing followed in time: a lone escape was the key, the start of a sequence was noise.
+    /// Called when nothing followed in time. A lone escape byte was the key; the start of a longer sequence is
+    /// dropped.
     pub(super) fn settle(&mut self) -> Option<Key> {
         let lone = self.held == [ESC];
         self.held.clear();
         (lone && !self.pasting).then_some(Key::Escape)
     }
 
-    /// Takes the next byte; a key when that completes one.
+    /// Takes the next byte. Returns a key if the byte completes one.
     pub(super) fn push(&mut self, byte: u8) -> Option<Key> {
         if self.held.is_empty() {
             return match byte {
@@ -67,7 +67,7 @@ impl Decoder {
             };
         }
         if !self.undecided() && !(0x80..=0xbf).contains(&byte) {
-            // A broken character ends where something else begins.
+            // A broken character ends where the next one begins.
             self.held.clear();
             return self.push(byte);
         }
@@ -146,14 +146,14 @@ impl Decoder {
             b"[5~" => Key::PageUp,
             b"[6~" => Key::PageDown,
             b"\x7f" => Key::EraseWord,
-            // Whatever is held beside an arrow stands between the bracket and its letter.
+            // Modifiers of an arrow key come between the bracket and its letter.
             [b'[', .., b'A'] | b"OA" => Key::Up,
             [b'[', .., b'B'] | b"OB" => Key::Down,
             [b'[', .., b'C'] | b"OC" => Key::Right,
             [b'[', .., b'D'] | b"OD" => Key::Left,
             [b'[', .., b'H'] | b"OH" => Key::Home,
             [b'[', .., b'F'] | b"OF" => Key::End,
-            // Two escapes in a row: somebody wants out.
+            // Escape pressed twice.
             [ESC] => Key::Escape,
             _ => return None,
         };

@@ -1,31 +1,31 @@
-//! Rows to choose from, live: arrow keys, and where asked for, typing that narrows them.
+//! A live menu: arrow keys choose a row, and typing filters the rows.
 //!
-//! Not dialoguer's selects: they count an item's bytes as columns and so clear what stands above
-//! rows with accents or wide characters, answer with the first of equal rows, and hold up everything
-//! else in the process while they wait.
+//! This is not dialoguer's select, which counts bytes as columns and so erases lines above rows with accents or wide
+//! characters, returns the first of equal rows, and blocks the rest of the process while it waits.
 
 use jiff::SignedDuration;
 
-use super::Question;
+use super::event_loop::{Step, Widget};
 use super::frame::{Frame, Size};
 use super::keys::Key;
-use super::line::Line;
-use super::live::{Step, Widget};
-use super::look::{Look, columns_of, fit};
+use super::line_editor::LineEditor;
+use super::question::Question;
+use super::theme::{Theme, columns_of, fit};
 
-/// More rows than this are no overview any longer.
+/// The most rows shown at once.
 const MOST_ROWS: usize = 12;
-/// The columns in front of each row, for the mark of the chosen one.
+/// The columns before each row, for the marker of the selected one.
 const MARK: usize = 2;
 
+/// A menu of rows.
 pub(super) struct Menu<'a> {
     question: &'a Question,
     header: Option<&'a str>,
     rows: &'a [String],
-    filter: Option<Line>,
-    /// The rows that the filter leaves, by their index, in their order.
+    filter: Option<LineEditor>,
+    /// The indices of the rows that match the filter, in their order.
     found: Vec<usize>,
-    /// The marked one of `found`.
+    /// The selected one of `found`.
     at: usize,
 }
 
@@ -42,18 +42,19 @@ impl<'a> Menu<'a> {
         }
     }
 
-    /// The same, narrowed by typing, under a line that names the columns.
+    /// Adds a filter, and a line that names the columns.
     pub(super) fn filtered(self, header: Option<&'a str>, default: usize) -> Self {
         let at = default.min(self.rows.len().saturating_sub(1));
         Self {
             header,
             at,
-            filter: Some(Line::default()),
+            filter: Some(LineEditor::default()),
             ..self
         }
     }
 
-    /// Keeps the rows that hold every word of the filter, case aside, and the mark on its row if that stays.
+    /// Keeps the rows that contain every word of the filter, ignoring case. The selection stays on its row if that
+    /// row still matches.
     fn narrow(&mut self) {
         let Some(filter) = &self.filter else { return };
         let filter = filter.text().to_lowercase();
@@ -111,9 +112,9 @@ impl Widget for Menu<'_> {
         Step::Stay
     }
 
-    fn draw(&self, left: Option<SignedDuration>, size: Size, look: &Look) -> Frame {
+    fn draw(&self, left: Option<SignedDuration>, size: Size, theme: &Theme) -> Frame {
         let columns = size.usable();
-        let heading = |room| look.heading(&self.question.text, left, room);
+        let heading = |room| theme.heading(&self.question.text, left, room);
         let (first, cursor) = match &self.filter {
             None => (heading(columns), None),
             Some(filter) => {
@@ -125,22 +126,22 @@ impl Widget for Menu<'_> {
         };
         let mut lines = vec![first];
         let indented =
-            |text: &str| look.hint(&format!("  {}", fit(text, columns.saturating_sub(MARK))));
+            |text: &str| theme.hint(&format!("  {}", fit(text, columns.saturating_sub(MARK))));
 
-        // Heading, footer, and one row for the shell's own line stay free.
+        // Keep the heading, the footer and one row for the shell's own line free.
         let mut room = size.rows.saturating_sub(3).max(1);
         if let Some(header) = self.header.filter(|_| room > 3) {
             lines.push(indented(header));
             room -= 1;
         }
         let visible = room.min(MOST_ROWS).min(self.found.len());
-        // The mark stays in the middle where it can, so that what comes next is seen both ways.
+        // Keep the selected row in the middle, so that rows on both sides are visible.
         let top = self
             .at
             .saturating_sub(visible / 2)
             .min(self.found.len() - visible);
         for (at, row) in self.found.iter().enumerate().skip(top).take(visible) {
-            lines.push(look.row(
+            lines.push(theme.row(
                 &fit(&self.rows[*row], columns.saturating_sub(MARK)),
                 at == self.at,
             ));
@@ -153,7 +154,7 @@ impl Widget for Menu<'_> {
 
     fn answered(&self, answer: &usize) -> (&str, String) {
         let row = self.rows.get(*answer).map_or("", String::as_str);
-        // Blanks that align columns mean nothing in a line alone.
+        // The blanks that align columns mean nothing in a single line.
         (
             &self.question.text,
             row.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -188,7 +189,7 @@ mod tests {
     }
 
     fn draw(menu: &Menu<'_>, rows: usize, columns: usize) -> Vec<String> {
-        menu.draw(None, Size { rows, columns }, &Look::new(false))
+        menu.draw(None, Size { rows, columns }, &Theme::new(false))
             .lines
     }
 
@@ -264,7 +265,7 @@ mod tests {
                 rows: 24,
                 columns: 80,
             },
-            &Look::new(false),
+            &Theme::new(false),
         );
         assert_eq!(
             frame.lines,

@@ -1,4 +1,4 @@
-//! The terminal itself: its modes, its size, what is typed on it.
+//! The terminal: its modes, its size, and reading what is typed.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -15,7 +15,7 @@ use tokio::io::unix::AsyncFd;
 use super::frame::Size;
 use super::keys::{Decoder, Key};
 
-/// The bytes of one key arrive together; a slow connection may part them by a little.
+/// The bytes of one key arrive together, but a slow connection may separate them a little.
 const REST_OF_A_KEY: Duration = Duration::from_millis(50);
 
 pub(super) fn size() -> Size {
@@ -26,15 +26,14 @@ pub(super) fn size() -> Size {
     }
 }
 
-/// The terminal in another mode, until this is dropped: also by an error, a panic, or a future that
-/// is not waited for any longer.
+/// A changed terminal mode. It is restored on drop, also after an error, a panic or a cancelled future.
 pub(super) struct Modes {
     saved: Termios,
 }
 
 impl Modes {
-    /// Each key at once, unseen, Ctrl-C and Ctrl-Z too; a read never waits (`min 0`), so that not a
-    /// byte more is taken than was asked for.
+    /// Raw mode: each key arrives at once and unechoed, Ctrl-C and Ctrl-Z included. Reads never block (`min 0`), so
+    /// that no more bytes are taken than requested.
     pub(super) fn raw() -> io::Result<Self> {
         Self::set(|modes| {
             modes.local_modes -=
@@ -45,7 +44,7 @@ impl Modes {
         })
     }
 
-    /// Lines as ever, but unseen.
+    /// Line mode without echo.
     pub(super) fn unseen() -> io::Result<Self> {
         Self::set(|modes| modes.local_modes -= LocalModes::ECHO)
     }
@@ -63,15 +62,15 @@ impl Modes {
 
 impl Drop for Modes {
     fn drop(&mut self) {
-        // A terminal that is gone has no modes to restore.
+        // Ignore errors: the terminal may be gone.
         let _ = tcsetattr(io::stdin(), OptionalActions::Drain, &self.saved);
     }
 }
 
-/// What is typed, waited for without a thread: a thread blocked in a read would swallow the first
-/// key of the next question when this one's time is up.
+/// Reads keys without a thread. A thread blocked in a read would swallow the first key of the next question after
+/// this one has timed out.
 pub(super) struct Typed {
-    /// A second descriptor of standard input, because std's own buffers what others should read.
+    /// A duplicate of standard input's descriptor, because `std` buffers input that others need to read.
     input: AsyncFd<File>,
     decoder: Decoder,
 }
@@ -90,8 +89,7 @@ impl Typed {
         })
     }
 
-    /// The next key of a terminal in raw mode; `None` when the terminal is gone.
-    /// Nothing is lost when this is dropped before it is ready.
+    /// The next key of a terminal in raw mode; `None` if the terminal is gone. Cancel safe.
     pub(super) async fn key(&mut self) -> io::Result<Option<Key>> {
         loop {
             let byte = if self.decoder.undecided() {
@@ -114,7 +112,7 @@ impl Typed {
         }
     }
 
-    /// A key that has been typed already.
+    /// A key that has already been typed, if any.
     pub(super) async fn waiting(&mut self) -> io::Result<Option<Key>> {
         match tokio::time::timeout(Duration::ZERO, self.key()).await {
             Ok(key) => key,
@@ -136,12 +134,12 @@ impl Typed {
     }
 }
 
-/// The next line of a terminal in its ordinary mode, without its end; `None` at the end of input.
+/// The next line of a terminal in line mode, without its line end; `None` at the end of input.
 pub(super) async fn line() -> io::Result<Option<String>> {
-    // Registered afresh for each line: only then is it known that a read will not block.
+    // Register for each line afresh: only then is a read known not to block.
     let typed = Typed::open()?;
     let _ready = typed.input.readable().await?;
-    // The terminal hands over one line at most, and no longer one than this.
+    // The terminal returns at most one line, and no line is longer than this.
     let mut line = [0; 4096];
     match read(typed.input.get_ref(), &mut line)? {
         Read::Bytes(length) => {
@@ -152,8 +150,8 @@ pub(super) async fn line() -> io::Result<Option<String>> {
     }
 }
 
-/// Drops what was typed of a line that nobody waits for any longer: it was meant for no other
-/// question, and not for the shell.
+/// Drops what was typed of a line that is no longer awaited. It is meant neither for the next question nor for the
+/// shell.
 pub(super) async fn discard() -> io::Result<()> {
     let _raw = Modes::raw()?;
     let mut typed = Typed::open()?;
@@ -163,13 +161,13 @@ pub(super) async fn discard() -> io::Result<()> {
 
 enum Read {
     Bytes(usize),
-    /// Nothing more for now in raw mode, the end of input in the ordinary one.
+    /// No more bytes for now in raw mode; the end of input in line mode.
     Nothing,
-    /// The terminal was hung up.
+    /// The terminal was closed.
     Gone,
 }
 
-/// EIO, which std has no kind for: what a terminal answers that is no longer ours.
+/// EIO, for which `std` has no kind: the terminal no longer belongs to this process.
 const HUNG_UP: Option<i32> = Some(5);
 
 fn read(mut input: &File, buffer: &mut [u8]) -> io::Result<Read> {
@@ -178,7 +176,7 @@ fn read(mut input: &File, buffer: &mut [u8]) -> io::Result<Read> {
             Ok(0) => Ok(Read::Nothing),
             Ok(length) => Ok(Read::Bytes(length)),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            // Another program may have left the terminal so that reads do not block.
+            // Another program may have made the terminal non-blocking.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Read::Nothing),
             Err(error) if error.raw_os_error() == HUNG_UP => Ok(Read::Gone),
             Err(error) => Err(error),

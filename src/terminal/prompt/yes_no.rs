@@ -1,13 +1,14 @@
-//! Yes or no, live, by one key.
+//! A live question that one key answers with yes or no.
 
 use jiff::SignedDuration;
 
-use super::Question;
+use super::event_loop::{Step, Widget};
 use super::frame::{Frame, Size};
 use super::keys::Key;
-use super::live::{Step, Widget};
-use super::look::{Look, columns_of, title};
+use super::question::Question;
+use super::theme::{Theme, columns_of, title};
 
+/// A yes-or-no question.
 pub(super) struct YesNo<'a> {
     question: &'a Question,
     default: bool,
@@ -32,16 +33,16 @@ impl Widget for YesNo<'_> {
         }
     }
 
-    fn draw(&self, left: Option<SignedDuration>, size: Size, look: &Look) -> Frame {
+    fn draw(&self, left: Option<SignedDuration>, size: Size, theme: &Theme) -> Frame {
         let columns = size.usable();
         let question = &self.question.text;
-        let whole = look.yes_no(&title(question, left, usize::MAX), self.default);
+        let whole = theme.yes_no(&title(question, left, usize::MAX), self.default);
         let lines = if columns_of(&whole) <= columns {
             vec![whole]
         } else {
             vec![
-                look.heading(question, left, columns),
-                look.yes_no("", self.default),
+                theme.heading(question, left, columns),
+                theme.yes_no("", self.default),
             ]
         };
         let cursor = lines.last().map(|line| (lines.len() - 1, columns_of(line)));
@@ -82,7 +83,7 @@ mod tests {
         );
         let ask = YesNo::new(&question, false);
         let draw = |columns| {
-            ask.draw(None, Size { rows: 24, columns }, &Look::new(false))
+            ask.draw(None, Size { rows: 24, columns }, &Theme::new(false))
                 .lines
         };
         assert_eq!(

@@ -1,4 +1,4 @@
-//! One booking: the state first, then why, both sides of it, and what can be done next as a command.
+//! A booking as a card: the state, the reason, the details, and the commands that can follow.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -8,8 +8,8 @@ use super::{next_step, tone_of};
 use crate::adapter::{Dialect, Pause};
 use crate::json::{Document, plain};
 use crate::model::booking::{Booking, Status};
-use crate::model::moment::{human, remaining};
 use crate::model::slot::{cancellation_terms, card_terms};
+use crate::model::time_text::{human, remaining};
 use crate::outcome::code::{self, Retry};
 use crate::terminal::output::{Page, View};
 
@@ -17,11 +17,11 @@ use crate::terminal::output::{Page, View};
 pub(crate) struct BookingView<'a> {
     pub(crate) booking: &'a Booking,
     pub(crate) dialect: &'a Dialect,
-    /// The service's now, for what is left until a deadline.
+    /// The service's current time, for the time left until a deadline.
     pub(crate) now: Timestamp,
 }
 
-/// The fields of a booking that have a place on the card; what else it has stands at the end.
+/// The fields that have a place of their own on the card. All others follow at its end.
 const SHOWN: &[&str] = &[
     "id",
     "object",
@@ -77,13 +77,13 @@ impl View for BookingView<'_> {
 }
 
 impl BookingView<'_> {
-    /// What the state means, why it is so, whether trying again is safe, since when and until when.
+    /// What the state means, the reason, whether retrying is safe, and the times.
     fn state(&self, page: &mut Page) {
         let booking = self.booking;
         let status = booking.status();
         let code = booking.error_code();
         let known = code.and_then(code::entry);
-        // What its own code says is closer than what every failure means.
+        // The error code says more than the general meaning of a failure.
         if known.is_none() || status != Status::Failed {
             page.field_if(
                 "means",
@@ -140,7 +140,7 @@ impl BookingView<'_> {
         }
     }
 
-    /// What the card has no place of its own for: none of it is hidden.
+    /// The fields without a place of their own. Nothing is hidden.
     fn others(&self, page: &mut Page) {
         let booking = self.booking.value();
         let mut fields = SHOWN.to_vec();
@@ -174,18 +174,18 @@ impl BookingView<'_> {
         }
     }
 
-    /// A field as it stands there.
+    /// A field as text.
     fn said(&self, field: &str) -> Option<String> {
         shown(self.booking.value().get(field)?)
     }
 
-    /// What is waited for, where anything is.
+    /// What the booking is waiting for, if anything.
     fn pause(&self) -> Option<&Value> {
         let waits = self.booking.status() == Status::RequiresAction;
         self.booking.next_action().filter(|_| waits)
     }
 
-    /// A time of the record, and how long ago that is.
+    /// A time of the booking, and how long ago it was.
     fn time(&self, text: &str) -> String {
         text.parse()
             .map_or_else(|_| human(text), |at| self.past(at))
@@ -201,12 +201,12 @@ impl BookingView<'_> {
     }
 }
 
-/// A value where there is one.
+/// Adds a field if it has a value.
 fn shown(value: &Value) -> Option<String> {
     Some(plain(value)).filter(|text| !text.is_empty())
 }
 
-/// What the last modification changed, a line a field.
+/// What the last modification changed, one line per field.
 fn last_changes(booking: &Value) -> Vec<String> {
     let modification = booking.get("last_modification");
     let changes = modification.and_then(|it| it.get("changes")?.as_object());
@@ -225,7 +225,7 @@ fn last_changes(booking: &Value) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::output::{Look, Wants};
+    use crate::terminal::output::{ColorPrefs, StreamStyle};
     use serde_json::json;
 
     fn card(value: Value) -> String {
@@ -237,7 +237,7 @@ mod tests {
             now,
         };
         view.page()
-            .render(&Look::decide(Wants::default(), false, 0))
+            .render(&StreamStyle::decide(ColorPrefs::default(), false, 0))
     }
 
     #[test]

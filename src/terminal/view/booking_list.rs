@@ -1,13 +1,14 @@
-//! Several bookings: a table, or a JSON array of the service's own documents.
+//! A list of bookings: a table, or a JSON array of the service's documents.
 
 use serde_json::Value;
 
 use super::tone_of;
 use crate::json::{Document, plain};
 use crate::model::booking::Booking;
-use crate::model::moment::{human, local};
+use crate::model::time_text::{human, local};
 use crate::terminal::output::{Page, TableCell, View};
 
+/// A list of bookings.
 pub(crate) struct BookingList<'a> {
     pub(crate) bookings: &'a [Booking],
 }

@@ -1,8 +1,8 @@
-//! What commands end with: the service's documents, and how a person reads them.
+//! Views of the service's documents that several commands emit.
 
 mod booking;
 mod booking_list;
-mod made_here;
+mod local_bookings;
 mod next_step;
 mod pause;
 mod request;
@@ -11,7 +11,7 @@ mod venue_list;
 
 pub(crate) use booking::BookingView;
 pub(crate) use booking_list::BookingList;
-pub(crate) use made_here::{Listed, MadeHere};
+pub(crate) use local_bookings::{Listed, LocalBookings};
 pub(crate) use pause::{asked_fields, pause};
 pub(crate) use request::RequestView;
 pub(crate) use slot_list::{SlotList, slot_line};
@@ -20,7 +20,7 @@ pub(crate) use venue_list::VenueList;
 use crate::model::booking::Status;
 use crate::terminal::output::Tone;
 
-/// The colour of a status; the word itself says it too.
+/// The colour of a status.
 pub(crate) fn tone_of(status: &Status) -> Tone {
     match status {
         Status::Confirmed => Tone::Good,

@@ -1,4 +1,4 @@
-//! What can be done next with a booking, as commands to copy: it depends on its status, and on its provider.
+//! The commands that can follow a booking, depending on its status and its provider.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -9,8 +9,8 @@ use crate::model::booking::{Booking, Status};
 use crate::model::shell;
 use crate::outcome::code::Retry;
 
-/// What cannot be done from here: only one provider takes changes and cancels at the venue (spec, What the service
-/// does).
+/// A note on what bookctl cannot do: only one provider supports changes and cancels at the venue (spec, What the
+/// service does).
 pub(super) fn limits(booking: &Booking, dialect: &Dialect) -> Option<String> {
     let provider = booking.str("provider")?;
     let elsewhere = booking.status() == Status::Confirmed && provider != dialect.provider_a;
@@ -21,7 +21,7 @@ pub(super) fn limits(booking: &Booking, dialect: &Dialect) -> Option<String> {
     })
 }
 
-/// The commands.
+/// The commands that can follow.
 pub(super) fn commands(booking: &Booking, dialect: &Dialect, now: Timestamp) -> Vec<String> {
     let id = shell::word(booking.id());
     match booking.status() {
@@ -38,7 +38,7 @@ pub(super) fn commands(booking: &Booking, dialect: &Dialect, now: Timestamp) -> 
     }
 }
 
-/// The commands that answer a pause.
+/// The commands that answer the booking's `next_action`.
 fn answers(id: &str, action: Option<&Value>, dialect: &Dialect) -> Vec<String> {
     match dialect.pause(action) {
         Pause::Otp => vec![format!("bookctl continue {id} --otp CODE")],
@@ -60,7 +60,7 @@ fn answers(id: &str, action: Option<&Value>, dialect: &Dialect) -> Vec<String> {
     }
 }
 
-/// Where booking anew does no harm, the slots around the time that the guest wanted.
+/// A search for other slots around the requested time, if booking again is safe.
 fn look_for_another(booking: &Booking, now: Timestamp) -> Option<String> {
     let (venue, wanted) = (booking.str("venue_id")?, booking.str("datetime")?);
     let to_come = wanted.parse::<Timestamp>().is_ok_and(|at| at > now);

@@ -1,15 +1,15 @@
-//! What a booking waits for: what is asked, where it was sent, and how long is left.
+//! What a booking waits for: the question, where it was sent, and the time left.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::json::plain;
 use crate::model::booking::Booking;
-use crate::model::moment::{human, remaining};
 use crate::model::money::money;
+use crate::model::time_text::{human, remaining};
 use crate::terminal::output::Page;
 
-/// The fields of `next_action` that have a place on the card, beside the dialect's own.
+/// The fields of `next_action` that have a place on the card, in addition to the dialect's own.
 pub(super) const SHOWN: &[&str] = &[
     "message",
     "channel",
@@ -21,7 +21,7 @@ pub(super) const SHOWN: &[&str] = &[
     "fields",
 ];
 
-/// The fields that a pause lists.
+/// The names in `next_action.fields`.
 pub(crate) fn asked_fields(action: Option<&Value>) -> Vec<String> {
     let fields = action
         .and_then(|action| action.get("fields"))
@@ -37,7 +37,7 @@ pub(crate) fn asked_fields(action: Option<&Value>) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// What is asked, where it was sent, and how long is left.
+/// Adds the question, where it was sent, and the time left.
 pub(crate) fn pause(page: &mut Page, booking: &Booking, now: Timestamp) {
     if let Some(action) = booking.next_action() {
         let text = |field: &str| action.get(field).and_then(Value::as_str);
@@ -72,7 +72,7 @@ pub(crate) fn pause(page: &mut Page, booking: &Booking, now: Timestamp) {
     }
 }
 
-/// The parts of an object in one line: `approval_id psp_1 · amount 4600`.
+/// The members of an object on one line: `approval_id psp_1 · amount 4600`.
 fn parts(object: &Value) -> String {
     match object.as_object() {
         Some(object) => {

@@ -1,4 +1,4 @@
-//! The request that `--dry-run` shows and does not send.
+//! The request that `--dry-run` shows instead of sending.
 
 use serde_json::{Map, Value, json};
 
@@ -7,6 +7,7 @@ use crate::client::{Call, redacted, shown_headers};
 use crate::json::Document;
 use crate::terminal::output::{Page, View};
 
+/// A request that is not sent.
 pub(crate) struct RequestView {
     method: String,
     path: String,
@@ -15,7 +16,7 @@ pub(crate) struct RequestView {
 }
 
 impl RequestView {
-    /// A request with these headers.
+    /// A request with exactly these headers.
     pub(crate) fn new(call: Call, headers: Vec<(String, String)>) -> Self {
         RequestView {
             method: call.method.as_str().to_owned(),
@@ -25,7 +26,7 @@ impl RequestView {
         }
     }
 
-    /// A call of the service as it would be sent, its secrets masked.
+    /// A call to the service as it would be sent, with its secrets masked.
     pub(crate) fn masked(mut call: Call, dialect: &Dialect, has_key: bool) -> Self {
         let headers = shown_headers(dialect, has_key, &call);
         call.body = call.body.map(|body| redacted(&body, dialect));

@@ -1,14 +1,15 @@
-//! The slots of a venue, with their card and cancellation terms; row numbers are remembered as `@1`, `@2`, ….
+//! The slots of a venue, with their card and cancellation terms. Their row numbers are saved as `@1`, `@2`, ….
 
 use jiff::civil::DateTime;
 use serde_json::Value;
 
 use crate::json::Document;
-use crate::model::moment::human;
 use crate::model::money::money;
 use crate::model::slot::Slot;
+use crate::model::time_text::human;
 use crate::terminal::output::{Page, TableCell, View};
 
+/// A list of slots.
 pub(crate) struct SlotList<'a> {
     pub(crate) document: &'a Document,
     pub(crate) slots: &'a [Slot],
@@ -64,7 +65,7 @@ fn duration(slot: &Slot) -> String {
         .unwrap_or_default()
 }
 
-/// A slot in one line, as it stands in a menu: the time first, then its terms in few words.
+/// A slot on one line of a menu: the time, then its terms in short.
 pub(crate) fn slot_line(slot: &Slot) -> String {
     let time = slot.local().map_or_else(
         || slot.datetime().to_owned(),

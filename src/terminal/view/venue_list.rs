@@ -1,4 +1,4 @@
-//! The venues of a search; their row numbers are remembered as `@1`, `@2`, ….
+//! The venues of a search. Their row numbers are saved as `@1`, `@2`, ….
 
 use serde_json::Value;
 
@@ -6,6 +6,7 @@ use crate::json::{Document, plain};
 use crate::model::venue::Venue;
 use crate::terminal::output::{Page, TableCell, View};
 
+/// A list of venues.
 pub(crate) struct VenueList<'a> {
     pub(crate) document: &'a Document,
     pub(crate) venues: &'a [Venue],

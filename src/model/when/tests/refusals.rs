@@ -34,7 +34,7 @@ fn whatever_is_unclear_or_impossible_is_refused_with_its_reason_and_an_example_t
         now                                    => now has passed
         24:00                                  => the beginning of the next day
         2026-12-01 25:00                       => hours 0 to 23
-        119:30                                 => `119` is no hour
+        119:30                                 => `119` is not an hour
         19:60                                  => minutes are 00 to 59
         7:5                                    => minutes are 00 to 59
         2026-12-31T23:59:60Z                   => seconds are 00 to 59
@@ -45,7 +45,7 @@ fn whatever_is_unclear_or_impossible_is_refused_with_its_reason_and_an_example_t
         2026-13-01 19:30                       => no month 13
         2026-00-01 19:30                       => no month 0
         0 dec 19:30                            => no day 0
-        123 dec 19:30                          => `123` is no day
+        123 dec 19:30                          => `123` is not a day
         dec 19:30                              => the month lacks its day
         dec 8pm                                => the month lacks its day
         0000-01-01 19:30                       => a year is 0001 to 9999
@@ -65,15 +65,15 @@ fn whatever_is_unclear_or_impossible_is_refused_with_its_reason_and_an_example_t
         2026-12-01 19:30[local]                => no time zone of that name
         2026-12-01 19:30[Europe/Paris          => bracket is not closed
         2026-12-01 19:30 Europe/Paris          => a zone stands in brackets
-        2026-12-01 19:30 CET                   => `cet` says nothing there
+        2026-12-01 19:30 CET                   => `cet` is not understood there
         in 2 hours 19:30                       => nothing follows them
         in 1 day 3 hours                       => counted on the calendar
         in 30 minutes 1 hour                   => the longest first
         in a month 19:30                       => `in` is followed by
         in 9999999999 days 19:30               => too far away
         in 99999999999999999999 hours          => too large
-        fri sat 20:00                          => `sat` says nothing there
-        tonight 8pm                            => `tonight` says nothing there
+        fri sat 20:00                          => `sat` is not understood there
+        tonight 8pm                            => `tonight` is not understood there
         ",
     ) {
         let sentence = refusal(text);

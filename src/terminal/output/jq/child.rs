@@ -1,7 +1,7 @@
-//! A filter in a process of its own: this program again, bounded in memory and time.
+//! Runs a filter in a child process of this program, with limits on memory and time.
 //!
-//! A filter can recurse without end, hold ever more, or never give anything back. A thread that does so takes
-//! the process with it, and with that the answer of a call that was carried out; a child takes only itself.
+//! A filter can recurse without end, use ever more memory, or never return. In a thread it would take down the
+//! process, and with it the answer of a call that has already been carried out.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -14,31 +14,32 @@ use super::evaluate::evaluate;
 use crate::outcome::Exit;
 use crate::platform::signals;
 
-/// The one argument that means this entry; no command begins with it.
+/// The argument that starts the child. No command begins with it.
 pub(crate) const ENTRY: &str = "--filter-standard-input";
-/// How long a filter may run: an endless one ends with a word.
+/// How long a filter may run.
 pub(super) const LONGEST_RUN: Duration = Duration::from_secs(5);
-/// How much memory it may take, its stack included.
+/// How much memory a filter may use, its stack included.
 const MOST_MEMORY: u64 = 1024 * 1024 * 1024;
-/// Recursion of some ten thousand steps is not yet without end.
+/// Allows some ten thousand levels of recursion.
 const STACK: usize = 256 * 1024 * 1024;
-/// How long until a signal that only we were sent is noticed.
+/// How often a signal that only the parent received is checked for.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// Why a filter gave nothing.
+/// Why a filter has no result.
 pub(super) enum Trouble {
-    /// The filter itself: it does not fit the document, or needs more than there is.
+    /// The filter failed: it does not fit the document, or exceeded a limit.
     Failed(String),
-    /// It did not end in time.
+    /// The time limit was reached.
     Endless,
-    /// Ctrl-C or SIGTERM came first.
+    /// Ctrl-C or SIGTERM.
     Interrupted(Exit),
 }
 
-/// The child's whole life: the expression, a zero byte and the document come in, the outputs or the reason go out.
+/// The child's entry point. It reads the expression, a zero byte and the document, and writes the outputs or the
+/// error.
 pub(crate) fn filter_standard_input() -> Exit {
     bound(Resource::As, MOST_MEMORY);
-    // A parent that was killed must not leave it running.
+    // Exit if the parent was killed.
     bound(Resource::Cpu, LONGEST_RUN.as_secs() + 1);
     bound(Resource::Core, 0);
     let mut input = String::new();
@@ -66,7 +67,7 @@ pub(crate) fn filter_standard_input() -> Exit {
 }
 
 fn bound(resource: Resource, most: u64) {
-    // Where the system knows no such bound the others hold.
+    // On systems without this limit the other limits apply.
     let _ = setrlimit(
         resource,
         Rlimit {
@@ -76,7 +77,7 @@ fn bound(resource: Resource, most: u64) {
     );
 }
 
-/// Runs a filter over a document.
+/// Runs a filter on a document.
 pub(super) fn run(source: &str, document: &str) -> Result<String, Trouble> {
     let failed = |error: std::io::Error| Trouble::Failed(error.to_string());
     let program = std::env::current_exe().map_err(failed)?;
@@ -101,12 +102,12 @@ pub(super) fn run(source: &str, document: &str) -> Result<String, Trouble> {
     }
 }
 
-/// Gives the child its input, and takes what it writes on both streams.
+/// Writes the child's input and reads both of its output streams.
 fn converse(child: &mut Child, input: String) -> Result<(String, String), Trouble> {
     signals::watch();
     let (sender, receiver) = mpsc::channel();
     if let Some(mut stdin) = child.stdin.take() {
-        // A child that ended early says so by its exit.
+        // A child that exits early reports the reason by its exit code.
         std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
     }
     let stderr = child.stderr.take().map(|stream| {
@@ -140,10 +141,10 @@ fn converse(child: &mut Child, input: String) -> Result<(String, String), Troubl
     Ok((text, last_words.unwrap_or_default()))
 }
 
-/// Why the child was ended by a signal.
+/// The reason if a signal ended the child.
 fn killed(status: ExitStatus, last_words: &str) -> Trouble {
     match Exit::of_program(status).code() {
-        // A Ctrl-C at the terminal reaches the child as well.
+        // Ctrl-C at the terminal also reaches the child.
         130 => Trouble::Interrupted(Exit::Interrupted),
         143 => Trouble::Interrupted(Exit::Terminated),
         _ if last_words.contains("overflowed its stack") => {

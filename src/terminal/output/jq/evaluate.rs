@@ -1,4 +1,4 @@
-//! What a filter is made of, and what it gives.
+//! Compiling and evaluating a filter.
 
 use jaq_core::box_iter::box_once;
 use jaq_core::compile::Compiler;
@@ -11,9 +11,9 @@ use serde_json::Value;
 use crate::terminal::output::json;
 use crate::terminal::output::visible::visible_rows;
 
-/// How much a filter may write.
+/// The most bytes that a filter may output.
 const LONGEST_TEXT: usize = 64 * 1024 * 1024;
-/// What would read the environment (secrets live there), the streams, or end the process.
+/// Functions that would read the environment (which holds secrets) or the streams, or end the process.
 const KEPT_AWAY: &[&str] = &[
     "env",
     "input",
@@ -25,7 +25,7 @@ const KEPT_AWAY: &[&str] = &[
     "stderr",
     "stderr_empty",
 ];
-/// What jq has and jaq lacks, or spells another way.
+/// Functions that jq has and jaq lacks or names differently.
 const FORMATS: &str = r#"
 def _cells(text):
   if isarray then .[] else error("\(tojson) is no array, and so no row") end
@@ -42,7 +42,7 @@ def @html: tostring | escape_html | _replaced("&apos;"; "&#39;");
 
 type Compiled = jaq_core::compile::Filter<Native<JustLut<Val>>>;
 
-/// Compiles an expression, or says why it is none.
+/// Compiles an expression. The error says why it does not compile.
 pub(super) fn compile(source: &str) -> Result<Compiled, String> {
     let kept = |name: &str| !KEPT_AWAY.contains(&name);
     let formats = jaq_core::load::parse(FORMATS, |parser| parser.defs()).unwrap_or_default();
@@ -90,7 +90,7 @@ pub(super) fn compile(source: &str) -> Result<Compiled, String> {
         })
 }
 
-/// The filter's outputs, one a line: strings as they are, anything else as JSON.
+/// The filter's outputs, one per line: strings raw, anything else as JSON.
 pub(super) fn evaluate(source: &str, input: &str) -> Result<String, String> {
     let filter = compile(source)?;
     let input =
@@ -114,7 +114,7 @@ pub(super) fn evaluate(source: &str, input: &str) -> Result<String, String> {
     Ok(lines)
 }
 
-/// A value as JSON, as jq writes it: what is no number is `null`, what is larger than any the largest.
+/// A value as JSON, as jq writes it: NaN becomes `null`, infinities the largest number.
 fn text(value: &Val) -> Result<String, String> {
     let mut text = String::new();
     write(value, &mut text)?;

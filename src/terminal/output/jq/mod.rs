@@ -1,4 +1,4 @@
-//! `--jq`: filters a result without any jq being installed.
+//! `--jq`: filters a result without needing jq.
 
 mod child;
 mod evaluate;
@@ -10,13 +10,13 @@ pub(crate) use child::{ENTRY as FILTER_ENTRY, filter_standard_input};
 use crate::outcome::{Code, Error, Exit, Result};
 use child::{LONGEST_RUN, Trouble};
 
-/// A filter that is known to be well-formed before anything is sent.
+/// A filter that compiles. It is checked before anything is sent.
 pub(crate) struct Filter {
     source: String,
 }
 
 impl Filter {
-    /// Checks the expression; one that does not compile is a usage error.
+    /// Compiles the expression. An error is a usage error.
     pub(crate) fn parse(source: &str) -> Result<Self> {
         evaluate::compile(source).map_err(|why| {
             Error::usage(format!("--jq {}: {why}", source.escape_debug()))
@@ -27,7 +27,7 @@ impl Filter {
         })
     }
 
-    /// The filter's outputs, one a line: strings as they are, anything else as JSON.
+    /// The filter's outputs, one per line: strings raw, anything else as JSON.
     ///
     /// A filter that fails ends with 1 and not with 2, which would say that nothing was sent.
     pub(crate) fn run(&self, input: &Value) -> Result<String> {

@@ -1,31 +1,32 @@
-//! Several lines, typed or pasted live, until an empty one or Ctrl-D.
+//! Live input of several lines, typed or pasted. An empty line or Ctrl-D ends it.
 
 use jiff::SignedDuration;
 
-use super::Question;
-use super::entry::shown;
+use super::event_loop::{Step, Widget};
 use super::frame::{Frame, Size};
 use super::keys::Key;
-use super::line::Line;
-use super::live::{Step, Widget};
-use super::look::{Look, fit};
+use super::line_editor::LineEditor;
+use super::question::Question;
+use super::text_input::shown;
+use super::theme::{Theme, fit};
 
-/// The lines above the current one that stay in view.
+/// The number of earlier lines that stay visible.
 const LINES_IN_VIEW: usize = 8;
 const INDENT: usize = 2;
 
-pub(super) struct Pad<'a> {
+/// A question for several lines.
+pub(super) struct Multiline<'a> {
     question: &'a Question,
     done: Vec<String>,
-    line: Line,
+    line: LineEditor,
 }
 
-impl<'a> Pad<'a> {
+impl<'a> Multiline<'a> {
     pub(super) fn new(question: &'a Question) -> Self {
         Self {
             question,
             done: Vec::new(),
-            line: Line::new(question.echo),
+            line: LineEditor::new(question.echo),
         }
     }
 
@@ -35,7 +36,7 @@ impl<'a> Pad<'a> {
     }
 }
 
-impl Widget for Pad<'_> {
+impl Widget for Multiline<'_> {
     type Answer = String;
 
     fn press(&mut self, key: Key) -> Step<String> {
@@ -44,7 +45,7 @@ impl Widget for Pad<'_> {
             Key::EndOfInput if empty && self.done.is_empty() => return Step::Interrupted,
             Key::Enter if empty => return self.answer(),
             Key::EndOfInput => return self.answer(),
-            // An empty line that was pasted belongs to what was pasted.
+            // An empty line inside a paste is part of the text.
             Key::Enter | Key::PastedBreak => self.done.push(self.line.take()),
             _ => {
                 self.line.press(key);
@@ -53,9 +54,9 @@ impl Widget for Pad<'_> {
         Step::Stay
     }
 
-    fn draw(&self, left: Option<SignedDuration>, size: Size, look: &Look) -> Frame {
+    fn draw(&self, left: Option<SignedDuration>, size: Size, theme: &Theme) -> Frame {
         let columns = size.usable();
-        let mut lines = vec![look.heading(&self.question.text, left, columns)];
+        let mut lines = vec![theme.heading(&self.question.text, left, columns)];
         let visible = LINES_IN_VIEW
             .min(size.rows.saturating_sub(4))
             .min(self.done.len());
@@ -74,12 +75,12 @@ impl Widget for Pad<'_> {
             0 => "an empty line ends it".to_owned(),
             above => format!("{above} more above; an empty line ends it"),
         };
-        lines.push(look.hint(&fit(&hint, columns)));
+        lines.push(theme.hint(&fit(&hint, columns)));
         Frame { lines, cursor }
     }
 
     fn answered(&self, answer: &String) -> (&str, String) {
-        // How much it was; the text itself may be an answer that no one else should read.
+        // Show only the number of lines; the text may be confidential.
         let value = match answer.lines().count() {
             1 => "1 line".to_owned(),
             lines => format!("{lines} lines"),
@@ -90,10 +91,10 @@ impl Widget for Pad<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::columns_of;
+    use super::super::theme::columns_of;
     use super::*;
 
-    fn press(pad: &mut Pad<'_>, text: &str, line_break: Key) {
+    fn press(pad: &mut Multiline<'_>, text: &str, line_break: Key) {
         for character in text.chars() {
             let key = if character == '\n' {
                 line_break
@@ -107,7 +108,7 @@ mod tests {
     #[test]
     fn an_empty_line_ends_what_is_typed_but_not_what_is_pasted() {
         let question = Question::new("Payment answer", "--psp-response", "the payment answer");
-        let mut pad = Pad::new(&question);
+        let mut pad = Multiline::new(&question);
         press(&mut pad, "{\n\n\"a\": 1\n}", Key::PastedBreak);
         assert_eq!(
             pad.press(Key::Enter),
@@ -123,7 +124,7 @@ mod tests {
     #[test]
     fn the_end_of_input_takes_what_is_there_and_is_a_way_out_where_nothing_is() {
         let question = Question::new("Payment answer", "--psp-response", "the payment answer");
-        let mut pad = Pad::new(&question);
+        let mut pad = Multiline::new(&question);
         assert_eq!(pad.press(Key::EndOfInput), Step::Interrupted);
         press(&mut pad, "{\n}", Key::Enter);
         assert_eq!(pad.press(Key::EndOfInput), Step::Answer("{\n}".into()));
@@ -132,7 +133,7 @@ mod tests {
     #[test]
     fn a_long_text_keeps_its_end_in_view_and_never_wraps() {
         let question = Question::new("Payment answer", "--psp-response", "the payment answer");
-        let mut pad = Pad::new(&question);
+        let mut pad = Multiline::new(&question);
         press(
             &mut pad,
             &"東京 a line that is too long for a narrow terminal\n".repeat(30),
@@ -140,7 +141,7 @@ mod tests {
         );
         press(&mut pad, "last", Key::Enter);
         for (rows, columns) in [(4, 20), (10, 40), (24, 80)] {
-            let frame = pad.draw(None, Size { rows, columns }, &Look::new(false));
+            let frame = pad.draw(None, Size { rows, columns }, &Theme::new(false));
             assert!(frame.lines.len() <= rows);
             assert!(frame.lines.iter().all(|line| columns_of(line) < columns));
             assert!(frame.lines.contains(&"  last".to_owned()));

@@ -1,7 +1,7 @@
-//! The secrets that this process has come across: whatever it says to a person is said without them.
+//! Redacts known secrets from all output.
 //!
-//! A service may repeat a key or a code in what it answers, a person may paste one where it does not belong: both
-//! would come back in an error, and from there in a log.
+//! A service may repeat a key or a code in its answer, and a person may paste one in the wrong place. Either could
+//! appear in an error, and from there in a log.
 
 use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,13 +9,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-/// What stands in a secret's place.
+/// The replacement for a secret.
 const MASK: &str = "***";
-/// What is shorter is no secret, and would be found everywhere.
+/// Shorter texts are not redacted: they would occur everywhere.
 const SHORTEST: usize = 4;
-/// What is shorter may be a part of another word by chance.
+/// A shorter secret may be a part of another word by chance, and is redacted only as a whole word.
 const UNMISTAKABLE: usize = 16;
-/// How keys and webhook secrets begin (spec, Authentication).
+/// The prefixes of API keys and webhook secrets (spec, Authentication).
 const BEGINNINGS: &[&str] = &["sk_live_", "sk_test_", "sk_v3_", "whsec_"];
 
 static SEEN: Mutex<Vec<Zeroizing<String>>> = Mutex::new(Vec::new());
@@ -24,48 +24,48 @@ fn seen() -> MutexGuard<'static, Vec<Zeroizing<String>>> {
     SEEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From now on nobody is shown this.
-pub(crate) fn conceal(secret: &str) {
+/// Adds a secret to redact from now on.
+pub(crate) fn register_secret(secret: &str) {
     let secret = secret.trim();
     let in_json = Value::from(secret).to_string();
-    // Inside a JSON document it may be spelled another way.
+    // A JSON document may contain it in an escaped spelling.
     for spelling in [secret, in_json.trim_matches('"')] {
         let mut seen = seen();
         if spelling.len() >= SHORTEST && !seen.iter().any(|known| known.as_str() == spelling) {
             seen.push(Zeroizing::new(spelling.to_owned()));
-            // The longest first: one may be a part of another.
+            // The longest first, because one secret may contain another.
             seen.sort_by_key(|known| std::cmp::Reverse(known.len()));
         }
     }
 }
 
-/// Conceals a secret that is a document, such as a payment's answer: each of its texts and numbers.
+/// Registers the strings and numbers of a secret document, such as a payment answer.
 ///
-/// What has no digit is a word ("approved"); `approval_id` is the service's own, and names what is answered.
-pub(crate) fn conceal_document(document: &Value) {
+/// Strings without a digit ("approved") are words, and `approval_id` is public: it identifies what is answered.
+pub(crate) fn register_secrets_in(document: &Value) {
     match document {
-        Value::String(text) if text.contains(|c: char| c.is_ascii_digit()) => conceal(text),
-        Value::Number(number) => conceal(&number.to_string()),
-        Value::Array(values) => values.iter().for_each(conceal_document),
+        Value::String(text) if text.contains(|c: char| c.is_ascii_digit()) => register_secret(text),
+        Value::Number(number) => register_secret(&number.to_string()),
+        Value::Array(values) => values.iter().for_each(register_secrets_in),
         Value::Object(members) => members
             .iter()
             .filter(|(name, _)| *name != "approval_id")
-            .for_each(|(_, value)| conceal_document(value)),
+            .for_each(|(_, value)| register_secrets_in(value)),
         _ => {}
     }
 }
 
-/// Conceals what looks like a key or a webhook secret, wherever it was written.
-pub(crate) fn conceal_if_key(text: &str) {
+/// Registers a text that has the form of an API key or a webhook secret.
+pub(crate) fn register_if_key(text: &str) {
     let long_enough = |beginning: &&str| text.len() > beginning.len() + SHORTEST;
     let begins = |beginning: &&&str| text.starts_with(**beginning) && long_enough(beginning);
     if BEGINNINGS.iter().any(|beginning| begins(&beginning)) {
-        conceal(text);
+        register_secret(text);
     }
 }
 
-/// The text with every secret that was seen masked.
-pub(crate) fn without_secrets(text: &str) -> Cow<'_, str> {
+/// Replaces every registered secret in `text`.
+pub(crate) fn redact(text: &str) -> Cow<'_, str> {
     let seen = seen();
     let mut text = Cow::Borrowed(text);
     for secret in seen.iter() {
@@ -116,23 +116,23 @@ mod tests {
 
     #[test]
     fn what_was_concealed_is_not_said_in_json_either() {
-        conceal("quote\"in-it-7351");
-        conceal_document(
+        register_secret("quote\"in-it-7351");
+        register_secrets_in(
             &json!({"status": "unremarkable", "card": {"number": "4242-7351-9"}, "approval_id": "apr_73519"}),
         );
         let said =
             json!({"a": "quote\"in-it-7351", "b": "4242-7351-9", "c": "unremarkable apr_73519"});
         assert_eq!(
-            without_secrets(&said.to_string()),
+            redact(&said.to_string()),
             r#"{"a":"***","b":"***","c":"unremarkable apr_73519"}"#
         );
     }
 
     #[test]
     fn what_looks_like_a_key_is_concealed_and_what_only_begins_so_is_not() {
-        conceal_if_key("whsec_seen0815");
-        conceal_if_key("whsec_x");
-        assert_eq!(without_secrets("whsec_seen0815, whsec_x"), "***, whsec_x");
+        register_if_key("whsec_seen0815");
+        register_if_key("whsec_x");
+        assert_eq!(redact("whsec_seen0815, whsec_x"), "***, whsec_x");
     }
 
     proptest! {

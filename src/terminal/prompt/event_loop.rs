@@ -1,35 +1,35 @@
-//! A question that is redrawn in place while it stands.
+//! The event loop of a live question: reads keys and redraws the question in place.
 
 use std::time::Duration;
 
 use jiff::SignedDuration;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::PromptError;
 use super::deadline::{Deadline, Until};
 use super::frame::{Frame, Screen, Size};
 use super::keys::Key;
-use super::look::Look;
+use super::question::PromptError;
 use super::terminal::{self, Modes, Typed};
+use super::theme::Theme;
 
-/// How soon a countdown, a moved clock or a resized terminal is noticed. Looking is cheap, and a
-/// handler for the resize signal could never be taken back.
+/// How often the countdown, a moved clock and the terminal's size are checked. The size is polled because a handler
+/// for the resize signal cannot be removed again.
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// A question's state: keys in, frames out, no terminal in between.
+/// The state of a question. It takes keys and draws frames, and does not touch the terminal.
 pub(super) trait Widget {
     type Answer;
 
     fn press(&mut self, key: Key) -> Step<Self::Answer>;
 
-    /// What is to be seen; no line wider than `size.usable()`.
-    fn draw(&self, left: Option<SignedDuration>, size: Size, look: &Look) -> Frame;
+    /// Draws the question. No line is wider than `size.usable()`.
+    fn draw(&self, left: Option<SignedDuration>, size: Size, theme: &Theme) -> Frame;
 
-    /// Question and answer, for the line that stays.
+    /// The question and its answer, for the line that stays on the screen.
     fn answered(&self, answer: &Self::Answer) -> (&str, String);
 }
 
-/// What a key led to.
+/// The effect of a key.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step<T> {
     Stay,
@@ -37,14 +37,13 @@ pub(super) enum Step<T> {
     Interrupted,
 }
 
-/// Asks until there is an answer, the time is up, or the person wants out: Ctrl-C, Esc, the signal,
-/// a terminal that goes away. `modes` is what made the terminal raw; it is restored on every way out,
-/// after the screen was tidied.
+/// Asks until there is an answer, the deadline passes, or the person leaves: by Ctrl-C, Esc, SIGINT or closing the
+/// terminal. `modes` is what made the terminal raw. It is restored on every way out, after the screen is tidied.
 pub(super) async fn ask<W: Widget>(
     modes: Modes,
     widget: &mut W,
     deadline: Option<&Deadline<'_>>,
-    look: &Look,
+    theme: &Theme,
 ) -> Result<Until<W::Answer>, PromptError> {
     let _restored_last = modes;
     let mut screen = Screen::default();
@@ -52,12 +51,12 @@ pub(super) async fn ask<W: Widget>(
     let mut interrupt = signal(SignalKind::interrupt())?;
     loop {
         let key = match typed.waiting().await? {
-            // A long paste is taken in first and drawn once.
+            // Take in a long paste first, and draw it once.
             Some(key) => Some(key),
             None => {
                 let left = deadline.map(|deadline| deadline.left().unwrap_or_default());
                 let size = terminal::size();
-                screen.show(widget.draw(left, size, look), size)?;
+                screen.show(widget.draw(left, size, theme), size)?;
                 if left.is_some_and(|left| left.is_zero()) {
                     return Ok(Until::TimedOut);
                 }
@@ -78,7 +77,7 @@ pub(super) async fn ask<W: Widget>(
             Step::Answer(answer) => {
                 let (question, value) = widget.answered(&answer);
                 let size = terminal::size();
-                screen.finish(look.answered(question, &value, size.usable()), size)?;
+                screen.finish(theme.answered(question, &value, size.usable()), size)?;
                 return Ok(Until::Answered(answer));
             }
         }

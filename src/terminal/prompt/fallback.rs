@@ -1,22 +1,22 @@
-//! Questions without redrawing: a line out, a line in. For screen readers and terminals that know no more.
+//! Questions without redrawing, for screen readers and simple terminals: print a line, read a line.
 
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::deadline::{Deadline, Until, countdown};
-use super::entry;
 use super::frame::write;
-use super::line::Echo;
+use super::line_editor::Echo;
+use super::question::{Check, PromptError, Question};
 use super::terminal::{self, Modes};
-use super::{Check, PromptError, Question};
+use super::text_input;
 
 type Asked<T> = Result<Until<T>, PromptError>;
 
-/// How soon a passed deadline is noticed.
+/// How often the deadline is checked.
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// Asks for a line until it is taken. The time left is said once each time, in the question.
+/// Asks for a line until it is accepted. Each question says the time left when it is printed.
 pub(super) async fn text(
     question: &Question,
     default: Option<&str>,
@@ -24,12 +24,12 @@ pub(super) async fn text(
     deadline: Option<&Deadline<'_>>,
 ) -> Asked<String> {
     ask(question, default, deadline, |line| {
-        entry::answer(line, default, check)
+        text_input::answer(line, default, check)
     })
     .await
 }
 
-/// The rows with their numbers, then a number.
+/// Lists the rows with numbers and asks for a number.
 pub(super) async fn choose(
     question: &Question,
     header: Option<&str>,
@@ -53,7 +53,7 @@ pub(super) async fn confirm(question: &Question, default: bool) -> Asked<bool> {
     .await
 }
 
-/// Lines until an empty one or the end of input.
+/// Reads lines until an empty one or the end of input.
 pub(super) async fn paste(question: &Question, deadline: Option<&Deadline<'_>>) -> Asked<String> {
     write(&format!(
         "{} An empty line ends it.\n",
@@ -95,11 +95,11 @@ async fn ask<T>(
     }
 }
 
-/// A line, or the end of input. A question that ends otherwise leaves the cursor on a fresh line.
+/// Reads a line; `None` is the end of input. If there is no answer the cursor is moved to a fresh line.
 async fn read(echo: Echo, deadline: Option<&Deadline<'_>>) -> Asked<Option<String>> {
     let _unseen = match echo {
         Echo::Shown => None,
-        // What a plain terminal shows it cannot take back.
+        // A plain terminal cannot erase what it has shown.
         Echo::Fleeting | Echo::Hidden => Some(Modes::unseen()?),
     };
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -115,7 +115,7 @@ async fn read(echo: Echo, deadline: Option<&Deadline<'_>>) -> Asked<Option<Strin
         }
     };
     if let Ok(Until::TimedOut) = ended {
-        // Where the terminal cannot do that, the next question begins with it.
+        // If this fails, the next question begins with the rest of the line.
         let _ = terminal::discard().await;
     }
     if echo != Echo::Shown || !matches!(ended, Ok(Until::Answered(_))) {

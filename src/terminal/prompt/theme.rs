@@ -1,29 +1,30 @@
-//! How questions look: dialoguer's colourful theme for all of them, fitted to a width.
+//! How questions look: dialoguer's colourful theme, fitted to the terminal's width.
 
 use std::fmt;
 
 use console::{Style, measure_text_width, truncate_str};
-use dialoguer::theme::{ColorfulTheme, Theme};
+use dialoguer::theme::{ColorfulTheme, Theme as _};
 use jiff::SignedDuration;
 
 use super::deadline::countdown;
 
-pub(super) struct Look {
-    theme: ColorfulTheme,
+/// The styles of questions.
+pub(super) struct Theme {
+    styles: ColorfulTheme,
 }
 
-/// `text` in at most `columns`, the end replaced by `…` where it is longer. Knows wide characters and colours.
+/// Cuts `text` to `columns` and marks the cut with `…`. Handles wide characters and colours.
 pub(super) fn fit(text: &str, columns: usize) -> String {
     truncate_str(text, columns, "…").into_owned()
 }
 
-/// A question with the time that is left, in at most `columns`; the time is the last to give way.
+/// A question with the time left, in at most `columns`. The question is shortened before the time.
 pub(super) fn title(text: &str, left: Option<SignedDuration>, columns: usize) -> String {
     let Some(left) = left.map(countdown) else {
         return fit(text, columns);
     };
     let long = format!(" ({left} left)");
-    // Four columns of question still say which one it is.
+    // Keep four columns of the question, so that it can be recognized.
     let rest = if long.len() + 4 <= columns {
         long
     } else {
@@ -35,14 +36,14 @@ pub(super) fn title(text: &str, left: Option<SignedDuration>, columns: usize) ->
     )
 }
 
-impl Look {
-    /// The marks (`?`, `❯`, `✔`, `✘`) stay without colour: meaning never rests on colour alone.
-    /// Whether there is colour is decided by the caller, and by nothing the libraries find out.
+impl Theme {
+    /// The marks (`?`, `❯`, `✔`, `✘`) stay without colour, because meaning never depends on colour alone. The caller
+    /// decides whether there is colour, not the libraries.
     pub(super) fn new(colour: bool) -> Self {
         let style = || Style::new().for_stderr().force_styling(colour);
         let mark = |style: Style, mark: &str| style.apply_to(mark.to_owned());
-        let theme = ColorfulTheme {
-            // Dim, where the theme has bright black: on some palettes that is the background.
+        let styles = ColorfulTheme {
+            // Dim instead of the theme's bright black, which is the background on some palettes.
             defaults_style: style().cyan(),
             prompt_style: style().bold(),
             prompt_prefix: mark(style().yellow(), "?"),
@@ -59,12 +60,12 @@ impl Look {
             inactive_item_prefix: mark(style(), " "),
             ..ColorfulTheme::default()
         };
-        Self { theme }
+        Self { styles }
     }
 
-    /// `? Name (Ada) ›`, with a blank behind it for what is typed.
+    /// `? Name (Ada) › `, with a trailing blank before what is typed.
     pub(super) fn input(&self, title: &str, default: Option<&str>) -> String {
-        drawn(|out| self.theme.format_input_prompt(out, title, default))
+        drawn(|out| self.styles.format_input_prompt(out, title, default))
     }
 
     /// `? Which venue? (19:52 left) ›` in at most `columns`.
@@ -74,42 +75,42 @@ impl Look {
         left: Option<SignedDuration>,
         columns: usize,
     ) -> String {
-        let line = |text: &str| drawn(|out| self.theme.format_select_prompt(out, text));
-        // What the theme writes around the text, the text being one column.
+        let line = |text: &str| drawn(|out| self.styles.format_select_prompt(out, text));
+        // The columns that the theme adds around a text of one column.
         let marks = columns_of(&line(" ")) - 1;
         line(&title(text, left, columns.saturating_sub(marks)))
     }
 
     /// `? Book it? (y/n) › no`
     pub(super) fn yes_no(&self, title: &str, default: bool) -> String {
-        drawn(|out| self.theme.format_confirm_prompt(out, title, Some(default)))
+        drawn(|out| self.styles.format_confirm_prompt(out, title, Some(default)))
     }
 
-    /// `❯ row` or two blanks and the row.
+    /// A row of a menu, marked with `❯` if `active`.
     pub(super) fn row(&self, row: &str, active: bool) -> String {
-        drawn(|out| self.theme.format_select_prompt_item(out, row, active))
+        drawn(|out| self.styles.format_select_prompt_item(out, row, active))
     }
 
-    /// `✘ what is wrong`, in as many lines as it takes, none of them wider than `columns`.
+    /// `✘ message`, wrapped to `columns`.
     pub(super) fn problem(&self, text: &str, columns: usize) -> Vec<String> {
-        let mark = drawn(|out| self.theme.format_error(out, ""));
+        let mark = drawn(|out| self.styles.format_error(out, ""));
         let indent = columns_of(&mark);
         let lines = broken(text, columns.saturating_sub(indent).max(1)).into_iter();
         lines
             .enumerate()
             .map(|(row, line)| match row {
-                0 => drawn(|out| self.theme.format_error(out, &line)),
-                _ => format!("{:indent$}{}", "", self.theme.error_style.apply_to(line)),
+                0 => drawn(|out| self.styles.format_error(out, &line)),
+                _ => format!("{:indent$}{}", "", self.styles.error_style.apply_to(line)),
             })
             .collect()
     }
 
-    /// `✔ Name · Ada`: what stays on the screen, in at most `columns`. A long question gives way to
+    /// `✔ Name · Ada`: the line that stays on the screen, in at most `columns`. A long question is shortened before
     /// its answer, down to half of the line.
     pub(super) fn answered(&self, question: &str, answer: &str, columns: usize) -> String {
         let line = |question: &str| {
             drawn(|out| {
-                self.theme
+                self.styles
                     .format_input_prompt_selection(out, question, answer)
             })
         };
@@ -119,7 +120,7 @@ impl Look {
     }
 
     pub(super) fn hint(&self, text: &str) -> String {
-        self.theme.hint_style.apply_to(text).to_string()
+        self.styles.hint_style.apply_to(text).to_string()
     }
 }
 
@@ -130,7 +131,7 @@ fn drawn(format: impl FnOnce(&mut String) -> fmt::Result) -> String {
     out
 }
 
-/// Broken at blanks into lines of at most `columns`; a word that is longer is cut.
+/// Breaks at blanks into lines of at most `columns`. A longer word is cut.
 fn broken(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -145,7 +146,7 @@ fn broken(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Columns that a text takes, colours aside.
+/// The width of a text in columns, ignoring colours.
 pub(super) fn columns_of(text: &str) -> usize {
     measure_text_width(text)
 }
@@ -181,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_long_question_gives_way_to_its_answer() {
-        let plain = Look::new(false);
+        let plain = Theme::new(false);
         let line = plain.answered("Which venue in London?", "Bistro", 24);
         assert_eq!(line, "✔ Which venue … · Bistro");
         let line = plain.answered("Which venue?", "Bistro of the long name", 24);
@@ -192,9 +193,9 @@ mod tests {
     fn what_is_wrong_is_said_whole_on_a_narrow_terminal() {
         let text = "write it as 2026-12-01 19:30, tomorrow 19:30 or fri 8pm";
         for colour in [false, true] {
-            let look = Look::new(colour);
+            let theme = Theme::new(colour);
             for columns in 20..70 {
-                let lines = look.problem(text, columns);
+                let lines = theme.problem(text, columns);
                 assert!(
                     lines.iter().all(|line| columns_of(line) <= columns),
                     "{lines:?}"
@@ -204,17 +205,17 @@ mod tests {
                 assert_eq!(words.join(" "), text);
             }
         }
-        assert_eq!(Look::new(false).problem("unbreakable", 8), ["✘ unbre…"]);
+        assert_eq!(Theme::new(false).problem("unbreakable", 8), ["✘ unbre…"]);
     }
 
     #[test]
     fn without_colour_the_marks_stay_and_no_escape_is_written() {
-        let plain = Look::new(false);
+        let plain = Theme::new(false);
         assert_eq!(plain.row("Bistro", true), "❯ Bistro");
         assert_eq!(plain.row("Bistro", false), "  Bistro");
         assert_eq!(plain.input("Name", Some("Ada")), "? Name (Ada) › ");
         assert_eq!(plain.answered("Name", "Ada", 80), "✔ Name · Ada");
         assert_eq!(plain.problem("too long", 80), ["✘ too long"]);
-        assert!(Look::new(true).row("Bistro", true).contains('\x1b'));
+        assert!(Theme::new(true).row("Bistro", true).contains('\x1b'));
     }
 }

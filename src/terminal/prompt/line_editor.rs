@@ -1,29 +1,30 @@
-//! One line of text under edit: what is in it, where the cursor stands, which part of it is seen.
+//! Editing one line of text: its content, the cursor, and the part that is visible.
 
 use unicode_width::UnicodeWidthChar;
 
 use super::keys::Key;
 
-/// Whether typed text is seen.
+/// How typed text is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Echo {
     #[default]
     Shown,
-    /// Seen while it is typed, and masked once it is given: good for a moment, and for nobody else.
+    /// Shown while it is typed and masked once it is given. For one-time codes.
     Fleeting,
-    /// A `*` a character: a secret that outlives the moment.
+    /// Shown as one `*` per character. For keys.
     Hidden,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Line {
+/// An editable line of text.
+pub(super) struct LineEditor {
     text: String,
-    /// Byte offset of the cursor, always between two characters.
+    /// Byte offset of the cursor, always on a character boundary.
     at: usize,
     echo: Echo,
 }
 
-impl Line {
+impl LineEditor {
     pub(super) fn new(echo: Echo) -> Self {
         Self {
             echo,
@@ -35,20 +36,20 @@ impl Line {
         &self.text
     }
 
-    /// Hands the text over and starts afresh.
+    /// Returns the text and clears the line.
     pub(super) fn take(&mut self) -> String {
         self.at = 0;
         std::mem::take(&mut self.text)
     }
 
-    /// Does what the key does to a line; `false` for a key that means nothing to one.
+    /// Applies a key. Returns `false` if the key has no meaning in a line.
     pub(super) fn press(&mut self, key: Key) -> bool {
         match key {
             Key::Char(character) => {
                 self.text.insert(self.at, character);
                 self.at += character.len_utf8();
             }
-            // A pasted text of several lines becomes words of one.
+            // A paste of several lines is joined with blanks.
             Key::PastedBreak if self.text.is_empty() => {}
             Key::PastedBreak => return self.press(Key::Char(' ')),
             Key::Backspace => self.erase_from(self.before()),
@@ -87,7 +88,7 @@ impl Line {
                 .map_or(0, char::len_utf8)
     }
 
-    /// Where the word before the cursor begins.
+    /// The start of the word before the cursor.
     fn word(&self) -> usize {
         let ends = self.text[..self.at].trim_end();
         ends.rfind(char::is_whitespace).map_or(0, |space| {
@@ -95,8 +96,8 @@ impl Line {
         })
     }
 
-    /// The part of the line that fits into `columns`, and the cursor's column in it. The cursor is
-    /// always inside; `…` on the left says that the line began earlier.
+    /// The part of the line that fits into `columns`, and the cursor's column in it. The cursor is always visible. A
+    /// leading `…` marks text that is cut off on the left.
     pub(super) fn view(&self, columns: usize) -> (String, usize) {
         let cells = |text: &str| -> Vec<(char, usize)> {
             text.chars()
@@ -107,7 +108,7 @@ impl Line {
                 .collect()
         };
         let (before, after) = (cells(&self.text[..self.at]), cells(&self.text[self.at..]));
-        // The cursor needs a column of its own behind the text.
+        // The cursor needs a column after the text.
         let room = columns.saturating_sub(1);
         let mut shown = String::new();
         let mut used: usize = before.iter().map(|(_, width)| width).sum();
@@ -138,8 +139,8 @@ mod tests {
     use super::*;
     use unicode_width::UnicodeWidthStr;
 
-    fn typed(text: &str) -> Line {
-        let mut line = Line::default();
+    fn typed(text: &str) -> LineEditor {
+        let mut line = LineEditor::default();
         for character in text.chars() {
             assert!(line.press(Key::Char(character)));
         }
@@ -209,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_hidden_line_shows_how_much_and_nothing_else() {
-        let mut line = Line::new(Echo::Hidden);
+        let mut line = LineEditor::new(Echo::Hidden);
         for character in "sk_é東".chars() {
             line.press(Key::Char(character));
         }

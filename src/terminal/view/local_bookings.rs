@@ -1,14 +1,14 @@
-//! What this machine booked, as its journal keeps it.
+//! The bookings in this machine's journal.
 
 use jiff::Timestamp;
 
 use super::{BookingList, tone_of};
 use crate::journal::KeptBooking;
 use crate::json::{Document, plain};
-use crate::model::moment::{human, local, since};
+use crate::model::time_text::{human, local, since};
 use crate::terminal::output::{Page, TableCell, View};
 
-/// A list under the name `bookings`.
+/// A list of bookings as `{"bookings": [...]}` in JSON.
 pub(crate) struct Listed<'a>(pub(crate) BookingList<'a>);
 
 impl View for Listed<'_> {
@@ -21,14 +21,14 @@ impl View for Listed<'_> {
     }
 }
 
-/// Bookings, and when each was seen.
-pub(crate) struct MadeHere<'a> {
+/// Bookings of the journal, and when each was last seen.
+pub(crate) struct LocalBookings<'a> {
     pub(crate) kept: &'a [KeptBooking],
-    /// This machine's now.
+    /// This machine's current time.
     pub(crate) now: Timestamp,
 }
 
-impl View for MadeHere<'_> {
+impl View for LocalBookings<'_> {
     fn json(&self) -> Document {
         Document::array(self.kept.iter().map(|it| it.booking.document())).named("bookings")
     }

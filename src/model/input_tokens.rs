@@ -1,15 +1,13 @@
-//! What a person typed for a time, a zone or a duration: its tokens, and the sentence that
-//! refuses it.
+//! Splitting what a person typed for a time, a zone or a duration into tokens, and the error for invalid input.
 
 use std::fmt;
 
-/// Nothing that means a time is longer; it bounds the work and the size of a refusal.
+/// Longer than any valid input. Bounds the work and the size of an error.
 const LONGEST_INPUT: usize = 200;
-/// How much of a refused input its refusal repeats.
+/// How much of invalid input an error repeats.
 const LONGEST_QUOTE: usize = 60;
 
-/// Why a text was refused and what to write instead, as one sentence: "cannot read `13pm` as a
-/// time: …; write …".
+/// Why a text was refused and what to write instead, as one sentence: "cannot read `13pm` as a time: …; write …".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ParseError {
     input: String,
@@ -30,7 +28,7 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// The second half of a refusal: the reason, and an example of what to write.
+/// The reason of an error, and an example of valid input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Problem {
     why: String,
@@ -60,8 +58,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// `text` fit to stand in a sentence: what a terminal would act on or hide is escaped, and what
-/// is too long to help is cut.
+/// `text` as part of an error: what a terminal would act on or hide is escaped, and a long text is cut.
 pub(super) fn quotable(text: &str) -> String {
     let mut quoted = String::new();
     for c in text.chars().take(LONGEST_QUOTE) {
@@ -76,7 +73,7 @@ pub(super) fn quotable(text: &str) -> String {
     quoted
 }
 
-/// The input as the readers want it: trimmed and in lower case, neither empty nor endless.
+/// The input trimmed and in lower case. An empty or too long input is an error.
 pub(super) fn normal(text: &str, example: &str) -> Result<String, Problem> {
     if text.chars().nth(LONGEST_INPUT).is_some() {
         let why = format!("it is longer than {LONGEST_INPUT} characters");
@@ -89,20 +86,21 @@ pub(super) fn normal(text: &str, example: &str) -> Result<String, Problem> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A part of the input.
 pub(super) enum Token<'a> {
     /// A run of ASCII digits.
     Number(&'a str),
     /// A run of ASCII letters.
     Word(&'a str),
-    /// `/`, or one of `+ - : .` with a digit right after it: `19:30 - 20:00` is a span of time, and
-    /// must not be read as an offset.
+    /// `/`, or one of `+ - : .` directly before a digit. In `19:30 - 20:00` the `-` is no sign, so that it is not
+    /// taken for an offset.
     Sign(char),
-    /// What stands between brackets.
+    /// The text between brackets.
     Bracketed(&'a str),
 }
 
-/// Blanks, commas and parentheses only separate; `at` and `on` say nothing. `example` is what a
-/// refusal tells to write.
+/// Splits the input. Blanks, commas and parentheses only separate; `at` and `on` are skipped. `example` is the valid
+/// input that an error suggests.
 pub(super) fn tokens<'a>(text: &'a str, example: &str) -> Result<Vec<Token<'a>>, Problem> {
     let mut tokens = Vec::new();
     let mut rest = text;

@@ -1,39 +1,40 @@
-//! One line of text, asked for live.
+//! Live input of one line of text.
 
 use jiff::SignedDuration;
 
+use super::event_loop::{Step, Widget};
 use super::frame::{Frame, Size};
 use super::keys::Key;
-use super::line::{Echo, Line};
-use super::live::{Step, Widget};
-use super::look::{Look, columns_of, fit, title};
-use super::{Check, Question};
+use super::line_editor::{Echo, LineEditor};
+use super::question::{Check, Question};
+use super::theme::{Theme, columns_of, fit, title};
 
-/// What a person needs to see of what they type, before the question moves to a line of its own.
+/// If fewer columns than this are left for typing, the question moves to a line of its own.
 const ROOM_TO_TYPE: usize = 16;
 
-pub(super) struct Entry<'a> {
+/// A question for one line of text.
+pub(super) struct TextInput<'a> {
     question: &'a Question,
     default: Option<&'a str>,
     check: Check<'a>,
-    line: Line,
-    /// Why the last answer was not taken; until the next key.
+    line: LineEditor,
+    /// Why the last answer was rejected; cleared by the next key.
     problem: Option<String>,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> TextInput<'a> {
     pub(super) fn new(question: &'a Question, default: Option<&'a str>, check: Check<'a>) -> Self {
         Self {
             question,
             default,
             check,
-            line: Line::new(question.echo),
+            line: LineEditor::new(question.echo),
             problem: None,
         }
     }
 }
 
-/// A line as an answer: blanks around it were never meant, nothing at all means the default.
+/// Trims and checks an answer. An empty answer is the default.
 pub(super) fn answer(
     typed: &str,
     default: Option<&str>,
@@ -46,16 +47,16 @@ pub(super) fn answer(
     check(answer).map(|()| answer.to_owned())
 }
 
-/// The value as it may stay on the screen.
+/// The answer as it stays on the screen.
 pub(super) fn shown(value: &str, echo: Echo) -> String {
     match echo {
         Echo::Shown => value.to_owned(),
-        // Not even its length.
+        // Hide the length too.
         Echo::Fleeting | Echo::Hidden => "********".to_owned(),
     }
 }
 
-impl Widget for Entry<'_> {
+impl Widget for TextInput<'_> {
     type Answer = String;
 
     fn press(&mut self, key: Key) -> Step<String> {
@@ -73,17 +74,17 @@ impl Widget for Entry<'_> {
         Step::Stay
     }
 
-    fn draw(&self, left: Option<SignedDuration>, size: Size, look: &Look) -> Frame {
+    fn draw(&self, left: Option<SignedDuration>, size: Size, theme: &Theme) -> Frame {
         let columns = size.usable();
         let text = &self.question.text;
         let mut lines = Vec::new();
-        let whole = look.input(&title(text, left, usize::MAX), self.default);
+        let whole = theme.input(&title(text, left, usize::MAX), self.default);
         let before = if columns_of(&whole) + ROOM_TO_TYPE <= columns {
             whole
         } else {
-            lines.push(look.heading(text, left, columns));
+            lines.push(theme.heading(text, left, columns));
             let default = self.default.map(|default| fit(default, columns / 3));
-            look.input("", default.as_deref())
+            theme.input("", default.as_deref())
         };
         let start = columns_of(&before);
         let (typed, cursor) = self.line.view(columns.saturating_sub(start));
@@ -91,7 +92,7 @@ impl Widget for Entry<'_> {
         lines.push(before + &typed);
         if let Some(problem) = &self.problem {
             let room = size.rows.saturating_sub(lines.len()).max(1);
-            lines.extend(look.problem(problem, columns).into_iter().take(room));
+            lines.extend(theme.problem(problem, columns).into_iter().take(room));
         }
         Frame { lines, cursor }
     }
@@ -114,20 +115,20 @@ mod tests {
             .ok_or_else(|| "the code has six digits".to_owned())
     }
 
-    fn press(entry: &mut Entry<'_>, text: &str) {
+    fn press(entry: &mut TextInput<'_>, text: &str) {
         for character in text.chars() {
             assert_eq!(entry.press(Key::Char(character)), Step::Stay);
         }
     }
 
-    fn draw(entry: &Entry<'_>, columns: usize) -> Frame {
-        entry.draw(LEFT, Size { rows: 24, columns }, &Look::new(false))
+    fn draw(entry: &TextInput<'_>, columns: usize) -> Frame {
+        entry.draw(LEFT, Size { rows: 24, columns }, &Theme::new(false))
     }
 
     #[test]
     fn the_countdown_stands_before_what_is_typed() {
         let question = Question::new("Code", "--otp", "the one-time code");
-        let mut entry = Entry::new(&question, None, &six_digits);
+        let mut entry = TextInput::new(&question, None, &six_digits);
         press(&mut entry, "12345");
         let line = "? Code (19:52 left) › 12345";
         let frame = draw(&entry, 80);
@@ -138,7 +139,7 @@ mod tests {
     #[test]
     fn an_answer_that_is_not_taken_says_why_until_the_next_key() {
         let question = Question::new("Code", "--otp", "the one-time code");
-        let mut entry = Entry::new(&question, None, &six_digits);
+        let mut entry = TextInput::new(&question, None, &six_digits);
         press(&mut entry, "12345");
         assert_eq!(entry.press(Key::Enter), Step::Stay);
         assert_eq!(draw(&entry, 80).lines[1], "✘ the code has six digits");
@@ -150,7 +151,7 @@ mod tests {
     #[test]
     fn an_empty_answer_is_the_default_and_the_end_of_input_only_on_an_empty_line_a_way_out() {
         let question = Question::new("Party size", "--party", "the party size");
-        let mut entry = Entry::new(&question, Some("2"), &|_| Ok(()));
+        let mut entry = TextInput::new(&question, Some("2"), &|_| Ok(()));
         press(&mut entry, " ");
         assert_eq!(entry.press(Key::EndOfInput), Step::Stay);
         assert_eq!(entry.press(Key::Enter), Step::Answer("2".into()));
@@ -165,7 +166,7 @@ mod tests {
             "--otp",
             "the code",
         );
-        let mut entry = Entry::new(
+        let mut entry = TextInput::new(
             &question,
             Some("a default that is long itself"),
             &six_digits,
@@ -192,7 +193,7 @@ mod tests {
     #[test]
     fn a_fleeting_answer_is_seen_while_it_is_typed_and_no_longer() {
         let question = Question::new("Code", "--otp", "the one-time code").fleeting();
-        let mut entry = Entry::new(&question, None, &six_digits);
+        let mut entry = TextInput::new(&question, None, &six_digits);
         press(&mut entry, "12345");
         assert_eq!(draw(&entry, 80).lines, ["? Code (19:52 left) › 12345"]);
         assert_eq!(
@@ -204,7 +205,7 @@ mod tests {
     #[test]
     fn a_hidden_answer_stays_hidden_when_it_was_given() {
         let question = Question::new("API key", "--key-stdin", "the API key").hidden();
-        let mut entry = Entry::new(&question, None, &|_| Ok(()));
+        let mut entry = TextInput::new(&question, None, &|_| Ok(()));
         press(&mut entry, "sk_live");
         assert_eq!(draw(&entry, 80).lines, ["? API key (19:52 left) › *******"]);
         assert_eq!(

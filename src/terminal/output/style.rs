@@ -1,4 +1,4 @@
-//! How a stream looks: decided once, from values.
+//! How a stream is styled: colour, redrawing and width.
 
 use std::io::IsTerminal;
 
@@ -15,9 +15,9 @@ pub(crate) enum ColorChoice {
     Never,
 }
 
-/// What was asked for, by flag and environment.
+/// The colour and redrawing settings of flags and environment.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Wants {
+pub(crate) struct ColorPrefs {
     pub(crate) color: ColorChoice,
     pub(crate) no_color: bool,
     pub(crate) force_color: bool,
@@ -25,9 +25,10 @@ pub(crate) struct Wants {
     pub(crate) accessible: bool,
 }
 
-impl Wants {
+impl ColorPrefs {
+    /// The settings of `--color` and the environment.
     pub(crate) fn new(color: ColorChoice, environment: &Environment) -> Self {
-        Wants {
+        ColorPrefs {
             color,
             no_color: environment.no_color.is_some(),
             force_color: Environment::on(environment.clicolor_force.as_ref()),
@@ -49,6 +50,7 @@ pub(crate) struct Terminals {
 }
 
 impl Terminals {
+    /// Detects which streams are terminals.
     pub(crate) fn detect() -> Self {
         let stdout = std::io::stdout().is_terminal();
         let stderr = std::io::stderr().is_terminal();
@@ -69,18 +71,18 @@ impl Terminals {
     }
 }
 
-/// How one stream looks.
+/// The style of one stream.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Look {
+pub(crate) struct StreamStyle {
     pub(crate) terminal: bool,
     pub(crate) colour: bool,
-    /// Whether lines may be redrawn.
+    /// Whether lines may be redrawn in place.
     pub(crate) live: bool,
-    /// Columns; unbounded off a terminal.
+    /// The width in columns; unlimited if the stream is not a terminal.
     pub(crate) width: usize,
 }
 
-/// What a colour says; the words always say it too.
+/// The meaning of a colour. The text always says it too.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tone {
     Good,
@@ -90,25 +92,27 @@ pub(crate) enum Tone {
     Strong,
 }
 
-impl Look {
-    /// A flag beats the environment; `NO_COLOR` beats `CLICOLOR_FORCE`, which beats the terminal.
-    pub(crate) fn decide(wants: Wants, terminal: bool, width: usize) -> Self {
-        let colour = match wants.color {
+impl StreamStyle {
+    /// Decides the style. The flag overrides `NO_COLOR`, which overrides `CLICOLOR_FORCE`, which overrides the
+    /// default.
+    pub(crate) fn decide(prefs: ColorPrefs, terminal: bool, width: usize) -> Self {
+        let colour = match prefs.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
-            ColorChoice::Auto if wants.no_color => false,
-            ColorChoice::Auto if wants.force_color => true,
-            ColorChoice::Auto => terminal && !wants.dumb,
+            ColorChoice::Auto if prefs.no_color => false,
+            ColorChoice::Auto if prefs.force_color => true,
+            ColorChoice::Auto => terminal && !prefs.dumb,
         };
         let width = if terminal { width.max(20) } else { usize::MAX };
-        Look {
+        StreamStyle {
             terminal,
             colour,
-            live: terminal && !wants.dumb && !wants.accessible,
+            live: terminal && !prefs.dumb && !prefs.accessible,
             width,
         }
     }
 
+    /// Colours `text` if the stream has colour.
     pub(crate) fn paint(&self, tone: Tone, text: &str) -> String {
         if !self.colour {
             return text.to_owned();
@@ -128,57 +132,57 @@ impl Look {
 mod tests {
     use super::*;
 
-    fn colour(wants: Wants, terminal: bool) -> bool {
-        Look::decide(wants, terminal, 80).colour
+    fn colour(prefs: ColorPrefs, terminal: bool) -> bool {
+        StreamStyle::decide(prefs, terminal, 80).colour
     }
 
     #[test]
     fn a_flag_beats_the_environment_and_the_environment_beats_the_terminal() {
-        let wants = Wants::default();
-        assert!(colour(wants, true));
-        assert!(!colour(wants, false));
+        let prefs = ColorPrefs::default();
+        assert!(colour(prefs, true));
+        assert!(!colour(prefs, false));
         assert!(!colour(
-            Wants {
+            ColorPrefs {
                 no_color: true,
-                ..wants
+                ..prefs
             },
             true
         ));
         assert!(!colour(
-            Wants {
+            ColorPrefs {
                 no_color: true,
                 force_color: true,
-                ..wants
+                ..prefs
             },
             true
         ));
         assert!(colour(
-            Wants {
+            ColorPrefs {
                 force_color: true,
-                ..wants
+                ..prefs
             },
             false
         ));
         assert!(!colour(
-            Wants {
+            ColorPrefs {
                 dumb: true,
-                ..wants
+                ..prefs
             },
             true
         ));
         assert!(colour(
-            Wants {
+            ColorPrefs {
                 color: ColorChoice::Always,
                 no_color: true,
-                ..wants
+                ..prefs
             },
             false
         ));
         assert!(!colour(
-            Wants {
+            ColorPrefs {
                 color: ColorChoice::Never,
                 force_color: true,
-                ..wants
+                ..prefs
             },
             true
         ));
@@ -186,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_pipe_has_no_width_and_nothing_live() {
-        let look = Look::decide(Wants::default(), false, 80);
-        assert_eq!((look.width, look.live), (usize::MAX, false));
+        let style = StreamStyle::decide(ColorPrefs::default(), false, 80);
+        assert_eq!((style.width, style.live), (usize::MAX, false));
     }
 }
