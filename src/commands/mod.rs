@@ -89,12 +89,15 @@ pub(crate) struct Group<T: Subcommand> {
 /// What a command needs before it runs, and how it runs once it has that.
 pub(crate) enum Plan {
     /// The program alone, so that a broken configuration keeps nobody from reading.
-    Program(Box<dyn FnOnce(&Output, &dyn Fn() -> clap::Command) -> Result<Exit>>),
+    Program(ProgramRun),
     /// The configuration, which it may repair: no service has to be found in it.
     Configuration(Box<dyn FnOnce(Setup) -> Running<'static>>),
     /// A context, with a service in it as `Needs` says.
     Context(Needs, Box<dyn for<'a> FnOnce(&'a Context) -> Running<'a>>),
 }
+
+/// Runs with what the program knows of itself: the output, and the root of the command tree.
+pub(crate) type ProgramRun = Box<dyn FnOnce(&Output, &dyn Fn() -> clap::Command) -> Result<Exit>>;
 
 /// A command on its way.
 pub(crate) type Running<'a> = Pin<Box<dyn Future<Output = Result<Exit>> + 'a>>;

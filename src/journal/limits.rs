@@ -3,88 +3,14 @@
 //! Requests are counted down here before they are sent, so that processes which run at the same time do not
 //! all believe in the same last one; what the service answers then corrects the count.
 
-use std::time::Duration;
-
-use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, OptionalExtension, params};
+use jiff::Timestamp;
 
 use super::Journal;
+use super::rate_window::{Window, find, take, window};
 use crate::outcome::Result;
-
-/// An answer may be a second off: its reset is told in whole seconds.
-const SLACK: SignedDuration = SignedDuration::from_secs(2);
-/// How long a window is that nothing is known of yet but that the one before it is over (spec, Limits 1).
-const LENGTH: SignedDuration = SignedDuration::from_mins(5);
 
 /// So many requests are left that even many processes at once do not meet the end of the window unawares.
 const PLENTY: u32 = 8;
-
-/// One budget of one account, as it was last seen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
-    /// Named for its endpoint, as `POST /v1/bookings`.
-    pub(crate) budget: String,
-    /// Requests that a window holds.
-    pub(crate) allowed: u32,
-    pub(crate) remaining: u32,
-    /// By the service's clock.
-    pub(crate) resets_at: Timestamp,
-    /// The service's clock less ours, when it was seen.
-    pub(crate) ahead: SignedDuration,
-    /// By our clock.
-    pub(crate) seen_at: Timestamp,
-}
-
-impl Window {
-    /// Whether a request now, by the service's clock, would be refused.
-    pub(crate) fn is_shut(&self, now: Timestamp) -> bool {
-        self.remaining == 0 && self.lasts(now)
-    }
-
-    /// Whether it is still this window. One that would reset later than any does was seen by another clock: it was
-    /// set back since, here or there, and nothing is known.
-    fn lasts(&self, now: Timestamp) -> bool {
-        now < self.resets_at && self.resets_at.duration_since(now) <= LENGTH + SLACK
-    }
-
-    /// What is left of it now, by the service's clock, and until when: one that is over is whole again.
-    pub(crate) fn left(&self, now: Timestamp) -> (u32, Duration) {
-        if !self.lasts(now) {
-            return (self.allowed, Duration::ZERO);
-        }
-        let resets_in = Duration::try_from(self.resets_at.duration_since(now)).unwrap_or_default();
-        (self.remaining, resets_in)
-    }
-
-    /// The window after one request is sent now; `None` where it is shut.
-    fn taken(mut self, now: Timestamp) -> Option<Window> {
-        if !self.lasts(now) {
-            // The next one: how long it lasts is guessed, at most, until an answer tells. That it holds nothing at
-            // all is not believed: nothing would be asked again.
-            self.remaining = self.allowed.max(1);
-            self.resets_at = now.saturating_add(LENGTH).unwrap_or(Timestamp::MAX);
-        }
-        self.remaining = self.remaining.checked_sub(1)?;
-        Some(self)
-    }
-
-    /// What is known once an answer showed `seen`, while others may have sent more.
-    fn corrected(self, seen: Window) -> Window {
-        let later = self
-            .resets_at
-            .saturating_add(SLACK)
-            .unwrap_or(Timestamp::MAX);
-        let same = seen.resets_at <= later;
-        Window {
-            remaining: if same {
-                seen.remaining.min(self.remaining)
-            } else {
-                seen.remaining
-            },
-            ..seen
-        }
-    }
-}
 
 impl Journal {
     /// Every budget that was seen at this service with this account.
@@ -139,91 +65,12 @@ impl Journal {
     }
 }
 
-/// Counts a request within a transaction; the window, where it is shut.
-pub(super) fn take(
-    connection: &Connection,
-    origin: &str,
-    account: &str,
-    budget: &str,
-    now: Timestamp,
-) -> rusqlite::Result<Option<Window>> {
-    let Some(known) = find(connection, origin, account, budget)? else {
-        return Ok(None);
-    };
-    match known.clone().taken(now) {
-        Some(window) => store(connection, origin, account, &window).map(|()| None),
-        None => Ok(Some(known)),
-    }
-}
-
-/// Corrects what is known by what an answer showed, within a transaction.
-pub(super) fn correct(
-    connection: &Connection,
-    origin: &str,
-    account: &str,
-    seen: Window,
-) -> rusqlite::Result<()> {
-    let window = match find(connection, origin, account, &seen.budget)? {
-        Some(known) => known.corrected(seen),
-        None => seen,
-    };
-    store(connection, origin, account, &window)
-}
-
-fn find(
-    connection: &Connection,
-    origin: &str,
-    account: &str,
-    budget: &str,
-) -> rusqlite::Result<Option<Window>> {
-    connection
-        .prepare_cached(
-            "SELECT bucket, allowed, remaining, resets_at, ahead, seen_at FROM limits
-             WHERE origin = ?1 AND account = ?2 AND bucket = ?3",
-        )?
-        .query_row([origin, account, budget], window)
-        .optional()
-}
-
-fn store(
-    connection: &Connection,
-    origin: &str,
-    account: &str,
-    window: &Window,
-) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT OR REPLACE INTO limits (origin, account, bucket, allowed, remaining, resets_at, ahead, seen_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        )?
-        .execute(params![
-            origin,
-            account,
-            window.budget,
-            window.allowed,
-            window.remaining,
-            window.resets_at.as_millisecond(),
-            i64::try_from(window.ahead.as_millis()).unwrap_or_default(),
-            window.seen_at.as_millisecond(),
-        ])
-        .map(drop)
-}
-
-fn window(row: &rusqlite::Row<'_>) -> rusqlite::Result<Window> {
-    let moment = |millis: i64| Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MIN);
-    Ok(Window {
-        budget: row.get(0)?,
-        allowed: row.get(1)?,
-        remaining: row.get(2)?,
-        resets_at: moment(row.get(3)?),
-        ahead: SignedDuration::from_millis(row.get(4)?),
-        seen_at: moment(row.get(5)?),
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use jiff::SignedDuration;
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 

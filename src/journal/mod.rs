@@ -12,6 +12,7 @@ mod limits;
 mod plans;
 #[cfg(test)]
 mod protocol_model;
+mod rate_window;
 mod recover;
 mod remembered;
 mod run_log;
@@ -23,7 +24,7 @@ pub(crate) use attempts::{Attempt, Run, another_account};
 pub(crate) use bookings::KeptBooking;
 pub(crate) use completing::{Made, Memory};
 pub(crate) use guests::Forgotten;
-pub(crate) use limits::Window;
+pub(crate) use rate_window::Window;
 pub(crate) use recover::{Recovery, recover};
 pub(crate) use remembered::{List, RememberedSlot, Shown};
 pub(crate) use run_log::{Begun, RunId};

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use serde_json::Value;
 
 use super::attempts::{another_account, derived, find, request_hash, runs};
-use super::limits::{self, Window};
+use super::rate_window::{self, Window};
 use super::runs::{Earlier, Outcome, State, earlier, may_be_sent_by};
 use super::{Journal, bookings, guests};
 use crate::model::booking::Booking;
@@ -70,7 +70,7 @@ impl Journal {
                 }
             }
             if let Some((budget, now)) = metered
-                && let Some(window) = limits::take(connection, &origin, &account, budget, now)?
+                && let Some(window) = rate_window::take(connection, &origin, &account, budget, now)?
             {
                 return Ok(Ok(Begun::Shut(window)));
             }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
-use super::limits::{self, Window};
+use super::rate_window::{self, Window};
 use super::schema::STEPS;
 use crate::model::retention::Retention;
 use crate::outcome::{Error, Result, reason};
@@ -169,7 +169,7 @@ impl Journal {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             for seen in observed {
-                limits::correct(&transaction, origin, account, seen)?;
+                rate_window::correct(&transaction, origin, account, seen)?;
             }
             let value = work(&transaction)?;
             transaction.commit()?;
