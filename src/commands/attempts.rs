@@ -11,7 +11,7 @@ use crate::model::time_text::human;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
 
-/// List and settle creates whose outcome is not known
+/// List booking requests whose outcome is not known, and find it out
 ///
 /// An attempt is written down before the first byte of a create is sent, and stays unsettled until
 /// an answer tells what came of it. `resume` sends the same request under the same key: the service
@@ -39,31 +39,31 @@ impl Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Action {
-    /// List the attempts whose outcome is not settled
+    /// List the attempts whose outcome is not known
     #[command(after_help = "Examples:\n  bookctl attempts list --all")]
     List {
-        /// Those that are settled, refused or abandoned too
+        /// Include those that are settled, refused or abandoned
         #[arg(long)]
         all: bool,
     },
-    /// Settle one: the same request under the same key
+    /// Find out about one: send the same request under the same key
     #[command(
         after_help = "Examples:\n  bookctl attempts resume order-4711\n  bookctl attempts --jq '.attempts[].idempotency_key' | xargs -n 1 bookctl attempts resume"
     )]
     Resume {
         /// The attempt's idempotency key
         key: String,
-        /// Also an attempt that was made with another API key: it is of this organization, too
+        /// Accept an attempt that was made with another API key of this organization
         #[arg(long)]
         same_organization: bool,
     },
-    /// Give one up: it is not sent again, and a booking may exist all the same
+    /// Give one up: it is not sent again; a booking may still exist
     #[command(after_help = "Examples:\n  bookctl attempts abandon order-4711")]
     Abandon {
         /// The attempt's idempotency key
         key: String,
     },
-    /// Start a new journal where the present one is damaged: it is kept aside, never deleted
+    /// Start a new journal if the present one is damaged; the old file is kept
     Recover,
 }
 
@@ -78,8 +78,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             if context.out.is_human() {
                 context.out.note(
                     match attempts.iter().any(|it| it.state == State::Unsettled) {
-                        true => "settle one with `bookctl attempts resume KEY`",
-                        false => "every attempt is settled",
+                        true => "find out about one with `bookctl attempts resume KEY`",
+                        false => "the outcome of every attempt is known",
                     },
                 );
             }
@@ -143,9 +143,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 fn find(context: &Context, key: &str) -> Result<Attempt> {
     let attempt = context.journal()?.attempt(key)?.ok_or_else(|| {
         let shown = key.escape_debug();
-        Error::new(Code::Usage, format!("the journal knows no attempt {shown}"))
-            .exiting(Exit::NotFound)
-            .hint("list them with `bookctl attempts`")
+        Error::new(
+            Code::Usage,
+            format!("there is no attempt {shown} in the journal"),
+        )
+        .exiting(Exit::NotFound)
+        .hint("list them with `bookctl attempts`")
     })?;
     let origin = context.target().origin();
     if attempt.origin != origin {

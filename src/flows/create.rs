@@ -147,7 +147,7 @@ impl Sending<'_> {
             Err(error) => {
                 let why = &error.message;
                 self.context.out.warn(&format!(
-                    "the journal could not note how this ended, and lists it as not settled: {why}"
+                    "the journal could not note how this ended, and lists its outcome as unknown: {why}"
                 ));
                 true
             }
@@ -253,7 +253,7 @@ impl Sending<'_> {
             error.exit = Exit::OutcomeUnknown;
         }
         error.hint = Some(format!(
-            "a booking may exist; settle it with: {}",
+            "a booking may exist; find out with: {}",
             resume_command(self.key)
         ));
         error.idempotency_key(self.key)

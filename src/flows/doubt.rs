@@ -21,7 +21,7 @@ pub(crate) async fn mention_doubtful(context: &Context, mine: &HashSet<String>) 
     for attempt in doubtful {
         let key = &attempt.idempotency_key;
         context.out.warn(&format!(
-            "an earlier create is not settled, and may have booked: {}; settle it with: {}",
+            "an earlier booking request has no known outcome, and may have booked: {}; find out with: {}",
             described(&attempt),
             resume_command(key)
         ));
@@ -29,7 +29,11 @@ pub(crate) async fn mention_doubtful(context: &Context, mine: &HashSet<String>) 
         if !context.prompter.interactive() || !context.journal()?.owns(&attempt) {
             continue;
         }
-        let question = Question::new("Settle it first?", "attempts resume", "the go-ahead");
+        let question = Question::new(
+            "Find out about it first?",
+            "attempts resume",
+            "the go-ahead",
+        );
         if context.prompter.confirm(&question, true).await? {
             let booking = create(context, key, attempt.request.clone()).await?;
             let dialect = context.dialect();

@@ -62,7 +62,7 @@ pub(crate) async fn guide(context: &Context, draft: &mut Draft) -> Result<()> {
 }
 
 async fn pick_venue(context: &Context, draft: &mut Draft) -> Result<()> {
-    let question = Question::new("What is it to be?", "VENUE", "the venue");
+    let question = Question::new("Which venue?", "VENUE", "the venue");
     let vertical = VERTICALS[context.prompter.choose(&question, &VERTICALS).await?];
     loop {
         let place = ask_line(

@@ -65,7 +65,7 @@ fn row_number(argument: &str) -> Result<Option<u32>> {
     match digits.parse() {
         Ok(row) if row > 0 => Ok(Some(row)),
         _ => Err(Error::usage(format!(
-            "{} is no row: rows are @1, @2 and so on",
+            "{} is not a row; rows are @1, @2 and so on",
             argument.escape_debug()
         ))),
     }

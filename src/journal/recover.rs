@@ -42,7 +42,7 @@ pub(crate) fn recover(path: &Path) -> Result<Recovery> {
     }
     let cannot = |error: std::io::Error| {
         Error::journal(format!(
-            "the journal {} cannot be set aside: {}",
+            "the journal {} cannot be renamed: {}",
             path.display(),
             reason(&error)
         ))
@@ -57,6 +57,7 @@ pub(crate) fn recover(path: &Path) -> Result<Recovery> {
     // began in between would be forgotten.
     let old = hold(path)?;
     let attempts = take_over(old.as_ref(), &new)?;
+    private_file::sync(&new).map_err(cannot)?;
     let kept = set_aside(path).map_err(cannot)?;
     fs::rename(&new, path).map_err(cannot)?;
     Ok(Recovery::SetAside { kept, attempts })

@@ -83,11 +83,16 @@ impl Journal {
         }
         let new = private_file::beside(path, ".new");
         drop(Journal::make(&new)?);
-        fs::rename(&new, path).map_err(Unusable::File)?;
-        private_file::keep_names(path).map_err(Unusable::File)
+        let place = || -> std::io::Result<()> {
+            private_file::sync(&new)?;
+            private_file::make_unsynced(&private_file::beside(path, "-journal"))?;
+            fs::rename(&new, path)?;
+            private_file::keep_names(path)
+        };
+        place().map_err(Unusable::File)
     }
 
-    /// Makes a journal at `path`, in place of what a process that died has left there.
+    /// Makes a journal at `path`, in place of what a process that died has left there. It is not synced yet.
     pub(super) fn make(path: &Path) -> Result<Self, Unusable> {
         for left_over in [path.to_owned(), private_file::beside(path, "-journal")] {
             match fs::remove_file(left_over) {
@@ -97,8 +102,11 @@ impl Journal {
                 _ => {}
             }
         }
-        private_file::make(path).map_err(Unusable::File)?;
+        private_file::make_unsynced(path).map_err(Unusable::File)?;
         let mut journal = Journal::connect(path)?;
+        journal
+            .connection
+            .pragma_update(None, "synchronous", "OFF")?;
         journal.step()?;
         Ok(journal)
     }

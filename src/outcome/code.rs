@@ -378,14 +378,14 @@ codes! {
         "too many requests in this five-minute window",
         "wait until the window resets";
     Http500 = "http_500", Http, Service, CheckFirst,
-        "the service failed; after a create a booking may exist",
-        "read first; repeat a create with its own idempotency key only";
+        "the service failed; after a booking request, a booking may exist",
+        "look first; repeat a booking request with its own idempotency key only";
     Http502 = "http_502", Http, Service, CheckFirst,
-        "something before the service failed; after a create a booking may exist",
-        "read first; repeat a create with its own idempotency key only";
+        "something before the service failed; after a booking request, a booking may exist",
+        "look first; repeat a booking request with its own idempotency key only";
     Http503 = "http_503", Http, Service, CheckFirst,
-        "the service is not available; after a create a booking may exist",
-        "read first; repeat a create with its own idempotency key only";
+        "the service is not available; after a booking request, a booking may exist",
+        "look first; repeat a booking request with its own idempotency key only";
 
     // bookctl's own.
     Usage = "usage", Own, Usage, Corrected,
@@ -426,7 +426,7 @@ codes! {
         "try again, or allow more with --timeout";
     OutcomeUnknown = "outcome_unknown", Own, OutcomeUnknown, CheckFirst,
         "a write was sent, and nothing proves what came of it",
-        "settle a create with `bookctl attempts resume KEY`; look at a booking with `bookctl show ID`";
+        "find out about a booking request with `bookctl attempts resume KEY`; look at a booking with `bookctl show ID`";
     Declined = "declined", Own, Declined, NotNeeded,
         "declined at a prompt; nothing was sent",
         "start again when it is wanted";

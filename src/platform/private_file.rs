@@ -33,18 +33,28 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
 /// Creates a database file if it does not exist: 0600, in a 0700 folder. Removes the access of others from an
 /// existing one. Refuses one that another user owns.
 pub(crate) fn make(path: &Path) -> io::Result<()> {
-    make_folder_of(path)?;
-    ownership::check_database(path)?;
-    if path.exists() {
-        close_file(path);
-    } else {
-        create(path, false)?;
-    }
+    make_unsynced(path)?;
     // An empty file may be left from a process that died before its folder was synced.
     if fs::metadata(path)?.len() == 0 {
         keep_names(path)?;
     }
     Ok(())
+}
+
+/// Like [`make`], for a file whose name need not survive a power cut yet.
+pub(crate) fn make_unsynced(path: &Path) -> io::Result<()> {
+    make_folder_of(path)?;
+    ownership::check_database(path)?;
+    if path.exists() {
+        close_file(path);
+        return Ok(());
+    }
+    create(path, false).map(drop)
+}
+
+/// Syncs what is in a file.
+pub(crate) fn sync(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
 }
 
 /// Syncs the folders above a new file, up to the root of its file system. Otherwise a power cut could lose a folder

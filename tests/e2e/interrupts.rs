@@ -10,7 +10,7 @@ use crate::harness::{Ended, GUEST, Home, Key, Reply, Running, Scripted, Served, 
 
 /// The questions of the walk, and what is typed at each.
 const WALK: [(&str, &str); 10] = [
-    ("? What is it to be?", ""),
+    ("? Which venue?", ""),
     ("? Where?", "Sandbox"),
     ("? When?", "tomorrow 19:30"),
     ("? For how many?", "2"),
@@ -187,7 +187,7 @@ fn ctrl_c_while_a_change_is_on_its_way_names_the_change() {
 fn ctrl_c_in_a_plain_terminal_restores_it_too() {
     let home = Home::new().with("TERM", "dumb");
     let mut terminal = Terminal::start(&home, &["book"]);
-    terminal.see("What is it to be?").press(Key::CtrlC);
+    terminal.see("Which venue?").press(Key::CtrlC);
     terminal.end().exits(130).says("nothing was changed");
 }
 

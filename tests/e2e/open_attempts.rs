@@ -244,3 +244,33 @@ fn after_a_recovery_another_organizations_key_still_cannot_resume_an_attempt() {
     home.run(["attempts", "resume", "k"]).exits(0);
     assert_eq!(served.bookings().len(), 1);
 }
+
+/// "`attempts recover` under a running batch … says that it is read-only" (L11): the command says what happened to its
+/// journal, and the new journal has its attempt.
+#[test]
+fn a_booking_request_whose_journal_is_replaced_meanwhile_says_so_and_is_not_forgotten() {
+    let (sent, arrived) = std::sync::mpsc::channel();
+    let (go_on, held) = std::sync::mpsc::channel::<()>();
+    let server = creating(move |before| {
+        if before == 0 {
+            sent.send(()).unwrap();
+            held.recv().unwrap();
+        }
+        Reply::json(if before == 0 { 201 } else { 200 }, &asked("bk_ada"))
+    });
+    let home = home(&server);
+    let running = home.start(book(&[]));
+    arrived.recv().unwrap();
+    let journal = rusqlite::Connection::open(home.path().join("journal.db")).unwrap();
+    journal.pragma_update(None, "user_version", 99).unwrap();
+    drop(journal);
+    home.run(["attempts", "recover"]).exits(0);
+    go_on.send(()).unwrap();
+    running
+        .end()
+        .exits(0)
+        .says("was moved or replaced while this command used it");
+    assert_eq!(attempts(&home)[0]["state"], "unsettled");
+    home.run(["attempts", "resume", "k"]).exits(0);
+    assert_eq!(attempts(&home)[0]["booking_id"], "bk_ada");
+}

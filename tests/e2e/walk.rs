@@ -4,7 +4,7 @@ use crate::harness::{GUEST, Home, Key, Served, Terminal};
 
 /// From nothing to the summary of a booking at the venue that the filter leaves first.
 pub(crate) fn walk_to_summary(terminal: &mut Terminal, filter: &str) {
-    terminal.see("? What is it to be?").press(Key::Enter);
+    terminal.see("? Which venue?").press(Key::Enter);
     terminal.answer("? Where?", "Sandbox");
     terminal.answer("? When?", "tomorrow 19:30");
     terminal.answer("? For how many?", "3");
@@ -126,7 +126,7 @@ fn what_flags_say_is_not_asked() {
             "tomorrow 19:30",
         ],
     );
-    terminal.see("? What is it to be?").press(Key::Enter);
+    terminal.see("? Which venue?").press(Key::Enter);
     terminal.answer("? Where?", "Sandbox");
     terminal
         .see("? Which one?")

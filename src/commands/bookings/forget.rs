@@ -114,7 +114,7 @@ fn forget_one(context: &Context, id: &str) -> Result<Forgotten> {
                 .hint(resume_command(id)));
         }
         return Err(Error::new(Code::Usage,
-            format!("the journal knows no booking {shown} of this service"),
+            format!("there is no booking {shown} of this service in the journal"),
         ).exiting(Exit::NotFound)
         .hint("list them with `bookctl bookings`; an attempt that is not settled is in `bookctl attempts`"));
     }

@@ -14,7 +14,7 @@ use crate::secrets::Vault;
 use crate::terminal::output::Output;
 use check::{Check, Checks};
 
-/// Check everything that a command needs, and say how to mend it
+/// Check everything that a command needs, and say how to fix it
 ///
 /// The exit code is 0 where nothing is a problem; else 3 for the configuration, 15 for the network, 4 for the key,
 /// in this order.
@@ -100,7 +100,7 @@ fn journal(setup: &Setup) -> Check {
     }
     let attempts = Journal::open(path, String::new(), None).and_then(|it| it.unsettled());
     match attempts.map(|attempts| attempts.len()) {
-        Ok(0) => Check::ok("journal", "every attempt is settled"),
+        Ok(0) => Check::ok("journal", "the outcome of every attempt is known"),
         Ok(count) => Check::warning(
             "journal",
             format!("{count} unsettled: a booking may exist that nobody has seen"),

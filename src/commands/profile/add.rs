@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// PEM file with the authorities that sign the service's certificate
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
-    /// How long guests' data is kept on this machine, such as 90d; 0 keeps nothing once a create is settled
+    /// How long guests' data is kept on this machine, such as 90d; 0 keeps nothing once the outcome is known
     #[arg(long, value_name = "DURATION", value_parser = Retention::parse)]
     retention: Option<Retention>,
     /// Refuse every call that would change something

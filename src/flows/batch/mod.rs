@@ -158,7 +158,7 @@ fn refuses_all(error: &Error) -> bool {
 
 /// Whoever started the batch has gone: it does not go on behind their back.
 fn nobody_reads() -> Error {
-    Error::new(Code::Io, "nobody reads its results any more")
+    Error::new(Code::Io, "the program that reads its results has ended")
 }
 
 /// The batch ended before its last row.

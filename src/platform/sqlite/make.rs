@@ -39,7 +39,7 @@ fn make_whole(path: &Path, kind: &Kind) -> Result<(), Failure> {
         remove(&beside(path, companion))?;
         remove(&beside(&new, companion))?;
     }
-    private_file::make(&new)?;
+    private_file::make_unsynced(&new)?;
     let mut connection = connect(&new)?;
     (kind.tune)(&connection)?;
     // No sync here: the whole file is synced below.
