@@ -57,7 +57,7 @@ enum Action {
         #[arg(long)]
         same_organization: bool,
     },
-    /// Give one up: it is not sent again; a booking may still exist
+    /// Give one up: bookctl stops listing it; a booking may still exist
     #[command(after_help = "Examples:\n  bookctl attempts abandon order-4711")]
     Abandon {
         /// The attempt's idempotency key
@@ -133,6 +133,11 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 .exiting(Exit::Refused));
             }
             attempt.state = context.journal()?.abandon(&key)?;
+            if let Some(process) = attempt.sending_now() {
+                context.out.warn(&format!(
+                    "process {process} is still sending this attempt, and may book"
+                ));
+            }
             context.out.emit(&AttemptList(&[attempt]))?;
             Ok(Exit::Done)
         }

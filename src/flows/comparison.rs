@@ -25,7 +25,12 @@ pub(super) fn difference(asked: &Value, booking: &Booking) -> Option<String> {
     let booked = booking.document().value();
     COMPARED.into_iter().find_map(|name| {
         let pointer = format!("/{}", name.replace('.', "/"));
-        let (asked, shown) = (asked.pointer(&pointer)?, booked.pointer(&pointer)?);
+        let shown = booked.pointer(&pointer).or_else(|| match name {
+            // A guest who is a text is a name.
+            "customer.name" => booked.get("customer").filter(|it| it.is_string()),
+            _ => None,
+        });
+        let (asked, shown) = (asked.pointer(&pointer)?, shown?);
         let modified = format!("/last_modification/changes/{name}");
         let agrees =
             shown.is_null() || agree(name, asked, shown) || booked.pointer(&modified).is_some();
@@ -163,6 +168,10 @@ mod tests {
             (
                 json!({"customer": {"name": "Eve Lovelace"}}),
                 "customer.name is Eve Lovelace, not Ada Lovelace",
+            ),
+            (
+                json!({"customer": "Eve"}),
+                "customer.name is Eve, not Ada Lovelace",
             ),
             (
                 json!({"customer": {"email": "eve@x.example"}}),

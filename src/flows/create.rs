@@ -146,9 +146,9 @@ impl Sending<'_> {
             }
             Err(error) => {
                 let why = &error.message;
-                self.context.out.warn(&format!(
-                    "the journal could not note how this ended, and lists its outcome as unknown: {why}"
-                ));
+                self.context
+                    .out
+                    .warn(&format!("the journal could not note how this ended: {why}"));
                 true
             }
         }

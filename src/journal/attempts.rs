@@ -145,6 +145,17 @@ impl Attempt {
         self.runs.iter().map(Run::evidence)
     }
 
+    /// The process that is sending it, as far as the journal knows: one that was killed stands here for a while, too.
+    pub(crate) fn sending_now(&self) -> Option<u32> {
+        let long_ago = Timestamp::now()
+            .saturating_sub(LONGEST_RUN)
+            .unwrap_or(Timestamp::MIN);
+        let mut runs = self.runs.iter();
+        let sending =
+            runs.find(|run| run.outcome == Outcome::UnderWay && !run.has_ended_in_doubt(long_ago));
+        sending?.process
+    }
+
     /// Whether it asked for just this.
     pub(crate) fn is_of(&self, request: &Value) -> bool {
         is_hash_of(&self.request_hash, request)

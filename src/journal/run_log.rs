@@ -207,14 +207,18 @@ impl Journal {
     /// Gives up the runs whose outcome is open; the attempt stays in the journal.
     pub(crate) fn abandon(&mut self, key: &str) -> Result<State> {
         let now = Timestamp::now().to_string();
-        self.write(|connection| {
+        let (origin, retention) = (self.origin.clone(), self.retention);
+        let (state, purged) = self.write(|connection| {
             connection.execute(
                 "UPDATE runs SET abandoned = 1
                  WHERE idempotency_key = ?1 AND outcome NOT IN ('booked', 'refused', 'not_sent')",
                 [key],
             )?;
-            derive(connection, key, None, &now)
-        })
+            let state = derive(connection, key, None, &now)?;
+            Ok((state, guests::purge(connection, &origin, retention)?))
+        })?;
+        self.clean_after(purged);
+        Ok(state)
     }
 }
 

@@ -41,8 +41,13 @@ impl Journal {
         origin: String,
         profile: Option<String>,
     ) -> Result<Self, Unusable> {
-        if !path.exists() {
+        // A link whose file is not there is no place without a journal: the disk that it leads to may only be missing.
+        if fs::symlink_metadata(path).is_err() {
             Journal::start(path)?;
+        } else if !path.exists() {
+            return Err(Unusable::File(std::io::Error::other(
+                "it is a link to a file that is not there",
+            )));
         }
         private_file::make(path).map_err(Unusable::File)?;
         private_file::close_folder_of(path);
@@ -78,7 +83,7 @@ impl Journal {
     fn start(path: &Path) -> Result<(), Unusable> {
         private_file::make_folder_of(path).map_err(Unusable::File)?;
         let _alone = private_file::lock(path).map_err(Unusable::File)?;
-        if path.exists() {
+        if fs::symlink_metadata(path).is_ok() {
             return Ok(());
         }
         let new = private_file::beside(path, ".new");

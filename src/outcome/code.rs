@@ -378,13 +378,13 @@ codes! {
         "too many requests in this five-minute window",
         "wait until the window resets";
     Http500 = "http_500", Http, Service, CheckFirst,
-        "the service failed; after a booking request, a booking may exist",
+        "the service failed; a booking request then has no known outcome (16)",
         "look first; repeat a booking request with its own idempotency key only";
     Http502 = "http_502", Http, Service, CheckFirst,
-        "something before the service failed; after a booking request, a booking may exist",
+        "something before the service failed; a booking request then has no known outcome (16)",
         "look first; repeat a booking request with its own idempotency key only";
     Http503 = "http_503", Http, Service, CheckFirst,
-        "the service is not available; after a booking request, a booking may exist",
+        "the service is not available; a booking request then has no known outcome (16)",
         "look first; repeat a booking request with its own idempotency key only";
 
     // bookctl's own.

@@ -55,7 +55,13 @@ pub(crate) fn check_database(path: &Path) -> io::Result<()> {
     for suffix in ["-journal", "-wal", "-shm"] {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(suffix);
-        check_name(&path.with_file_name(name))?;
+        let companion = path.with_file_name(name);
+        check_name(&companion)?;
+        // SQLite opens it without asking what it is, and would wait for ever at a pipe.
+        if companion.metadata().is_ok_and(|found| !found.is_file()) {
+            let why = format!("{} is not a regular file", companion.display());
+            return Err(io::Error::other(why));
+        }
     }
     Ok(())
 }

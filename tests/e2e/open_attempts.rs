@@ -274,3 +274,65 @@ fn a_booking_request_whose_journal_is_replaced_meanwhile_says_so_and_is_not_forg
     home.run(["attempts", "resume", "k"]).exits(0);
     assert_eq!(attempts(&home)[0]["booking_id"], "bk_ada");
 }
+
+/// A journal on a disk that is not there now is not one that never was: nothing is read, replaced or booked.
+#[test]
+fn a_link_to_a_journal_that_is_not_there_stops_booking_requests_and_stays() {
+    let server = creating(|before| match before {
+        0..3 => Reply::Close,
+        _ => Reply::json(200, &asked("bk_ada")),
+    });
+    let home = home(&server);
+    home.run(book(&[])).exits(16);
+    let (journal, disk) = (home.path().join("journal.db"), home.folder().join("disk"));
+    std::fs::rename(&journal, &disk).unwrap();
+    std::os::unix::fs::symlink(&disk, &journal).unwrap();
+    assert_eq!(attempts(&home)[0]["state"], "unsettled");
+    let away = home.folder().join("away");
+    std::fs::rename(&disk, &away).unwrap();
+    for arguments in [&["attempts", "--json"][..], &book(&[])] {
+        let error = home.run(arguments).refused(3, "journal");
+        assert!(text(&error, "message").contains("link"), "{error}");
+    }
+    assert!(journal.symlink_metadata().unwrap().is_symlink());
+    std::fs::rename(&away, &disk).unwrap();
+    assert_eq!(attempts(&home)[0]["state"], "unsettled");
+}
+
+/// SQLite opens what lies next to a database without asking what it is.
+#[test]
+fn a_pipe_where_sqlite_expects_a_file_of_its_own_is_refused_at_once() {
+    let served = Served::start();
+    let home = served.home();
+    home.booked("ven_confirms", &[], 0);
+    let pipe = home.path().join("journal.db-journal");
+    std::fs::remove_file(&pipe).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    for arguments in [&["attempts", "--json"][..], &["bookings", "--json"]] {
+        let output = home.run(arguments).exits(3);
+        assert!(output.stderr.contains("is not a regular file"), "{output}");
+    }
+}
+
+/// A person who gives an attempt up is told that another process is still at it.
+#[test]
+fn whoever_abandons_an_attempt_that_is_being_sent_is_told_so() {
+    let (sent, arrived) = std::sync::mpsc::channel();
+    let (go_on, held) = std::sync::mpsc::channel::<()>();
+    let server = creating(move |_| {
+        sent.send(()).unwrap();
+        held.recv().unwrap();
+        Reply::json(201, &asked("bk_ada"))
+    });
+    let home = home(&server);
+    let running = home.start(book(&[]));
+    arrived.recv().unwrap();
+    let id = running.id();
+    home.run(["attempts", "abandon", "k"])
+        .exits(0)
+        .says(&format!("process {id} is still sending this attempt"));
+    go_on.send(()).unwrap();
+    running.end().exits(0);
+    assert_eq!(attempts(&home)[0]["state"], "settled");
+}
