@@ -2,8 +2,10 @@
 
 pub(crate) mod code;
 mod error;
+mod error_code;
 mod exit;
 
-pub(crate) use code::{Code, ErrorCode};
+pub(crate) use code::Code;
 pub(crate) use error::{Error, Result, reason};
+pub(crate) use error_code::ErrorCode;
 pub use exit::Exit;

@@ -1,0 +1,163 @@
+use super::*;
+use crate::model::retention::Retention;
+use serde_json::json;
+
+fn journal(folder: &tempfile::TempDir) -> Journal {
+    let path = folder.path().join("journal.db");
+    Journal::open(&path, "https://a.example".into(), None)
+        .unwrap()
+        .of_account("one".into())
+}
+
+impl Journal {
+    /// Begins a run of an attempt, where nothing stands against it.
+    pub(crate) fn run(&mut self, key: &str, request: &Value) -> RunId {
+        match self.begin(key, request, None).unwrap() {
+            Begun::Run { run, .. } => run,
+            Begun::Shut(window) => panic!("{window:?}"),
+        }
+    }
+}
+
+fn run(journal: &mut Journal, request: &Value) -> (RunId, Earlier) {
+    match journal.begin("k", request, None).unwrap() {
+        Begun::Run { run, earlier } => (run, earlier),
+        Begun::Shut(window) => panic!("{window:?}"),
+    }
+}
+
+fn request() -> Value {
+    json!({"party_size": 2, "customer": {"name": "Ada Lovelace"}})
+}
+
+fn booking(id: &str) -> Booking {
+    Booking::from_document(json!({"id": id, "status": "confirmed"}).into()).unwrap()
+}
+
+#[test]
+fn a_key_is_never_reused_for_another_body() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder);
+    assert_eq!(run(&mut journal, &request()).1, Earlier::Nothing);
+    assert_eq!(run(&mut journal, &request()).1, Earlier::MayHaveBooked);
+    let other = json!({"party_size": 3});
+    let error = journal.begin("k", &other, None).unwrap_err();
+    assert_eq!(
+        (
+            error.code.to_string().as_str(),
+            error.idempotency_key.as_deref()
+        ),
+        ("usage", Some("k"))
+    );
+}
+
+#[test]
+fn a_key_is_never_sent_to_another_service() {
+    let folder = tempfile::tempdir().unwrap();
+    run(&mut journal(&folder), &request());
+    let path = folder.path().join("journal.db");
+    let mut elsewhere = Journal::open(&path, "https://b.example".into(), None).unwrap();
+    let error = elsewhere.begin("k", &request(), None).unwrap_err();
+    assert!(error.message.contains("https://a.example"), "{error:?}");
+    assert_eq!(elsewhere.attempt("k").unwrap().unwrap().runs.len(), 1);
+}
+
+#[test]
+fn an_attempt_is_open_from_before_the_first_byte_and_settled_for_ever() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder);
+    let (first, _) = run(&mut journal, &request());
+    assert_eq!(
+        journal.attempt("k").unwrap().unwrap().state,
+        State::Unsettled
+    );
+    assert_eq!(
+        journal.book(&first, &booking("bk_1"), 201).unwrap(),
+        State::Settled
+    );
+    let (second, earlier) = run(&mut journal, &request());
+    assert_eq!(earlier, Earlier::Booked);
+    assert_eq!(journal.refuse(&second, 429).unwrap(), State::Settled);
+    let (third, _) = run(&mut journal, &request());
+    assert_eq!(journal.withdraw(&third).unwrap(), State::Settled);
+    let attempt = journal.attempt("k").unwrap().unwrap();
+    assert_eq!(attempt.booking_id.as_deref(), Some("bk_1"));
+    assert_eq!(attempt.runs.len(), 3);
+}
+
+#[test]
+fn a_refusal_of_one_run_leaves_another_one_open_and_its_guest_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder);
+    journal.keep_for(Retention::parse("0").unwrap());
+    let (a, _) = run(&mut journal, &request());
+    let (b, _) = run(&mut journal, &request());
+    assert_eq!(journal.refuse(&a, 429).unwrap(), State::Unsettled);
+    assert_eq!(journal.unsettled().unwrap()[0].request, request());
+    assert_eq!(
+        journal.doubt(&b, &request(), None).unwrap(),
+        State::Unsettled
+    );
+    assert_eq!(journal.unsettled().unwrap()[0].request, request());
+    assert_eq!(journal.doubtful().unwrap().len(), 1);
+}
+
+#[test]
+fn a_run_that_was_not_sent_removes_itself_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder);
+    let (a, _) = run(&mut journal, &request());
+    let (b, _) = run(&mut journal, &request());
+    assert_eq!(journal.withdraw(&a).unwrap(), State::Unsettled);
+    assert_eq!(journal.unsettled().unwrap().len(), 1);
+    assert_eq!(journal.withdraw(&b).unwrap(), State::Refused);
+    assert!(journal.attempts().unwrap().is_empty());
+}
+
+#[test]
+fn a_run_in_doubt_opens_what_was_abandoned_and_forgotten_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder);
+    journal.keep_for(Retention::parse("0").unwrap());
+    let (a, _) = run(&mut journal, &request());
+    let (b, _) = run(&mut journal, &request());
+    assert_eq!(journal.abandon("k").unwrap(), State::Abandoned);
+    // Ending any run purges: the guest of the abandoned attempt goes.
+    assert_eq!(journal.refuse(&a, 400).unwrap(), State::Abandoned);
+    let attempt = journal.attempt("k").unwrap().unwrap();
+    assert!(attempt.forgotten_at.is_some() && !attempt.is_intact);
+    assert_eq!(
+        journal.doubt(&b, &request(), None).unwrap(),
+        State::Unsettled
+    );
+    let attempt = journal.attempt("k").unwrap().unwrap();
+    assert_eq!(
+        (attempt.request, attempt.forgotten_at, attempt.is_intact),
+        (request(), None, true)
+    );
+}
+
+#[test]
+fn another_organization_may_take_over_only_what_was_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut one = journal(&folder);
+    let (first, _) = run(&mut one, &request());
+    let mut two = journal(&folder).of_account("two".into());
+    let refused = two.begin("k", &request(), None).unwrap_err();
+    assert!(refused.message.contains("another API key"));
+    one.refuse(&first, 402).unwrap();
+    run(&mut two, &request());
+    let refused = one.begin("k", &request(), None).unwrap_err();
+    assert!(refused.message.contains("another API key"));
+    one.take_any_account();
+    run(&mut one, &request());
+}
+
+#[test]
+fn a_run_says_which_process_it_belongs_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder);
+    run(&mut journal, &request());
+    let attempt = journal.attempt("k").unwrap().unwrap();
+    assert_eq!(attempt.runs[0].process, Some(std::process::id()));
+}
