@@ -270,12 +270,13 @@ mod tests {
         journal.refuse(&closed, 400).unwrap();
         journal.run("other", &request("Third Guest"));
         journal.abandon("other").unwrap();
+        // What was refused or abandoned is forgotten at once, since nothing of it is to be kept.
         let forgotten = journal.forget_until(Timestamp::now()).unwrap();
         Journal::rewrite_file(&place.path()).unwrap();
         assert_eq!(
             forgotten,
             Forgotten {
-                count: 1,
+                count: 0,
                 unsettled: 1
             }
         );
