@@ -32,8 +32,7 @@ use commands::{Plan, ServiceNeed};
 use config::Environment;
 pub use outcome::Exit;
 use outcome::{Code, Error, Result};
-use platform::process;
-use terminal::output;
+use platform::{jq, process};
 
 /// The commands with their arguments and help, as data: what manual pages are made of.
 pub fn command() -> clap::Command {
@@ -43,11 +42,8 @@ pub fn command() -> clap::Command {
 /// Runs one command line and says how it ended. `variable` reads the environment.
 pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>) -> Exit {
     process::prepare();
-    if arguments
-        .get(1)
-        .is_some_and(|first| first == output::FILTER_ENTRY)
-    {
-        return output::filter_standard_input();
+    if arguments.get(1).is_some_and(|first| first == jq::ENTRY) {
+        return jq::filter_standard_input();
     }
     for argument in &arguments {
         let argument = argument.to_string_lossy();

@@ -4,6 +4,9 @@ use reqwest::header::{HeaderName, HeaderValue};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::names::same_words;
+use super::path::Path;
+
 macro_rules! dialect {
     ($($field:ident = $default:literal, $meaning:literal;)*) => {
         /// The open names; each has a default and can be set per profile under `[profiles.NAME.dialect]`.
@@ -108,11 +111,30 @@ pub(crate) enum Pause {
 impl Dialect {
     /// What kind of pause a `next_action` is.
     pub(crate) fn pause(&self, next_action: Option<&Value>) -> Pause {
-        let kind =
-            next_action.and_then(|action| action.get(&self.next_action_type_field)?.as_str());
-        match kind {
-            Some(kind) if kind == self.otp_action => Pause::Otp,
-            Some(kind) if kind == self.payment_action => Pause::Payment,
+        let Some(action) = next_action else {
+            return Pause::Other;
+        };
+        let named = Path::parse(&self.next_action_type_field).and_then(|path| path.get(action));
+        let kind = named.or(Some(action)).and_then(Value::as_str);
+        if let Some(kind) = kind {
+            return self.pause_of_word(kind);
+        }
+        // A kind under another name still is one of the two words.
+        let words = action.as_object().into_iter().flatten();
+        let kinds = words.filter_map(|(_, value)| value.as_str());
+        let mut known = kinds
+            .map(|word| self.pause_of_word(word))
+            .filter(|kind| *kind != Pause::Other);
+        match (known.next(), known.next()) {
+            (Some(kind), None) => kind,
+            _ => Pause::Other,
+        }
+    }
+
+    fn pause_of_word(&self, word: &str) -> Pause {
+        match word {
+            word if same_words(word, &self.otp_action) => Pause::Otp,
+            word if same_words(word, &self.payment_action) => Pause::Payment,
             _ => Pause::Other,
         }
     }
@@ -131,6 +153,11 @@ impl Dialect {
             ("auth_header", _) if HeaderName::try_from(name).is_err() => {
                 return Err(format!("cannot be {name:?}: that is no header name"));
             }
+            (key, path) if key.ends_with("_field") && Path::parse(path).is_none() => {
+                return Err(format!(
+                    "cannot be {name:?}: a part between its dots is empty"
+                ));
+            }
             ("service_name", _) if HeaderName::try_from(signature_header(name)).is_err() => {
                 return Err(format!(
                     "cannot be {name:?}: {:?} is no header name",
@@ -146,20 +173,23 @@ impl Dialect {
     /// Two names that would get in each other's way: the key, and why it cannot stand.
     pub(crate) fn clash(&mut self) -> Option<(&'static str, String)> {
         for (keys, stated) in BESIDE_EACH_OTHER {
-            let mut taken: Vec<String> = stated.iter().map(ToString::to_string).collect();
+            let mut taken: Vec<Path> = stated.iter().filter_map(|name| Path::parse(name)).collect();
             // It is the renamed one that gets in the way.
             let own = self.own_names();
             let (own, default): (Vec<&str>, Vec<&str>) =
                 keys.iter().partition(|key| own.contains_key(**key));
             for key in default.into_iter().chain(own) {
                 let name = self.name(key).cloned().unwrap_or_default();
-                if taken.contains(&name) {
+                let Some(path) = Path::parse(&name) else {
+                    continue;
+                };
+                if taken.iter().any(|other| other.meets(&path)) {
                     return Some((
                         key,
                         format!("cannot be {name:?}: another field beside it is"),
                     ));
                 }
-                taken.push(name);
+                taken.push(path);
             }
         }
         None
@@ -236,6 +266,28 @@ mod tests {
     }
 
     #[test]
+    fn a_pause_is_told_by_its_word_wherever_that_stands() {
+        let mut dialect = Dialect::default();
+        let pause = |dialect: &Dialect, action: Value| dialect.pause(Some(&action));
+        for (action, expected) in [
+            (json!({"type": "otp"}), Pause::Otp),
+            (json!({"kind": "OTP", "message": "Enter it"}), Pause::Otp),
+            (json!("payment approval"), Pause::Payment),
+            (json!({"type": "call", "channel": "otp"}), Pause::Other),
+            (json!({"a": "otp", "b": "payment_approval"}), Pause::Other),
+            (json!(["otp"]), Pause::Other),
+        ] {
+            assert_eq!(pause(&dialect, action.clone()), expected, "{action}");
+        }
+        dialect
+            .rename("next_action_type_field", "action.code")
+            .unwrap();
+        dialect.rename("otp_action", "sms_code").unwrap();
+        let action = json!({"action": {"code": "SmsCode"}});
+        assert_eq!(pause(&dialect, action), Pause::Otp);
+    }
+
+    #[test]
     fn two_fields_of_one_object_must_differ() {
         let clash = |key: &str, name: &str| {
             let mut dialect = Dialect::default();
@@ -251,6 +303,10 @@ mod tests {
             Some("session_phone_field")
         );
         assert_eq!(clash("payment_action", "otp"), Some("payment_action"));
+        assert_eq!(
+            clash("slots_datetime_field", "venue_id.time"),
+            Some("slots_datetime_field")
+        );
         assert_eq!(clash("otp_field", "code"), None);
         assert_eq!(Dialect::default().clash(), None);
     }

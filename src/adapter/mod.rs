@@ -1,5 +1,24 @@
-//! How a service's documents become ours: the names that the specification leaves open.
+//! How a service's documents become ours: the names that the specification leaves open, and shapes that differ.
 
+mod around;
 mod dialect;
+mod expression;
+mod find;
+mod kind;
+mod misread;
+mod names;
+mod path;
+mod profile_adapter;
+mod read;
+mod shape;
 
+pub(crate) use around::{around, scalars};
 pub(crate) use dialect::{Dialect, Pause, list};
+pub(crate) use expression::Expression;
+pub(crate) use kind::{ReadKind, WriteKind};
+pub(crate) use misread::Misread;
+pub(crate) use names::{member, same_words};
+pub(crate) use path::Path;
+pub(crate) use profile_adapter::Adapter;
+pub(crate) use read::{List, Reading};
+pub(crate) use shape::Shape;

@@ -104,7 +104,7 @@ impl Context {
     pub(crate) fn dialect(&self) -> Dialect {
         match &self.target {
             Target::Embedded { .. } => Dialect::default(),
-            Target::Remote(service) => service.dialect.clone(),
+            Target::Remote(service) => service.adapter.dialect.clone(),
         }
     }
 

@@ -58,7 +58,8 @@ impl VenueQuery {
 /// POST /v1/availability/search.
 #[derive(Clone, Debug)]
 pub(crate) struct SlotQuery {
-    pub(crate) venue_id: String,
+    /// As the service wrote it, a text or a number.
+    pub(crate) venue_id: Value,
     pub(crate) datetime: String,
     pub(crate) party_size: u32,
     pub(crate) provider: Option<String>,
@@ -83,11 +84,13 @@ impl SlotQuery {
 /// POST /v1/bookings (spec, Booking: fields accepted when creating a booking).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NewBooking {
-    pub(crate) venue_id: String,
+    /// As the service wrote it, a text or a number.
+    pub(crate) venue_id: Value,
     pub(crate) provider: Option<String>,
-    /// Exactly as the slot was offered.
-    pub(crate) datetime: String,
-    pub(crate) availability_id: Option<String>,
+    /// Exactly as the slot was offered, a text or a number.
+    pub(crate) datetime: Value,
+    /// As the service wrote it, a text or a number.
+    pub(crate) availability_id: Option<Value>,
     pub(crate) party_size: u32,
     pub(crate) name: String,
     pub(crate) email: Option<String>,
@@ -107,11 +110,7 @@ impl NewBooking {
         body.insert("venue_id".into(), json!(self.venue_id));
         insert_some(&mut body, "provider", self.provider.as_deref());
         body.insert("datetime".into(), json!(self.datetime));
-        insert_some(
-            &mut body,
-            "availability_id",
-            self.availability_id.as_deref(),
-        );
+        insert_some(&mut body, "availability_id", self.availability_id.as_ref());
         body.insert("party_size".into(), json!(self.party_size));
         body.insert("customer".into(), Value::Object(customer));
         insert_some(&mut body, "end_user", self.end_user.as_deref());

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::Map;
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::field::Extra;
@@ -19,6 +19,7 @@ use crate::journal::Shown;
 use crate::model::booking::{Booking, Status};
 use crate::model::retention::Retention;
 use crate::model::time_text::human;
+use crate::model::venue::Venue;
 use crate::model::when::When;
 use crate::model::zone::system_zone;
 use crate::model::{duration, party};
@@ -301,9 +302,9 @@ fn missing(flag: &str, what: &str) -> Error {
 }
 
 /// The time to send: a slot's own, byte for byte, found first where only a time was given.
-async fn find_time(context: &Context, draft: &mut Draft) -> Result<String> {
+async fn find_time(context: &Context, draft: &mut Draft) -> Result<Value> {
     if let Some(slot) = &draft.slot {
-        let offered = slot.datetime().to_owned();
+        let offered = slot.datetime_value();
         let Some(when) = &draft.at else {
             return Ok(offered);
         };
@@ -322,10 +323,13 @@ async fn find_time(context: &Context, draft: &mut Draft) -> Result<String> {
             (None, Zoning::Known(zone)) => resolve(when, context.now()?, &zone)?,
             (None, Zoning::Learned) => resolve(when, context.now()?, &system_zone())?,
         };
-        return Ok(if slot.instant() == Some(meant.timestamp()) {
-            offered
-        } else {
-            meant.wire()
+        let venue = draft.venue.as_ref();
+        let venue = venue.and_then(|venue| venue.remembered.as_ref());
+        let zone = venue.and_then(Venue::timezone);
+        return Ok(match slot.instant(zone.as_ref()) {
+            Some(instant) if instant == meant.timestamp() => offered,
+            None if slot.local() == Some(meant.zoned().datetime()) => offered,
+            _ => meant.wire().into(),
         });
     }
     let Some(when) = &draft.at else {
@@ -337,7 +341,7 @@ async fn find_time(context: &Context, draft: &mut Draft) -> Result<String> {
     let zoning = Zoning::of(venue.remembered.as_ref(), draft.zone.as_ref());
     if draft.slot_id.is_some() {
         let zone = zoning.or_system();
-        return Ok(resolve(when, context.now()?, &zone)?.wire());
+        return Ok(resolve(when, context.now()?, &zone)?.wire().into());
     }
     let offer = offered(
         context,
@@ -360,7 +364,7 @@ async fn find_time(context: &Context, draft: &mut Draft) -> Result<String> {
             return Err(no_slot(venue.name(), &offer));
         }
     };
-    let datetime = slot.datetime().to_owned();
+    let datetime = slot.datetime_value();
     draft.provider = draft.provider.take().or(offer.provider);
     draft.slot = Some(slot);
     Ok(datetime)
@@ -375,7 +379,7 @@ fn no_slot(venue: &str, offer: &Offer) -> Error {
     );
     let nearest = offer.nearest(5);
     for slot in &nearest {
-        error = error.detail(format!("{}  {}", human(slot.datetime()), slot.id()));
+        error = error.detail(format!("{}  {}", slot.time_text(), slot.id()));
     }
     match nearest.first() {
         Some(slot) => error.hint(format!("the nearest is --slot {}", slot.id())),
@@ -389,14 +393,14 @@ fn show_request(context: &Context, draft: Draft, key: &str) -> Result<Exit> {
         return Err(missing(flag, what));
     }
     let datetime = match (&draft.slot, &draft.at) {
-        (Some(slot), None) => slot.datetime().to_owned(),
+        (Some(slot), None) => slot.datetime_value(),
         (_, Some(when)) => {
             let venue = draft
                 .venue
                 .as_ref()
                 .and_then(|venue| venue.remembered.as_ref());
             let zone = Zoning::of(venue, draft.zone.as_ref()).or_system();
-            resolve(when, context.now()?, &zone)?.wire()
+            resolve(when, context.now()?, &zone)?.wire().into()
         }
         (None, None) => return Err(Error::usage("no time is named")),
     };

@@ -214,7 +214,10 @@ mod tests {
         });
         let folder = tempfile::tempdir().unwrap();
         let file = ConfigFile::parse(folder.path(), &after.unwrap()).unwrap();
-        assert_eq!(file.profiles[name.as_str()].dialect.otp_field, "pin");
+        assert_eq!(
+            file.profiles[name.as_str()].adapter.dialect.otp_field,
+            "pin"
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use toml::{Spanned, Value};
 
 use super::base_url::BaseUrl;
-use crate::adapter::Dialect;
+use crate::adapter::{Adapter, Dialect, Expression, ReadKind, WriteKind};
 use crate::model::retention::Retention;
 use crate::outcome::{Error, Result, reason};
 use crate::platform::{ownership, private_file};
@@ -42,11 +42,21 @@ pub(crate) struct Profile {
     pub(crate) key_origin: Option<String>,
     /// How long guests' data is kept.
     pub(crate) retention: Option<Retention>,
+    /// Whether times without an offset are the venue's own, in requests as well.
+    #[serde(default)]
+    pub(crate) local_times: bool,
     /// The `dialect` table as written.
     #[serde(default, rename = "dialect")]
     names: BTreeMap<String, Spanned<Value>>,
+    /// The `read` table as written: jq expressions by the kind of document.
+    #[serde(default)]
+    read: BTreeMap<String, Spanned<Value>>,
+    /// The `write` table as written: jq expressions by the kind of request.
+    #[serde(default)]
+    write: BTreeMap<String, Spanned<Value>>,
+    /// What these four say together.
     #[serde(skip)]
-    pub(crate) dialect: Dialect,
+    pub(crate) adapter: Adapter,
 }
 
 impl ConfigFile {
@@ -82,10 +92,10 @@ impl ConfigFile {
             .hint("give that profile another name"));
         }
         for (name, profile) in &mut file.profiles {
-            profile.dialect = speak(&profile.names).map_err(|(key, at, why)| {
-                let (name, key) = (name.escape_debug(), key.escape_debug());
-                refuse(Some(at), &format!("profile {name}: dialect.{key} {why}")).hint(
-                    "`bookctl help dialect` lists the names, what each is used for and its default",
+            profile.adapter = profile.adapter().map_err(|wrong| {
+                let (name, key) = (name.escape_debug(), wrong.key.escape_debug());
+                refuse(Some(wrong.at), &format!("profile {name}: {key} {}", wrong.why)).hint(
+                    "`bookctl help dialect` lists the names and the kinds of expressions, and what each is for",
                 )
             })?;
         }
@@ -108,26 +118,82 @@ impl ConfigFile {
     }
 }
 
-/// The dialect with these names. An error comes with the key and its position in the file.
-fn speak(names: &BTreeMap<String, Spanned<Value>>) -> Result<Dialect, (String, usize, String)> {
+/// A setting of a profile's adapter that is refused.
+struct Wrong {
+    /// Its name from the profile on: `dialect.otp_field`.
+    key: String,
+    /// Where it stands in the file, in bytes.
+    at: usize,
+    /// Why it is refused, as the predicate of a sentence.
+    why: String,
+}
+
+/// The text of a setting.
+fn text(value: &Value) -> Result<&str, String> {
+    match value {
+        Value::String(text) => Ok(text),
+        other => Err(format!("must be text in quotes, not {}", other.type_str())),
+    }
+}
+
+/// The dialect with these names.
+fn dialect(names: &BTreeMap<String, Spanned<Value>>) -> Result<Dialect, Wrong> {
+    let wrong = |key: &str, why: String| Wrong {
+        key: format!("dialect.{key}"),
+        at: names.get(key).map_or(0, |name| name.span().start),
+        why,
+    };
     let mut dialect = Dialect::default();
     for (key, name) in names {
-        let renamed = match name.get_ref() {
-            Value::String(name) => dialect.rename(key, name),
-            other => Err(format!("must be text in quotes, not {}", other.type_str())),
-        };
-        renamed.map_err(|why| (key.clone(), name.span().start, why))?;
+        text(name.get_ref())
+            .and_then(|name| dialect.rename(key, name))
+            .map_err(|why| wrong(key, why))?;
     }
     match dialect.clash() {
-        Some((key, why)) => {
-            let at = names.get(key).map_or(0, |name| name.span().start);
-            Err((key.to_owned(), at, why))
-        }
+        Some((key, why)) => Err(wrong(key, why)),
         None => Ok(dialect),
     }
 }
 
+/// Compiles the expressions of `table`, and gives each to `set` with its kind.
+fn expressions<K>(
+    table: &str,
+    written: &BTreeMap<String, Spanned<Value>>,
+    kind_of: impl Fn(&str) -> Option<K>,
+    mut set: impl FnMut(K, Expression),
+) -> Result<(), Wrong> {
+    for (key, source) in written {
+        let wrong = |why| Wrong {
+            key: format!("{table}.{key}"),
+            at: source.span().start,
+            why,
+        };
+        let kind = kind_of(key).ok_or_else(|| wrong("is no kind of document".to_owned()))?;
+        let expression = text(source.get_ref()).and_then(Expression::compile);
+        set(kind, expression.map_err(wrong)?);
+    }
+    Ok(())
+}
+
 impl Profile {
+    /// What the profile says about its service's documents.
+    fn adapter(&self) -> Result<Adapter, Wrong> {
+        let mut adapter = Adapter::of_dialect(dialect(&self.names)?);
+        adapter.local_times = self.local_times;
+        expressions("read", &self.read, ReadKind::parse, |kind, expression| {
+            adapter.set_read(kind, expression);
+        })?;
+        expressions(
+            "write",
+            &self.write,
+            WriteKind::parse,
+            |kind, expression| {
+                adapter.set_write(kind, expression);
+            },
+        )?;
+        Ok(adapter)
+    }
+
     /// The address of the profile called `name`, checked.
     pub(crate) fn address(&self, name: &str) -> Result<BaseUrl> {
         let source = format!("the base_url of profile {}", name.escape_debug());
@@ -160,7 +226,7 @@ mod tests {
         let file = read(
             "[profiles.x]\nbase_url = 'https://b.example'\n[profiles.x.dialect]\notp_field = 'pin'\n",
         );
-        let dialect = &file.unwrap().profiles["x"].dialect;
+        let dialect = &file.unwrap().profiles["x"].adapter.dialect;
         assert_eq!(dialect.otp_field, "pin");
         assert_eq!(dialect.auth_scheme, "Bearer");
     }
@@ -193,6 +259,43 @@ mod tests {
             assert!(error.message.contains(&said), "{}", error.message);
             assert!(error.message.contains(why), "{}", error.message);
         }
+    }
+
+    #[test]
+    fn an_expression_is_compiled_with_the_file_and_refused_with_its_line_and_kind() {
+        for (table, line, why) in [
+            (
+                "read",
+                "booking = '.data |'",
+                "read.booking is not a jq expression",
+            ),
+            (
+                "read",
+                "bookings = '.'",
+                "read.bookings is no kind of document",
+            ),
+            ("write", "otp = '$ENV.HOME'", "write.otp "),
+            ("write", "create = 3", "write.create must be text in quotes"),
+        ] {
+            let file = format!(
+                "[profiles.x]\nbase_url = 'https://b.example'\n[profiles.x.{table}]\n{line}\n"
+            );
+            let error = read(&file).unwrap_err();
+            assert!(
+                error.message.contains("line 4: profile x: "),
+                "{}",
+                error.message
+            );
+            assert!(error.message.contains(why), "{}", error.message);
+        }
+        let whole = "[profiles.x]\nbase_url = 'https://b.example'\nlocal_times = true\n\
+                     [profiles.x.read]\nbooking = '.data'\n[profiles.x.write]\notp = '{otpCode: .otp}'\n";
+        let file = read(whole).unwrap();
+        let adapter = &file.profiles["x"].adapter;
+        assert!(adapter.local_times);
+        let expressions: Vec<_> = adapter.expressions().collect();
+        assert_eq!(expressions[0], ("read.booking".to_owned(), ".data"));
+        assert_eq!(expressions[1], ("write.otp".to_owned(), "{otpCode: .otp}"));
     }
 
     #[test]

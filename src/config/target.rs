@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::base_url::BaseUrl;
 use super::file::{ConfigFile, SANDBOX_PROFILE};
 use super::{Environment, Paths};
-use crate::adapter::Dialect;
+use crate::adapter::Adapter;
 use crate::model::retention::Retention;
 use crate::outcome::{Error, Result};
 use crate::secrets::{Account, Secret};
@@ -48,7 +48,8 @@ pub(crate) struct Service {
     pub(crate) key_origin: Option<String>,
     pub(crate) read_only: bool,
     pub(crate) ca_file: Option<PathBuf>,
-    pub(crate) dialect: Dialect,
+    /// How its documents differ from the contract's.
+    pub(crate) adapter: Adapter,
     /// How long the journal keeps guests' data.
     pub(crate) retention: Retention,
 }
@@ -63,7 +64,7 @@ impl Service {
             key_origin: None,
             read_only: false,
             ca_file: None,
-            dialect: Dialect::default(),
+            adapter: Adapter::default(),
             retention: Retention::default(),
         }
     }
@@ -177,7 +178,7 @@ pub(crate) fn resolve(
             key_origin: profile.key_origin,
             read_only: profile.read_only,
             ca_file: profile.ca_file,
-            dialect: profile.dialect,
+            adapter: profile.adapter,
             ..service
         },
         None => service,

@@ -39,7 +39,7 @@ impl Draft {
         let any = || Some(String::new());
         let whole = NewBooking {
             provider: any(),
-            availability_id: any(),
+            availability_id: any().map(Value::from),
             email: any(),
             phone: any(),
             end_user: any(),
@@ -51,15 +51,15 @@ impl Draft {
     }
 
     /// The request, once a venue, a time, a party and a guest are known.
-    pub(crate) fn body(&self, datetime: String) -> Result<Value> {
+    pub(crate) fn body(&self, datetime: Value) -> Result<Value> {
         let missing = |what: &str| Error::usage(format!("no {what} is named"));
-        let slot = self.slot.as_ref().map(|slot| slot.id().to_owned());
+        let slot = self.slot.as_ref().map(Slot::id_value);
         let venue = self.venue.as_ref().ok_or_else(|| missing("venue"))?;
         let booking = NewBooking {
-            venue_id: venue.id.clone(),
+            venue_id: venue.id_value(),
             provider: self.provider.clone(),
             datetime,
-            availability_id: slot.or_else(|| self.slot_id.clone()),
+            availability_id: slot.or_else(|| self.slot_id.as_deref().map(Value::from)),
             party_size: self.party_size.ok_or_else(|| missing("party size"))?,
             name: self.name.clone().ok_or_else(|| missing("guest"))?,
             email: self.email.clone(),

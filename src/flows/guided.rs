@@ -342,7 +342,7 @@ fn summary(draft: &Draft) -> Page {
         venue.map(Located::name).unwrap_or_default(),
     );
     let slot = draft.slot.as_ref();
-    page.field_if("when", slot.map(|slot| human(slot.datetime())));
+    page.field_if("when", slot.map(Slot::time_text));
     page.field_if("party", draft.party_size.map(|party| party.to_string()));
     page.field_if("seating", slot.and_then(|slot| slot.str("seating")));
     page.field_if("price", slot.and_then(Slot::price));

@@ -1,5 +1,7 @@
 //! What `VENUE` and slot arguments stand for: an id, or `@N` for a row of the last list.
 
+use serde_json::Value;
+
 use crate::app::Context;
 use crate::journal::{List, RememberedSlot};
 use crate::model::venue::Venue;
@@ -13,6 +15,14 @@ pub(crate) struct Located {
 }
 
 impl Located {
+    /// Its id as the service wrote it, a text or a number: so it is sent back.
+    pub(crate) fn id_value(&self) -> Value {
+        match &self.remembered {
+            Some(venue) => venue.id_value(),
+            None => self.id.as_str().into(),
+        }
+    }
+
     /// Its name where it is remembered, else its id.
     pub(crate) fn name(&self) -> &str {
         self.remembered.as_ref().map_or(&self.id, Venue::name)

@@ -1,8 +1,8 @@
 //! The slots of a venue around a time, and the one at that time.
 
-use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::locate::Located;
@@ -56,14 +56,14 @@ pub(crate) struct Offer {
     pub(crate) provider: Option<String>,
     /// The time that was asked for.
     pub(crate) wanted: Moment,
+    /// The venue's zone, if it is known: for times without an offset.
+    zone: Option<TimeZone>,
 }
 
 impl Offer {
     /// The slot at exactly the time that was asked for.
     pub(crate) fn at_wanted(&self) -> Option<&Slot> {
-        self.slots
-            .iter()
-            .find(|slot| slot.instant() == Some(self.wanted.timestamp()))
+        self.slots.iter().find(|slot| self.is_wanted(slot))
     }
 
     /// The slots nearest to the time that was asked for, nearest first.
@@ -95,12 +95,28 @@ impl Offer {
         }
     }
 
+    fn is_wanted(&self, slot: &Slot) -> bool {
+        match slot.instant(self.zone.as_ref()) {
+            Some(instant) => instant == self.wanted.timestamp(),
+            // Both are on the venue's clock, in a zone that is not known.
+            None => slot.local() == Some(self.wanted.zoned().datetime()),
+        }
+    }
+
     fn distance(&self, slot: &Slot) -> u64 {
-        let instant = slot.instant().unwrap_or(Timestamp::MAX);
-        instant
-            .duration_since(self.wanted.timestamp())
-            .as_secs()
-            .unsigned_abs()
+        let utc = Some(&TimeZone::UTC);
+        let apart = match (slot.instant(self.zone.as_ref()), slot.instant(utc)) {
+            (Some(instant), _) => instant.duration_since(self.wanted.timestamp()),
+            // Two times on one clock are as far apart as if it were set to UTC.
+            (None, Some(local)) => {
+                let wanted = self.wanted.zoned().datetime().to_zoned(TimeZone::UTC);
+                wanted.map_or(SignedDuration::MAX, |wanted| {
+                    local.duration_since(wanted.timestamp())
+                })
+            }
+            (None, None) => SignedDuration::MAX,
+        };
+        apart.as_secs().unsigned_abs()
     }
 }
 
@@ -165,7 +181,7 @@ async fn ask(
 ) -> Result<Offer> {
     let dialect = context.dialect();
     let query = SlotQuery {
-        venue_id: venue.id.clone(),
+        venue_id: venue.id_value(),
         datetime: wanted.wire(),
         party_size,
         provider: provider.map(str::to_owned),
@@ -201,12 +217,13 @@ async fn ask(
         slots,
         provider,
         wanted,
+        zone: venue.remembered.as_ref().and_then(Venue::timezone),
     })
 }
 
 /// The offset of the clock that a slot's own time is written in.
 fn offset_of(slot: &Slot) -> Option<Offset> {
-    let (local, instant) = (slot.local()?, slot.instant()?);
+    let (local, instant) = (slot.local()?, slot.instant(None)?);
     let wall = local.to_zoned(TimeZone::UTC).ok()?.timestamp();
     Offset::from_seconds(i32::try_from(wall.duration_since(instant).as_secs()).ok()?).ok()
 }

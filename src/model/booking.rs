@@ -5,6 +5,8 @@ use std::fmt;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
+use super::document_time::DocumentTime;
+use super::id::token;
 use crate::json::Document;
 use crate::outcome::Exit;
 use crate::outcome::code::{self, Retry};
@@ -26,16 +28,21 @@ pub(crate) enum Status {
 }
 
 impl Status {
-    /// The status with this name.
+    /// The status that a word means. Case, blanks, hyphens and the spelling `canceled` make no difference.
     pub(crate) fn parse(text: &str) -> Self {
-        match text {
-            "requires_action" => Status::RequiresAction,
+        let letters: String = text
+            .chars()
+            .filter(|c| !matches!(c, ' ' | '-' | '_'))
+            .flat_map(char::to_lowercase)
+            .collect();
+        match letters.as_str() {
+            "requiresaction" => Status::RequiresAction,
             "processing" => Status::Processing,
             "confirmed" => Status::Confirmed,
             "failed" => Status::Failed,
-            "cancelled" => Status::Cancelled,
+            "cancelled" | "canceled" => Status::Cancelled,
             "expired" => Status::Expired,
-            other => Status::Other(other.to_owned()),
+            _ => Status::Other(text.to_owned()),
         }
     }
 
@@ -62,69 +69,107 @@ impl fmt::Display for Status {
 /// One booking.
 #[derive(Clone, Debug)]
 pub(crate) struct Booking {
+    id: String,
+    /// The answer as it came.
     document: Document,
+    /// The booking in the contract's shape, where the answer has another one.
+    translated: Option<Document>,
+    /// What stands around the booking in the answer, as paths and texts.
+    around: Vec<(String, String)>,
 }
 
 impl Booking {
-    /// A booking from its document. Returns `None` if the `id` or `status` is missing.
+    /// A booking in the contract's shape. Returns `None` if the `id` or `status` is missing.
     pub(crate) fn from_document(document: Document) -> Option<Self> {
-        let is_booking =
-            document.str("id").is_some_and(|id| !id.is_empty()) && document.str("status").is_some();
-        is_booking.then_some(Booking { document })
+        let id = id_of(document.value())?;
+        Some(Booking {
+            id,
+            document,
+            translated: None,
+            around: Vec::new(),
+        })
     }
 
-    /// The document.
+    /// A booking whose answer has another shape: `value` is the booking in the contract's. Returns `None` if the `id` or
+    /// `status` is missing there.
+    pub(crate) fn translated(
+        document: Document,
+        value: Value,
+        around: Vec<(String, String)>,
+    ) -> Option<Self> {
+        Some(Booking {
+            id: id_of(&value)?,
+            document,
+            translated: Some(value.into()),
+            around,
+        })
+    }
+
+    /// The answer as it came.
     pub(crate) fn document(&self) -> &Document {
         &self.document
     }
 
-    /// The document's value.
+    /// The booking in the contract's shape: as it came, where the service speaks it.
+    pub(crate) fn own_document(&self) -> &Document {
+        self.translated.as_ref().unwrap_or(&self.document)
+    }
+
+    /// What stands around the booking in the answer, as paths and texts.
+    pub(crate) fn around(&self) -> &[(String, String)] {
+        &self.around
+    }
+
+    /// The booking's value, in the contract's shape.
     pub(crate) fn value(&self) -> &Value {
-        self.document.value()
+        self.own_document().value()
     }
 
     /// Its id, which is never empty.
     pub(crate) fn id(&self) -> &str {
-        self.document.str("id").unwrap_or_default()
+        &self.id
     }
 
     /// Its status.
     pub(crate) fn status(&self) -> Status {
-        Status::parse(self.document.str("status").unwrap_or_default())
+        Status::parse(self.str("status").unwrap_or_default())
     }
 
     /// Why it failed, if the service says so.
     pub(crate) fn error_code(&self) -> Option<&str> {
-        self.document.str("error_code")
+        self.str("error_code")
     }
 
-    /// A string field of the document.
+    /// A string field of the booking.
     pub(crate) fn str(&self, field: &str) -> Option<&str> {
-        self.document.str(field)
+        self.own_document().str(field)
     }
 
-    /// What the booking waits for, if anything (spec, Booking: next_action).
+    /// What the booking waits for, if anything (spec, Booking: next_action). Services send an object, a text or a list.
     pub(crate) fn next_action(&self) -> Option<&Value> {
         self.value()
             .get("next_action")
-            .filter(|action| action.is_object())
+            .filter(|action| !action.is_null())
     }
 
-    /// The deadline of the pause: the action's own, otherwise the booking's.
-    pub(crate) fn deadline(&self) -> Option<Timestamp> {
+    /// The deadline of the pause as it came: the action's own, otherwise the booking's.
+    pub(crate) fn deadline_value(&self) -> Option<&Value> {
         let own = self
             .next_action()
             .and_then(|action| action.get("expires_at"));
-        let text = own
-            .and_then(Value::as_str)
-            .or_else(|| self.str("expires_at"))?;
-        text.parse().ok()
+        own.or_else(|| self.value().get("expires_at"))
+            .filter(|at| !at.is_null())
+    }
+
+    /// The deadline of the pause, if its form is understood.
+    pub(crate) fn deadline(&self) -> Option<Timestamp> {
+        DocumentTime::read(self.deadline_value()?)?.instant
     }
 
     /// When the status last changed, if the times reveal it: either the booking has not changed since it was created,
     /// or its last change can only have been that of the status.
     pub(crate) fn since(&self) -> Option<Timestamp> {
-        let time = |field: &str| self.str(field)?.parse().ok();
+        let time = |field: &str| DocumentTime::read(self.value().get(field)?)?.instant;
         let (created, updated) = (time("created_at"), time("updated_at"));
         let only_moved_by_its_status = match self.status() {
             Status::Processing | Status::Failed | Status::Cancelled | Status::Expired => true,
@@ -137,13 +182,15 @@ impl Booking {
     }
 
     /// When the booking expires without an answer: its own deadline, otherwise 20 minutes after it began to wait
-    /// (spec, States and transitions). `None` if neither is known.
+    /// (spec, States and transitions). `None` if neither is known, or the deadline has a form that is not understood.
     pub(crate) fn waits_until(&self) -> Option<Timestamp> {
         if self.status() != Status::RequiresAction {
             return None;
         }
-        self.deadline()
-            .or_else(|| self.since()?.checked_add(LONGEST_WAIT).ok())
+        match self.deadline_value() {
+            Some(_) => self.deadline(),
+            None => self.since()?.checked_add(LONGEST_WAIT).ok(),
+        }
     }
 
     /// Whether booking again is safe. An unexplained failure may have left a reservation at the venue.
@@ -172,6 +219,12 @@ impl Booking {
             Status::Other(_) => Exit::Processing,
         }
     }
+}
+
+/// The id of a value that has an id and a status: a text that is not empty, or a number.
+fn id_of(value: &Value) -> Option<String> {
+    value.get("status")?.as_str()?;
+    token(value.get("id")?)
 }
 
 #[cfg(test)]
@@ -248,6 +301,33 @@ mod tests {
         assert_eq!(until(&value).as_deref(), Some("2026-12-01T10:15:00Z"));
         value["status"] = json!("expired");
         assert_eq!(until(&value), None);
+    }
+
+    #[test]
+    fn a_status_is_one_word_in_any_case_and_spelling() {
+        for (text, status) in [
+            ("CONFIRMED", Status::Confirmed),
+            ("Requires Action", Status::RequiresAction),
+            ("requires-action", Status::RequiresAction),
+            ("requiresAction", Status::RequiresAction),
+            ("Canceled", Status::Cancelled),
+            ("on_hold", Status::Other("on_hold".to_owned())),
+        ] {
+            assert_eq!(Status::parse(text), status);
+        }
+    }
+
+    #[test]
+    fn a_deadline_that_is_not_understood_is_no_reason_to_assume_another() {
+        let mut value = json!({
+            "id": 7, "status": "requires_action", "expires_at": 1_796_149_800,
+            "created_at": "2026-12-01T10:00:00Z", "updated_at": "2026-12-01T10:00:00Z",
+        });
+        let until = |value: &Value| booking(value.clone()).waits_until();
+        assert_eq!(until(&value).unwrap().to_string(), "2026-12-01T18:30:00Z");
+        value["expires_at"] = json!("in a while");
+        assert_eq!(until(&value), None);
+        assert_eq!(booking(value).id(), "7");
     }
 
     #[test]

@@ -1,4 +1,15 @@
-//! Ids as arguments. An id becomes a segment of a path, so it can be neither empty nor consist of dots.
+//! Ids as arguments and in documents. An id becomes a segment of a path, so it can be neither empty nor consist of dots.
+
+use serde_json::Value;
+
+/// The text of an id in a document: a text that is not empty, or a number.
+pub(crate) fn token(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => (!text.is_empty()).then(|| text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
 
 /// Parses the id of a booking or a session. Only the service knows whether it exists.
 pub(crate) fn id(text: &str) -> Result<String, String> {

@@ -1,6 +1,7 @@
 //! The service's documents, and values that people type. Documents keep unknown fields.
 
 pub(crate) mod booking;
+pub(crate) mod document_time;
 pub(crate) mod duration;
 pub(crate) mod id;
 mod input_tokens;

@@ -2,69 +2,90 @@
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use super::document_time::{DocumentTime, time_text};
+use super::id::token;
 use super::money::money;
+use crate::json::plain;
 
 /// A slot that can be booked.
 #[derive(Clone, Debug)]
-pub(crate) struct Slot(Value);
+pub(crate) struct Slot {
+    id: String,
+    value: Value,
+}
 
 impl Slot {
-    /// A slot from its value. Returns `None` if `availability_id` or `datetime` is missing.
+    /// A slot from its value in the contract's shape. Returns `None` if `availability_id` or `datetime` is missing.
     pub(crate) fn from_value(value: Value) -> Option<Self> {
-        let text = |field| {
-            value
-                .get(field)
-                .and_then(Value::as_str)
-                .is_some_and(|text| !text.is_empty())
-        };
-        (text("availability_id") && text("datetime")).then_some(Slot(value))
+        let id = token(value.get("availability_id")?)?;
+        token(value.get("datetime")?)?;
+        Some(Slot { id, value })
     }
 
-    /// The document's value.
+    /// The slot's value, in the contract's shape.
     pub(crate) fn value(&self) -> &Value {
-        &self.0
+        &self.value
     }
 
-    /// A string field of the document.
+    /// A string field of the slot.
     pub(crate) fn str(&self, field: &str) -> Option<&str> {
-        self.0.get(field).and_then(Value::as_str)
+        self.value.get(field).and_then(Value::as_str)
     }
 
-    /// Its `availability_id`.
+    /// Its `availability_id` as text.
     pub(crate) fn id(&self) -> &str {
-        self.str("availability_id").unwrap_or_default()
+        &self.id
     }
 
-    /// The time exactly as it was offered.
-    pub(crate) fn datetime(&self) -> &str {
-        self.str("datetime").unwrap_or_default()
+    /// Its `availability_id` as the service wrote it, a number or a text: so it is sent back.
+    pub(crate) fn id_value(&self) -> Value {
+        self.value
+            .get("availability_id")
+            .cloned()
+            .unwrap_or_default()
     }
 
-    /// The time as an instant, if it has an offset.
-    pub(crate) fn instant(&self) -> Option<Timestamp> {
-        self.datetime().parse().ok()
+    /// Its time exactly as it was offered, a text or a number: so it is sent back.
+    pub(crate) fn datetime_value(&self) -> Value {
+        self.value.get("datetime").cloned().unwrap_or_default()
     }
 
-    /// The local time at the venue.
+    /// Its time as text.
+    pub(crate) fn datetime(&self) -> String {
+        plain(&self.datetime_value())
+    }
+
+    /// The time for people, on the clock that it is written in.
+    pub(crate) fn time_text(&self) -> String {
+        time_text(&self.datetime_value())
+    }
+
+    /// The time as an instant. A time without an offset is on the venue's clock, so it needs the venue's zone.
+    pub(crate) fn instant(&self, zone: Option<&TimeZone>) -> Option<Timestamp> {
+        DocumentTime::read(&self.datetime_value())?.instant_in(zone)
+    }
+
+    /// The local time at the venue, if the slot has one. A number since 1970 has none.
     pub(crate) fn local(&self) -> Option<DateTime> {
-        self.datetime().parse().ok()
+        DocumentTime::read(&self.datetime_value())?.local
     }
 
     /// What the guest's card is needed for, in the venue's own words if it has some.
     pub(crate) fn card_terms(&self) -> Option<String> {
-        card_terms(&self.0)
+        card_terms(&self.value)
     }
 
     /// What cancelling costs, in the venue's own words if it has some.
     pub(crate) fn cancellation_terms(&self) -> Option<String> {
-        cancellation_terms(&self.0)
+        cancellation_terms(&self.value)
     }
 
     /// The price, if there is one.
     pub(crate) fn price(&self) -> Option<String> {
-        amount(self.0.get("price")?, "amount")
+        amount(self.value.get("price")?, "amount")
     }
 }
 

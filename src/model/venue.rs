@@ -3,35 +3,41 @@
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use super::id::token;
 use super::zone;
 
 /// A venue of a search.
 #[derive(Clone, Debug)]
-pub(crate) struct Venue(Value);
+pub(crate) struct Venue {
+    id: String,
+    value: Value,
+}
 
 impl Venue {
-    /// A venue from its value. Returns `None` if `venue_id` is missing.
+    /// A venue from its value in the contract's shape. Returns `None` if `venue_id` is missing.
     pub(crate) fn from_value(value: Value) -> Option<Self> {
-        value
-            .get("venue_id")
-            .and_then(Value::as_str)
-            .is_some_and(|id| !id.is_empty())
-            .then_some(Venue(value))
+        let id = token(value.get("venue_id")?)?;
+        Some(Venue { id, value })
     }
 
-    /// The document's value.
+    /// The venue's value, in the contract's shape.
     pub(crate) fn value(&self) -> &Value {
-        &self.0
+        &self.value
     }
 
-    /// A string field of the document.
+    /// A string field of the venue.
     pub(crate) fn str(&self, field: &str) -> Option<&str> {
-        self.0.get(field).and_then(Value::as_str)
+        self.value.get(field).and_then(Value::as_str)
     }
 
-    /// Its `venue_id`.
+    /// Its `venue_id` as text.
     pub(crate) fn id(&self) -> &str {
-        self.str("venue_id").unwrap_or_default()
+        &self.id
+    }
+
+    /// Its `venue_id` as the service wrote it, a number or a text: so it is sent back.
+    pub(crate) fn id_value(&self) -> Value {
+        self.value.get("venue_id").cloned().unwrap_or_default()
     }
 
     /// Its name, otherwise its id.
@@ -46,7 +52,7 @@ impl Venue {
 
     /// The providers that serve it. There are several if the venue has no mapping of its own.
     pub(crate) fn providers(&self) -> Vec<&str> {
-        match self.0.get("providers").and_then(Value::as_array) {
+        match self.value.get("providers").and_then(Value::as_array) {
             Some(several) => several.iter().filter_map(Value::as_str).collect(),
             None => self.str("provider").into_iter().collect(),
         }

@@ -1,7 +1,9 @@
-//! What differs by system or is shared by rooms: SQLite files, an HTTP/1 server, private files, lock waits, signals.
+//! What differs by system or is shared by rooms: SQLite files, an HTTP/1 server, jq expressions, private files, lock
+//! waits, signals.
 
 pub(crate) mod hex;
 pub(crate) mod http1;
+pub(crate) mod jq;
 pub(crate) mod lock_wait;
 pub(crate) mod ownership;
 pub(crate) mod private_file;

@@ -178,7 +178,7 @@ fn service(name: &str, base_url: BaseUrl, file: &ConfigFile) -> Result<Service> 
     Ok(Service {
         profile: Some(name.to_owned()),
         ca_file: known.and_then(|profile| profile.ca_file.clone()),
-        dialect: known.map_or(empty.dialect, |profile| profile.dialect.clone()),
+        adapter: known.map_or(empty.adapter, |profile| profile.adapter.clone()),
         ..Service::at(empty.base_url)
     })
 }

@@ -41,7 +41,7 @@ impl Row {
             if let Some(retention) = profile.retention {
                 object.insert("retention".into(), json!(retention.to_string()));
             }
-            object.insert("dialect".into(), json!(profile.dialect.own_names()));
+            object.insert("dialect".into(), json!(profile.adapter.dialect.own_names()));
         }
         Value::Object(object)
     }
@@ -147,7 +147,7 @@ impl View for Row {
         let ca_file = profile.ca_file.as_ref();
         page.field_if("ca file", ca_file.map(|file| file.display().to_string()));
         page.field_if("retention", profile.retention.map(|it| it.to_string()));
-        for (key, value) in profile.dialect.own_names() {
+        for (key, value) in profile.adapter.dialect.own_names() {
             let name = match plain(&value) {
                 name if name.is_empty() => "(empty)".to_owned(),
                 name => name,

@@ -173,10 +173,10 @@ fn row(fields: &Value, number: usize) -> Result<Row, String> {
         );
     }
     let booking = NewBooking {
-        venue_id: fields.needed("venue_id")?,
+        venue_id: fields.id("venue_id")?.ok_or("venue_id is missing")?,
         provider: fields.text("provider")?,
-        datetime,
-        availability_id: fields.text("availability_id")?,
+        datetime: datetime.into(),
+        availability_id: fields.id("availability_id")?,
         party_size: party_size
             .filter(|size| *size > 0)
             .ok_or("party_size is no whole number from 1")?,
@@ -224,6 +224,17 @@ impl<'a> Fields<'a> {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
             Some(_) => Err(format!("{}{field} is no text", self.1)),
+        }
+    }
+
+    /// An id, a text or a number: so it is sent. `null` is absent.
+    fn id(&self, field: &str) -> Result<Option<Value>, String> {
+        match self.0.get(field) {
+            Some(Value::Number(number)) => Ok(Some(Value::Number(number.clone()))),
+            _ => {
+                let text = self.text(field)?.filter(|text| !text.trim().is_empty());
+                Ok(text.map(Value::from))
+            }
         }
     }
 

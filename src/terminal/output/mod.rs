@@ -1,6 +1,6 @@
 //! The only place that writes to stdout and stderr: results, notes, errors and progress, as pages or JSON.
 
-mod jq;
+mod filter;
 mod json;
 mod page;
 mod progress;
@@ -24,7 +24,7 @@ use rustix::io::Errno;
 use tokio::io::Interest;
 use tokio::net::unix::pipe::Sender;
 
-pub(crate) use jq::{FILTER_ENTRY, Filter, filter_standard_input};
+pub(crate) use filter::Filter;
 pub(crate) use page::Page;
 pub(crate) use progress::Progress;
 pub(crate) use style::{ColorChoice, ColorPrefs, StreamStyle, Terminals, Tone};

@@ -6,7 +6,6 @@ use serde_json::Value;
 use crate::json::Document;
 use crate::model::money::money;
 use crate::model::slot::Slot;
-use crate::model::time_text::human;
 use crate::terminal::output::{Page, TableCell, View};
 
 /// A list of slots.
@@ -29,7 +28,7 @@ impl View for SlotList<'_> {
             vec![
                 TableCell::from(format!("@{}", row + 1)),
                 TableCell::from(slot.id()),
-                TableCell::from(human(slot.datetime())).in_short(
+                TableCell::from(slot.time_text()).in_short(
                     slot.local()
                         .map(|local| local.strftime("%a %H:%M").to_string()),
                 ),
@@ -68,7 +67,7 @@ fn duration(slot: &Slot) -> String {
 /// A slot on one line of a menu: the time, then its terms in short.
 pub(crate) fn slot_line(slot: &Slot) -> String {
     let time = slot.local().map_or_else(
-        || slot.datetime().to_owned(),
+        || slot.time_text(),
         |local| local.strftime("%H:%M").to_string(),
     );
     let parts = [

@@ -8,9 +8,6 @@ use jaq_core::{Ctx, Exn, Native, Vars};
 use jaq_json::{Num, Val};
 use serde_json::Value;
 
-use crate::terminal::output::json;
-use crate::terminal::output::visible::visible_rows;
-
 /// The most bytes that a filter may output.
 const LONGEST_TEXT: usize = 64 * 1024 * 1024;
 /// Functions that would read the environment (which holds secrets) or the streams, or end the process.
@@ -90,7 +87,7 @@ pub(super) fn compile(source: &str) -> Result<Compiled, String> {
         })
 }
 
-/// The filter's outputs, one per line: strings raw, anything else as JSON.
+/// The filter's outputs as JSON, one per line.
 pub(super) fn evaluate(source: &str, input: &str) -> Result<String, String> {
     let filter = compile(source)?;
     let input =
@@ -102,10 +99,7 @@ pub(super) fn evaluate(source: &str, input: &str) -> Result<String, String> {
             Ok(error) => error.to_string(),
             Err(_) => "ended early".to_owned(),
         })?;
-        match &output {
-            Val::TStr(string) => lines.push_str(&visible_rows(&String::from_utf8_lossy(string))),
-            other => lines.push_str(&json::compact(&text(other)?)),
-        }
+        write(&output, &mut lines)?;
         lines.push('\n');
         if lines.len() > LONGEST_TEXT {
             return Err("gives more than 64 MB".to_owned());
@@ -171,18 +165,20 @@ mod tests {
         )
     }
 
-    #[test]
-    fn strings_come_out_as_they_are_and_objects_as_json_in_their_own_order() {
-        assert_eq!(
-            run(".id, .n, .list[0]").unwrap(),
-            "bk_1\n1\n{\"b\":1,\"a\":2}\n"
-        );
-        assert_eq!(run("empty").unwrap(), "");
+    /// One output that is a string, without its quotes; any other as JSON.
+    fn one(source: &str) -> Result<String, String> {
+        let lines = run(source)?;
+        let string = serde_json::from_str::<String>(&lines);
+        Ok(string.unwrap_or_else(|_| lines.trim_end().to_owned()))
     }
 
     #[test]
-    fn control_characters_in_an_output_are_made_visible() {
-        assert_eq!(run(r#""\u001b[31m""#).unwrap(), "\\u{1b}[31m\n");
+    fn outputs_are_json_in_their_own_order_one_a_line() {
+        assert_eq!(
+            run(".id, .n, .list[0]").unwrap(),
+            "\"bk_1\"\n1\n{\"b\":1,\"a\":2}\n"
+        );
+        assert_eq!(run("empty").unwrap(), "");
     }
 
     /// As jq 1.7 writes them.
@@ -200,8 +196,8 @@ mod tests {
             ),
             ("@sh", "1 'a\"b\tc\\' '' null true 1.5"),
         ] {
-            let written = run(&format!("{row} | {filter}"));
-            assert_eq!(written, Ok(format!("{line}\n")), "{filter}");
+            let written = one(&format!("{row} | {filter}"));
+            assert_eq!(written, Ok(line.to_owned()), "{filter}");
         }
         for (filter, line) in [
             (r#"["a\nb\r"] | @tsv"#, r"a\nb\r"),
@@ -216,7 +212,7 @@ mod tests {
             (r#"["it's", 1] | @sh"#, r"'it'\''s' 1"),
             (r#"@tsv "\([.id, .n])!""#, "bk_1\t1!"),
         ] {
-            assert_eq!(run(filter), Ok(format!("{line}\n")), "{filter}");
+            assert_eq!(one(filter), Ok(line.to_owned()), "{filter}");
         }
         assert!(run("@csv").unwrap_err().contains("no row"));
         assert!(run("[{}] | @tsv").unwrap_err().contains("row"));
@@ -230,7 +226,7 @@ mod tests {
         );
         assert_eq!(
             run("nan, ([nan] | tojson, @json)").unwrap(),
-            "null\n[null]\n[null]\n"
+            "null\n\"[null]\"\n\"[null]\"\n"
         );
         assert!(run("{(1, null): 2}").is_err());
     }

@@ -17,7 +17,7 @@ use crate::platform::signals;
 /// The argument that starts the child. No command begins with it.
 pub(crate) const ENTRY: &str = "--filter-standard-input";
 /// How long a filter may run.
-pub(super) const LONGEST_RUN: Duration = Duration::from_secs(5);
+const LONGEST_RUN: Duration = Duration::from_secs(5);
 /// How much memory a filter may use, its stack included.
 const MOST_MEMORY: u64 = 1024 * 1024 * 1024;
 /// Allows some ten thousand levels of recursion.
@@ -26,7 +26,7 @@ const STACK: usize = 256 * 1024 * 1024;
 const GLANCE: Duration = Duration::from_millis(20);
 
 /// Why a filter has no result.
-pub(super) enum Trouble {
+pub(crate) enum Trouble {
     /// The filter failed: it does not fit the document, or exceeded a limit.
     Failed(String),
     /// The time limit was reached.
@@ -35,8 +35,19 @@ pub(super) enum Trouble {
     Interrupted(Exit),
 }
 
-/// The child's entry point. It reads the expression, a zero byte and the document, and writes the outputs or the
-/// error.
+impl std::fmt::Display for Trouble {
+    /// What the expression did, as the predicate of a sentence.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Trouble::Failed(why) => write!(f, "failed: {why}"),
+            Trouble::Endless => write!(f, "did not end within {} s", LONGEST_RUN.as_secs()),
+            Trouble::Interrupted(_) => f.write_str("was interrupted"),
+        }
+    }
+}
+
+/// The child's entry point. It reads the expression, a zero byte and the document, and writes the outputs, one per line,
+/// or the error.
 pub(crate) fn filter_standard_input() -> Exit {
     bound(Resource::As, MOST_MEMORY);
     // Exit if the parent was killed.

@@ -1,0 +1,59 @@
+//! The kinds of documents that an expression of a profile can translate.
+
+macro_rules! kinds {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal, $meaning:literal;)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub(crate) enum $name {
+            $(#[doc = $meaning] $variant,)*
+        }
+
+        impl $name {
+            /// Every kind with its name and what it is, in the order of the documentation.
+            pub(crate) const TABLE: &[($name, &str, &str)] =
+                &[$(($name::$variant, $text, $meaning),)*];
+
+            /// The kind with this name.
+            pub(crate) fn parse(text: &str) -> Option<Self> {
+                Self::TABLE.iter().find(|(_, name, _)| *name == text).map(|(kind, ..)| *kind)
+            }
+
+            /// Its name in `config.toml`.
+            pub(crate) fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $text,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A document that the service sends: `[profiles.NAME.read]` translates it into the contract's shape.
+    ReadKind {
+        Index = "index", "the answer to `GET /v1/`";
+        Venues = "venues", "the answer to a venue search";
+        Slots = "slots", "the answer to an availability search";
+        Booking = "booking", "a booking";
+        Session = "session", "a session";
+        Sessions = "sessions", "the list of sessions";
+        Card = "card", "the answer to a card check";
+        Error = "error", "a refusal";
+        Event = "event", "a webhook delivery";
+    }
+}
+
+kinds! {
+    /// A request that bookctl sends: `[profiles.NAME.write]` translates it from the contract's shape.
+    WriteKind {
+        Search = "search", "a venue search";
+        Slots = "slots", "an availability search";
+        Create = "create", "a booking request";
+        Otp = "otp", "the answer with a one-time code";
+        Payment = "payment", "the answer of the payment vendor";
+        Abort = "abort", "the end of a payment";
+        Action = "action", "the answer to any other action";
+        Modify = "modify", "a change of a booking";
+        Cancel = "cancel", "a cancellation";
+        Connect = "connect", "a new session";
+        Verify = "verify", "the code of a session";
+    }
+}

@@ -1,0 +1,84 @@
+//! Where a field stands: `results`, or `data.results` inside other objects.
+
+use serde_json::{Map, Value};
+
+/// The names from the outermost object to a field. There is at least one, and none is empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Path(Vec<String>);
+
+impl Path {
+    /// Parses names with dots between them. Returns `None` where one of them is empty.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let names: Vec<String> = text.split('.').map(|name| name.trim().to_owned()).collect();
+        let is_whole = names.iter().all(|name| !name.is_empty());
+        is_whole.then_some(Path(names))
+    }
+
+    /// The value at this path.
+    pub(crate) fn get<'a>(&self, value: &'a Value) -> Option<&'a Value> {
+        self.0.iter().try_fold(value, |value, name| value.get(name))
+    }
+
+    /// Puts a value at this path, into the objects on the way, which are added where they are missing.
+    ///
+    /// # Errors
+    /// The path up to a value that is no object, and so cannot hold the rest.
+    pub(crate) fn set(&self, object: &mut Map<String, Value>, to: Value) -> Result<(), String> {
+        let (last, way) = self.0.split_last().ok_or_else(String::new)?;
+        let mut at = object;
+        for (depth, name) in way.iter().enumerate() {
+            let inner = at
+                .entry(name.clone())
+                .or_insert_with(|| Value::Object(Map::new()));
+            at = inner
+                .as_object_mut()
+                .ok_or_else(|| self.0[..=depth].join("."))?;
+        }
+        at.insert(last.clone(), to);
+        Ok(())
+    }
+
+    /// Whether one of two paths leads to the other or beyond it, so that both cannot be set in one object.
+    pub(crate) fn meets(&self, other: &Path) -> bool {
+        self.0.iter().zip(&other.0).all(|(one, other)| one == other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_path_is_read_and_written_through_the_objects_on_its_way() {
+        let path = Path::parse("data.results").unwrap();
+        assert_eq!(path.get(&json!({"data": {"results": 3}})), Some(&json!(3)));
+        assert_eq!(path.get(&json!({"data": []})), None);
+        let mut body = Map::new();
+        path.set(&mut body, json!(1)).unwrap();
+        Path::parse("data.other")
+            .unwrap()
+            .set(&mut body, json!(2))
+            .unwrap();
+        assert_eq!(
+            Value::Object(body.clone()),
+            json!({"data": {"results": 1, "other": 2}})
+        );
+        let through = Path::parse("data.results.deep").unwrap();
+        assert_eq!(
+            through.set(&mut body, json!(3)),
+            Err("data.results".to_owned())
+        );
+        for empty in ["", ".", "a.", ".a", "a..b"] {
+            assert_eq!(Path::parse(empty), None, "{empty:?}");
+        }
+    }
+
+    #[test]
+    fn two_paths_meet_where_one_leads_through_the_other() {
+        let path = |text: &str| Path::parse(text).unwrap();
+        assert!(path("a.b").meets(&path("a.b")));
+        assert!(path("a").meets(&path("a.b")));
+        assert!(!path("a.b").meets(&path("a.c")));
+    }
+}

@@ -1,0 +1,343 @@
+//! Reads the service's documents: finds what they hold by its shape, and translates it into the contract's names.
+
+use serde_json::{Map, Value};
+
+use super::around::around;
+use super::find::{Search, shallowest};
+use super::kind::ReadKind;
+use super::misread::{Misread, NotFound};
+use super::names::{key_of, same_words};
+use super::path::Path;
+use super::profile_adapter::Adapter;
+use super::shape::Shape;
+use crate::json::Document;
+use crate::model::booking::Booking;
+use crate::model::slot::Slot;
+use crate::model::venue::Venue;
+
+/// What was read from a document, and what a person should know about the reading.
+#[derive(Debug)]
+pub(crate) struct Reading<T> {
+    pub(crate) item: T,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// The elements of a list.
+#[derive(Debug)]
+pub(crate) struct List<T> {
+    pub(crate) items: Vec<T>,
+    /// What stands around the list, as paths and texts.
+    pub(crate) around: Vec<(String, String)>,
+}
+
+/// Objects whose members are named by the service's user or vendor, and so have no names of the contract.
+const FOREIGN: &[&str] = &["psp_request", "fields"];
+
+impl Adapter {
+    /// Reads a booking. `after_write` is whether the document answers a call that changed something: an expression that
+    /// fails there must not hide the booking, so it is then looked for by its shape.
+    pub(crate) fn booking(
+        &self,
+        document: Document,
+        after_write: bool,
+    ) -> Result<Reading<Booking>, Misread> {
+        let mut warnings = Vec::new();
+        match self.translate(ReadKind::Booking, &document) {
+            None => {}
+            Some(Ok(value)) => match Booking::translated(document.clone(), value, Vec::new()) {
+                Some(item) => return Ok(Reading { item, warnings }),
+                None if after_write => warnings.push(
+                    "read.booking does not give an `id` and a `status`; the booking was found by its shape".to_owned(),
+                ),
+                None => {
+                    return Err(Misread::of_expression(
+                        ReadKind::Booking,
+                        "does not give an `id` and a `status`",
+                        document,
+                    ));
+                }
+            },
+            Some(Err(why)) if after_write => {
+                warnings.push(format!("read.booking {why}; the booking was found by its shape"));
+            }
+            Some(Err(why)) => {
+                return Err(Misread::of_expression(ReadKind::Booking, &why, document));
+            }
+        }
+        let found = match one(document.value(), Shape::Booking) {
+            Ok(object) => object,
+            Err(why) => return Err(Misread::of_object(ReadKind::Booking, why, document)),
+        };
+        let is_whole = document
+            .value()
+            .as_object()
+            .is_some_and(|it| std::ptr::eq(it, found));
+        let item = match is_whole && is_in_own_names(found, Shape::Booking) {
+            true => Booking::from_document(document.clone()),
+            false => {
+                let beside = around(document.value(), &[found]);
+                Booking::translated(
+                    document.clone(),
+                    in_own_names(found, Shape::Booking),
+                    beside,
+                )
+            }
+        };
+        match item {
+            Some(item) => Ok(Reading { item, warnings }),
+            None => Err(Misread::of_object(
+                ReadKind::Booking,
+                "it has no `id` and `status`".to_owned(),
+                document,
+            )),
+        }
+    }
+
+    /// Reads the venues of a search.
+    pub(crate) fn venues(&self, document: &Document) -> Result<Reading<List<Venue>>, Misread> {
+        let field = &self.dialect.venues_field;
+        self.list(
+            ReadKind::Venues,
+            Shape::Venue,
+            field,
+            document,
+            Venue::from_value,
+        )
+    }
+
+    /// Reads the slots of a venue.
+    pub(crate) fn slots(&self, document: &Document) -> Result<Reading<List<Slot>>, Misread> {
+        let field = &self.dialect.slots_field;
+        self.list(
+            ReadKind::Slots,
+            Shape::Slot,
+            field,
+            document,
+            Slot::from_value,
+        )
+    }
+
+    /// Reads the sessions of a list, each in the contract's shape.
+    pub(crate) fn sessions(&self, document: &Document) -> Result<Reading<List<Value>>, Misread> {
+        let field = &self.dialect.sessions_field;
+        self.list(ReadKind::Sessions, Shape::Session, field, document, Some)
+    }
+
+    /// Reads a session or a card answer, in the contract's shape, with what stands around it.
+    pub(crate) fn object(
+        &self,
+        kind: ReadKind,
+        shape: Shape,
+        document: &Document,
+    ) -> Result<(Value, Vec<(String, String)>), Misread> {
+        match self.translate(kind, document) {
+            Some(Ok(value)) => match value.as_object().is_some_and(|it| shape.is_usable(it)) {
+                true => return Ok((value, Vec::new())),
+                false => {
+                    let why = format!("does not give {}", shape.mark());
+                    return Err(Misread::of_expression(kind, &why, document.clone()));
+                }
+            },
+            Some(Err(why)) => return Err(Misread::of_expression(kind, &why, document.clone())),
+            None => {}
+        }
+        let found = one(document.value(), shape)
+            .map_err(|why| Misread::of_object(kind, why, document.clone()))?;
+        let beside = around(document.value(), &[found]);
+        Ok((in_own_names(found, shape), beside))
+    }
+
+    /// Reads the bookings in a document that is about something else, such as the unfinished ones of a 404, each as the
+    /// service wrote it. `None` where there is no list at all.
+    pub(crate) fn bookings_in(&self, value: &Value, place: &str) -> Option<Vec<Booking>> {
+        let elements = match Path::parse(place)?.get(value) {
+            Some(Value::Array(elements)) => elements.iter().filter_map(Value::as_object).collect(),
+            _ => match shallowest(value, Shape::Booking) {
+                Search::Found(found) => found.objects,
+                Search::Nothing { is_empty: true, .. } => Vec::new(),
+                Search::Nothing { .. } | Search::Ambiguous(_) => return None,
+            },
+        };
+        let read = elements.into_iter().filter_map(|object| {
+            let document = Document::from(Value::Object(object.clone()));
+            Booking::translated(document, in_own_names(object, Shape::Booking), Vec::new())
+        });
+        Some(read.collect())
+    }
+
+    fn list<T>(
+        &self,
+        kind: ReadKind,
+        shape: Shape,
+        field: &str,
+        document: &Document,
+        make: impl Fn(Value) -> Option<T>,
+    ) -> Result<Reading<List<T>>, Misread> {
+        let translated = match self.translate(kind, document) {
+            Some(Ok(value)) => Some(value),
+            Some(Err(why)) => return Err(Misread::of_expression(kind, &why, document.clone())),
+            None => None,
+        };
+        let value = translated.as_ref().unwrap_or(document.value());
+        // An expression writes the contract's names, whatever the dialect says of the service's.
+        let field = if translated.is_some() {
+            kind.as_str()
+        } else {
+            field
+        };
+        let found = elements(value, shape, field)
+            .map_err(|why| Misread::of_list(kind, shape, why, document.clone()))?;
+        let read: Vec<T> = found
+            .objects
+            .iter()
+            .filter_map(|object| make(in_own_names(object, shape)))
+            .collect();
+        let mut warnings = Vec::new();
+        let unread = found.elements - read.len();
+        if read.is_empty() && unread > 0 {
+            let why = NotFound::Unreadable {
+                place: found.place,
+                elements: unread,
+            };
+            return Err(Misread::of_list(kind, shape, why, document.clone()));
+        }
+        if unread > 0 {
+            let (noun, nouns) = shape.nouns();
+            let which = if unread == 1 { noun } else { nouns };
+            warnings.push(format!(
+                "{unread} of {} {which} cannot be read: {} is missing",
+                found.elements,
+                shape.mark()
+            ));
+        }
+        let beside = around(document.value(), &found.objects);
+        let item = List {
+            items: read,
+            around: beside,
+        };
+        Ok(Reading { item, warnings })
+    }
+
+    /// The document as the profile's expression translates it; `None` without one.
+    fn translate(&self, kind: ReadKind, document: &Document) -> Option<Result<Value, String>> {
+        self.read_expression(kind)
+            .map(|expression| expression.apply(document.value()))
+    }
+}
+
+/// The elements of a list, wherever it stands.
+struct Elements<'a> {
+    place: String,
+    objects: Vec<&'a Map<String, Value>>,
+    /// How many there are, readable or not.
+    elements: usize,
+}
+
+fn elements<'a>(value: &'a Value, shape: Shape, field: &str) -> Result<Elements<'a>, NotFound> {
+    let named = Path::parse(field).and_then(|path| path.get(value));
+    let mut unreadable = None;
+    for (place, list) in [(field, named), ("[]", Some(value))] {
+        let list = match list {
+            Some(Value::Null) if place == field => &[],
+            Some(Value::Array(list)) => list.as_slice(),
+            _ => continue,
+        };
+        let objects: Vec<_> = list.iter().filter_map(|it| within(it, shape)).collect();
+        if !objects.is_empty() || list.is_empty() {
+            return Ok(Elements {
+                place: place.to_owned(),
+                objects,
+                elements: list.len(),
+            });
+        }
+        unreadable.get_or_insert((place.to_owned(), list.len()));
+    }
+    match shallowest(value, shape) {
+        Search::Found(found) => Ok(Elements {
+            place: found.place,
+            objects: found.objects,
+            elements: found.elements,
+        }),
+        Search::Ambiguous(places) => Err(NotFound::Ambiguous(places)),
+        Search::Nothing { lists, is_empty } => {
+            match unreadable.or_else(|| lists.into_iter().next()) {
+                Some((place, elements)) => Err(NotFound::Unreadable { place, elements }),
+                None if is_empty => Ok(Elements {
+                    place: String::new(),
+                    objects: vec![],
+                    elements: 0,
+                }),
+                None => Err(NotFound::NoList),
+            }
+        }
+    }
+}
+
+/// The object of a shape that an element is or holds.
+fn within(element: &Value, shape: Shape) -> Option<&Map<String, Value>> {
+    let object = element.as_object()?;
+    if shape.is_usable(object) {
+        return Some(object);
+    }
+    match shallowest(element, shape) {
+        Search::Found(found) if found.objects.len() == 1 => Some(found.objects[0]),
+        _ => None,
+    }
+}
+
+/// The one object of a shape in a document. The error says what is there instead.
+fn one(value: &Value, shape: Shape) -> Result<&Map<String, Value>, String> {
+    if let Some(object) = value.as_object().filter(|it| shape.is_usable(it)) {
+        return Ok(object);
+    }
+    let (noun, nouns) = shape.nouns();
+    match shallowest(value, shape) {
+        Search::Found(found) => match found.objects[..] {
+            [object] => Ok(object),
+            _ => Err(format!(
+                "it has {} {nouns} in `{}`",
+                found.objects.len(),
+                found.place
+            )),
+        },
+        Search::Ambiguous(places) => Err(format!(
+            "it has a {noun} at `{}`, and nothing says which of them is meant",
+            places.join("` and at `")
+        )),
+        Search::Nothing { .. } => Err(format!("nothing in it has {}", shape.mark())),
+    }
+}
+
+fn is_in_own_names(object: &Map<String, Value>, shape: Shape) -> bool {
+    object.iter().all(|(key, value)| {
+        own_name(object, key, shape).is_none()
+            && match value {
+                Value::Object(inner) if !FOREIGN.contains(&key.as_str()) => {
+                    is_in_own_names(inner, shape)
+                }
+                _ => true,
+            }
+    })
+}
+
+/// An object with the contract's names where it has them in another style.
+fn in_own_names(object: &Map<String, Value>, shape: Shape) -> Value {
+    let renamed = object.iter().map(|(key, value)| {
+        let key = own_name(object, key, shape).unwrap_or(key);
+        let value = match value {
+            Value::Object(inner) if !FOREIGN.contains(&key) => in_own_names(inner, shape),
+            other => other.clone(),
+        };
+        (key.to_owned(), value)
+    });
+    Value::Object(renamed.collect())
+}
+
+/// The contract's name for a key that has the same words in another style, and no rival beside it.
+fn own_name(object: &Map<String, Value>, key: &str, shape: Shape) -> Option<&'static str> {
+    if shape.fields().contains(&key) {
+        return None;
+    }
+    let name = shape.fields().iter().find(|name| same_words(name, key))?;
+    (key_of(object, name) == Some(key)).then_some(*name)
+}
