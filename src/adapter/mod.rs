@@ -11,6 +11,7 @@ mod path;
 mod profile_adapter;
 mod read;
 mod shape;
+mod write;
 
 pub(crate) use around::{around, scalars};
 pub(crate) use dialect::{Dialect, Pause, list};

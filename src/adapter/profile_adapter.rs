@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use super::dialect::Dialect;
 use super::expression::Expression;
 use super::kind::{ReadKind, WriteKind};
+use crate::model::moment::Moment;
 
 /// How the documents of a service differ from the contract's.
 #[derive(Clone, Debug, Default)]
@@ -55,18 +54,15 @@ impl Adapter {
         self.read.get(&kind)
     }
 
-    /// Translates a request from the contract's shape; `None` where no expression does, and the dialect's names are
-    /// enough.
-    ///
-    /// # Errors
-    /// What the expression did, as the predicate of a sentence. Nothing may be sent then.
-    pub(crate) fn write(&self, kind: WriteKind, body: &Value) -> Option<Result<Value, String>> {
-        self.write.get(&kind).map(|expression| {
-            let written = expression.apply(body)?;
-            match written.is_object() {
-                true => Ok(written),
-                false => Err("does not give an object".to_owned()),
-            }
-        })
+    pub(super) fn write_expression(&self, kind: WriteKind) -> Option<&Expression> {
+        self.write.get(&kind)
+    }
+
+    /// A moment as this service wants it in a request: on the venue's clock without an offset, or with its offset.
+    pub(crate) fn wire_time(&self, moment: &Moment) -> String {
+        match self.local_times {
+            true => moment.zoned().strftime("%FT%T").to_string(),
+            false => moment.wire(),
+        }
     }
 }

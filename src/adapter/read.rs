@@ -30,6 +30,14 @@ pub(crate) struct List<T> {
     pub(crate) around: Vec<(String, String)>,
 }
 
+/// Bookings that a document lists beside what it is about.
+#[derive(Debug)]
+pub(crate) struct OpenBookings {
+    pub(crate) bookings: Vec<Booking>,
+    /// How many elements of the list cannot be read.
+    pub(crate) unread: usize,
+}
+
 /// Objects whose members are named by the service's user or vendor, and so have no names of the contract.
 const FOREIGN: &[&str] = &["psp_request", "fields"];
 
@@ -147,22 +155,31 @@ impl Adapter {
         Ok((in_own_names(found, shape), beside))
     }
 
-    /// Reads the bookings in a document that is about something else, such as the unfinished ones of a 404, each as the
-    /// service wrote it. `None` where there is no list at all.
-    pub(crate) fn bookings_in(&self, value: &Value, place: &str) -> Option<Vec<Booking>> {
-        let elements = match Path::parse(place)?.get(value) {
-            Some(Value::Array(elements)) => elements.iter().filter_map(Value::as_object).collect(),
-            _ => match shallowest(value, Shape::Booking) {
-                Search::Found(found) => found.objects,
-                Search::Nothing { is_empty: true, .. } => Vec::new(),
-                Search::Nothing { .. } | Search::Ambiguous(_) => return None,
-            },
+    /// Reads the bookings in a document that is about something else, such as the unfinished ones of a 404. `None` where
+    /// there is no list at all.
+    pub(crate) fn bookings_in(&self, value: &Value, place: &str) -> Option<OpenBookings> {
+        let found = match elements(value, Shape::Booking, place) {
+            Ok(found) => found,
+            Err(NotFound::Unreadable { elements, .. }) => {
+                return Some(OpenBookings {
+                    bookings: Vec::new(),
+                    unread: elements,
+                });
+            }
+            Err(NotFound::NoList | NotFound::Ambiguous(_)) => return None,
         };
-        let read = elements.into_iter().filter_map(|object| {
-            let document = Document::from(Value::Object(object.clone()));
-            Booking::translated(document, in_own_names(object, Shape::Booking), Vec::new())
+        let read = found.objects.iter().filter_map(|object| {
+            let document = Document::from(Value::Object((*object).clone()));
+            match is_in_own_names(object, Shape::Booking) {
+                true => Booking::from_document(document),
+                false => {
+                    Booking::translated(document, in_own_names(object, Shape::Booking), Vec::new())
+                }
+            }
         });
-        Some(read.collect())
+        let bookings: Vec<Booking> = read.collect();
+        let unread = found.elements - bookings.len();
+        Some(OpenBookings { bookings, unread })
     }
 
     fn list<T>(

@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::adapter::Dialect;
+use crate::adapter::{Adapter, Dialect};
 use crate::app::Setup;
 use crate::app::in_flight::{Course, Situation};
 use crate::client::{Answer, Call, Client, Connection, Failure, Trace};
@@ -45,6 +45,8 @@ pub(crate) struct Context {
     pub(crate) course: RefCell<Option<Course>>,
     paths: Paths,
     target: Target,
+    /// How the embedded sandbox speaks.
+    contract: Adapter,
     no_sandbox: bool,
     timeout: Option<Duration>,
     /// How long a rate limit may be waited out.
@@ -87,6 +89,7 @@ impl Context {
             environment: setup.environment,
             paths: setup.paths,
             target,
+            contract: Adapter::default(),
             timeout: setup.timeout,
             max_wait: Cell::new(setup.max_wait.unwrap_or_default()),
             waits_unless_said: setup.max_wait.is_none(),
@@ -101,11 +104,17 @@ impl Context {
         &self.target
     }
 
-    pub(crate) fn dialect(&self) -> Dialect {
+    /// How the service's documents differ from the contract's. The embedded sandbox speaks the contract.
+    pub(crate) fn adapter(&self) -> &Adapter {
         match &self.target {
-            Target::Embedded { .. } => Dialect::default(),
-            Target::Remote(service) => service.adapter.dialect.clone(),
+            Target::Embedded { .. } => &self.contract,
+            Target::Remote(service) => &service.adapter,
         }
+    }
+
+    /// The names that the specification leaves open.
+    pub(crate) fn dialect(&self) -> &Dialect {
+        &self.adapter().dialect
     }
 
     /// Now, by the clock that the service goes by: the sandbox's own where it is embedded.
@@ -184,7 +193,7 @@ impl Context {
             https,
             key,
             ca_file,
-            dialect: self.dialect(),
+            dialect: self.dialect().clone(),
             timeout: self.timeout.unwrap_or(REQUEST_TIMEOUT),
             trace: self.verbose.then(|| Box::new(Output::trace) as Trace),
         }

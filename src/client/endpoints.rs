@@ -1,4 +1,4 @@
-//! One function an endpoint: what the call is made of (spec, Endpoints), in the dialect's names.
+//! One function per endpoint: the request (spec, Endpoints), built in the contract's names and written by the adapter.
 
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -8,7 +8,7 @@ use super::call::Call;
 use super::failure::Failure;
 use super::http_client::Client;
 use super::retry::{self, Next};
-use crate::adapter::Dialect;
+use crate::adapter::{Adapter, WriteKind};
 use crate::outcome::{Error, Result};
 
 /// Where venues are looked for.
@@ -31,7 +31,7 @@ pub(crate) struct VenueQuery {
 }
 
 impl VenueQuery {
-    pub(crate) fn call(&self, dialect: &Dialect) -> Result<Call> {
+    pub(crate) fn call(&self, adapter: &Adapter) -> Result<Call> {
         let mut body = Map::new();
         body.insert("vertical".into(), json!(self.vertical));
         body.insert("datetime".into(), json!(self.datetime));
@@ -49,9 +49,10 @@ impl VenueQuery {
         }
         insert_some(&mut body, "party_size", self.party_size);
         if !self.providers.is_empty() {
-            body.insert(dialect.providers_field.clone(), json!(self.providers));
+            body.insert("providers".into(), json!(self.providers));
         }
-        Call::post("/v1/venues/search", Value::Object(body)).with_fields(&self.fields)
+        let body = written(adapter, WriteKind::Search, body)?;
+        Call::post("/v1/venues/search", body).with_fields(&self.fields)
     }
 }
 
@@ -68,16 +69,14 @@ pub(crate) struct SlotQuery {
 }
 
 impl SlotQuery {
-    pub(crate) fn call(&self, dialect: &Dialect) -> Result<Call> {
+    pub(crate) fn call(&self, adapter: &Adapter) -> Result<Call> {
         let mut body = Map::new();
-        body.insert(dialect.slots_venue_field.clone(), json!(self.venue_id));
-        body.insert(dialect.slots_datetime_field.clone(), json!(self.datetime));
-        body.insert(
-            dialect.slots_party_size_field.clone(),
-            json!(self.party_size),
-        );
+        body.insert("venue_id".into(), json!(self.venue_id));
+        body.insert("datetime".into(), json!(self.datetime));
+        body.insert("party_size".into(), json!(self.party_size));
         insert_some(&mut body, "provider", self.provider.as_deref());
-        Call::post("/v1/availability/search", Value::Object(body)).with_fields(&self.fields)
+        let body = written(adapter, WriteKind::Slots, body)?;
+        Call::post("/v1/availability/search", body).with_fields(&self.fields)
     }
 }
 
@@ -101,7 +100,8 @@ pub(crate) struct NewBooking {
 }
 
 impl NewBooking {
-    pub(crate) fn body(&self) -> Value {
+    /// The request in the contract's shape.
+    pub(crate) fn body(&self) -> Map<String, Value> {
         let mut customer = Map::new();
         customer.insert("name".into(), json!(self.name));
         insert_some(&mut customer, "email", self.email.as_deref());
@@ -120,8 +120,51 @@ impl NewBooking {
             "payment_collection",
             self.vendor_payment.then_some("vendor_external"),
         );
-        Value::Object(body)
+        body
     }
+}
+
+/// A booking request in both shapes.
+#[derive(Clone, Debug)]
+pub(crate) struct BookingRequest {
+    /// What is asked for, in the contract's shape.
+    pub(crate) asked: Value,
+    /// What is sent, in the service's shape.
+    pub(crate) body: Value,
+}
+
+impl BookingRequest {
+    /// A request in the contract's shape, as the service wants it, with fields that have no name here.
+    pub(crate) fn new(
+        adapter: &Adapter,
+        asked: Map<String, Value>,
+        fields: &Map<String, Value>,
+    ) -> Result<Self> {
+        let body = written(adapter, WriteKind::Create, asked.clone())?;
+        Ok(BookingRequest {
+            asked: with_fields(Value::Object(asked), fields)?,
+            body: with_fields(body, fields)?,
+        })
+    }
+
+    /// A request that was sent before, and is to be sent again as it was.
+    pub(crate) fn sent_before(body: Value) -> Self {
+        BookingRequest {
+            asked: body.clone(),
+            body,
+        }
+    }
+}
+
+/// A body as the service wants it.
+///
+/// # Errors
+/// Configuration (3) where the profile's expression does not work; nothing is sent then.
+fn written(adapter: &Adapter, kind: WriteKind, body: Map<String, Value>) -> Result<Value> {
+    adapter.request(kind, body).map_err(|why| {
+        Error::config(format!("{why}; nothing was sent"))
+            .hint("look at the profile with `bookctl profile show`, and correct it with `bookctl profile set`")
+    })
 }
 
 /// A request's body with fields that have no name here; objects are joined.
@@ -177,14 +220,18 @@ pub(crate) enum Continuation {
 }
 
 impl Continuation {
-    pub(crate) fn call(&self, booking_id: &str, dialect: &Dialect) -> Call {
-        let body = match self {
-            Continuation::Otp(code) => json!({ dialect.otp_field.as_str(): code }),
-            Continuation::PspResponse(answer) => json!({ "psp_response": answer }),
-            Continuation::PspAbort => json!({ "psp_abort": true }),
-            Continuation::Fields(fields) => Value::Object(fields.clone()),
+    pub(crate) fn call(&self, booking_id: &str, adapter: &Adapter) -> Result<Call> {
+        let one = |name: &str, value: Value| Map::from_iter([(name.to_owned(), value)]);
+        let (kind, body) = match self {
+            Continuation::Otp(code) => (WriteKind::Otp, one("otp", json!(code))),
+            Continuation::PspResponse(answer) => {
+                (WriteKind::Payment, one("psp_response", answer.clone()))
+            }
+            Continuation::PspAbort => (WriteKind::Abort, one("psp_abort", json!(true))),
+            Continuation::Fields(fields) => (WriteKind::Action, fields.clone()),
         };
-        Call::post(format!("{}/continue", booking_path(booking_id)), body)
+        let path = format!("{}/continue", booking_path(booking_id));
+        Ok(Call::post(path, written(adapter, kind, body)?))
     }
 }
 
@@ -197,30 +244,26 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    pub(crate) fn call(&self, booking_id: &str, dialect: &Dialect) -> Call {
+    pub(crate) fn call(&self, booking_id: &str, adapter: &Adapter) -> Result<Call> {
         let mut body = Map::new();
-        insert_some(
-            &mut body,
-            &dialect.modify_datetime_field,
-            self.datetime.as_deref(),
-        );
-        insert_some(&mut body, &dialect.modify_party_size_field, self.party_size);
-        insert_some(
-            &mut body,
-            &dialect.modify_seating_field,
-            self.seating.as_deref(),
-        );
+        insert_some(&mut body, "datetime", self.datetime.as_ref());
+        insert_some(&mut body, "party_size", self.party_size);
+        insert_some(&mut body, "seating_preference", self.seating.as_deref());
         let path = format!("{}/modify", booking_path(booking_id));
-        Call::post(path, Value::Object(body))
+        Ok(Call::post(path, written(adapter, WriteKind::Modify, body)?))
     }
 }
 
 /// POST /v1/bookings/{booking_id}/cancel.
-pub(crate) fn cancel_call(booking_id: &str, reason: Option<&str>, dialect: &Dialect) -> Call {
+pub(crate) fn cancel_call(
+    booking_id: &str,
+    reason: Option<&str>,
+    adapter: &Adapter,
+) -> Result<Call> {
     let mut body = Map::new();
-    insert_some(&mut body, &dialect.cancel_reason_field, reason);
+    insert_some(&mut body, "reason", reason);
     let path = format!("{}/cancel", booking_path(booking_id));
-    Call::post(path, Value::Object(body))
+    Ok(Call::post(path, written(adapter, WriteKind::Cancel, body)?))
 }
 
 /// The calls of a person's connected provider account (spec, Endpoints: Sessions).
@@ -232,19 +275,25 @@ pub(crate) mod session {
         end_user: &str,
         provider: &str,
         phone: Option<&str>,
-        dialect: &Dialect,
-    ) -> Call {
+        adapter: &Adapter,
+    ) -> Result<Call> {
         let mut body = Map::new();
         body.insert("end_user".into(), json!(end_user));
         body.insert("provider".into(), json!(provider));
-        insert_some(&mut body, &dialect.session_phone_field, phone);
-        Call::post("/v1/sessions", Value::Object(body))
+        insert_some(&mut body, "phone", phone);
+        Ok(Call::post(
+            "/v1/sessions",
+            written(adapter, WriteKind::Connect, body)?,
+        ))
     }
 
     /// POST /v1/sessions/{id}/verify: the code that was received.
-    pub(crate) fn verify(id: &str, code: &str, dialect: &Dialect) -> Call {
-        let body = json!({ dialect.session_code_field.as_str(): code });
-        Call::post(format!("{}/verify", path(id)), body)
+    pub(crate) fn verify(id: &str, code: &str, adapter: &Adapter) -> Result<Call> {
+        let body = Map::from_iter([("code".to_owned(), json!(code))]);
+        Ok(Call::post(
+            format!("{}/verify", path(id)),
+            written(adapter, WriteKind::Verify, body)?,
+        ))
     }
 
     /// GET /v1/sessions with its filters.

@@ -14,8 +14,8 @@ pub(crate) use allowance::WINDOW;
 pub(crate) use answer::{Answer, Head};
 pub(crate) use call::Call;
 pub(crate) use endpoints::{
-    Changes, Continuation, NewBooking, SlotQuery, VenueQuery, Where, cancel_call, create_call,
-    session, show_call, with_fields,
+    BookingRequest, Changes, Continuation, NewBooking, SlotQuery, VenueQuery, Where, cancel_call,
+    create_call, session, show_call, with_fields,
 };
 pub(crate) use failure::Failure;
 pub(crate) use http_client::{Client, Connection, Trace, shown_headers};

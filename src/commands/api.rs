@@ -53,7 +53,7 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let key_header = context.dialect().auth_header;
+    let key_header = &context.dialect().auth_header;
     if args
         .headers
         .iter()

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Needs, ServiceNeed};
 use crate::app::Context;
+use crate::client::BookingRequest;
 use crate::flows::{create, finish, read_booking};
 use crate::journal::{Attempt, Recovery, Run, State, another_account, recover};
 use crate::json::{Document, plain};
@@ -111,7 +112,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 .idempotency_key(&key));
             }
             context.before_change()?;
-            let booking = create(context, &key, attempt.request).await?;
+            let booking =
+                create(context, &key, BookingRequest::sent_before(attempt.request)).await?;
             finish(context, &booking)
         }
         Action::Recover => {

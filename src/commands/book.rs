@@ -175,8 +175,8 @@ async fn make(context: &Context, draft: &mut Draft, key: String, given: bool) ->
             walked = true;
         }
         let datetime = find_time(context, draft).await?;
-        let body = draft.body(datetime)?;
-        let error = match create(context, &key, body).await {
+        let request = draft.request(context.adapter(), datetime)?;
+        let error = match create(context, &key, request).await {
             Ok(booking) => return Ok(booking),
             Err(error) => error,
         };
@@ -404,13 +404,13 @@ fn show_request(context: &Context, draft: Draft, key: &str) -> Result<Exit> {
         }
         (None, None) => return Err(Error::usage("no time is named")),
     };
-    let body = draft.body(datetime)?;
+    let request = draft.request(context.adapter(), datetime)?;
     if draft.slot.is_none() && draft.slot_id.is_none() {
         context
             .out
             .note("the slot at that time would be looked up first, and named in the request");
     }
-    preview(context, create_call(body, key))
+    preview(context, create_call(request.body, key))
 }
 
 fn idempotency_key(text: &str) -> Result<String, String> {

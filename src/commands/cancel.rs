@@ -33,7 +33,7 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let id = &locate_booking(context, &args.booking)?;
-    let call = cancel_call(id, args.reason.as_deref(), &context.dialect());
+    let call = cancel_call(id, args.reason.as_deref(), context.adapter())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
         return preview(context, call);

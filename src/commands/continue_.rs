@@ -60,7 +60,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let answer = given.ok_or_else(|| {
             Error::usage("a dry run wants the answer that would be sent").hint(WAYS_TO_ANSWER)
         })?;
-        return preview(context, answer.call(&id, &context.dialect()));
+        return preview(context, answer.call(&id, context.adapter())?);
     }
     context.before_change()?;
     let booking = match given {

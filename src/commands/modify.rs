@@ -66,7 +66,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         seating: args.seating,
     };
     let fields = args.extra.body()?;
-    let call = changes.call(id, &context.dialect()).with_fields(&fields)?;
+    let call = changes.call(id, context.adapter())?.with_fields(&fields)?;
     if args.dry_run {
         return preview(context, call);
     }

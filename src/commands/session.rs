@@ -5,7 +5,7 @@ use crate::adapter::list;
 use crate::app::Context;
 use crate::app::in_flight::Situation;
 use crate::client::{Call, session};
-use crate::flows::{Confirmation, not_a_list, preview, read_stdin, send_guarded};
+use crate::flows::{Confirmation, preview, read_stdin, send_guarded, understood};
 use crate::json::{Document, plain};
 use crate::model::id::id;
 use crate::model::shell;
@@ -118,7 +118,7 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Connect(args) => return connect(context, args).await,
         Command::Verify(args) => {
             let code = code(context, &args).await?;
-            let call = session::verify(&args.session, &code, &dialect);
+            let call = session::verify(&args.session, &code, context.adapter())?;
             let call = args.extra.add_to(call)?;
             if args.dry_run {
                 return preview(context, call);
@@ -154,7 +154,12 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
 async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     let dialect = context.dialect();
     let provider = args.provider.as_deref().unwrap_or(&dialect.provider_b);
-    let call = session::connect(&args.end_user, provider, args.phone.as_deref(), &dialect);
+    let call = session::connect(
+        &args.end_user,
+        provider,
+        args.phone.as_deref(),
+        context.adapter(),
+    )?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
         return preview(context, call);
@@ -172,7 +177,7 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
                 session: id.clone(),
             });
             let code = ask_code(context).await?;
-            match send_once(context, session::verify(&id, &code, &dialect)).await {
+            match send_once(context, session::verify(&id, &code, context.adapter())?).await {
                 Ok(document) => break document,
                 // Another try is the person's to decide, as long as a code can be right.
                 Err(error) if error.code == Code::InvalidCode && waits(context, &id).await => {
@@ -252,10 +257,9 @@ async fn list_all(context: &Context, args: &List) -> Result<Exit> {
         ("state", args.state.as_deref()),
     ]);
     let document = context.read(call).await?.document;
-    let field = context.dialect().sessions_field;
-    let sessions = list(document.value(), &field).ok_or_else(|| not_a_list("sessions", &field))?;
-    let empty = sessions.is_empty();
-    let rows = sessions.iter().map(row).collect();
+    let sessions = understood(context, context.adapter().sessions(&document))?;
+    let empty = sessions.items.is_empty();
+    let rows = sessions.items.iter().map(row).collect();
     context.out.emit(&SessionList {
         document: document.clone(),
         rows,

@@ -1,6 +1,7 @@
 //! Sending one answer to a paused booking, and judging what came of it.
 
 use super::guarded::send_guarded;
+use super::understood::booking_of;
 use super::wait::read_booking;
 use crate::app::Context;
 use crate::app::in_flight::{Situation, show_command};
@@ -25,10 +26,10 @@ pub(crate) async fn send_answer(
     id: &str,
     answer: &Continuation,
 ) -> Result<Outcome> {
-    let call = answer.call(id, context.client()?.dialect());
+    let call = answer.call(id, context.adapter())?;
     let in_flight = || Situation::Answering { id: id.to_owned() };
     let failure = match send_guarded(context, &call, in_flight, "answering").await? {
-        Ok(answer) => match Booking::from_document(answer.document) {
+        Ok(answer) => match booking_of(context, answer.document) {
             Some(booking) => {
                 context.situation.replace(Situation::known(&booking));
                 return Ok(Outcome::Advanced(booking));

@@ -1,6 +1,7 @@
 //! Changing a booking, once: a change whose answer got lost is looked for, never repeated.
 
 use super::guarded::send_guarded;
+use super::understood::booking_of;
 use super::wait::{look_up, read_booking};
 use crate::app::Context;
 use crate::app::in_flight::{Situation, show_command};
@@ -33,7 +34,7 @@ pub(crate) async fn change(
     };
     let doing = format!("sending the {what}");
     let failure = match send_guarded(context, &call, in_flight, &doing).await? {
-        Ok(answer) => match Booking::from_document(answer.document) {
+        Ok(answer) => match booking_of(context, answer.document) {
             Some(booking) if is_of(context, id, &booking).await => {
                 context.situation.replace(Situation::known(&booking));
                 return Ok(booking);

@@ -6,9 +6,10 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::comparison::difference;
+use super::understood::booking_of;
 use crate::app::in_flight::{Situation, abandon_command, resume_command, show_command};
 use crate::app::{Context, Waited};
-use crate::client::{Answer, Call, Failure, create_call};
+use crate::client::{Answer, BookingRequest, Call, Failure, create_call};
 use crate::journal::{Begun, Earlier, RunId, State};
 use crate::model::booking::Booking;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -33,8 +34,12 @@ impl Made {
 }
 
 /// Creates a booking under `key`, and tells a person where it was made before.
-pub(crate) async fn create(context: &Context, key: &str, body: Value) -> Result<Booking> {
-    let made = make(context, key, body).await?;
+pub(crate) async fn create(
+    context: &Context,
+    key: &str,
+    request: BookingRequest,
+) -> Result<Booking> {
+    let made = make(context, key, request).await?;
     made.announce(context);
     Ok(made.booking)
 }
@@ -47,12 +52,13 @@ pub(crate) async fn create(context: &Context, key: &str, body: Value) -> Result<
 /// What the service refused. Where this run or another run of the attempt may have booked, the error says so (16, or 9
 /// where a rate limit was met last) and names the command that settles it. A booking for something else is 7 where the
 /// service says that it made it before (200), else 16.
-pub(super) async fn make(context: &Context, key: &str, body: Value) -> Result<Made> {
+pub(super) async fn make(context: &Context, key: &str, request: BookingRequest) -> Result<Made> {
     let client = context.client()?;
     let attempt = Sending {
         context,
         key,
-        call: create_call(body, key),
+        call: create_call(request.body, key),
+        asked: request.asked,
     };
     let mut allowed = context.max_wait();
     let mut may_have_booked = false;
@@ -91,6 +97,8 @@ struct Sending<'a> {
     context: &'a Context,
     key: &'a str,
     call: Call,
+    /// What was asked for, in the contract's shape.
+    asked: Value,
 }
 
 impl Sending<'_> {
@@ -160,7 +168,7 @@ impl Sending<'_> {
     fn take(&self, run: &RunId, earlier: Earlier, in_doubt: bool, answer: Answer) -> Result<Made> {
         let status = answer.status;
         let may_have_booked = in_doubt || earlier == Earlier::MayHaveBooked;
-        let Some(booking) = Booking::from_document(answer.document) else {
+        let Some(booking) = booking_of(self.context, answer.document) else {
             let failure = Failure::Unreadable {
                 status,
                 kind: "no booking".to_owned(),
@@ -174,7 +182,7 @@ impl Sending<'_> {
         };
         // A booking that this attempt is known to have made is the one that was asked for, whatever was changed since.
         let is_known = known.as_deref() == Some(booking.id());
-        if let Some(difference) = difference(self.body(), &booking).filter(|_| !is_known) {
+        if let Some(difference) = difference(&self.asked, &booking).filter(|_| !is_known) {
             let is_older = status == 200 && !may_have_booked;
             let noted = self
                 .context

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::create::create;
 use crate::app::Context;
 use crate::app::in_flight::resume_command;
+use crate::client::BookingRequest;
 use crate::journal::Attempt;
 use crate::json::plain;
 use crate::model::time_text::human;
@@ -35,7 +36,12 @@ pub(crate) async fn mention_doubtful(context: &Context, mine: &HashSet<String>) 
             "the go-ahead",
         );
         if context.prompter.confirm(&question, true).await? {
-            let booking = create(context, key, attempt.request.clone()).await?;
+            let booking = create(
+                context,
+                key,
+                BookingRequest::sent_before(attempt.request.clone()),
+            )
+            .await?;
             let dialect = context.dialect();
             context.out.show_view(&BookingView {
                 booking: &booking,

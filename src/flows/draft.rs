@@ -4,7 +4,8 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use super::locate::Located;
-use crate::client::{NewBooking, with_fields};
+use crate::adapter::Adapter;
+use crate::client::{BookingRequest, NewBooking, with_fields};
 use crate::model::shell;
 use crate::model::slot::Slot;
 use crate::model::when::When;
@@ -47,11 +48,11 @@ impl Draft {
             vendor_payment: true,
             ..NewBooking::default()
         };
-        with_fields(whole.body(), &self.fields).map(drop)
+        with_fields(Value::Object(whole.body()), &self.fields).map(drop)
     }
 
     /// The request, once a venue, a time, a party and a guest are known.
-    pub(crate) fn body(&self, datetime: Value) -> Result<Value> {
+    pub(crate) fn request(&self, adapter: &Adapter, datetime: Value) -> Result<BookingRequest> {
         let missing = |what: &str| Error::usage(format!("no {what} is named"));
         let slot = self.slot.as_ref().map(Slot::id_value);
         let venue = self.venue.as_ref().ok_or_else(|| missing("venue"))?;
@@ -68,7 +69,7 @@ impl Draft {
             webhook_url: self.webhook_url.clone(),
             vendor_payment: self.vendor_payment,
         };
-        with_fields(booking.body(), &self.fields)
+        BookingRequest::new(adapter, booking.body(), &self.fields)
     }
 
     /// The command that books what was walked to, for whoever has to come back to it.

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::locate::Located;
-use crate::adapter::list;
+use super::understood::understood;
 use crate::app::Context;
 use crate::client::SlotQuery;
 use crate::journal::Shown;
@@ -15,7 +15,7 @@ use crate::model::slot::Slot;
 use crate::model::venue::Venue;
 use crate::model::when::{Moment, When};
 use crate::model::zone::system_zone;
-use crate::outcome::{Code, Error, Exit, Result};
+use crate::outcome::{Error, Exit, Result};
 
 /// Whose clock a time without an offset is read from.
 #[derive(Clone, Debug)]
@@ -179,10 +179,9 @@ async fn ask(
     provider: Option<&str>,
     fields: &Map<String, Value>,
 ) -> Result<Offer> {
-    let dialect = context.dialect();
     let query = SlotQuery {
         venue_id: venue.id_value(),
-        datetime: wanted.wire(),
+        datetime: context.adapter().wire_time(&wanted),
         party_size,
         provider: provider.map(str::to_owned),
         fields: fields.clone(),
@@ -191,7 +190,7 @@ async fn ask(
         .out
         .progress(&format!("looking up slots at {}", venue.name()));
     let answer = context
-        .read(query.call(&dialect)?)
+        .read(query.call(context.adapter())?)
         .await
         .map_err(|error| match error.exit {
             Exit::NotFound => {
@@ -200,11 +199,7 @@ async fn ask(
             _ => error,
         })?;
     drop(progress);
-    let slots = list(answer.document.value(), &dialect.slots_field)
-        .ok_or_else(|| not_a_list("slots", &dialect.slots_field))?
-        .iter()
-        .filter_map(|slot| Slot::from_value(slot.clone()))
-        .collect::<Vec<_>>();
+    let slots = understood(context, context.adapter().slots(&answer.document))?.items;
     let provider = answer
         .document
         .str("provider")
@@ -226,10 +221,4 @@ fn offset_of(slot: &Slot) -> Option<Offset> {
     let (local, instant) = (slot.local()?, slot.instant(None)?);
     let wall = local.to_zoned(TimeZone::UTC).ok()?.timestamp();
     Offset::from_seconds(i32::try_from(wall.duration_since(instant).as_secs()).ok()?).ok()
-}
-
-/// An answer whose list is not where the dialect says.
-pub(crate) fn not_a_list(noun: &str, field: &str) -> Error {
-    Error::new(Code::Network, format!("the answer lists no {noun}"))
-        .hint(format!("the list is looked for in `{field}`, then in `data`; the profile's dialect can name another field"))
 }

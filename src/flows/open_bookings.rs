@@ -1,23 +1,12 @@
 //! The organization's unfinished bookings, which the service lists where it is asked for one that it does not know.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
 use crate::app::Context;
 use crate::client::show_call;
-use crate::json::Document;
 use crate::model::booking::Booking;
 use crate::outcome::{Code, Error, Result};
 
 /// An id that no booking has.
 const NO_BOOKING: &str = "no-such-booking";
-
-/// Spec, Errors: 404.
-#[derive(Deserialize)]
-struct NotFound<'a> {
-    #[serde(borrow)]
-    open_bookings: Vec<&'a RawValue>,
-}
 
 /// The unfinished bookings of the last day, whichever key made them, each as the service wrote it.
 pub(crate) async fn open_bookings(context: &Context) -> Result<Vec<Booking>> {
@@ -26,12 +15,21 @@ pub(crate) async fn open_bookings(context: &Context) -> Result<Vec<Booking>> {
         Err(error) => return Err(error),
         Ok(_) => None,
     };
-    let text = body.as_ref().map(Document::text).unwrap_or_default();
-    let refusal: NotFound<'_> = serde_json::from_str(text).map_err(|_| {
-        let what = "the answer lists no open bookings: it is not the booking service's";
-        Error::new(Code::Network, what).hint("check the base URL")
-    })?;
-    let documents = refusal.open_bookings.into_iter();
-    let documents = documents.filter_map(|open| Document::parse(open.get().to_owned()).ok());
-    Ok(documents.filter_map(Booking::from_document).collect())
+    let open = body
+        .as_ref()
+        .and_then(|body| context.adapter().bookings_in(body.value(), "open_bookings"));
+    let Some(open) = open else {
+        let what = "the answer has no list of open bookings";
+        let mut error = Error::new(Code::UnexpectedAnswer, what)
+            .hint("check the base URL: perhaps something else answered than the booking service");
+        error.body = body;
+        return Err(error);
+    };
+    if open.unread > 0 {
+        context.out.warn(&format!(
+            "{} of the open bookings cannot be read: `id` or `status` is missing",
+            open.unread
+        ));
+    }
+    Ok(open.bookings)
 }

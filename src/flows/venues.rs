@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use super::offer::not_a_list;
-use crate::adapter::list;
+use super::understood::understood;
 use crate::app::Context;
 use crate::client::VenueQuery;
 use crate::journal::Shown;
@@ -17,15 +16,10 @@ pub(crate) async fn find_venues(
     query: &VenueQuery,
     shown: Shown,
 ) -> Result<(Document, Vec<Venue>)> {
-    let dialect = context.dialect();
     let progress = context.out.progress("searching");
-    let answer = context.read(query.call(&dialect)?).await?;
+    let answer = context.read(query.call(context.adapter())?).await?;
     drop(progress);
-    let venues: Vec<Venue> = list(answer.document.value(), &dialect.venues_field)
-        .ok_or_else(|| not_a_list("venues", &dialect.venues_field))?
-        .iter()
-        .filter_map(|venue| Venue::from_value(venue.clone()))
-        .collect();
+    let venues = understood(context, context.adapter().venues(&answer.document))?.items;
     if let Some(failed) = answer
         .document
         .value()

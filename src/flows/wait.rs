@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::understood::understood;
 use crate::app::Context;
 use crate::app::in_flight::Situation;
 use crate::client::show_call;
@@ -48,9 +49,7 @@ pub(super) async fn look_up(context: &Context, id: &str) -> Result<Booking> {
         }
         error
     })?;
-    Booking::from_document(answer.document).ok_or_else(|| {
-        unexpected("the answer is no booking: it lacks an id or a status".to_owned())
-    })
+    understood(context, context.adapter().booking(answer.document, false))
 }
 
 fn is_another(booking: &Booking, id: &str) -> String {

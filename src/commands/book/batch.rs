@@ -103,8 +103,8 @@ async fn read(path: &Path, from_stdin: bool) -> Result<String> {
 /// `--dry-run`: each row's request, one a line; nothing is sent.
 fn show(context: &Context, rows: &[Keyed]) -> Result<Exit> {
     for keyed in rows {
-        let call = create_call(keyed.row.body.clone(), &keyed.key(0));
-        let request = RequestView::masked(call, &context.dialect(), context.has_key());
+        let call = create_call(keyed.row.request(context.adapter())?.body, &keyed.key(0));
+        let request = RequestView::masked(call, context.dialect(), context.has_key());
         context.out.emit_line(&RowRequest {
             row: keyed.row.number,
             request: request.value(),

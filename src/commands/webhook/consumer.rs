@@ -27,7 +27,7 @@ pub(super) fn app(
         header.ok_or_else(|| Error::usage(format!("the header {name} cannot be sent")))
     });
     let headers = headers.collect::<Result<_>>()?;
-    let names = Names::new(&context.dialect());
+    let names = Names::new(context.dialect());
     App::new(url, names, secret, headers, deadline(context))
 }
 

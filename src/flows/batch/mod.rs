@@ -195,9 +195,10 @@ async fn settle(
                 continue;
             }
             Ok(Known::Made(made)) => Ok((made, false)),
-            Ok(Known::Nothing) => make(context, &key, keyed.row.body.clone())
-                .await
-                .map(|made| (made, true)),
+            Ok(Known::Nothing) => match keyed.row.request(context.adapter()) {
+                Ok(request) => make(context, &key, request).await.map(|made| (made, true)),
+                Err(error) => Err(error),
+            },
             Err(error) => Err(error),
         };
         let (outcome, sent) = match known {

@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::once::Once;
-use crate::client::NewBooking;
+use crate::adapter::Adapter;
+use crate::client::{BookingRequest, NewBooking};
 use crate::outcome::{Error, Result};
 
 /// A booking to make.
@@ -18,6 +19,14 @@ pub(crate) struct Row {
     pub(crate) body: Value,
     /// The key that the row names itself.
     pub(crate) idempotency_key: Option<String>,
+}
+
+impl Row {
+    /// The row's booking request, as the service wants it.
+    pub(crate) fn request(&self, adapter: &Adapter) -> Result<BookingRequest> {
+        let asked = self.body.as_object().cloned().unwrap_or_default();
+        BookingRequest::new(adapter, asked, &Map::new())
+    }
 }
 
 /// What a row may say; anything else in it is a mistake that must not be booked.
@@ -193,7 +202,7 @@ fn row(fields: &Value, number: usize) -> Result<Row, String> {
     };
     Ok(Row {
         number,
-        body: booking.body(),
+        body: Value::Object(booking.body()),
         idempotency_key,
     })
 }

@@ -23,7 +23,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<Exit> {
     let row = find(&webhooks, &args.event)?;
     let (headers, body) = webhooks.content(row.number)?;
     let attempts = webhooks.attempts(row.number)?;
-    let name = Names::new(&context.dialect()).signature_header();
+    let name = Names::new(context.dialect()).signature_header();
     let signature = headers.iter().find(|(known, _)| *known == name);
     let signed_at = signature
         .and_then(|(_, value)| Header::parse(value.as_bytes()).ok())

@@ -100,7 +100,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let shown_secret = args.print_secret.then_some(secrets.signing);
     let listening = Listening {
         secrets: secrets.all,
-        names: Names::new(&context.dialect()),
+        names: Names::new(context.dialect()),
         kinds: args.events,
         app,
     };

@@ -1,0 +1,145 @@
+//! Writes requests: from the contract's shape into the names, or the whole shape, that the service wants.
+
+use serde_json::{Map, Value};
+
+use super::kind::WriteKind;
+use super::path::Path;
+use super::profile_adapter::Adapter;
+
+impl Adapter {
+    /// A request's body as the service wants it. An expression of the profile writes all of it; without one, the
+    /// dialect's names take the place of the contract's.
+    ///
+    /// # Errors
+    /// The setting that does not work and what it did, as a sentence. Nothing may be sent then.
+    pub(crate) fn request(
+        &self,
+        kind: WriteKind,
+        body: Map<String, Value>,
+    ) -> Result<Value, String> {
+        if let Some(expression) = self.write_expression(kind) {
+            let name = format!("the profile's expression write.{}", kind.as_str());
+            let written = expression
+                .apply(&Value::Object(body))
+                .map_err(|why| format!("{name} {why}"))?;
+            return match written.is_object() {
+                true => Ok(written),
+                false => Err(format!("{name} does not give an object")),
+            };
+        }
+        let names = self.names_of(kind);
+        let mut written = Map::new();
+        for (name, value) in body {
+            let path = names.iter().find(|(own, ..)| *own == name);
+            match path.and_then(|(.., path)| Path::parse(path)) {
+                Some(path) => path.set(&mut written, value).map_err(|beside| {
+                    format!("the field `{beside}` of the request cannot hold other fields")
+                })?,
+                None => {
+                    written.insert(name, value);
+                }
+            }
+        }
+        Ok(Value::Object(written))
+    }
+
+    /// The fields of a request that the dialect names: the contract's name, the key of the dialect and the service's
+    /// name.
+    pub(crate) fn names_of(&self, kind: WriteKind) -> Vec<(&'static str, &'static str, &str)> {
+        let it = &self.dialect;
+        match kind {
+            WriteKind::Search => vec![("providers", "providers_field", &it.providers_field)],
+            WriteKind::Slots => vec![
+                ("venue_id", "slots_venue_field", &it.slots_venue_field),
+                ("datetime", "slots_datetime_field", &it.slots_datetime_field),
+                (
+                    "party_size",
+                    "slots_party_size_field",
+                    &it.slots_party_size_field,
+                ),
+            ],
+            WriteKind::Otp => vec![("otp", "otp_field", &it.otp_field)],
+            WriteKind::Modify => vec![
+                (
+                    "datetime",
+                    "modify_datetime_field",
+                    &it.modify_datetime_field,
+                ),
+                (
+                    "party_size",
+                    "modify_party_size_field",
+                    &it.modify_party_size_field,
+                ),
+                (
+                    "seating_preference",
+                    "modify_seating_field",
+                    &it.modify_seating_field,
+                ),
+            ],
+            WriteKind::Cancel => vec![("reason", "cancel_reason_field", &it.cancel_reason_field)],
+            WriteKind::Connect => vec![("phone", "session_phone_field", &it.session_phone_field)],
+            WriteKind::Verify => vec![("code", "session_code_field", &it.session_code_field)],
+            WriteKind::Create | WriteKind::Payment | WriteKind::Abort | WriteKind::Action => vec![],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn object(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap()
+    }
+
+    #[test]
+    fn the_dialects_names_take_the_place_of_the_contracts_inside_other_objects_too() {
+        let mut adapter = Adapter::default();
+        let body = || {
+            object(
+                json!({"venue_id": 17, "datetime": "2026-12-01", "party_size": 2, "provider": "a"}),
+            )
+        };
+        assert_eq!(
+            adapter.request(WriteKind::Slots, body()),
+            Ok(Value::Object(body()))
+        );
+        adapter
+            .dialect
+            .rename("slots_venue_field", "query.venue")
+            .unwrap();
+        adapter
+            .dialect
+            .rename("slots_party_size_field", "query.covers")
+            .unwrap();
+        assert_eq!(
+            adapter.request(WriteKind::Slots, body()),
+            Ok(
+                json!({"query": {"venue": 17, "covers": 2}, "datetime": "2026-12-01", "provider": "a"})
+            )
+        );
+        adapter
+            .dialect
+            .rename("slots_party_size_field", "provider.covers")
+            .unwrap();
+        assert!(
+            adapter.request(WriteKind::Slots, body()).is_err() || adapter.dialect.clash().is_some()
+        );
+    }
+
+    #[test]
+    fn the_sessions_own_fields_keep_their_names_in_other_requests() {
+        let mut adapter = Adapter::default();
+        adapter.dialect.rename("session_code_field", "pin").unwrap();
+        let code = object(json!({"code": "1"}));
+        assert_eq!(
+            adapter.request(WriteKind::Verify, code.clone()),
+            Ok(json!({"pin": "1"}))
+        );
+        assert_eq!(
+            adapter.request(WriteKind::Action, code),
+            Ok(json!({"code": "1"}))
+        );
+    }
+}
