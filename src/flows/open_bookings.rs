@@ -17,7 +17,7 @@ pub(crate) async fn open_bookings(context: &Context) -> Result<Vec<Booking>> {
     };
     let open = body
         .as_ref()
-        .and_then(|body| context.adapter().bookings_in(body.value(), "open_bookings"));
+        .and_then(|body| context.adapter().bookings_in(body, "open_bookings"));
     let Some(open) = open else {
         let what = "the answer has no list of open bookings";
         let mut error = Error::new(Code::UnexpectedAnswer, what)
