@@ -1,10 +1,10 @@
 //! What a command is given: settings, service, journal, prompter, output, clock. Nothing is opened before it
 //! is needed.
 
-mod meter;
-mod patience;
+mod rate_limit;
+mod rate_limit_prompt;
 
-pub(crate) use meter::Waited;
+pub(crate) use rate_limit::Waited;
 
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::time::Duration;
@@ -14,8 +14,8 @@ use serde_json::Value;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::adapter::Dialect;
-use crate::app::Setup;
-use crate::app::in_flight::{Course, Situation};
+use crate::app::Startup;
+use crate::app::in_flight::{BatchProgress, InFlight};
 use crate::client::{Answer, Call, Client, Connection, Failure, Trace};
 use crate::config::{Environment, Paths, Service, Target};
 use crate::journal::Journal;
@@ -40,16 +40,16 @@ pub(crate) struct Context {
     pub(crate) prompter: Prompter,
     pub(crate) environment: Environment,
     /// What an interrupt now would have to say.
-    pub(crate) situation: RefCell<Situation>,
+    pub(crate) in_flight: RefCell<InFlight>,
     /// What a command that does many things would have to say instead.
-    pub(crate) course: RefCell<Option<Course>>,
+    pub(crate) batch_progress: RefCell<Option<BatchProgress>>,
     paths: Paths,
     target: Target,
     no_sandbox: bool,
     timeout: Option<Duration>,
     /// How long a rate limit may be waited out.
     max_wait: Cell<Duration>,
-    waits_unless_said: bool,
+    max_wait_is_default: bool,
     verbose: bool,
     client: OnceCell<Client>,
     embedded: OnceCell<Embedded>,
@@ -65,31 +65,31 @@ struct Embedded {
 
 impl Context {
     /// A context for the service that flags, environment and file choose.
-    pub(crate) fn new(setup: Setup) -> Result<Self> {
+    pub(crate) fn new(setup: Startup) -> Result<Self> {
         let target = setup.target()?;
         Ok(Context::with_target(setup, target))
     }
 
     /// The same for a command that can do without a service: one that is refused is not opened.
-    pub(crate) fn without_need(mut setup: Setup) -> Result<Self> {
+    pub(crate) fn without_need(mut setup: Startup) -> Result<Self> {
         setup.options.no_sandbox |= setup.target().is_err();
         let target = setup.target_or_none()?;
         Ok(Context::with_target(setup, target))
     }
 
-    pub(crate) fn with_target(setup: Setup, target: Target) -> Self {
+    pub(crate) fn with_target(setup: Startup, target: Target) -> Self {
         Context {
             out: setup.out,
             prompter: setup.prompter,
-            situation: RefCell::default(),
-            course: RefCell::default(),
+            in_flight: RefCell::default(),
+            batch_progress: RefCell::default(),
             no_sandbox: setup.options.no_sandbox,
             environment: setup.environment,
             paths: setup.paths,
             target,
             timeout: setup.timeout,
             max_wait: Cell::new(setup.max_wait.unwrap_or_default()),
-            waits_unless_said: setup.max_wait.is_none(),
+            max_wait_is_default: setup.max_wait.is_none(),
             verbose: setup.verbose,
             client: OnceCell::new(),
             embedded: OnceCell::new(),
@@ -283,12 +283,12 @@ impl Context {
             match client.read(&call).await {
                 // Written with whatever the journal writes next: a read that went well waits for no disk.
                 Ok(answer) => {
-                    self.observe_allowance(&call);
+                    self.observe_rate_limit(&call);
                     return Ok(answer);
                 }
                 Err(failure) => {
-                    self.note_allowance(&call);
-                    allowed = self.pause_for_limit(failure, &call, allowed).await?;
+                    self.record_rate_limit(&call);
+                    allowed = self.pause_for_rate_limit(failure, &call, allowed).await?;
                     allowed = self.admit(&call, allowed).await?;
                 }
             }
@@ -314,8 +314,8 @@ impl Context {
 
     /// Lets rate limits be waited out as long as it takes, unless `--max-wait` says otherwise: for what goes on for
     /// longer than a window anyway.
-    pub(crate) fn wait_for_limits(&self) {
-        if self.waits_unless_said {
+    pub(crate) fn wait_for_rate_limits(&self) {
+        if self.max_wait_is_default {
             self.max_wait.set(Duration::MAX);
         }
     }

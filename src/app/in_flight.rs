@@ -6,7 +6,7 @@ use crate::outcome::{Code, Error};
 
 /// What an interrupt would have to say now.
 #[derive(Debug, Default)]
-pub(crate) enum Situation {
+pub(crate) enum InFlight {
     /// Nothing was sent that changes anything.
     #[default]
     Nothing,
@@ -29,26 +29,26 @@ pub(crate) enum Situation {
     /// A consumer was sent this: whether it took it only its answer would have told.
     Posted { what: String, to: String },
     /// A person was texted the code of this session.
-    Texted { session: String },
+    CodeSent { session: String },
     /// Guests are forgotten; what remains of them in the journal's file is being overwritten.
-    Forgotten,
+    ForgettingGuests,
 }
 
 /// How far a command that does many things has come.
 #[derive(Debug)]
-pub(crate) struct Course {
+pub(crate) struct BatchProgress {
     /// What is done, as "3 of 10 rows are done".
     pub(crate) done: String,
     /// How to go on.
     pub(crate) hint: String,
 }
 
-impl Course {
+impl BatchProgress {
     /// The error with what is done, what is on its way, and how to go on; other errors pass unchanged.
-    pub(crate) fn explain(&self, mut error: Error, situation: &Situation) -> Error {
+    pub(crate) fn explain(&self, mut error: Error, in_flight: &InFlight) -> Error {
         if error.code == Code::Interrupted {
             error.message = format!("{}; {}", error.message, self.done);
-            if let Situation::Creating { key } = situation {
+            if let InFlight::Creating { key } = in_flight {
                 error
                     .message
                     .push_str(", and the outcome of one is unknown");
@@ -60,9 +60,9 @@ impl Course {
     }
 }
 
-impl Situation {
+impl InFlight {
     pub(crate) fn known(booking: &Booking) -> Self {
-        Situation::Known {
+        InFlight::Known {
             id: booking.id().to_owned(),
             status: booking.status(),
         }
@@ -75,14 +75,14 @@ impl Situation {
         }
         let word = error.message.clone();
         match self {
-            Situation::Nothing => error.message = format!("{word}; nothing was changed"),
-            Situation::Creating { key } => {
+            InFlight::Nothing => error.message = format!("{word}; nothing was changed"),
+            InFlight::Creating { key } => {
                 error.message =
                     format!("{word} while the booking was being created: its outcome is unknown");
                 error.hint = Some(resume_command(key));
                 error.idempotency_key = Some(key.clone());
             }
-            Situation::Watching {
+            InFlight::Watching {
                 id,
                 status,
                 command,
@@ -93,7 +93,7 @@ impl Situation {
                 };
                 error.hint = Some(command.clone());
             }
-            Situation::Known { id, status } => {
+            InFlight::Known { id, status } => {
                 error.message = format!("{word}; booking {id} is {status}");
                 error.hint = Some(match status {
                     Status::RequiresAction => format!("bookctl continue {}", shell::word(id)),
@@ -101,35 +101,35 @@ impl Situation {
                     _ => show_command(id),
                 });
             }
-            Situation::Answering { id } => {
+            InFlight::Answering { id } => {
                 error.message = format!(
                     "{word} while the answer to booking {id} was on its way: check before answering again"
                 );
                 error.hint = Some(show_command(id));
             }
-            Situation::Changing { id, what } => {
+            InFlight::Changing { id, what } => {
                 error.message = format!(
                     "{word} while the {what} of booking {id} was on its way: its outcome is unknown"
                 );
                 error.hint = Some(format!("look before trying again: {}", show_command(id)));
             }
-            Situation::Sent { request } => {
+            InFlight::Sent { request } => {
                 error.message =
                     format!("{word} while {request} was on its way: its outcome is unknown");
                 error.hint = Some("look before it is sent again".to_owned());
             }
-            Situation::Posted { what, to } => {
+            InFlight::Posted { what, to } => {
                 error.message =
                     format!("{word}; {what} posted to {to}, which may have taken what it was sent");
                 error.hint = Some("look at what it did before anything is sent again".to_owned());
             }
-            Situation::Forgotten => {
+            InFlight::ForgettingGuests => {
                 error.message = format!(
                     "{word}; the guests are forgotten, but remains may be left in the journal's file"
                 );
                 error.hint = Some("the same command again overwrites them".to_owned());
             }
-            Situation::Texted { session } => {
+            InFlight::CodeSent { session } => {
                 error.message = format!("{word}; session {session} waits for its code");
                 let session = shell::word(session);
                 error.hint = Some(format!("bookctl session verify {session} --code CODE"));
@@ -161,11 +161,11 @@ mod tests {
 
     #[test]
     fn an_interrupt_ends_with_the_bookings_id_its_state_and_the_command_that_resumes_it() {
-        let situation = Situation::Known {
+        let in_flight = InFlight::Known {
             id: "bk_1".into(),
             status: Status::RequiresAction,
         };
-        let error = situation.explain(Error::interrupted(Exit::Interrupted));
+        let error = in_flight.explain(Error::interrupted(Exit::Interrupted));
         assert_eq!(
             error.message,
             "interrupted; booking bk_1 is requires_action"
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn an_interrupted_create_names_its_key_and_never_says_that_nothing_happened() {
         let error =
-            Situation::Creating { key: "k".into() }.explain(Error::interrupted(Exit::Terminated));
+            InFlight::Creating { key: "k".into() }.explain(Error::interrupted(Exit::Terminated));
         assert!(error.message.contains("unknown"));
         assert_eq!(error.idempotency_key.as_deref(), Some("k"));
         assert_eq!(error.exit, Exit::Terminated);

@@ -6,4 +6,4 @@ pub(crate) mod in_flight;
 mod startup;
 
 pub(crate) use context::{Context, Signals, Waited};
-pub(crate) use startup::Setup;
+pub(crate) use startup::Startup;

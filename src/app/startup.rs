@@ -12,7 +12,7 @@ use crate::platform::lock_wait::LockWaitSettings;
 use crate::terminal::output::{Output, Terminals};
 use crate::terminal::prompt::{Prompter, TerminalEnv};
 
-pub(crate) struct Setup {
+pub(crate) struct Startup {
     pub(crate) out: Output,
     pub(crate) prompter: Prompter,
     pub(crate) environment: Environment,
@@ -24,7 +24,7 @@ pub(crate) struct Setup {
     pub(crate) verbose: bool,
 }
 
-impl Setup {
+impl Startup {
     pub(crate) fn new(flags: &Flags, environment: Environment, out: Output) -> Result<Self> {
         LockWaitSettings::set(
             flags.timeout,
@@ -43,7 +43,7 @@ impl Setup {
             accessible: Environment::on(environment.accessible.as_ref()),
             colour: out.stderr_style().colour,
         });
-        Ok(Setup {
+        Ok(Startup {
             out,
             prompter,
             paths: Paths::find(&environment)?,

@@ -213,7 +213,7 @@ impl Failure {
 mod tests {
     mod each_kind;
 
-    use super::super::allowance::WINDOW;
+    use super::super::rate_limit::RATE_LIMIT_WINDOW;
     use super::super::refusal::GIVEN_UP_ON_THE_WAY;
     use super::*;
     use crate::arbitrary;
@@ -368,7 +368,7 @@ mod tests {
             }
             let body = json!({"error": "rate_limited", "retry_after_seconds": seconds});
             let refusal = Refusal::new(429, &headers, body.into());
-            prop_assert!(refusal.retry_after.is_none_or(|after| after <= WINDOW));
+            prop_assert!(refusal.retry_after.is_none_or(|after| after <= RATE_LIMIT_WINDOW));
         }
 
         #[test]

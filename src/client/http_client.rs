@@ -10,10 +10,10 @@ use reqwest::redirect::Policy;
 use reqwest::{Certificate, StatusCode};
 use tokio::sync::OnceCell;
 
-use super::allowance::Allowance;
 use super::answer::{Answer, Head, RawAnswer, failure_of, read_answer, read_bounded, root_cause};
 use super::call::Call;
 use super::failure::Failure;
+use super::rate_limit::RateLimit;
 use super::wire_trace::WireTrace;
 use crate::adapter::Dialect;
 use crate::outcome::{Code, Error, Result, reason};
@@ -51,7 +51,7 @@ pub(crate) struct Client {
     /// Service time less our own, as the last answer's `Date` showed it.
     skew: Cell<Option<SignedDuration>>,
     /// What the last answer said is left of its rate limit.
-    allowance: Cell<Option<Allowance>>,
+    rate_limit: Cell<Option<RateLimit>>,
 }
 
 impl Client {
@@ -64,7 +64,7 @@ impl Client {
             connection,
             key: OnceCell::new(),
             skew: Cell::default(),
-            allowance: Cell::default(),
+            rate_limit: Cell::default(),
         })
     }
 
@@ -98,8 +98,8 @@ impl Client {
     }
 
     /// What the last answer said is left of its rate limit.
-    pub(crate) fn allowance(&self) -> Option<Allowance> {
-        self.allowance.get()
+    pub(crate) fn rate_limit(&self) -> Option<RateLimit> {
+        self.rate_limit.get()
     }
 
     /// Whether the service is on this machine.
@@ -200,7 +200,7 @@ impl Client {
                 .header(CONTENT_TYPE, "application/json")
                 .body(body.to_string());
         }
-        self.allowance.set(None);
+        self.rate_limit.set(None);
         let exchange = async {
             let response = request.send().await.map_err(|error| failure_of(&error))?;
             let (status, headers) = (response.status(), response.headers().clone());
@@ -213,7 +213,7 @@ impl Client {
         let (status, headers, body) = outcome.inspect_err(|failure| trace.failure(failure))?;
         trace.answer(status.as_u16(), &body);
         self.observe_clock(&headers);
-        self.allowance.set(Allowance::of(status, &headers));
+        self.rate_limit.set(RateLimit::of(status, &headers));
         Ok((status, headers, body))
     }
 

@@ -1,16 +1,15 @@
 //! The thin HTTP layer: it knows the wire, and nothing of terminals, files or people.
 
-mod allowance;
 mod answer;
 mod call;
 mod endpoints;
 mod failure;
 mod http_client;
+mod rate_limit;
 mod refusal;
 mod retry;
 mod wire_trace;
 
-pub(crate) use allowance::WINDOW;
 pub(crate) use answer::{Answer, Head};
 pub(crate) use call::Call;
 pub(crate) use endpoints::{
@@ -19,4 +18,5 @@ pub(crate) use endpoints::{
 };
 pub(crate) use failure::Failure;
 pub(crate) use http_client::{Client, Connection, Trace, shown_headers};
+pub(crate) use rate_limit::{RATE_LIMIT_WINDOW, RateLimit};
 pub(crate) use wire_trace::redacted;

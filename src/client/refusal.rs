@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use super::allowance::{WINDOW, retry_after};
+use super::rate_limit::{RATE_LIMIT_WINDOW, retry_after};
 use crate::json::{Document, plain};
 use crate::model::shell;
 use crate::outcome::code;
@@ -44,7 +44,8 @@ impl Refusal {
                 .get("retry_after_seconds")
                 .and_then(Value::as_u64)
         });
-        let retry_after = seconds.map(|seconds| Duration::from_secs(seconds).min(WINDOW));
+        let retry_after =
+            seconds.map(|seconds| Duration::from_secs(seconds).min(RATE_LIMIT_WINDOW));
         Refusal {
             status,
             code,

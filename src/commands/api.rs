@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::field::{Field, body, field, header, pairs, raw_field};
 use crate::app::Context;
-use crate::app::in_flight::Situation;
+use crate::app::in_flight::InFlight;
 use crate::client::{Call, Head};
 use crate::flows::{preview, read_file, read_stdin};
 use crate::json::Document;
@@ -136,12 +136,12 @@ async fn send(context: &Context, call: &Call) -> Result<(Head, Result<Document>)
     loop {
         allowed = context.admit(call, allowed).await?;
         if call.is_write() {
-            context.situation.replace(Situation::Sent {
+            context.in_flight.replace(InFlight::Sent {
                 request: call.name(),
             });
         }
         let raw = client.send_raw(call).await;
-        context.note_allowance(call);
+        context.record_rate_limit(call);
         let raw = raw.map_err(|failure| failure.into_error(call))?;
         let failure = match raw.answer {
             Ok(document) => return Ok((raw.head, Ok(document))),
@@ -150,8 +150,8 @@ async fn send(context: &Context, call: &Call) -> Result<(Head, Result<Document>)
         if call.is_write() && !failure.is_rate_limit() || failure.status() != Some(429) {
             return Ok((raw.head, Err(failure.into_error(call))));
         }
-        context.situation.replace(Situation::Nothing);
-        match context.pause_for_limit(failure, call, allowed).await {
+        context.in_flight.replace(InFlight::Nothing);
+        match context.pause_for_rate_limit(failure, call, allowed).await {
             Ok(left) => allowed = left,
             Err(error) => return Ok((raw.head, Err(error))),
         }

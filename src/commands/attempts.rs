@@ -72,7 +72,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Action::List { all } => {
             let attempts = match all {
                 true => context.journal()?.attempts()?,
-                false => context.journal()?.unsettled()?,
+                false => context.journal()?.open_attempts()?,
             };
             context.out.emit(&AttemptList(&attempts))?;
             if context.out.is_human() {

@@ -12,8 +12,9 @@ use super::timing::Zone;
 use crate::app::Context;
 use crate::client::create_call;
 use crate::flows::{
-    Draft, Manner, Offer, Zoning, choose_slot, create, finish, guide, is_key, locate_slot,
-    locate_venue, mention_doubtful, offered, preview, resolve, wait_while_processing, walk_through,
+    BatchOptions, BookingDraft, Offer, Zoning, choose_slot, create, finish, guide, is_key,
+    locate_slot, locate_venue, offered, preview, resolve, wait_while_processing, walk_through,
+    warn_of_open_attempts,
 };
 use crate::journal::Shown;
 use crate::model::booking::{Booking, Status};
@@ -131,7 +132,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         context.journal()?.take_any_account();
     }
     if let Some(from) = args.from {
-        let manner = Manner {
+        let manner = BatchOptions {
             wait: args.wait,
             retry_failed: args.retry_failed,
         };
@@ -154,7 +155,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if let Some(retention) = retention {
         context.journal()?.keep_for(retention);
     }
-    mention_doubtful(context, &HashSet::from([key.clone()])).await?;
+    warn_of_open_attempts(context, &HashSet::from([key.clone()])).await?;
     let booking = make(context, &mut draft, key, given).await?;
     let booking = follow(context, booking, wait).await?;
     finish(context, &booking)
@@ -162,7 +163,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 
 /// Completes the draft and creates the booking. Where a person was walked there, a guest whom the service refuses
 /// is asked for again; a request that changed gets a key of its own.
-async fn make(context: &Context, draft: &mut Draft, key: String, given: bool) -> Result<Booking> {
+async fn make(
+    context: &Context,
+    draft: &mut BookingDraft,
+    key: String,
+    given: bool,
+) -> Result<Booking> {
     let mut key = key;
     let mut walked = false;
     loop {
@@ -192,7 +198,7 @@ async fn make(context: &Context, draft: &mut Draft, key: String, given: bool) ->
 }
 
 /// The error with what a person needs to go on from here.
-fn explained(error: Error, draft: &Draft, walked: bool) -> Error {
+fn explained(error: Error, draft: &BookingDraft, walked: bool) -> Error {
     let error = match draft.command() {
         Some(command) if walked => error.detail(format!("to come back to it: {command}")),
         _ => error,
@@ -224,8 +230,8 @@ async fn follow(context: &Context, booking: Booking, wait: Option<Duration>) -> 
 }
 
 /// The draft as far as the flags and what is remembered tell it.
-fn draft(context: &Context, args: Args) -> Result<Draft> {
-    let mut draft = Draft {
+fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
+    let mut draft = BookingDraft {
         at: args.at,
         zone: args.zone.tz,
         party_size: args.party,
@@ -238,7 +244,7 @@ fn draft(context: &Context, args: Args) -> Result<Draft> {
         vendor_payment: args.payment.is_some(),
         fields: args.extra.body()?,
         goes_ahead: args.yes,
-        ..Draft::default()
+        ..BookingDraft::default()
     };
     draft.check_fields()?;
     if let Some(venue) = &args.venue {
@@ -270,7 +276,7 @@ fn draft(context: &Context, args: Args) -> Result<Draft> {
 }
 
 /// The first thing that is missing: its flag and what it is.
-fn lacking(draft: &Draft) -> Option<(&'static str, &'static str)> {
+fn lacking(draft: &BookingDraft) -> Option<(&'static str, &'static str)> {
     let slot_is_unknown = draft.slot_id.is_some();
     [
         (
@@ -301,7 +307,7 @@ fn missing(flag: &str, what: &str) -> Error {
 }
 
 /// The time to send: a slot's own, byte for byte, found first where only a time was given.
-async fn find_time(context: &Context, draft: &mut Draft) -> Result<String> {
+async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<String> {
     if let Some(slot) = &draft.slot {
         let offered = slot.datetime().to_owned();
         let Some(when) = &draft.at else {
@@ -384,7 +390,7 @@ fn no_slot(venue: &str, offer: &Offer) -> Error {
 }
 
 /// `--dry-run`: the request as it would be sent, without asking the service anything.
-fn show_request(context: &Context, draft: Draft, key: &str) -> Result<Exit> {
+fn show_request(context: &Context, draft: BookingDraft, key: &str) -> Result<Exit> {
     if let Some((flag, what)) = lacking(&draft) {
         return Err(missing(flag, what));
     }

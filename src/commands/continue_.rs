@@ -5,8 +5,8 @@ use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::client::Continuation;
 use crate::flows::{
-    Outcome, finish, locate_booking, payment_answer, preview, read_booking, read_file, read_stdin,
-    send_answer, wait_while_processing, walk_through,
+    AnswerOutcome, finish, locate_booking, payment_answer, preview, read_booking, read_file,
+    read_stdin, send_answer, wait_while_processing, walk_through,
 };
 use crate::model::booking::{Booking, Status};
 use crate::model::id::id;
@@ -65,8 +65,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     context.before_change()?;
     let booking = match given {
         Some(answer) => match send_answer(context, &id, &answer).await? {
-            Outcome::Advanced(booking) => booking,
-            Outcome::StillPaused(_, mut error) => {
+            AnswerOutcome::Advanced(booking) => booking,
+            AnswerOutcome::StillPaused(_, mut error) => {
                 if error.code.is_status() {
                     error.hint = Some(format!(
                         "the booking still waits: correct the answer, or see what it asks with `{}`",

@@ -36,7 +36,7 @@ pub(crate) use help::Topic;
 pub(crate) use overview::template;
 
 use crate::app::Context;
-use crate::app::Setup;
+use crate::app::Startup;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::Output;
 
@@ -47,7 +47,7 @@ pub(crate) enum Command {
     Search(search::Args),
     Slots(slots::Args),
     #[command(flatten)]
-    Book(MadeAtOnce),
+    Book(EagerBook),
     // The overview tells it; a visible one would take the command's place at a Tab.
     #[command(alias = "get")]
     Show(show::Args),
@@ -74,7 +74,7 @@ pub(crate) enum Command {
 
 /// Not deferred: clap would put its own heading behind that of the flags that every command takes.
 #[derive(Subcommand, Debug)]
-pub(crate) enum MadeAtOnce {
+pub(crate) enum EagerBook {
     Book(Box<book::Args>),
 }
 
@@ -91,7 +91,7 @@ pub(crate) enum Plan {
     /// The program alone, so that a broken configuration keeps nobody from reading.
     Program(ProgramRun),
     /// The configuration, which it may repair: no service has to be found in it.
-    Configuration(Box<dyn FnOnce(Setup) -> Running<'static>>),
+    Configuration(Box<dyn FnOnce(Startup) -> Running<'static>>),
     /// A context, with a service in it as `Needs` says.
     Context(Needs, Box<dyn for<'a> FnOnce(&'a Context) -> Running<'a>>),
 }
@@ -139,7 +139,7 @@ impl Plan {
         Plan::Program(Box::new(run))
     }
 
-    fn configuration(run: impl AsyncFnOnce(Setup) -> Result<Exit> + 'static) -> Self {
+    fn configuration(run: impl AsyncFnOnce(Startup) -> Result<Exit> + 'static) -> Self {
         Plan::Configuration(Box::new(move |setup| Box::pin(run(setup))))
     }
 
@@ -169,7 +169,7 @@ impl Command {
             }
             Command::Search(args) => Plan::service(async move |it| search::run(it, args).await),
             Command::Slots(args) => Plan::service(async move |it| slots::run(it, args).await),
-            Command::Book(MadeAtOnce::Book(args)) => {
+            Command::Book(EagerBook::Book(args)) => {
                 Plan::service(async move |it| book::run(it, *args).await)
             }
             Command::Show(args) => Plan::service(async move |it| show::run(it, args).await),

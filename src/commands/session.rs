@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::field::Extra;
 use crate::adapter::list;
 use crate::app::Context;
-use crate::app::in_flight::Situation;
+use crate::app::in_flight::InFlight;
 use crate::client::{Call, session};
 use crate::flows::{Confirmation, not_a_list, preview, read_stdin, send_guarded};
 use crate::json::{Document, plain};
@@ -168,7 +168,7 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
             "a code was texted to {to}; session {id} waits for it"
         ));
         document = loop {
-            context.situation.replace(Situation::Texted {
+            context.in_flight.replace(InFlight::CodeSent {
                 session: id.clone(),
             });
             let code = ask_code(context).await?;
@@ -197,11 +197,11 @@ async fn waits(context: &Context, id: &str) -> bool {
 
 /// Sends a call that must not be repeated where something may have been done.
 async fn send_once(context: &Context, call: Call) -> Result<Document> {
-    let in_flight = || Situation::Sent {
+    let in_flight = || InFlight::Sent {
         request: call.name(),
     };
     let sent = send_guarded(context, &call, in_flight, "asking the service").await?;
-    context.situation.replace(Situation::Nothing);
+    context.in_flight.replace(InFlight::Nothing);
     sent.map(|answer| answer.document).map_err(|failure| {
         let is_open = failure.leaves_a_write_open();
         let error = failure.into_error(&call);

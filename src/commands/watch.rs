@@ -3,7 +3,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::app::Context;
-use crate::app::in_flight::Situation;
+use crate::app::in_flight::InFlight;
 use crate::flows::{locate_booking, read_booking};
 use crate::model::booking::{Booking, Status};
 use crate::model::id::id;
@@ -36,12 +36,12 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let id = locate_booking(context, &args.booking)?;
-    let situation = |status| Situation::Watching {
+    let situation = |status| InFlight::Watching {
         id: id.clone(),
         status,
         command: again(&id, &args.until),
     };
-    context.situation.replace(situation(None));
+    context.in_flight.replace(situation(None));
     let deadline = Instant::now() + context.timeout().unwrap_or(LONGEST);
     let mut shown: Option<String> = None;
     let progress = context.out.progress("");
@@ -53,7 +53,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             shown = Some(booking.document().text().to_owned());
         }
         let status = booking.status();
-        context.situation.replace(situation(Some(status.clone())));
+        context.in_flight.replace(situation(Some(status.clone())));
         if args.until.iter().any(|until| until == status.as_str()) {
             return Ok(Exit::Done);
         }

@@ -3,13 +3,13 @@
 use super::guarded::send_guarded;
 use super::wait::read_booking;
 use crate::app::Context;
-use crate::app::in_flight::{Situation, show_command};
+use crate::app::in_flight::{InFlight, show_command};
 use crate::client::{Continuation, Failure};
 use crate::model::booking::{Booking, Status};
 use crate::outcome::{Error, Exit, Result};
 
 /// What came of an answer.
-pub(crate) enum Outcome {
+pub(crate) enum AnswerOutcome {
     /// The booking moved on.
     Advanced(Booking),
     /// The answer was refused and the booking still waits: the error says why.
@@ -24,14 +24,14 @@ pub(crate) async fn send_answer(
     context: &Context,
     id: &str,
     answer: &Continuation,
-) -> Result<Outcome> {
+) -> Result<AnswerOutcome> {
     let call = answer.call(id, context.client()?.dialect());
-    let in_flight = || Situation::Answering { id: id.to_owned() };
+    let in_flight = || InFlight::Answering { id: id.to_owned() };
     let failure = match send_guarded(context, &call, in_flight, "answering").await? {
         Ok(answer) => match Booking::from_document(answer.document) {
             Some(booking) => {
-                context.situation.replace(Situation::known(&booking));
-                return Ok(Outcome::Advanced(booking));
+                context.in_flight.replace(InFlight::known(&booking));
+                return Ok(AnswerOutcome::Advanced(booking));
             }
             None => Failure::Unreadable {
                 status: answer.status,
@@ -51,7 +51,7 @@ pub(crate) async fn send_answer(
             show_command(id)
         ));
     } else {
-        context.situation.replace(Situation::Nothing);
+        context.in_flight.replace(InFlight::Nothing);
     }
     if !worth_reading {
         return Err(error);
@@ -59,15 +59,15 @@ pub(crate) async fn send_answer(
     let Ok(booking) = read_booking(context, id).await else {
         return Err(error);
     };
-    context.situation.replace(Situation::known(&booking));
+    context.in_flight.replace(InFlight::known(&booking));
     match booking.status() {
         // A lost answer may still be under way: only a refusal proves that the pause stands.
         Status::RequiresAction if open => Err(error),
-        Status::RequiresAction => Ok(Outcome::StillPaused(booking, error)),
+        Status::RequiresAction => Ok(AnswerOutcome::StillPaused(booking, error)),
         // A refused answer to a booking that no longer waits: its state decides (spec, States and transitions).
         _ if open || error.exit == Exit::Invalid => {
             context.out.note(&error.message);
-            Ok(Outcome::Advanced(booking))
+            Ok(AnswerOutcome::Advanced(booking))
         }
         _ => Err(error),
     }

@@ -3,7 +3,7 @@
 use super::guarded::send_guarded;
 use super::wait::{look_up, read_booking};
 use crate::app::Context;
-use crate::app::in_flight::{Situation, show_command};
+use crate::app::in_flight::{InFlight, show_command};
 use crate::client::{Call, Failure};
 use crate::model::booking::Booking;
 use crate::outcome::Result;
@@ -27,7 +27,7 @@ pub(crate) async fn change(
     what: &'static str,
     done: impl Fn(&Booking) -> bool,
 ) -> Result<Booking> {
-    let in_flight = || Situation::Changing {
+    let in_flight = || InFlight::Changing {
         id: id.to_owned(),
         what,
     };
@@ -35,7 +35,7 @@ pub(crate) async fn change(
     let failure = match send_guarded(context, &call, in_flight, &doing).await? {
         Ok(answer) => match Booking::from_document(answer.document) {
             Some(booking) if is_of(context, id, &booking).await => {
-                context.situation.replace(Situation::known(&booking));
+                context.in_flight.replace(InFlight::known(&booking));
                 return Ok(booking);
             }
             _ => Failure::Unreadable {
@@ -48,7 +48,7 @@ pub(crate) async fn change(
     let open = failure.leaves_a_write_open();
     let mut error = failure.into_error(&call);
     if !open {
-        context.situation.replace(Situation::Nothing);
+        context.in_flight.replace(InFlight::Nothing);
         return Err(error);
     }
     error.hint = Some(format!("look before trying again: {}", show_command(id)));

@@ -60,7 +60,7 @@ fn is_scalar(value: &Value) -> bool {
 /// Whether two times may be the same moment. A time without an offset is the venue's own, so that only the clock's
 /// reading can be compared; what is no time at all says nothing.
 fn same_moment(asked: &Value, shown: &Value) -> bool {
-    let (asked, shown) = (Moment::read(asked), Moment::read(shown));
+    let (asked, shown) = (ComparedTime::read(asked), ComparedTime::read(shown));
     match (asked, shown) {
         (Some(asked), Some(shown)) => match (asked.instant, shown.instant) {
             (Some(asked), Some(shown)) => asked == shown,
@@ -74,13 +74,13 @@ fn same_moment(asked: &Value, shown: &Value) -> bool {
 }
 
 /// A time as a document has it: RFC 3339, without an offset, or seconds or milliseconds since 1970.
-struct Moment {
+struct ComparedTime {
     instant: Option<Timestamp>,
     /// What the clock reads, where the text says it.
     reading: Option<DateTime>,
 }
 
-impl Moment {
+impl ComparedTime {
     fn read(value: &Value) -> Option<Self> {
         /// Seconds beyond the year 5000 are milliseconds.
         const LAST_SECOND: i64 = 100_000_000_000;
@@ -90,7 +90,7 @@ impl Moment {
                 milliseconds => Timestamp::from_millisecond(milliseconds),
             };
             let instant = Some(instant.ok()?);
-            return Some(Moment {
+            return Some(ComparedTime {
                 instant,
                 reading: None,
             });
@@ -98,7 +98,7 @@ impl Moment {
         let text = value.as_str()?.trim();
         let instant = text.parse::<Timestamp>().ok();
         let reading = text.parse::<DateTime>().ok();
-        (instant.is_some() || reading.is_some()).then_some(Moment { instant, reading })
+        (instant.is_some() || reading.is_some()).then_some(ComparedTime { instant, reading })
     }
 }
 

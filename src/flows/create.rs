@@ -6,21 +6,21 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::comparison::difference;
-use crate::app::in_flight::{Situation, abandon_command, resume_command, show_command};
+use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
 use crate::app::{Context, Waited};
 use crate::client::{Answer, Call, Failure, create_call};
-use crate::journal::{Begun, Earlier, RunId, State};
+use crate::journal::{BeginOutcome, Earlier, RunId, State};
 use crate::model::booking::Booking;
 use crate::outcome::{Code, Error, Exit, Result};
 
 /// A booking request that was answered with a booking.
-pub(crate) struct Made {
+pub(crate) struct CreatedBooking {
     pub(crate) booking: Booking,
     /// Whether the booking was made before, under the same idempotency key (spec, Limits 7).
     pub(crate) earlier: bool,
 }
 
-impl Made {
+impl CreatedBooking {
     /// Tells a person what the booking itself does not say.
     fn announce(&self, context: &Context) {
         if self.earlier {
@@ -47,7 +47,7 @@ pub(crate) async fn create(context: &Context, key: &str, body: Value) -> Result<
 /// What the service refused. Where this run or another run of the attempt may have booked, the error says so (16, or 9
 /// where a rate limit was met last) and names the command that settles it. A booking for something else is 7 where the
 /// service says that it made it before (200), else 16.
-pub(super) async fn make(context: &Context, key: &str, body: Value) -> Result<Made> {
+pub(super) async fn make(context: &Context, key: &str, body: Value) -> Result<CreatedBooking> {
     let client = context.client()?;
     let attempt = Sending {
         context,
@@ -62,13 +62,13 @@ pub(super) async fn make(context: &Context, key: &str, body: Value) -> Result<Ma
             true => attempt.may_have_booked(error),
             false => error,
         })?;
-        context.situation.replace(Situation::Creating {
+        context.in_flight.replace(InFlight::Creating {
             key: key.to_owned(),
         });
         let progress = context.out.progress("booking");
         let (sent, in_doubt) = client.create(&attempt.call).await;
         drop(progress);
-        context.observe_allowance(&attempt.call);
+        context.observe_rate_limit(&attempt.call);
         let failure = match sent {
             Ok(answer) => return attempt.take(&run, earlier, in_doubt, answer),
             Err(failure) => failure,
@@ -76,7 +76,11 @@ pub(super) async fn make(context: &Context, key: &str, body: Value) -> Result<Ma
         may_have_booked = attempt.end(&run, &failure, in_doubt);
         // The run is over: a limit is waited out between two runs, so that an interrupt then leaves nothing open.
         let waited = match failure.is_rate_limit() {
-            true => context.pause_for_limit(failure, &attempt.call, left).await,
+            true => {
+                context
+                    .pause_for_rate_limit(failure, &attempt.call, left)
+                    .await
+            }
             false => Err(failure.into_error(&attempt.call)),
         };
         allowed = waited.map_err(|error| match may_have_booked {
@@ -101,27 +105,27 @@ impl Sending<'_> {
     /// Records a run as soon as the rate limit that is known of has room for it. Returns what is left of `allowed`.
     async fn begin(&self, allowed: Duration) -> Result<(RunId, Earlier, Duration)> {
         let mut allowed = allowed;
-        let mut budget = self.call.budget();
+        let mut limit = self.call.rate_limit_name();
         loop {
-            let metered = match budget {
-                Some(budget) => {
-                    let now = self.context.metered_now(budget).await;
-                    now.map(|now| (budget, now))
+            let counted_in = match limit {
+                Some(limit) => {
+                    let now = self.context.rate_limit_now(limit).await;
+                    now.map(|now| (limit, now))
                 }
                 None => None,
             };
             let begun = self
                 .context
                 .journal()?
-                .begin(self.key, self.body(), metered)?;
+                .begin(self.key, self.body(), counted_in)?;
             let window = match begun {
-                Begun::Run { run, earlier } => return Ok((run, earlier, allowed)),
-                Begun::Shut(window) => window,
+                BeginOutcome::Run { run, earlier } => return Ok((run, earlier, allowed)),
+                BeginOutcome::RateLimited(window) => window,
             };
             let waited = self.context.wait_for_window(&window, &self.call, allowed);
             match waited.await? {
                 Waited::Until { left } => allowed = left,
-                Waited::NotAtAll => budget = None,
+                Waited::NotAtAll => limit = None,
             }
         }
     }
@@ -133,14 +137,14 @@ impl Sending<'_> {
             .context
             .journal()
             .and_then(|mut journal| match failure {
-                _ if in_doubt => journal.doubt(run, self.body(), failure.status()),
-                Failure::Refused(refusal) => journal.refuse(run, refusal.status),
-                _ => journal.withdraw(run),
+                _ if in_doubt => journal.end_in_doubt(run, self.body(), failure.status()),
+                Failure::Refused(refusal) => journal.end_refused(run, refusal.status),
+                _ => journal.end_not_sent(run),
             });
         match noted {
             Ok(state) => {
                 if state == State::Refused {
-                    self.context.situation.replace(Situation::Nothing);
+                    self.context.in_flight.replace(InFlight::Nothing);
                 }
                 state != State::Refused
             }
@@ -157,7 +161,13 @@ impl Sending<'_> {
     /// Takes an answer for what it proves: the booking that was asked for, or nothing.
     ///
     /// `in_doubt` says whether an earlier try of this run may have booked.
-    fn take(&self, run: &RunId, earlier: Earlier, in_doubt: bool, answer: Answer) -> Result<Made> {
+    fn take(
+        &self,
+        run: &RunId,
+        earlier: Earlier,
+        in_doubt: bool,
+        answer: Answer,
+    ) -> Result<CreatedBooking> {
         let status = answer.status;
         let may_have_booked = in_doubt || earlier == Earlier::MayHaveBooked;
         let Some(booking) = Booking::from_document(answer.document) else {
@@ -180,8 +190,8 @@ impl Sending<'_> {
                 .context
                 .journal()
                 .and_then(|mut journal| match is_older {
-                    true => journal.note_another_booking(run, self.body(), status),
-                    false => journal.doubt(run, self.body(), Some(status)),
+                    true => journal.end_with_another_booking(run, self.body(), status),
+                    false => journal.end_in_doubt(run, self.body(), Some(status)),
                 });
             if let Err(error) = noted {
                 self.context.out.warn(&error.message);
@@ -199,9 +209,9 @@ impl Sending<'_> {
             };
             return Err(self.described(error, status));
         }
-        self.context.situation.replace(Situation::known(&booking));
+        self.context.in_flight.replace(InFlight::known(&booking));
         self.keep(run, &booking, status, known);
-        Ok(Made {
+        Ok(CreatedBooking {
             booking,
             // An attempt that was open may have made it itself, a moment ago.
             earlier: status == 200 && !may_have_booked,
@@ -213,7 +223,7 @@ impl Sending<'_> {
         let out = &self.context.out;
         let id = booking.id();
         let noted = self.context.journal().and_then(|mut journal| {
-            journal.book(run, booking, status)?;
+            journal.end_booked(run, booking, status)?;
             journal.other_attempt_of(id, self.key)
         });
         match noted {

@@ -12,7 +12,7 @@ use crate::outcome::{Error, Result};
 
 /// A booking as far as it is known.
 #[derive(Debug, Default)]
-pub(crate) struct Draft {
+pub(crate) struct BookingDraft {
     pub(crate) venue: Option<Located>,
     pub(crate) slot: Option<Slot>,
     /// `--slot` where the slot was not seen before.
@@ -33,7 +33,7 @@ pub(crate) struct Draft {
     pub(crate) goes_ahead: bool,
 }
 
-impl Draft {
+impl BookingDraft {
     /// Refuses fields that the request has anyway, before anything is asked or looked up by them.
     pub(crate) fn check_fields(&self) -> Result<()> {
         let any = || Some(String::new());

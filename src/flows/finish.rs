@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 
-use super::seen::note_seen;
 use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::model::booking::Booking;
@@ -11,7 +10,7 @@ use crate::terminal::view::BookingView;
 
 /// Keeps the booking as it ended, emits it and says what its state means for a script.
 pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
-    note_seen(context, booking);
+    update_kept_booking(context, booking);
     let dialect = context.dialect();
     let now = context.now().unwrap_or_else(|_| Timestamp::now());
     let view = BookingView {
@@ -36,4 +35,20 @@ pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
         ));
     }
     Ok(booking.exit())
+}
+
+/// Updates the journal's copy of a booking that this machine made.
+///
+/// Does nothing without a journal. A journal that cannot be written is no error: the work is done, and the copy is
+/// as old as its date says.
+fn update_kept_booking(context: &Context, booking: &Booking) {
+    if !context.journal_file().exists() {
+        return;
+    }
+    let _ = context.journal().and_then(|mut journal| {
+        if journal.is_outdated(booking)? {
+            journal.update_booking(booking)?;
+        }
+        Ok(())
+    });
 }

@@ -1,6 +1,6 @@
 //! What is stored for a profile, forgotten.
 
-use crate::app::Setup;
+use crate::app::Startup;
 use crate::config::{ConfigFile, edit};
 use crate::outcome::Result;
 use crate::secrets::{Account, Vault};
@@ -8,7 +8,7 @@ use crate::secrets::{Account, Vault};
 /// Forgets a profile's secrets at this origin, and at the one that its key was noted for; says whether there were
 /// any. Where a key is known to be in a keyring that does not answer, that is an error, and the note stays.
 pub(crate) async fn forget_secrets(
-    setup: &Setup,
+    setup: &Startup,
     vault: &Vault,
     account: &Account,
 ) -> Result<bool> {

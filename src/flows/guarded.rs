@@ -1,7 +1,7 @@
 //! Sending a call that changes something.
 
 use crate::app::Context;
-use crate::app::in_flight::Situation;
+use crate::app::in_flight::InFlight;
 use crate::client::{Answer, Call, Failure};
 use crate::outcome::Result;
 
@@ -16,24 +16,24 @@ use crate::outcome::Result;
 pub(crate) async fn send_guarded(
     context: &Context,
     call: &Call,
-    in_flight: impl Fn() -> Situation,
+    in_flight: impl Fn() -> InFlight,
     doing: &str,
 ) -> Result<Result<Answer, Failure>> {
     let client = context.client()?;
     let mut allowed = context.max_wait();
     loop {
         allowed = context.admit(call, allowed).await?;
-        context.situation.replace(in_flight());
+        context.in_flight.replace(in_flight());
         let progress = context.out.progress(doing);
         let sent = client.send(call).await;
-        context.note_allowance(call);
+        context.record_rate_limit(call);
         drop(progress);
         let failure = match sent {
             Err(failure) if failure.is_rate_limit() => failure,
             sent => return Ok(sent),
         };
         // A refusal is certain while it is waited out: an interrupt then leaves nothing open.
-        context.situation.replace(Situation::Nothing);
-        allowed = context.pause_for_limit(failure, call, allowed).await?;
+        context.in_flight.replace(InFlight::Nothing);
+        allowed = context.pause_for_rate_limit(failure, call, allowed).await?;
     }
 }

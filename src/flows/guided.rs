@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::draft::Draft;
+use super::draft::BookingDraft;
 use super::locate::Located;
 use super::offer::{Offer, Zoning, offered, resolve};
 use super::venues::find_venues;
@@ -23,7 +23,7 @@ use crate::terminal::view::slot_line;
 pub(crate) const VERTICALS: [&str; 4] = ["dining", "fitness", "entertainment", "travel"];
 
 /// Asks for everything that `draft` lacks, shows one summary, and asks for the go-ahead.
-pub(crate) async fn guide(context: &Context, draft: &mut Draft) -> Result<()> {
+pub(crate) async fn guide(context: &Context, draft: &mut BookingDraft) -> Result<()> {
     // The service says who it is before the first question.
     context.client()?;
     let time_is_flagged = draft.at.is_some();
@@ -61,7 +61,7 @@ pub(crate) async fn guide(context: &Context, draft: &mut Draft) -> Result<()> {
     }
 }
 
-async fn pick_venue(context: &Context, draft: &mut Draft) -> Result<()> {
+async fn pick_venue(context: &Context, draft: &mut BookingDraft) -> Result<()> {
     let question = Question::new("Which venue?", "VENUE", "the venue");
     let vertical = VERTICALS[context.prompter.choose(&question, &VERTICALS).await?];
     loop {
@@ -120,7 +120,7 @@ async fn pick_venue(context: &Context, draft: &mut Draft) -> Result<()> {
 
 async fn search(
     context: &Context,
-    draft: &Draft,
+    draft: &BookingDraft,
     vertical: &str,
     place: String,
 ) -> Result<Vec<Venue>> {
@@ -142,7 +142,11 @@ async fn search(
         .map(|(_, venues)| venues)
 }
 
-async fn pick_slot(context: &Context, draft: &mut Draft, time_is_flagged: bool) -> Result<()> {
+async fn pick_slot(
+    context: &Context,
+    draft: &mut BookingDraft,
+    time_is_flagged: bool,
+) -> Result<()> {
     if draft.party_size.is_none() {
         draft.party_size = Some(ask_party(context).await?);
     }
@@ -234,7 +238,7 @@ pub(crate) async fn choose_slot(context: &Context, offer: &Offer) -> Result<Slot
 }
 
 /// A venue of several providers has no mapping of its own: one of them must be named (spec, Booking: provider).
-async fn ask_provider(context: &Context, draft: &mut Draft) -> Result<()> {
+async fn ask_provider(context: &Context, draft: &mut BookingDraft) -> Result<()> {
     let venue = draft
         .venue
         .as_ref()
@@ -333,7 +337,7 @@ fn venue_line(venue: &Venue) -> String {
     parts.join(" · ")
 }
 
-fn summary(draft: &Draft) -> Page {
+fn summary(draft: &BookingDraft) -> Page {
     let mut page = Page::default();
     let venue = draft.venue.as_ref();
     page.heading(

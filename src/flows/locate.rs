@@ -1,7 +1,7 @@
 //! What `VENUE` and slot arguments stand for: an id, or `@N` for a row of the last list.
 
 use crate::app::Context;
-use crate::journal::{List, RememberedSlot};
+use crate::journal::{List, RecentSlot};
 use crate::model::venue::Venue;
 use crate::outcome::{Error, Result};
 
@@ -41,7 +41,7 @@ pub(crate) fn locate_venue(context: &Context, argument: &str) -> Result<Located>
 pub(crate) fn locate_slot(
     context: &Context,
     argument: &str,
-) -> Result<(String, Option<RememberedSlot>)> {
+) -> Result<(String, Option<RecentSlot>)> {
     let id = match row_number(argument)? {
         Some(row) => listed(context, List::Slots, row)?,
         None => argument.to_owned(),

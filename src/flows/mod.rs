@@ -6,7 +6,6 @@ mod change;
 mod comparison;
 mod confirmation;
 mod create;
-mod doubt;
 mod draft;
 mod finish;
 mod forget;
@@ -15,23 +14,22 @@ mod guided;
 mod input;
 mod locate;
 mod offer;
+mod open_attempts;
 mod open_bookings;
 mod pause;
 mod preview;
-mod seen;
 mod venues;
 mod wait;
 mod webhook_secrets;
 
-pub(crate) use answer::{Outcome, send_answer};
+pub(crate) use answer::{AnswerOutcome, send_answer};
 pub(crate) use batch::{
-    Format, Identity, Keyed, Manner, RowResult, is_key, keyed, read_rows, run_batch,
+    BatchOptions, Format, Identity, KeyedRow, RowResult, is_key, keyed, read_rows, run_batch,
 };
 pub(crate) use change::change;
 pub(crate) use confirmation::Confirmation;
 pub(crate) use create::create;
-pub(crate) use doubt::mention_doubtful;
-pub(crate) use draft::Draft;
+pub(crate) use draft::BookingDraft;
 pub(crate) use finish::finish;
 pub(crate) use forget::forget_secrets;
 pub(crate) use guarded::send_guarded;
@@ -39,6 +37,7 @@ pub(crate) use guided::{VERTICALS, choose_slot, guide};
 pub(crate) use input::{read_file, read_stdin};
 pub(crate) use locate::{locate_booking, locate_slot, locate_venue};
 pub(crate) use offer::{Offer, Zoning, not_a_list, offered, resolve};
+pub(crate) use open_attempts::warn_of_open_attempts;
 pub(crate) use open_bookings::open_bookings;
 pub(crate) use pause::{payment_answer, walk_through};
 pub(crate) use preview::preview;

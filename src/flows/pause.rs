@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::answer::{Outcome, send_answer};
+use super::answer::{AnswerOutcome, send_answer};
 use super::input::read_file;
 use super::wait::read_booking;
 use crate::adapter::Pause;
 use crate::app::Context;
-use crate::app::in_flight::Situation;
+use crate::app::in_flight::InFlight;
 use crate::client::Continuation;
 use crate::config::Target;
 use crate::model::booking::{Booking, Status};
@@ -19,7 +19,7 @@ use crate::terminal::view::{asked_fields, pause};
 /// Asks and answers until the booking no longer waits.
 pub(crate) async fn walk_through(context: &Context, booking: Booking) -> Result<Booking> {
     let mut booking = booking;
-    context.situation.replace(Situation::known(&booking));
+    context.in_flight.replace(InFlight::known(&booking));
     let mut shown = false;
     while booking.status() == Status::RequiresAction {
         if !shown {
@@ -35,17 +35,17 @@ pub(crate) async fn walk_through(context: &Context, booking: Booking) -> Result<
             // It stopped waiting meanwhile: how it ended is what the person needs to see.
             Err(error) if error.http_status == Some(409) => {
                 context.out.note(&error.message);
-                Outcome::Advanced(read_booking(context, booking.id()).await?)
+                AnswerOutcome::Advanced(read_booking(context, booking.id()).await?)
             }
             outcome => outcome?,
         };
         match outcome {
-            Outcome::Advanced(next) => {
+            AnswerOutcome::Advanced(next) => {
                 // Another pause may follow: it is shown anew.
                 shown = false;
                 booking = next;
             }
-            Outcome::StillPaused(still, error) => {
+            AnswerOutcome::StillPaused(still, error) => {
                 context.out.warn(&error.message);
                 booking = still;
             }

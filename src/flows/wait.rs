@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::app::Context;
-use crate::app::in_flight::Situation;
+use crate::app::in_flight::InFlight;
 use crate::client::show_call;
 use crate::model::booking::{Booking, Status};
 use crate::model::id::id as valid_id;
@@ -77,7 +77,7 @@ pub(crate) async fn wait_while_processing(
     let mut failed = 0;
     let progress = context.out.progress("");
     while booking.status() == Status::Processing {
-        context.situation.replace(Situation::known(&booking));
+        context.in_flight.replace(InFlight::known(&booking));
         let left = deadline.saturating_duration_since(tokio::time::Instant::now());
         if left.is_zero() {
             break;
@@ -106,6 +106,6 @@ pub(crate) async fn wait_while_processing(
             Err(_) => failed += 1,
         }
     }
-    context.situation.replace(Situation::known(&booking));
+    context.in_flight.replace(InFlight::known(&booking));
     Ok(booking)
 }

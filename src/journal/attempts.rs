@@ -179,7 +179,7 @@ impl Journal {
     }
 
     /// Every attempt whose outcome is open, the oldest first, whichever service it went to.
-    pub(crate) fn unsettled(&self) -> Result<Vec<Attempt>> {
+    pub(crate) fn open_attempts(&self) -> Result<Vec<Attempt>> {
         self.attempts_where("WHERE state = 'unsettled'")
     }
 
@@ -203,11 +203,11 @@ impl Journal {
     }
 
     /// The open attempts at this service in which a run has ended without a known outcome.
-    pub(crate) fn doubtful(&self) -> Result<Vec<Attempt>> {
+    pub(crate) fn attempts_in_doubt(&self) -> Result<Vec<Attempt>> {
         let long_ago = Timestamp::now()
             .saturating_sub(LONGEST_RUN)
             .unwrap_or(Timestamp::MIN);
-        let mut attempts = self.unsettled()?;
+        let mut attempts = self.open_attempts()?;
         attempts.retain(|attempt| {
             attempt.origin == self.origin
                 && (attempt.runs.is_empty()
@@ -321,9 +321,9 @@ mod tests {
         here.run("under way", &json!({}));
         for (journal, key) in [(&mut here, "doubted here"), (&mut there, "doubted there")] {
             let run = journal.run(key, &json!({}));
-            journal.doubt(&run, &json!({}), None).unwrap();
+            journal.end_in_doubt(&run, &json!({}), None).unwrap();
         }
-        let doubtful = here.doubtful().unwrap();
+        let doubtful = here.attempts_in_doubt().unwrap();
         let keys = doubtful.iter().map(|it| it.idempotency_key.as_str());
         assert_eq!(keys.collect::<Vec<_>>(), ["doubted here"]);
     }
@@ -334,7 +334,7 @@ mod tests {
         let mut journal = journal(&folder, "here");
         for (key, status) in [("made", 201), ("older", 200)] {
             let run = journal.run(key, &json!({}));
-            journal.book(&run, &booking(key), status).unwrap();
+            journal.end_booked(&run, &booking(key), status).unwrap();
         }
         journal.run("open", &json!({}));
         let mut attempts: Vec<_> = journal
@@ -356,7 +356,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = journal(&folder, "here");
         let run = journal.run("first", &json!({}));
-        journal.book(&run, &booking("bk_1"), 201).unwrap();
+        journal.end_booked(&run, &booking("bk_1"), 201).unwrap();
         let other = |id: &str, key: &str| journal.other_attempt_of(id, key).unwrap();
         assert_eq!(other("bk_1", "second").as_deref(), Some("first"));
         assert_eq!(other("bk_1", "first"), None);

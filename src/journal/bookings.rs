@@ -42,7 +42,7 @@ pub(super) fn keep(connection: &Connection, key: &str, booking: &Booking) -> rus
 
 impl Journal {
     /// Whether the journal knows the booking in another state.
-    pub(crate) fn knows_otherwise(&self, booking: &Booking) -> Result<bool> {
+    pub(crate) fn is_outdated(&self, booking: &Booking) -> Result<bool> {
         let (status, document) = (booking.status(), booking.document().text());
         self.read(|connection| {
             connection.query_row(
@@ -55,7 +55,7 @@ impl Journal {
     }
 
     /// The booking was read just now. One that the journal does not know stays unknown to it.
-    pub(crate) fn see(&mut self, booking: &Booking) -> Result<()> {
+    pub(crate) fn update_booking(&mut self, booking: &Booking) -> Result<()> {
         let (origin, status) = (self.origin.clone(), booking.status());
         let now = Timestamp::now().to_string();
         self.write(|connection| {
@@ -164,7 +164,7 @@ mod tests {
 
     fn made(journal: &mut Journal, key: &str, booking: &Booking) {
         let run = journal.run(key, &json!({}));
-        journal.book(&run, booking, 201).unwrap();
+        journal.end_booked(&run, booking, 201).unwrap();
     }
 
     #[test]
@@ -175,9 +175,9 @@ mod tests {
         made(&mut journal, "b", &booking("bk_2", "confirmed"));
         assert_eq!(journal.unfinished_bookings(9).unwrap(), ["bk_1"]);
         let later = booking("bk_1", "confirmed");
-        assert!(journal.knows_otherwise(&later).unwrap());
-        journal.see(&later).unwrap();
-        assert!(!journal.knows_otherwise(&later).unwrap());
+        assert!(journal.is_outdated(&later).unwrap());
+        journal.update_booking(&later).unwrap();
+        assert!(!journal.is_outdated(&later).unwrap());
         assert!(journal.ended("bk_1").unwrap().is_some());
         assert!(journal.ended("bk_9").unwrap().is_none());
         let kept = journal.bookings(Some("confirmed"), 9).unwrap();
@@ -192,8 +192,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = journal(&folder);
         let theirs = booking("bk_9", "confirmed");
-        assert!(!journal.knows_otherwise(&theirs).unwrap());
-        journal.see(&theirs).unwrap();
+        assert!(!journal.is_outdated(&theirs).unwrap());
+        journal.update_booking(&theirs).unwrap();
         assert!(journal.bookings(None, 9).unwrap().is_empty());
     }
 
@@ -259,6 +259,6 @@ mod tests {
         made(&mut journal, "a", &booking("bk_1", "processing"));
         assert!(journal.ended("bk_1").unwrap().is_none());
         let same = booking("bk_1", "processing");
-        assert!(!journal.knows_otherwise(&same).unwrap());
+        assert!(!journal.is_outdated(&same).unwrap());
     }
 }

@@ -159,20 +159,20 @@ mod tests {
 
     use super::*;
     use crate::journal::plans::plan;
-    use crate::journal::{Begun, Earlier, State};
+    use crate::journal::{BeginOutcome, Earlier, State};
     use crate::model::booking::Booking;
     use serde_json::{Value, json};
     use std::path::PathBuf;
 
     const GUEST: &str = "Canary Wharton";
 
-    struct Place {
+    struct TestJournal {
         folder: tempfile::TempDir,
     }
 
-    impl Place {
+    impl TestJournal {
         fn new() -> Self {
-            Place {
+            TestJournal {
                 folder: tempfile::tempdir().unwrap(),
             }
         }
@@ -212,12 +212,12 @@ mod tests {
 
     fn make(journal: &mut Journal, key: &str, id: &str) {
         let run = journal.run(key, &request(GUEST));
-        journal.book(&run, &booking(id, GUEST), 201).unwrap();
+        journal.end_booked(&run, &booking(id, GUEST), 201).unwrap();
     }
 
     #[test]
     fn a_forgotten_guest_is_nowhere_in_the_file_and_the_key_still_belongs_to_the_request() {
-        let place = Place::new();
+        let place = TestJournal::new();
         let mut journal = place.journal();
         make(&mut journal, "k", "bk_1");
         assert!(place.holds(GUEST));
@@ -228,8 +228,8 @@ mod tests {
         assert!(journal.made("bk_1").unwrap() && !journal.made("bk_2").unwrap());
         let again = journal.begin("k", &request(GUEST), None).unwrap();
         let earlier = match again {
-            Begun::Run { earlier, .. } => earlier,
-            Begun::Shut(window) => panic!("{window:?}"),
+            BeginOutcome::Run { earlier, .. } => earlier,
+            BeginOutcome::RateLimited(window) => panic!("{window:?}"),
         };
         assert_eq!(earlier, Earlier::Booked);
         assert!(journal.begin("k", &request("Another Guest"), None).is_err());
@@ -240,17 +240,19 @@ mod tests {
     /// Pages that were split, merged and freed hold no remains either.
     #[test]
     fn of_many_guests_of_all_lengths_nothing_remains() {
-        let place = Place::new();
+        let place = TestJournal::new();
         let mut journal = place.journal();
         let guest = |number: usize| format!("{GUEST} {}", "x".repeat(number * 37 % 3000));
         for number in 0..150 {
             let (key, id) = (format!("k{number}"), format!("bk_{:03}", number * 61 % 150));
             let run = journal.run(&key, &request(&guest(number)));
             journal
-                .book(&run, &booking(&id, &guest(number)), 201)
+                .end_booked(&run, &booking(&id, &guest(number)), 201)
                 .unwrap();
             // What is seen later is longer or shorter than what it replaces.
-            journal.see(&booking(&id, &guest(number * 7))).unwrap();
+            journal
+                .update_booking(&booking(&id, &guest(number * 7)))
+                .unwrap();
         }
         assert!(place.holds("Canary"));
         let forgotten = journal.forget_until(Timestamp::now()).unwrap();
@@ -262,12 +264,12 @@ mod tests {
 
     #[test]
     fn an_unsettled_attempt_keeps_its_guest_whoever_forgets() {
-        let place = Place::new();
+        let place = TestJournal::new();
         let mut journal = place.journal();
         journal.keep_for(Retention::parse("0").unwrap());
         journal.run("open", &request(GUEST));
         let closed = journal.run("closed", &request("Another Guest"));
-        journal.refuse(&closed, 400).unwrap();
+        journal.end_refused(&closed, 400).unwrap();
         journal.run("other", &request("Third Guest"));
         journal.abandon("other").unwrap();
         // What was refused or abandoned is forgotten at once, since nothing of it is to be kept.
@@ -287,11 +289,11 @@ mod tests {
 
     #[test]
     fn a_retention_of_nothing_leaves_id_and_status_whatever_is_seen_later() {
-        let place = Place::new();
+        let place = TestJournal::new();
         let mut journal = place.journal();
         journal.keep_for(Retention::parse("0").unwrap());
         make(&mut journal, "k", "bk_1");
-        journal.see(&booking("bk_1", GUEST)).unwrap();
+        journal.update_booking(&booking("bk_1", GUEST)).unwrap();
         assert!(!place.holds(GUEST));
         let kept = journal.bookings(None, 9).unwrap();
         let stub = json!({"id": "bk_1", "object": "booking", "status": "confirmed"});
@@ -300,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_create_forgets_what_was_kept_long_enough_at_its_own_service_alone() {
-        let place = Place::new();
+        let place = TestJournal::new();
         let mut journal = place.journal();
         make(&mut journal, "old", "bk_1");
         journal
@@ -314,12 +316,12 @@ mod tests {
         let mut other = Journal::open(&place.path(), "https://b.example".into(), None).unwrap();
         let run = other.run("b", &request("Neighbour"));
         other
-            .book(&run, &booking("bk_b", "Neighbour"), 201)
+            .end_booked(&run, &booking("bk_b", "Neighbour"), 201)
             .unwrap();
         assert!(place.holds(GUEST));
         let run = journal.run("new", &request("Newcomer"));
         journal
-            .book(&run, &booking("bk_2", "Newcomer"), 201)
+            .end_booked(&run, &booking("bk_2", "Newcomer"), 201)
             .unwrap();
         assert!(!place.holds(GUEST) && place.holds("Newcomer"));
         assert_eq!(journal.bookings(None, 9).unwrap().len(), 2);
@@ -327,10 +329,10 @@ mod tests {
 
     #[test]
     fn a_request_that_somebody_damaged_keeps_no_create_from_being_settled() {
-        let place = Place::new();
+        let place = TestJournal::new();
         let mut journal = place.journal();
         let old = journal.run("old", &request(GUEST));
-        journal.refuse(&old, 400).unwrap();
+        journal.end_refused(&old, 400).unwrap();
         let damage = "UPDATE attempts SET request = request || ' {'";
         journal
             .write(|connection| connection.execute_batch(damage))
@@ -347,25 +349,27 @@ mod tests {
     /// A limit that is waited out refuses an attempt and opens it again: it must then be whole.
     #[test]
     fn a_refused_attempt_that_is_tried_again_has_its_guest_again() {
-        let place = Place::new();
+        let place = TestJournal::new();
         let mut journal = place.journal();
         journal.keep_for(Retention::parse("0").unwrap());
         let refused = journal.run("k", &request(GUEST));
-        journal.refuse(&refused, 429).unwrap();
+        journal.end_refused(&refused, 429).unwrap();
         assert!(!place.holds(GUEST));
         let again = journal.run("k", &request(GUEST));
-        let open = &journal.unsettled().unwrap()[0];
+        let open = &journal.open_attempts().unwrap()[0];
         assert_eq!(
             (&open.request, &open.forgotten_at),
             (&request(GUEST), &None)
         );
-        journal.book(&again, &booking("bk_1", GUEST), 201).unwrap();
+        journal
+            .end_booked(&again, &booking("bk_1", GUEST), 201)
+            .unwrap();
         assert!(!place.holds(GUEST));
     }
 
     #[test]
     fn neither_a_purge_nor_a_forget_looks_at_what_it_leaves() {
-        let place = Place::new();
+        let place = TestJournal::new();
         let journal = place.journal();
         for (query, index) in [
             (

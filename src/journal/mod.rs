@@ -5,16 +5,16 @@
 
 mod attempts;
 mod bookings;
-mod completing;
+mod completion_index;
 mod guests;
-mod limits;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]
 mod protocol_model;
-mod rate_window;
+mod rate_limit_window;
+mod rate_limits;
+mod recent_rows;
 mod recover;
-mod remembered;
 mod run_log;
 mod runs;
 mod schema;
@@ -22,11 +22,11 @@ mod store;
 
 pub(crate) use attempts::{Attempt, Run, another_account};
 pub(crate) use bookings::KeptBooking;
-pub(crate) use completing::{Made, Memory};
+pub(crate) use completion_index::{CompletionIndex, KnownBooking};
 pub(crate) use guests::Forgotten;
-pub(crate) use rate_window::Window;
+pub(crate) use rate_limit_window::RateLimitWindow;
+pub(crate) use recent_rows::{List, RecentSlot, Shown};
 pub(crate) use recover::{Recovery, recover};
-pub(crate) use remembered::{List, RememberedSlot, Shown};
-pub(crate) use run_log::{Begun, RunId};
+pub(crate) use run_log::{BeginOutcome, RunId};
 pub(crate) use runs::{Earlier, State};
 pub(crate) use store::Journal;

@@ -250,11 +250,11 @@ mod tests {
         };
         let mut journal = open("one");
         let open_run = journal.run("open", &json!({}));
-        journal.doubt(&open_run, &json!({}), None).unwrap();
+        journal.end_in_doubt(&open_run, &json!({}), None).unwrap();
         journal.run("abandoned", &json!({}));
         journal.abandon("abandoned").unwrap();
         let refused = journal.run("refused", &json!({}));
-        journal.refuse(&refused, 400).unwrap();
+        journal.end_refused(&refused, 400).unwrap();
         for lost in ["", "DELETE FROM runs"] {
             let mut journal = open("one");
             journal
@@ -337,7 +337,7 @@ mod tests {
         let aside = |recovery: &&Recovery| **recovery != Recovery::Sound;
         assert_eq!(recoveries.iter().filter(aside).count(), 1, "{recoveries:?}");
         let journal = Journal::open(&path, "o".into(), None).unwrap();
-        assert_eq!(journal.unsettled().unwrap().len(), 200);
+        assert_eq!(journal.open_attempts().unwrap().len(), 200);
     }
 
     #[test]
@@ -356,6 +356,6 @@ mod tests {
             "{recovered:?}"
         );
         let journal = Journal::open(&path, "o".into(), None).unwrap();
-        assert_eq!(journal.unsettled().unwrap()[0].idempotency_key, "k");
+        assert_eq!(journal.open_attempts().unwrap()[0].idempotency_key, "k");
     }
 }

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use serde_json::Value;
 
 use super::attempts::{another_account, derived, find, request_hash, runs};
-use super::rate_window::{self, Window};
+use super::rate_limit_window::{self, RateLimitWindow};
 use super::runs::{Earlier, Outcome, State, earlier, may_be_sent_by};
 use super::{Journal, bookings, guests};
 use crate::model::booking::Booking;
@@ -18,13 +18,13 @@ pub(crate) struct RunId {
     number: u32,
 }
 
-/// What became of the wish to send an attempt.
+/// Whether a run was begun.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Begun {
+pub(crate) enum BeginOutcome {
     /// The run is on the disk, and the request may be sent.
     Run { run: RunId, earlier: Earlier },
     /// Nothing was recorded: the service would refuse the request until this window resets.
-    Shut(Window),
+    RateLimited(RateLimitWindow),
 }
 
 /// How a run ended.
@@ -40,7 +40,7 @@ impl Journal {
     /// Records a run of the attempt under `key`, synced. The attempt is open from here on, until its runs prove
     /// otherwise.
     ///
-    /// `metered` is the budget that the request is counted in, and now by the service's clock.
+    /// `counted_in` names the rate limit that the request counts towards, and gives the service's time.
     ///
     /// # Errors
     /// A key that was used for another request (2) or at another service (2), or that another organization's API key
@@ -49,8 +49,8 @@ impl Journal {
         &mut self,
         key: &str,
         request: &Value,
-        metered: Option<(&str, Timestamp)>,
-    ) -> Result<Begun> {
+        counted_in: Option<(&str, Timestamp)>,
+    ) -> Result<BeginOutcome> {
         let (origin, account) = (self.origin.clone(), self.account.clone());
         let (profile, any_account) = (self.profile.clone(), self.takes_any_account);
         let begun = self.write(|connection| {
@@ -69,10 +69,10 @@ impl Journal {
                     return Ok(Err(refused));
                 }
             }
-            if let Some((budget, now)) = metered
-                && let Some(window) = rate_window::take(connection, &origin, &account, budget, now)?
+            if let Some((limit, now)) = counted_in
+                && let Some(window) = rate_limit_window::count_request(connection, &origin, &account, limit, now)?
             {
-                return Ok(Ok(Begun::Shut(window)));
+                return Ok(Ok(BeginOutcome::RateLimited(window)));
             }
             let now = Timestamp::now().to_string();
             if known.is_none() {
@@ -94,7 +94,7 @@ impl Journal {
                 [key, account.as_str()],
             )?;
             derive(connection, key, Some(request), &now)?;
-            Ok(Ok(Begun::Run {
+            Ok(Ok(BeginOutcome::Run {
                 run: RunId { key: key.to_owned(), number },
                 earlier: earlier(earlier_runs.iter().map(|run| run.evidence())),
             }))
@@ -103,7 +103,12 @@ impl Journal {
     }
 
     /// The run was answered with the booking that was asked for, which is kept with it.
-    pub(crate) fn book(&mut self, run: &RunId, booking: &Booking, status: u16) -> Result<State> {
+    pub(crate) fn end_booked(
+        &mut self,
+        run: &RunId,
+        booking: &Booking,
+        status: u16,
+    ) -> Result<State> {
         self.end(
             run,
             &End {
@@ -116,7 +121,7 @@ impl Journal {
     }
 
     /// The service refused the run: it created nothing. Returns what the other runs leave of the attempt.
-    pub(crate) fn refuse(&mut self, run: &RunId, status: u16) -> Result<State> {
+    pub(crate) fn end_refused(&mut self, run: &RunId, status: u16) -> Result<State> {
         self.end(
             run,
             &End {
@@ -129,7 +134,7 @@ impl Journal {
     }
 
     /// The run sent nothing. An attempt that has no other run is removed. Returns what the other runs leave of it.
-    pub(crate) fn withdraw(&mut self, run: &RunId) -> Result<State> {
+    pub(crate) fn end_not_sent(&mut self, run: &RunId) -> Result<State> {
         self.end(
             run,
             &End {
@@ -142,7 +147,7 @@ impl Journal {
     }
 
     /// The service says that it made another booking under this key before. The attempt is open, as after a doubt.
-    pub(crate) fn note_another_booking(
+    pub(crate) fn end_with_another_booking(
         &mut self,
         run: &RunId,
         request: &Value,
@@ -161,7 +166,7 @@ impl Journal {
 
     /// The run ended without a proof of what the service did. The attempt is open, with the whole `request`, also
     /// where a person abandoned it, or its guest was forgotten, while the run was under way.
-    pub(crate) fn doubt(
+    pub(crate) fn end_in_doubt(
         &mut self,
         run: &RunId,
         request: &Value,

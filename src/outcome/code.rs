@@ -5,7 +5,7 @@ use super::Exit;
 
 /// Where a name is met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum CodeKind {
     /// A booking's `status` (spec, States and transitions).
     Status,
     /// A non-2xx answer's code: `error_code`, or `error` in older refusals (spec, Errors).
@@ -18,14 +18,14 @@ pub(crate) enum Kind {
     Own,
 }
 
-impl Kind {
+impl CodeKind {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
-            Kind::Status => "booking status",
-            Kind::Refusal => "refusal",
-            Kind::Outcome => "booking error",
-            Kind::Http => "HTTP status",
-            Kind::Own => "bookctl",
+            CodeKind::Status => "booking status",
+            CodeKind::Refusal => "refusal",
+            CodeKind::Outcome => "booking error",
+            CodeKind::Http => "HTTP status",
+            CodeKind::Own => "bookctl",
         }
     }
 }
@@ -69,11 +69,11 @@ impl Retry {
 
 /// One row of the table.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct CodeEntry {
     pub(crate) code: Code,
     /// The code as scripts and the service's documents have it.
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: CodeKind,
     /// What it means, as a sentence without its full stop.
     pub(crate) meaning: &'static str,
     pub(crate) retry: Retry,
@@ -83,7 +83,7 @@ pub(crate) struct Entry {
 }
 
 /// The row for `code`, if the service's documents name it.
-pub(crate) fn entry(code: &str) -> Option<&'static Entry> {
+pub(crate) fn entry(code: &str) -> Option<&'static CodeEntry> {
     ALL.iter().find(|entry| entry.name == code)
 }
 
@@ -92,9 +92,9 @@ pub(crate) fn entry(code: &str) -> Option<&'static Entry> {
 /// A code that a failed booking carries says less where a change was refused with it: that booking has not failed.
 pub(crate) fn exit_for_refusal(code: Option<&str>, http_status: u16) -> Exit {
     let documented = code.and_then(entry).filter(|entry| match entry.kind {
-        Kind::Status => false,
-        Kind::Outcome => entry.exit != Exit::Failed,
-        Kind::Refusal | Kind::Http | Kind::Own => true,
+        CodeKind::Status => false,
+        CodeKind::Outcome => entry.exit != Exit::Failed,
+        CodeKind::Refusal | CodeKind::Http | CodeKind::Own => true,
     });
     documented.map_or_else(|| exit_for_status(http_status), |entry| entry.exit)
 }
@@ -116,7 +116,7 @@ fn exit_for_status(http_status: u16) -> Exit {
 
 /// Whether a 5xx answer with this code says that nothing was done (spec, Errors: 503 rows).
 pub(crate) fn says_nothing_was_done(code: &str) -> bool {
-    entry(code).is_some_and(|entry| entry.kind == Kind::Refusal && entry.exit == Exit::Service)
+    entry(code).is_some_and(|entry| entry.kind == CodeKind::Refusal && entry.exit == Exit::Service)
 }
 
 macro_rules! codes {
@@ -129,10 +129,10 @@ macro_rules! codes {
         }
 
         /// Every row, in the order of the table.
-        pub(crate) const ALL: &[Entry] = &[$(Entry {
+        pub(crate) const ALL: &[CodeEntry] = &[$(CodeEntry {
             code: Code::$code,
             name: $name,
-            kind: Kind::$kind,
+            kind: CodeKind::$kind,
             meaning: $meaning,
             retry: Retry::$retry,
             next: $next,
@@ -143,7 +143,7 @@ macro_rules! codes {
 
 impl Code {
     /// The row of this code.
-    pub(crate) fn entry(self) -> &'static Entry {
+    pub(crate) fn entry(self) -> &'static CodeEntry {
         // The rows stand in the order of the enum.
         &ALL[self as usize]
     }

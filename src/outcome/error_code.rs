@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::code::{Code, Kind, entry};
+use super::code::{Code, CodeKind, entry};
 
 /// The code of an error that reaches a person: `code` under `--json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl ErrorCode {
     /// Whether it stands for an HTTP status that came without a code of its own.
     pub(crate) fn is_status(&self) -> bool {
         match self {
-            ErrorCode::Known(code) => code.entry().kind == Kind::Http,
+            ErrorCode::Known(code) => code.entry().kind == CodeKind::Http,
             ErrorCode::Unknown(_) => false,
             ErrorCode::Status(_) => true,
         }

@@ -2,7 +2,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::app::Context;
-use crate::app::Setup;
+use crate::app::Startup;
 use crate::client::Call;
 use crate::config::{
     BaseUrl, ConfigFile, Environment, ProfileName, SANDBOX_PROFILE, Service, Target, edit,
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     storage: Storage,
 }
 
-pub(super) async fn run(setup: Setup, args: Args) -> Result<Exit> {
+pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     let file = ConfigFile::read(&setup.paths.config_file)?;
     let service = choose_service(&setup, &args, &file).await?;
     let account = service
@@ -93,7 +93,7 @@ pub(super) async fn run(setup: Setup, args: Args) -> Result<Exit> {
 }
 
 /// The profile and its address, from flags and environment, else asked for.
-async fn choose_service(setup: &Setup, args: &Args, file: &ConfigFile) -> Result<Service> {
+async fn choose_service(setup: &Startup, args: &Args, file: &ConfigFile) -> Result<Service> {
     let from_environment = Environment::text(setup.environment.base_url.as_ref());
     let url = match (&args.base_url, &from_environment) {
         (Some(url), _) => Some(BaseUrl::parse(url, "--base-url")?),
@@ -134,7 +134,7 @@ async fn choose_service(setup: &Setup, args: &Args, file: &ConfigFile) -> Result
     service(&name, url, file)
 }
 
-async fn ask_base_url(setup: &Setup, default: Option<&str>) -> Result<BaseUrl> {
+async fn ask_base_url(setup: &Startup, default: Option<&str>) -> Result<BaseUrl> {
     let question = Question::new("Base URL", "--base-url", "the service's address");
     let check = |text: &str| {
         let checked = BaseUrl::parse(text, "this");
@@ -145,7 +145,7 @@ async fn ask_base_url(setup: &Setup, default: Option<&str>) -> Result<BaseUrl> {
 }
 
 async fn ask_name(
-    setup: &Setup,
+    setup: &Startup,
     file: &ConfigFile,
     url: &BaseUrl,
     suggested: &str,
@@ -189,7 +189,7 @@ struct Given {
     webhook_secret: Option<Secret>,
 }
 
-async fn read_secrets(setup: &Setup, args: &Args, origin: &str, is_new: bool) -> Result<Given> {
+async fn read_secrets(setup: &Startup, args: &Args, origin: &str, is_new: bool) -> Result<Given> {
     // A webhook secret alone may be added to a profile that has its key.
     let wants_key = args.key_stdin || is_new || !args.webhook_secret_stdin;
     let piped = args.key_stdin || args.webhook_secret_stdin;
@@ -248,7 +248,12 @@ fn typed(text: &str, what: &str) -> Result<Secret> {
     })
 }
 
-async fn ask(setup: &Setup, text: &str, flag: &'static str, what: &'static str) -> Result<Secret> {
+async fn ask(
+    setup: &Startup,
+    text: &str,
+    flag: &'static str,
+    what: &'static str,
+) -> Result<Secret> {
     let question = Question::new(text, flag, what).hidden();
     let check = |text: &str| match Secret::typed(text) {
         Some(_) => Ok(()),

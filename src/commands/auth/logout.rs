@@ -1,4 +1,4 @@
-use crate::app::Setup;
+use crate::app::Startup;
 use crate::config::Target;
 use crate::flows::forget_secrets;
 use crate::outcome::{Error, Exit, Result};
@@ -11,7 +11,7 @@ use super::status::{Row, Rows};
 #[command(after_help = "Examples:\n  bookctl auth logout --profile live")]
 pub(crate) struct Args {}
 
-pub(super) async fn run(setup: &Setup) -> Result<Exit> {
+pub(super) async fn run(setup: &Startup) -> Result<Exit> {
     let target = setup.target()?;
     let account = match &target {
         Target::Remote(service) => service.account(),

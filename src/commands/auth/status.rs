@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use crate::app::Setup;
+use crate::app::Startup;
 use crate::config::{ConfigFile, Environment, SANDBOX_PROFILE, Service, Target};
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
@@ -16,7 +16,7 @@ use crate::terminal::output::{Page, TableCell, Tone, View};
     bookctl auth status --profile live --jq '.profiles[0].source'")]
 pub(crate) struct Args {}
 
-pub(super) async fn run(setup: &Setup) -> Result<Exit> {
+pub(super) async fn run(setup: &Startup) -> Result<Exit> {
     let vault = Vault::new(setup.paths.secrets.clone());
     let chosen = setup.target();
     let current = match &chosen {
@@ -80,7 +80,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    async fn of_target(setup: &Setup, vault: &Vault, target: &Target) -> Self {
+    async fn of_target(setup: &Startup, vault: &Vault, target: &Target) -> Self {
         let mut row = match target {
             Target::Embedded { key, .. } => Row {
                 detail: Some("the embedded sandbox needs no key".to_owned()),
@@ -95,7 +95,7 @@ impl Row {
     }
 
     /// What the environment holds where no service is chosen, which the configuration itself must be fine for.
-    fn of_nobody(setup: &Setup, refused: &Error) -> Result<Self> {
+    fn of_nobody(setup: &Startup, refused: &Error) -> Result<Self> {
         setup.target_or_none()?;
         let key = Environment::text(setup.environment.api_key.as_ref()).map(Secret::new);
         let mut row = Row {
@@ -107,7 +107,7 @@ impl Row {
         Ok(row)
     }
 
-    fn take_webhook_secret_of(&mut self, setup: &Setup) {
+    fn take_webhook_secret_of(&mut self, setup: &Startup) {
         if let Some(secret) = Environment::text(setup.environment.webhook_secret.as_ref()) {
             self.webhook_secret = Origin::environment(Secret::new(secret));
         }

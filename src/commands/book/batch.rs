@@ -9,7 +9,8 @@ use crate::app::Context;
 use crate::client::create_call;
 use crate::config::Target;
 use crate::flows::{
-    Format, Identity, Keyed, Manner, RowResult, keyed, mention_doubtful, read_rows, run_batch,
+    BatchOptions, Format, Identity, KeyedRow, RowResult, keyed, read_rows, run_batch,
+    warn_of_open_attempts,
 };
 use crate::json::{Document, plain};
 use crate::model::time_text::{human, local};
@@ -25,7 +26,7 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 pub(super) struct Batch {
     pub(super) from: PathBuf,
     pub(super) name: Option<String>,
-    pub(super) manner: Manner,
+    pub(super) manner: BatchOptions,
     pub(super) dry_run: bool,
 }
 
@@ -58,7 +59,7 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     }
     context.before_change()?;
     let mine: HashSet<String> = rows.iter().map(|row| row.key(0)).collect();
-    mention_doubtful(context, &mine).await?;
+    warn_of_open_attempts(context, &mine).await?;
     let digits = rows.len().to_string().len();
     run_batch(context, rows, batch.manner, |result| {
         context.out.emit_next(&ResultLine { result, digits })
@@ -101,7 +102,7 @@ async fn read(path: &Path, from_stdin: bool) -> Result<String> {
 }
 
 /// `--dry-run`: each row's request, one a line; nothing is sent.
-fn show(context: &Context, rows: &[Keyed]) -> Result<Exit> {
+fn show(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
     for keyed in rows {
         let call = create_call(keyed.row.body.clone(), &keyed.key(0));
         let request = RequestView::masked(call, &context.dialect(), context.has_key());

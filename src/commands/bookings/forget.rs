@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 
 use crate::app::Context;
-use crate::app::in_flight::{Situation, resume_command};
+use crate::app::in_flight::{InFlight, resume_command};
 use crate::commands::timing::Zone;
 use crate::flows::Confirmation;
 use crate::journal::{Forgotten, Journal};
@@ -103,7 +103,7 @@ fn forget_one(context: &Context, id: &str) -> Result<Forgotten> {
     let mut journal = context.journal()?;
     if !journal.made(id)? {
         let shown = visible(id);
-        let unsettled = journal.unsettled()?;
+        let unsettled = journal.open_attempts()?;
         if unsettled
             .iter()
             .any(|attempt| attempt.idempotency_key == id)
@@ -147,7 +147,7 @@ async fn confirm(context: &Context, count: u32) -> Result<()> {
 /// Overwrites what remains of the forgotten in the file. It may take seconds, on a thread of its own, so that Ctrl-C
 /// ends it: the file is then as it was before.
 async fn leave_nothing(context: &Context) -> Result<()> {
-    context.situation.replace(Situation::Forgotten);
+    context.in_flight.replace(InFlight::ForgettingGuests);
     let _progress = context.out.progress("overwriting what remains");
     let path = context.journal_file().to_owned();
     let rewriting = tokio::task::spawn_blocking(move || Journal::rewrite_file(&path));

@@ -18,7 +18,7 @@ pub(super) async fn refresh(context: &Context) -> Result<()> {
     for (number, id) in ids.iter().enumerate() {
         progress.say(&format!("reading {} of {}", number + 1, ids.len()));
         match read_booking(context, id).await {
-            Ok(booking) => context.journal()?.see(&booking)?,
+            Ok(booking) => context.journal()?.update_booking(&booking)?,
             Err(error) if error.exit == Exit::NotFound => gone.push(id.as_str()),
             Err(error) => return Err(error),
         }

@@ -5,7 +5,7 @@ mod credentials;
 mod service;
 
 use crate::app::Context;
-use crate::app::Setup;
+use crate::app::Startup;
 use crate::config::{ConfigFile, SANDBOX_PROFILE};
 use crate::journal::Journal;
 use crate::outcome::{Error, Exit, Result};
@@ -24,7 +24,7 @@ use check::{Check, Checks};
     bookctl doctor --jq '.checks[] | select(.state != \"ok\")'")]
 pub(crate) struct Args {}
 
-pub(super) async fn run(setup: Setup) -> Result<Exit> {
+pub(super) async fn run(setup: Startup) -> Result<Exit> {
     let vault = Vault::new(setup.paths.secrets.clone());
     let journal = journal(&setup);
     let target = match setup.target() {
@@ -55,7 +55,7 @@ fn conclude(out: &Output, checks: Vec<Check>) -> Result<Exit> {
     Ok(checks.exit())
 }
 
-fn configuration(setup: &Setup, profile: Option<&str>) -> Check {
+fn configuration(setup: &Startup, profile: Option<&str>) -> Check {
     let file = &setup.paths.config_file;
     let found = match file.exists() {
         true => file.display().to_string(),
@@ -70,7 +70,7 @@ fn configuration(setup: &Setup, profile: Option<&str>) -> Check {
 }
 
 /// What mends a configuration that chooses no service.
-fn broken_configuration(setup: &Setup, error: &Error) -> String {
+fn broken_configuration(setup: &Startup, error: &Error) -> String {
     let file = &setup.paths.config_file;
     match ConfigFile::read(file) {
         Err(error) if ownership::check(file).is_err() => error.hint.clone().unwrap_or_default(),
@@ -85,7 +85,7 @@ fn broken_configuration(setup: &Setup, error: &Error) -> String {
 }
 
 /// The journal as it is; none is made for this.
-fn journal(setup: &Setup) -> Check {
+fn journal(setup: &Startup) -> Check {
     let path = &setup.paths.journal;
     if let Some(place) = private_file::read_only_place(path) {
         let detail = format!(
@@ -98,7 +98,7 @@ fn journal(setup: &Setup) -> Check {
     if !path.exists() {
         return Check::ok("journal", "none yet: the first booking begins it");
     }
-    let attempts = Journal::open(path, String::new(), None).and_then(|it| it.unsettled());
+    let attempts = Journal::open(path, String::new(), None).and_then(|it| it.open_attempts());
     match attempts.map(|attempts| attempts.len()) {
         Ok(0) => Check::ok("journal", "the outcome of every attempt is known"),
         Ok(count) => Check::warning(

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::app::Setup;
+use crate::app::Startup;
 use crate::config::{ConfigFile, Environment, Profile, SANDBOX_PROFILE};
 use crate::json::{Document, plain};
 use crate::model::shell;
@@ -18,7 +18,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    fn of(setup: &Setup, file: &ConfigFile, name: &str) -> Result<Self> {
+    fn of(setup: &Startup, file: &ConfigFile, name: &str) -> Result<Self> {
         Ok(Row {
             name: name.to_owned(),
             profile: match name {
@@ -62,7 +62,7 @@ impl Row {
 }
 
 /// The profile that commands use now. `None` if the environment sets an address without a profile.
-pub(super) fn current(setup: &Setup, file: &ConfigFile) -> Option<String> {
+pub(super) fn current(setup: &Startup, file: &ConfigFile) -> Option<String> {
     let url = Environment::text(setup.environment.base_url.as_ref());
     let by_default = || match url {
         Some(_) => None,
@@ -73,18 +73,18 @@ pub(super) fn current(setup: &Setup, file: &ConfigFile) -> Option<String> {
 }
 
 /// Reads `config.toml`.
-pub(super) fn read(setup: &Setup) -> Result<ConfigFile> {
+pub(super) fn read(setup: &Startup) -> Result<ConfigFile> {
     ConfigFile::read(&setup.paths.config_file)
 }
 
 /// Emits a profile.
-pub(super) fn show(setup: &Setup, name: &str) -> Result<Exit> {
+pub(super) fn show(setup: &Startup, name: &str) -> Result<Exit> {
     setup.out.emit(&Row::of(setup, &read(setup)?, name)?)?;
     Ok(Exit::Done)
 }
 
 /// All profiles, the sandbox first.
-pub(super) fn rows(setup: &Setup) -> Result<Vec<Row>> {
+pub(super) fn rows(setup: &Startup) -> Result<Vec<Row>> {
     let file = read(setup)?;
     let names = file.profiles.keys().map(String::as_str);
     std::iter::once(SANDBOX_PROFILE)

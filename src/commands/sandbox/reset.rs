@@ -19,7 +19,7 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
     if context.journal_file().exists() {
         let _ = context
             .journal()
-            .and_then(|mut journal| journal.forget_windows());
+            .and_then(|mut journal| journal.forget_rate_limits());
     }
     context.out.emit(&Reset(answer.document))?;
     Ok(Exit::Done)

@@ -1,9 +1,9 @@
 //! Many bookings at once: paced by the service's limits, each row once, whoever starts the batch again and where.
 
-mod key;
-mod once;
-mod pace;
+mod keys;
 mod rows;
+mod time_left;
+mod unique_keys;
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -11,29 +11,30 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 
 use super::comparison::difference;
-use super::create::{Made, another_booking, make};
+use super::create::{CreatedBooking, another_booking, make};
 use super::wait::{read_booking, wait_while_processing};
 use crate::app::Context;
-use crate::app::in_flight::Course;
+use crate::app::in_flight::BatchProgress;
+use crate::client::RateLimit;
 use crate::journal::State;
 use crate::model::booking::{Booking, Status};
 use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::Progress;
-pub(crate) use key::{Identity, Keyed, keyed};
-use pace::{Room, about, time_left};
+pub(crate) use keys::{Identity, KeyedRow, keyed};
 pub(crate) use rows::{Format, is_key, read_rows};
+use time_left::{about, time_left};
 
-/// The budget that creates are counted in.
-const BUDGET: &str = "POST /v1/bookings";
+/// The rate limit that booking requests are counted in.
+const RATE_LIMIT: &str = "POST /v1/bookings";
 /// So many rows in a row whose outcome is unknown mean that the service is not well: more would not help.
 const UNKNOWN_IN_A_ROW: u32 = 3;
 /// How any batch goes on.
 const AGAIN: &str = "start the same batch again: what is booked is not booked twice";
 
-/// How a batch is to be gone through.
+/// How a batch is run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Manner {
+pub(crate) struct BatchOptions {
     /// Wait for each booking that is processing, so long.
     pub(crate) wait: Option<Duration>,
     /// Give rows whose booking failed in an earlier run a new key.
@@ -65,11 +66,11 @@ impl RowResult {
 /// where a row did not end confirmed.
 pub(crate) async fn run_batch(
     context: &Context,
-    rows: Vec<Keyed>,
-    manner: Manner,
+    rows: Vec<KeyedRow>,
+    options: BatchOptions,
     told: impl Fn(&RowResult) -> Result<bool>,
 ) -> Result<Exit> {
-    context.wait_for_limits();
+    context.wait_for_rate_limits();
     let total = rows.len();
     let mut pace = Pace::new(context, &rows)?;
     let progress = context.out.progress_of(total);
@@ -78,9 +79,11 @@ pub(crate) async fn run_batch(
     let mut sent_now = HashSet::new();
     for (done, keyed) in rows.iter().enumerate() {
         progress.say(&pace.told(context, failed.len()));
-        context.course.replace(Some(course(done, total)));
+        context
+            .batch_progress
+            .replace(Some(batch_progress(done, total)));
         let began = Instant::now();
-        let (result, sent) = settle(context, keyed, manner, &sent_now).await;
+        let (result, sent) = settle(context, keyed, options, &sent_now).await;
         if sent {
             pace.sent(began.elapsed());
             sent_now.insert(result.idempotency_key.clone());
@@ -114,7 +117,9 @@ pub(crate) async fn run_batch(
             return Err(stopped(error, done + 1, total, done + 1 > failed.len()));
         }
     }
-    context.course.replace(Some(course(total, total)));
+    context
+        .batch_progress
+        .replace(Some(batch_progress(total, total)));
     finish(context, progress, &failed, total)
 }
 
@@ -136,8 +141,8 @@ fn finish(context: &Context, progress: Progress, failed: &[usize], total: usize)
     Ok(Exit::PartialBatch)
 }
 
-fn course(done: usize, total: usize) -> Course {
-    Course {
+fn batch_progress(done: usize, total: usize) -> BatchProgress {
+    BatchProgress {
         done: format!("{done} of {total} rows are done"),
         hint: AGAIN.to_owned(),
     }
@@ -181,21 +186,21 @@ fn stopped(mut error: Error, row: usize, total: usize, some_done: bool) -> Error
 /// Settles one row, and says whether that took a create; `sent_now` are the keys that this run has sent before.
 async fn settle(
     context: &Context,
-    keyed: &Keyed,
-    manner: Manner,
+    keyed: &KeyedRow,
+    options: BatchOptions,
     sent_now: &HashSet<String>,
 ) -> (RowResult, bool) {
     let mut retry = 0;
     loop {
         let key = keyed.key(retry);
-        let known = match known(context, keyed, retry).await {
+        let known = match earlier_result(context, keyed, retry).await {
             // An earlier run gave it a new key: that is the one that counts.
-            Ok(Known::Superseded) => {
+            Ok(EarlierResult::Superseded) => {
                 retry += 1;
                 continue;
             }
-            Ok(Known::Made(made)) => Ok((made, false)),
-            Ok(Known::Nothing) => make(context, &key, keyed.row.body.clone())
+            Ok(EarlierResult::Created(created)) => Ok((created, false)),
+            Ok(EarlierResult::None) => make(context, &key, keyed.row.body.clone())
                 .await
                 .map(|made| (made, true)),
             Err(error) => Err(error),
@@ -204,11 +209,11 @@ async fn settle(
             Ok((made, sent)) => {
                 let booking = made.booking;
                 let earlier_run = made.earlier && !sent_now.contains(&key);
-                if earlier_run && manner.retry_failed && booking.status() == Status::Failed {
+                if earlier_run && options.retry_failed && booking.status() == Status::Failed {
                     retry += 1;
                     continue;
                 }
-                let waited = match manner.wait {
+                let waited = match options.wait {
                     Some(longest) => wait_while_processing(context, booking, longest).await,
                     None => Ok(booking),
                 };
@@ -226,15 +231,15 @@ async fn settle(
 }
 
 /// What this machine knows of a row under one of its keys.
-enum Known {
+enum EarlierResult {
     /// There is a later key.
     Superseded,
-    Made(Made),
-    /// It is to be sent, or sent again.
-    Nothing,
+    Created(CreatedBooking),
+    /// No booking: the row is sent, or sent again.
+    None,
 }
 
-async fn known(context: &Context, keyed: &Keyed, retry: u32) -> Result<Known> {
+async fn earlier_result(context: &Context, keyed: &KeyedRow, retry: u32) -> Result<EarlierResult> {
     let (attempt, later, owned) = {
         let journal = context.journal()?;
         let attempt = journal.attempt(&keyed.key(retry))?;
@@ -249,10 +254,10 @@ async fn known(context: &Context, keyed: &Keyed, retry: u32) -> Result<Known> {
             && owned
     });
     let Some((id, is_older)) = settled.and_then(|it| Some((it.booking_id?, it.is_older))) else {
-        return Ok(Known::Nothing);
+        return Ok(EarlierResult::None);
     };
     if later.is_some() {
-        return Ok(Known::Superseded);
+        return Ok(EarlierResult::Superseded);
     }
     let ended = context.journal()?.ended(&id)?;
     let booking = match ended {
@@ -263,7 +268,7 @@ async fn known(context: &Context, keyed: &Keyed, retry: u32) -> Result<Known> {
     let difference = is_older.then(|| difference(&keyed.row.body, &booking));
     match difference.flatten() {
         Some(difference) => Err(another_booking(&booking, &difference, &keyed.key(retry))),
-        None => Ok(Known::Made(Made {
+        None => Ok(EarlierResult::Created(CreatedBooking {
             booking,
             earlier: true,
         })),
@@ -279,7 +284,7 @@ struct Pace {
 }
 
 impl Pace {
-    fn new(context: &Context, rows: &[Keyed]) -> Result<Self> {
+    fn new(context: &Context, rows: &[KeyedRow]) -> Result<Self> {
         let journal = context.journal()?;
         let mut left = 0;
         for row in rows {
@@ -309,7 +314,7 @@ impl Pace {
             .took
             .checked_div(self.sent)
             .unwrap_or(Duration::from_millis(500));
-        let left = time_left(self.left, a_row, room(context));
+        let left = time_left(self.left, a_row, rate_limit(context));
         let ends = SignedDuration::try_from(left).unwrap_or(SignedDuration::MAX);
         let ends = Timestamp::now()
             .saturating_add(ends)
@@ -323,19 +328,19 @@ impl Pace {
     }
 }
 
-/// What the journal knows of the create's limit.
-fn room(context: &Context) -> Option<Room> {
-    let window = context.journal().ok()?.window(BUDGET).ok()??;
+/// What the journal knows of the rate limit of booking requests.
+fn rate_limit(context: &Context) -> Option<RateLimit> {
+    let window = context.journal().ok()?.rate_limit(RATE_LIMIT).ok()??;
     let now = Timestamp::now().saturating_add(window.ahead).ok()?;
     let (remaining, resets_in) = window.left(now);
-    Some(Room {
-        allowed: window.allowed,
+    Some(RateLimit {
+        limit: window.allowed,
         remaining,
         resets_in,
     })
 }
 
-/// Row numbers as people write them: `1-3, 7`.
+/// BatchRow numbers as people write them: `1-3, 7`.
 fn ranges(rows: &[usize]) -> String {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     for &row in rows {

@@ -5,13 +5,13 @@ use std::collections::{HashMap, HashSet};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::once::Once;
+use super::unique_keys::UniqueKeys;
 use crate::client::NewBooking;
 use crate::outcome::{Error, Result};
 
 /// A booking to make.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Row {
+pub(crate) struct BatchRow {
     /// From 1, blank lines and a header not counted.
     pub(crate) number: usize,
     /// The request (spec, Booking: fields accepted when creating a booking).
@@ -64,7 +64,7 @@ impl Format {
 }
 
 /// Every row of a text, or the first thing that is wrong with it: nothing was sent then.
-pub(crate) fn read_rows(text: &str, format: Format) -> Result<Vec<Row>> {
+pub(crate) fn read_rows(text: &str, format: Format) -> Result<Vec<BatchRow>> {
     let text = text.trim_start_matches('\u{feff}');
     let rows = match format {
         Format::JsonLines => json_lines(text),
@@ -74,7 +74,7 @@ pub(crate) fn read_rows(text: &str, format: Format) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-fn json_lines(text: &str) -> Result<Vec<Row>> {
+fn json_lines(text: &str) -> Result<Vec<BatchRow>> {
     if text.trim_start().starts_with('[') {
         return Err(
             Error::usage("a batch is one JSON object a line, and this is an array")
@@ -89,14 +89,14 @@ fn json_lines(text: &str) -> Result<Vec<Row>> {
             let place = format!("row {number} (line {})", line + 1);
             let fields: Value =
                 serde_json::from_str(text).map_err(|error| wrong(&place, &error.to_string()))?;
-            serde_json::from_str::<Once>(text)
+            serde_json::from_str::<UniqueKeys>(text)
                 .map_err(|error| wrong(&place, &error.to_string()))?;
             row(&fields, number).map_err(|why| wrong(&place, &why))
         })
         .collect()
 }
 
-fn csv(text: &str) -> Result<Vec<Row>> {
+fn csv(text: &str) -> Result<Vec<BatchRow>> {
     // A cell that is not closed would swallow the rows behind it, or be half of what it was.
     if text.matches('"').count() % 2 == 1 {
         return Err(wrong("the file", "a quote in it is not closed"));
@@ -151,7 +151,7 @@ fn insert_cell(mut object: Map<String, Value>, (column, cell): (&str, &str)) -> 
 }
 
 /// The request of a row, if everything in it can be meant; else why not.
-fn row(fields: &Value, number: usize) -> Result<Row, String> {
+fn row(fields: &Value, number: usize) -> Result<BatchRow, String> {
     let fields = Fields::of(fields, "", FIELDS)?;
     let customer = fields.0.get("customer").unwrap_or(&Value::Null);
     let customer = Fields::of(customer, "customer.", CUSTOMER)?;
@@ -191,7 +191,7 @@ fn row(fields: &Value, number: usize) -> Result<Row, String> {
             Some(_) => return Err("payment_collection can only be vendor_external".to_owned()),
         },
     };
-    Ok(Row {
+    Ok(BatchRow {
         number,
         body: booking.body(),
         idempotency_key,
@@ -240,8 +240,8 @@ pub(crate) fn is_key(text: &str) -> bool {
 }
 
 /// A key belongs to one request: two rows that name the same one must ask for the same.
-fn one_key_one_row(rows: &[Row]) -> Result<()> {
-    let mut named: HashMap<&str, &Row> = HashMap::new();
+fn one_key_one_row(rows: &[BatchRow]) -> Result<()> {
+    let mut named: HashMap<&str, &BatchRow> = HashMap::new();
     for row in rows {
         let Some(key) = &row.idempotency_key else {
             continue;

@@ -17,19 +17,19 @@ const LAST_ATTEMPTS: u32 = 500;
 /// The journal of one installation, seen from one service, as it is: of any version, made by nobody here.
 ///
 /// What cannot be read is empty: a completion has nobody to tell.
-pub(crate) struct Memory {
+pub(crate) struct CompletionIndex {
     connection: Connection,
     origin: String,
 }
 
 /// A venue that was seen.
-pub(crate) struct SeenVenue {
+pub(crate) struct IndexedVenue {
     pub(crate) id: String,
     pub(crate) name: Option<String>,
 }
 
 /// A slot that was offered.
-pub(crate) struct SeenSlot {
+pub(crate) struct IndexedSlot {
     pub(crate) id: String,
     /// As it was offered: RFC 3339.
     pub(crate) datetime: String,
@@ -37,7 +37,7 @@ pub(crate) struct SeenSlot {
 }
 
 /// A booking or an attempt of this machine.
-pub(crate) struct Made {
+pub(crate) struct KnownBooking {
     /// The booking's id, or the attempt's key.
     pub(crate) id: String,
     /// The status as it was last seen; `None` where only the attempt is known.
@@ -71,7 +71,7 @@ fn read<T: Default + DeserializeOwned>(document: Option<&str>) -> T {
     fields.unwrap_or_default()
 }
 
-impl Memory {
+impl CompletionIndex {
     /// Opens the journal if there is one. A file that another process is writing is passed over, and so is what is no
     /// file: a pipe would be waited for.
     pub(crate) fn open(path: &Path, origin: String) -> Option<Self> {
@@ -81,7 +81,7 @@ impl Memory {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).ok()?;
         connection.busy_timeout(Duration::ZERO).ok()?;
-        Some(Memory { connection, origin })
+        Some(CompletionIndex { connection, origin })
     }
 
     fn rows<T>(
@@ -99,7 +99,7 @@ impl Memory {
     }
 
     /// The rows of the last list of venues: number and venue.
-    pub(crate) fn listed_venues(&self) -> Vec<(u32, SeenVenue)> {
+    pub(crate) fn listed_venues(&self) -> Vec<(u32, IndexedVenue)> {
         self.rows(
             "SELECT list.position, venue.id, venue.document FROM lists AS list
              JOIN venues AS venue ON venue.origin = list.origin AND venue.id = list.id
@@ -110,7 +110,7 @@ impl Memory {
     }
 
     /// Remembered venues whose ids begin so.
-    pub(crate) fn venues(&self, prefix: &str) -> Vec<SeenVenue> {
+    pub(crate) fn venues(&self, prefix: &str) -> Vec<IndexedVenue> {
         self.rows(
             "SELECT id, document FROM venues WHERE origin = ?1 AND id >= ?2 AND id < ?3 ORDER BY id LIMIT ?4",
             params![self.origin, prefix, end(prefix), MOST],
@@ -119,7 +119,7 @@ impl Memory {
     }
 
     /// The rows of the last list of slots: number and slot.
-    pub(crate) fn listed_slots(&self) -> Vec<(u32, SeenSlot)> {
+    pub(crate) fn listed_slots(&self) -> Vec<(u32, IndexedSlot)> {
         self.rows(
             "SELECT list.position, slot.id, slot.document, venue.document FROM lists AS list
              JOIN slots AS slot ON slot.origin = list.origin AND slot.id = list.id
@@ -131,7 +131,7 @@ impl Memory {
     }
 
     /// Remembered slots whose ids begin so.
-    pub(crate) fn slots(&self, prefix: &str) -> Vec<SeenSlot> {
+    pub(crate) fn slots(&self, prefix: &str) -> Vec<IndexedSlot> {
         // What was typed narrows by the id; nothing typed goes by when it was seen.
         let from = if prefix.is_empty() {
             "(SELECT * FROM slots ORDER BY seen_at DESC LIMIT ?4)"
@@ -150,7 +150,7 @@ impl Memory {
     }
 
     /// What was booked here and begins so, the latest first.
-    pub(crate) fn bookings(&self, prefix: &str) -> Vec<Made> {
+    pub(crate) fn bookings(&self, prefix: &str) -> Vec<KnownBooking> {
         // What was typed narrows by the id, nothing typed goes by time: either way an index leads.
         let query = if prefix.is_empty() {
             "SELECT id, status, document FROM bookings WHERE origin = ?1 AND +id >= ?2 AND +id < ?3
@@ -159,7 +159,11 @@ impl Memory {
             "SELECT id, status, document FROM bookings WHERE origin = ?1 AND id >= ?2 AND id < ?3
              ORDER BY id DESC LIMIT ?4"
         };
-        let known = self.rows(query, params![self.origin, prefix, end(prefix), MOST], made);
+        let known = self.rows(
+            query,
+            params![self.origin, prefix, end(prefix), MOST],
+            known_booking,
+        );
         if !known.is_empty() {
             return known;
         }
@@ -170,18 +174,18 @@ impl Memory {
              WHERE origin = ?1 AND state = 'settled' AND booking_id >= ?2 AND booking_id < ?3
              ORDER BY created_at DESC LIMIT ?5",
             params![self.origin, prefix, end(prefix), LAST_ATTEMPTS, MOST],
-            made,
+            known_booking,
         )
     }
 
     /// Attempts whose outcome is not settled and whose keys begin so, the latest first.
-    pub(crate) fn unsettled(&self, prefix: &str) -> Vec<Made> {
+    pub(crate) fn unsettled(&self, prefix: &str) -> Vec<KnownBooking> {
         self.rows(
             "SELECT idempotency_key, NULL, request FROM attempts
              WHERE state = 'unsettled' AND origin = ?1 AND +idempotency_key >= ?2 AND +idempotency_key < ?3
              ORDER BY created_at DESC LIMIT ?4",
             params![self.origin, prefix, end(prefix), MOST],
-            made,
+            known_booking,
         )
     }
 }
@@ -192,22 +196,22 @@ fn end(prefix: &str) -> String {
 }
 
 /// An id and a document, from this column on.
-fn venue(row: &Row<'_>, from: usize) -> rusqlite::Result<SeenVenue> {
+fn venue(row: &Row<'_>, from: usize) -> rusqlite::Result<IndexedVenue> {
     let document: Option<String> = row.get(from + 1)?;
     let VenueDocument { name } = read(document.as_deref());
-    Ok(SeenVenue {
+    Ok(IndexedVenue {
         id: row.get(from)?,
         name,
     })
 }
 
 /// An id, a document and the venue's document, from this column on.
-fn slot(row: &Row<'_>, from: usize) -> rusqlite::Result<SeenSlot> {
+fn slot(row: &Row<'_>, from: usize) -> rusqlite::Result<IndexedSlot> {
     let document: Option<String> = row.get(from + 1)?;
     let venue: Option<String> = row.get(from + 2)?;
     let SlotDocument { datetime } = read(document.as_deref());
     let VenueDocument { name } = read(venue.as_deref());
-    Ok(SeenSlot {
+    Ok(IndexedSlot {
         id: row.get(from)?,
         datetime,
         venue_name: name,
@@ -215,10 +219,10 @@ fn slot(row: &Row<'_>, from: usize) -> rusqlite::Result<SeenSlot> {
 }
 
 /// An id, a status and a document.
-fn made(row: &Row<'_>) -> rusqlite::Result<Made> {
+fn known_booking(row: &Row<'_>) -> rusqlite::Result<KnownBooking> {
     let document: Option<String> = row.get(2)?;
     let document: BookingDocument = read(document.as_deref());
-    Ok(Made {
+    Ok(KnownBooking {
         id: row.get(0)?,
         status: row.get(1)?,
         venue: document.venue_name.or(document.venue_id),

@@ -39,7 +39,7 @@ pub(crate) enum Shown {
 
 /// A slot with what was asked when it was offered.
 #[derive(Clone, Debug)]
-pub(crate) struct RememberedSlot {
+pub(crate) struct RecentSlot {
     pub(crate) slot: Slot,
     pub(crate) venue_id: String,
     pub(crate) provider: Option<String>,
@@ -114,7 +114,7 @@ impl Journal {
     }
 
     /// A slot that was offered before.
-    pub(crate) fn slot(&self, id: &str) -> Result<Option<RememberedSlot>> {
+    pub(crate) fn slot(&self, id: &str) -> Result<Option<RecentSlot>> {
         let row = self.read(|connection| {
             connection
                 .query_row(
@@ -126,7 +126,7 @@ impl Journal {
         })?;
         Ok(row.and_then(|(document, venue_id, provider, party_size)| {
             let value: Value = serde_json::from_str(&document).ok()?;
-            Some(RememberedSlot {
+            Some(RecentSlot {
                 slot: Slot::from_value(value)?,
                 venue_id,
                 provider,

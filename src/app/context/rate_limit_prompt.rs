@@ -11,7 +11,7 @@ use crate::terminal::prompt::Question;
 impl Context {
     /// How long a rate limit that ends in `pause` is waited for, if it is: without asking where `allowed` reaches
     /// that far, and where a person agrees to it; what they thought about it is no longer to wait.
-    pub(super) async fn patience(
+    pub(super) async fn agreed_wait(
         &self,
         pause: Duration,
         allowed: Duration,

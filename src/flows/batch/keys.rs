@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use sha2::{Digest, Sha256};
 
-use super::rows::Row;
+use super::rows::BatchRow;
 use crate::model::request::canonical;
 use crate::platform::hex;
 
@@ -24,12 +24,12 @@ impl Identity {
 
 /// A row and the keys that it may have.
 #[derive(Debug)]
-pub(crate) struct Keyed {
-    pub(crate) row: Row,
+pub(crate) struct KeyedRow {
+    pub(crate) row: BatchRow,
     seed: [u8; 32],
 }
 
-impl Keyed {
+impl KeyedRow {
     /// The key of the row's `retry`-th new try; 0 is the first. A key that the row names itself is its first.
     pub(crate) fn key(&self, retry: u32) -> String {
         match (&self.row.idempotency_key, retry) {
@@ -44,7 +44,7 @@ impl Keyed {
 
 /// Gives each row its keys: from the batch, the row's content, and which of the equal rows it is. `embedded` is
 /// whether it goes to the embedded sandbox: a batch that was tried there is another one where it is meant.
-pub(crate) fn keyed(rows: Vec<Row>, batch: &Identity, embedded: bool) -> Vec<Keyed> {
+pub(crate) fn keyed(rows: Vec<BatchRow>, batch: &Identity, embedded: bool) -> Vec<KeyedRow> {
     let batch = match batch {
         Identity::Name(name) => digest(&[b"name", name.as_bytes()]),
         Identity::Content(content) => digest(&[b"content", content]),
@@ -60,12 +60,12 @@ pub(crate) fn keyed(rows: Vec<Row>, batch: &Identity, embedded: bool) -> Vec<Key
         let seed = digest(&[&batch, &content, &occurrence.to_be_bytes()]);
         // Rows that name one key are one booking, and stay one under a new key.
         *occurrence += u64::from(row.idempotency_key.is_none());
-        Keyed { row, seed }
+        KeyedRow { row, seed }
     });
     keyed.collect()
 }
 
-fn own(row: &Row) -> &[u8] {
+fn own(row: &BatchRow) -> &[u8] {
     row.idempotency_key
         .as_deref()
         .unwrap_or_default()
@@ -88,8 +88,8 @@ mod tests {
     use serde_json::json;
     use std::collections::HashSet;
 
-    fn rows() -> Vec<Row> {
-        let row = |number, party| Row {
+    fn rows() -> Vec<BatchRow> {
+        let row = |number, party| BatchRow {
             number,
             body: json!({"party_size": party}),
             idempotency_key: None,
@@ -97,7 +97,7 @@ mod tests {
         vec![row(1, 2), row(2, 3), row(3, 2)]
     }
 
-    fn keys(rows: Vec<Row>, batch: &Identity) -> Vec<String> {
+    fn keys(rows: Vec<BatchRow>, batch: &Identity) -> Vec<String> {
         keyed(rows, batch, false)
             .iter()
             .map(|row| row.key(0))

@@ -10,11 +10,11 @@ const SLACK: SignedDuration = SignedDuration::from_secs(2);
 /// How long a window is that nothing is known of yet but that the one before it is over (spec, Limits 1).
 const LENGTH: SignedDuration = SignedDuration::from_mins(5);
 
-/// One budget of one account, as it was last seen.
+/// One name of one account, as it was last seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
+pub(crate) struct RateLimitWindow {
     /// Named for its endpoint, as `POST /v1/bookings`.
-    pub(crate) budget: String,
+    pub(crate) name: String,
     /// Requests that a window holds.
     pub(crate) allowed: u32,
     pub(crate) remaining: u32,
@@ -26,9 +26,9 @@ pub(crate) struct Window {
     pub(crate) seen_at: Timestamp,
 }
 
-impl Window {
+impl RateLimitWindow {
     /// Whether a request now, by the service's clock, would be refused.
-    pub(crate) fn is_shut(&self, now: Timestamp) -> bool {
+    pub(crate) fn is_exhausted(&self, now: Timestamp) -> bool {
         self.remaining == 0 && self.lasts(now)
     }
 
@@ -48,7 +48,7 @@ impl Window {
     }
 
     /// The window after one request is sent now; `None` where it is shut.
-    pub(super) fn taken(mut self, now: Timestamp) -> Option<Window> {
+    pub(super) fn taken(mut self, now: Timestamp) -> Option<RateLimitWindow> {
         if !self.lasts(now) {
             // The next one: how long it lasts is guessed, at most, until an answer tells. That it holds nothing at
             // all is not believed: nothing would be asked again.
@@ -60,13 +60,13 @@ impl Window {
     }
 
     /// What is known once an answer showed `seen`, while others may have sent more.
-    pub(super) fn corrected(self, seen: Window) -> Window {
+    pub(super) fn corrected(self, seen: RateLimitWindow) -> RateLimitWindow {
         let later = self
             .resets_at
             .saturating_add(SLACK)
             .unwrap_or(Timestamp::MAX);
         let same = seen.resets_at <= later;
-        Window {
+        RateLimitWindow {
             remaining: if same {
                 seen.remaining.min(self.remaining)
             } else {
@@ -78,14 +78,14 @@ impl Window {
 }
 
 /// Counts a request within a transaction; the window, where it is shut.
-pub(super) fn take(
+pub(super) fn count_request(
     connection: &Connection,
     origin: &str,
     account: &str,
-    budget: &str,
+    name: &str,
     now: Timestamp,
-) -> rusqlite::Result<Option<Window>> {
-    let Some(known) = find(connection, origin, account, budget)? else {
+) -> rusqlite::Result<Option<RateLimitWindow>> {
+    let Some(known) = find(connection, origin, account, name)? else {
         return Ok(None);
     };
     match known.clone().taken(now) {
@@ -99,9 +99,9 @@ pub(super) fn correct(
     connection: &Connection,
     origin: &str,
     account: &str,
-    seen: Window,
+    seen: RateLimitWindow,
 ) -> rusqlite::Result<()> {
-    let window = match find(connection, origin, account, &seen.budget)? {
+    let window = match find(connection, origin, account, &seen.name)? {
         Some(known) => known.corrected(seen),
         None => seen,
     };
@@ -112,14 +112,14 @@ pub(super) fn find(
     connection: &Connection,
     origin: &str,
     account: &str,
-    budget: &str,
-) -> rusqlite::Result<Option<Window>> {
+    name: &str,
+) -> rusqlite::Result<Option<RateLimitWindow>> {
     connection
         .prepare_cached(
             "SELECT bucket, allowed, remaining, resets_at, ahead, seen_at FROM limits
              WHERE origin = ?1 AND account = ?2 AND bucket = ?3",
         )?
-        .query_row([origin, account, budget], window)
+        .query_row([origin, account, name], window)
         .optional()
 }
 
@@ -127,7 +127,7 @@ fn store(
     connection: &Connection,
     origin: &str,
     account: &str,
-    window: &Window,
+    window: &RateLimitWindow,
 ) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
@@ -137,7 +137,7 @@ fn store(
         .execute(params![
             origin,
             account,
-            window.budget,
+            window.name,
             window.allowed,
             window.remaining,
             window.resets_at.as_millisecond(),
@@ -147,10 +147,10 @@ fn store(
         .map(drop)
 }
 
-pub(super) fn window(row: &rusqlite::Row<'_>) -> rusqlite::Result<Window> {
+pub(super) fn window(row: &rusqlite::Row<'_>) -> rusqlite::Result<RateLimitWindow> {
     let moment = |millis: i64| Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MIN);
-    Ok(Window {
-        budget: row.get(0)?,
+    Ok(RateLimitWindow {
+        name: row.get(0)?,
         allowed: row.get(1)?,
         remaining: row.get(2)?,
         resets_at: moment(row.get(3)?),

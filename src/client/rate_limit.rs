@@ -8,11 +8,11 @@ use reqwest::{Method, StatusCode};
 use super::call::Call;
 
 /// How long the service's window is: no wait that it asks for is believed to be longer.
-pub(crate) const WINDOW: Duration = Duration::from_secs(300);
+pub(crate) const RATE_LIMIT_WINDOW: Duration = Duration::from_secs(300);
 
-/// The budget of a window, as the last answer showed it.
+/// The name of a window, as the last answer showed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Allowance {
+pub(crate) struct RateLimit {
     /// Requests that a window holds.
     pub(crate) limit: u32,
     pub(crate) remaining: u32,
@@ -20,7 +20,7 @@ pub(crate) struct Allowance {
     pub(crate) resets_in: Duration,
 }
 
-impl Allowance {
+impl RateLimit {
     /// `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds); a refusal for too many
     /// requests leaves nothing, whatever else it says.
     pub(super) fn of(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
@@ -32,10 +32,10 @@ impl Allowance {
             number(headers, "ratelimit-remaining")?
         };
         let reset = number(headers, "ratelimit-reset").or_else(|| retry_after(headers))?;
-        Some(Allowance {
+        Some(RateLimit {
             limit: u32::try_from(limit).ok()?,
             remaining: u32::try_from(remaining).ok()?,
-            resets_in: Duration::from_secs(reset).min(WINDOW),
+            resets_in: Duration::from_secs(reset).min(RATE_LIMIT_WINDOW),
         })
     }
 }
@@ -53,12 +53,12 @@ fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
 }
 
 impl Call {
-    /// The budget that the call is counted in, named for its endpoint; `None` where the specification shows no
+    /// The name that the call is counted in, named for its endpoint; `None` where the specification shows no
     /// limit. Connecting and verifying a session share one, both card reads another (spec, Limits).
-    pub(crate) fn budget(&self) -> Option<&'static str> {
+    pub(crate) fn rate_limit_name(&self) -> Option<&'static str> {
         let path = self.path.split(['?', '#']).next().unwrap_or_default();
         let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
-        let budget = match (&self.method, segments.as_slice()) {
+        let name = match (&self.method, segments.as_slice()) {
             (&Method::POST, ["v1", "venues", "search"]) => "POST /v1/venues/search",
             (&Method::POST, ["v1", "availability", "search"]) => "POST /v1/availability/search",
             (&Method::POST, ["v1", "bookings"]) => "POST /v1/bookings",
@@ -74,7 +74,7 @@ impl Call {
             }
             _ => return None,
         };
-        Some(budget)
+        Some(name)
     }
 }
 
@@ -97,10 +97,10 @@ mod tests {
             ("ratelimit-remaining", "3"),
             ("ratelimit-reset", "120"),
         ]);
-        let allowance = Allowance::of(StatusCode::CREATED, &answer).unwrap();
-        assert_eq!((allowance.limit, allowance.remaining), (10, 3));
-        assert_eq!(allowance.resets_in, Duration::from_secs(120));
-        let refused = Allowance::of(StatusCode::TOO_MANY_REQUESTS, &answer).unwrap();
+        let rate_limit = RateLimit::of(StatusCode::CREATED, &answer).unwrap();
+        assert_eq!((rate_limit.limit, rate_limit.remaining), (10, 3));
+        assert_eq!(rate_limit.resets_in, Duration::from_secs(120));
+        let refused = RateLimit::of(StatusCode::TOO_MANY_REQUESTS, &answer).unwrap();
         assert_eq!(refused.remaining, 0);
     }
 
@@ -121,7 +121,7 @@ mod tests {
             &[("ratelimit-limit", "10"), ("ratelimit-remaining", "1")],
         ] {
             assert_eq!(
-                Allowance::of(StatusCode::OK, &headers(pairs)),
+                RateLimit::of(StatusCode::OK, &headers(pairs)),
                 None,
                 "{pairs:?}"
             );
@@ -132,13 +132,13 @@ mod tests {
     /// `GET /v1/sessions/{id}/card and GET /v1/sessions/card | 30`.
     #[test]
     fn calls_that_share_a_budget_are_counted_together() {
-        let post = |path: &str| Call::post(path, json!({})).budget();
+        let post = |path: &str| Call::post(path, json!({})).rate_limit_name();
         assert_eq!(post("/v1/sessions"), post("/v1/sessions/ses_1/verify"));
         assert_eq!(
-            Call::get("/v1/sessions/card?end_user=a").budget(),
-            Call::get("/v1/sessions/ses_1/card").budget()
+            Call::get("/v1/sessions/card?end_user=a").rate_limit_name(),
+            Call::get("/v1/sessions/ses_1/card").rate_limit_name()
         );
         assert_ne!(post("/v1/bookings"), post("/v1/bookings/bk_1/continue"));
-        assert_eq!(Call::get("/v1/").budget(), None);
+        assert_eq!(Call::get("/v1/").rate_limit_name(), None);
     }
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Context;
-use crate::client::{Call, Client, Failure, WINDOW};
+use crate::client::{Call, Client, Failure, RATE_LIMIT_WINDOW};
 use crate::config::Target;
-use crate::journal::Window;
+use crate::journal::RateLimitWindow;
 use crate::outcome::{Code, Error, Result};
 
 /// How often a wait looks at the clock.
@@ -28,17 +28,17 @@ impl Context {
     /// Counts a call before it is sent, and waits where its window is known to be shut; returns what is left of
     /// `allowed`. Without a journal nothing is known, and nothing waited for.
     pub(crate) async fn admit(&self, call: &Call, allowed: Duration) -> Result<Duration> {
-        let Some(budget) = shared_budget(call) else {
+        let Some(name) = shared_limit(call) else {
             return Ok(allowed);
         };
         let mut allowed = allowed;
         loop {
-            let Some(now) = self.metered_now(budget).await else {
+            let Some(now) = self.rate_limit_now(name).await else {
                 return Ok(allowed);
             };
             let shut = self
                 .journal()
-                .and_then(|mut journal| journal.take(budget, now));
+                .and_then(|mut journal| journal.count_request(name, now));
             match shut {
                 Ok(Some(window)) => match self.wait_for_window(&window, call, allowed).await? {
                     Waited::Until { left } => allowed = left,
@@ -49,18 +49,18 @@ impl Context {
         }
     }
 
-    /// Now, by the clock that a budget's window goes by; `None` where there is no journal.
-    pub(crate) async fn metered_now(&self, budget: &str) -> Option<Timestamp> {
-        let window = self.journal().ok()?.window(budget).ok()?;
+    /// Now, by the clock that a name's window goes by; `None` where there is no journal.
+    pub(crate) async fn rate_limit_now(&self, name: &str) -> Option<Timestamp> {
+        let window = self.journal().ok()?.rate_limit(name).ok()?;
         Some(self.service_clock(window.as_ref()).await)
     }
 
     /// The service's clock, as well as it is known before an answer showed it.
-    async fn service_clock(&self, window: Option<&Window>) -> Timestamp {
+    async fn service_clock(&self, window: Option<&RateLimitWindow>) -> Timestamp {
         if matches!(self.target, Target::Embedded { .. }) {
             let now = self.now().unwrap_or_else(|_| Timestamp::now());
             // Another command may have moved the clock since this one read it.
-            let shut = window.is_some_and(|window| window.is_shut(now));
+            let shut = window.is_some_and(|window| window.is_exhausted(now));
             return if shut { (self.live_clock())() } else { now };
         }
         let Ok(client) = self.client() else {
@@ -72,27 +72,27 @@ impl Context {
         let remembered = Timestamp::now().saturating_add(window.ahead);
         let remembered = remembered.unwrap_or(Timestamp::MAX);
         // A sandbox's clock may have been moved since: it is asked before anybody waits by it.
-        if window.is_shut(remembered) && sees_its_clock(client).await {
+        if window.is_exhausted(remembered) && sees_its_clock(client).await {
             return client.service_now();
         }
         remembered
     }
 
     /// Remembers what the last answer said is left, with what is written to the journal next.
-    pub(crate) fn observe_allowance(&self, call: &Call) {
-        let (Some(budget), Ok(client)) = (shared_budget(call), self.client()) else {
+    pub(crate) fn observe_rate_limit(&self, call: &Call) {
+        let (Some(name), Ok(client)) = (shared_limit(call), self.client()) else {
             return;
         };
-        let Some(allowance) = client.allowance() else {
+        let Some(rate_limit) = client.rate_limit() else {
             return;
         };
         let now = client.service_now();
-        let resets_in = SignedDuration::try_from(allowance.resets_in).unwrap_or_default();
+        let resets_in = SignedDuration::try_from(rate_limit.resets_in).unwrap_or_default();
         let seen_at = Timestamp::now();
-        let window = Window {
-            budget: budget.to_owned(),
-            allowed: allowance.limit,
-            remaining: allowance.remaining,
+        let window = RateLimitWindow {
+            name: name.to_owned(),
+            allowed: rate_limit.limit,
+            remaining: rate_limit.remaining,
             resets_at: now.saturating_add(resets_in).unwrap_or(Timestamp::MAX),
             ahead: now.duration_since(seen_at),
             seen_at,
@@ -103,13 +103,13 @@ impl Context {
     }
 
     /// The same, and writes it; a journal that cannot take it loses it.
-    pub(crate) fn note_allowance(&self, call: &Call) {
-        if shared_budget(call).is_none() {
+    pub(crate) fn record_rate_limit(&self, call: &Call) {
+        if shared_limit(call).is_none() {
             return;
         }
-        self.observe_allowance(call);
+        self.observe_rate_limit(call);
         if let Ok(mut journal) = self.journal() {
-            let _ = journal.note_observed();
+            let _ = journal.write_observed();
         }
     }
 
@@ -117,13 +117,13 @@ impl Context {
     /// nothing is sent. A sandbox is asked all the same: it may have been reset since, and nothing is lost on it.
     pub(crate) async fn wait_for_window(
         &self,
-        window: &Window,
+        window: &RateLimitWindow,
         call: &Call,
         allowed: Duration,
     ) -> Result<Waited> {
         let now = self.service_clock(Some(window)).await;
         let left = Duration::try_from(window.resets_at.duration_since(now)).unwrap_or_default();
-        let pause = whole_seconds(left).clamp(SHORTEST, WINDOW);
+        let pause = whole_seconds(left).clamp(SHORTEST, RATE_LIMIT_WINDOW);
         if pause <= allowed {
             let left = self.wait_out(pause, allowed).await?;
             return Ok(Waited::Until { left });
@@ -131,7 +131,7 @@ impl Context {
         if matches!(self.target, Target::Embedded { .. }) || sees_its_clock(self.client()?).await {
             return Ok(Waited::NotAtAll);
         }
-        if let Some(pause) = self.patience(pause, allowed).await? {
+        if let Some(pause) = self.agreed_wait(pause, allowed).await? {
             let left = self.wait_out(pause, allowed).await?;
             return Ok(Waited::Until { left });
         }
@@ -151,7 +151,7 @@ impl Context {
     }
 
     /// Waits out a rate limit that was met and returns what is left of `allowed`, or the failure as an error.
-    pub(crate) async fn pause_for_limit(
+    pub(crate) async fn pause_for_rate_limit(
         &self,
         failure: Failure,
         call: &Call,
@@ -167,7 +167,7 @@ impl Context {
             _ => None,
         };
         let pause = match pause {
-            Some(pause) => self.patience(pause, allowed).await?,
+            Some(pause) => self.agreed_wait(pause, allowed).await?,
             None => None,
         };
         match pause {
@@ -209,9 +209,10 @@ impl Context {
     }
 }
 
-/// The budget of a call whose limits are shared through the journal: a read opens none.
-fn shared_budget(call: &Call) -> Option<&'static str> {
-    call.budget().filter(|budget| budget.starts_with("POST "))
+/// The name of a call whose limits are shared through the journal: a read opens none.
+fn shared_limit(call: &Call) -> Option<&'static str> {
+    call.rate_limit_name()
+        .filter(|name| name.starts_with("POST "))
 }
 
 /// Asks a service on this machine for its sandbox's clock, which its answer shows; `false` where there is none.

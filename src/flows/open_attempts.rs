@@ -15,10 +15,10 @@ use crate::terminal::view::BookingView;
 /// Mentions what is unsettled at this service; a person is offered to settle it first.
 ///
 /// Not those under `mine`: the keys that the command at hand settles itself.
-pub(crate) async fn mention_doubtful(context: &Context, mine: &HashSet<String>) -> Result<()> {
-    let mut doubtful = context.journal()?.doubtful()?;
-    doubtful.retain(|attempt| !mine.contains(&attempt.idempotency_key));
-    for attempt in doubtful {
+pub(crate) async fn warn_of_open_attempts(context: &Context, mine: &HashSet<String>) -> Result<()> {
+    let mut in_doubt = context.journal()?.attempts_in_doubt()?;
+    in_doubt.retain(|attempt| !mine.contains(&attempt.idempotency_key));
+    for attempt in in_doubt {
         let key = &attempt.idempotency_key;
         context.out.warn(&format!(
             "an earlier booking request has no known outcome, and may have booked: {}; find out with: {}",
