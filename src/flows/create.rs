@@ -9,7 +9,10 @@ use super::comparison::difference;
 use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
 use crate::app::{Context, Waited};
 use crate::client::{Answer, Call, Failure, create_call};
-use crate::journal::{BeginOutcome, Earlier, RunId, State};
+use crate::journal::{
+    BeginOutcome, Conclusion, Earlier, LastTry, RunEnd, RunId, conclusion, existed_before,
+    outcome_of,
+};
 use crate::model::booking::Booking;
 use crate::outcome::{Code, Error, Exit, Result};
 
@@ -69,11 +72,18 @@ pub(super) async fn make(context: &Context, key: &str, body: Value) -> Result<Cr
         let (sent, in_doubt) = client.create(&attempt.call).await;
         drop(progress);
         context.observe_rate_limit(&attempt.call);
+        let tries = Tries { earlier, in_doubt };
         let failure = match sent {
-            Ok(answer) => return attempt.take(&run, earlier, in_doubt, answer),
+            Ok(answer) => return attempt.take(&run, tries, answer),
             Err(failure) => failure,
         };
-        may_have_booked = attempt.end(&run, &failure, in_doubt);
+        let last = match &failure {
+            Failure::Refused(refusal) if refusal.is_certain() => LastTry::Refused,
+            failure if failure.leaves_a_write_open() => LastTry::NoProof,
+            _ => LastTry::NotSent,
+        };
+        may_have_booked =
+            attempt.end_without_booking(&run, tries, last, failure.status()) == Conclusion::Unknown;
         // The run is over: a limit is waited out between two runs, so that an interrupt then leaves nothing open.
         let waited = match failure.is_rate_limit() {
             true => {
@@ -88,6 +98,15 @@ pub(super) async fn make(context: &Context, key: &str, body: Value) -> Result<Cr
             false => error,
         })?;
     }
+}
+
+/// What may have booked before the last try of a run.
+#[derive(Clone, Copy)]
+struct Tries {
+    /// What the earlier runs of the attempt leave possible.
+    earlier: Earlier,
+    /// Whether an earlier try of this run may have booked.
+    in_doubt: bool,
 }
 
 /// One attempt while it is sent.
@@ -130,75 +149,59 @@ impl Sending<'_> {
         }
     }
 
-    /// Ends a run that failed, and says whether this run or another one may have booked, or has: "nothing was booked"
-    /// would then be wrong.
-    fn end(&self, run: &RunId, failure: &Failure, in_doubt: bool) -> bool {
-        let noted = self
-            .context
-            .journal()
-            .and_then(|mut journal| match failure {
-                _ if in_doubt => journal.end_in_doubt(run, self.body(), failure.status()),
-                Failure::Refused(refusal) => journal.end_refused(run, refusal.status),
-                _ => journal.end_not_sent(run),
-            });
-        match noted {
-            Ok(state) => {
-                if state == State::Refused {
-                    self.context.in_flight.replace(InFlight::Nothing);
-                }
-                state != State::Refused
-            }
-            Err(error) => {
-                let why = &error.message;
-                self.context
-                    .out
-                    .warn(&format!("the journal could not note how this ended: {why}"));
-                true
-            }
+    /// Ends a run that was not answered with the booking that was asked for, and says what that leaves to say of the
+    /// attempt.
+    fn end_without_booking(
+        &self,
+        run: &RunId,
+        tries: Tries,
+        last: LastTry,
+        http_status: Option<u16>,
+    ) -> Conclusion {
+        let outcome = outcome_of(last, tries.in_doubt, tries.earlier);
+        let end = RunEnd {
+            outcome,
+            http_status,
+            booking: None,
+            request: self.body(),
+        };
+        let ended = self.context.journal().and_then(|mut it| it.end(run, &end));
+        let state = ended.map_err(|error| {
+            let why = &error.message;
+            self.context
+                .out
+                .warn(&format!("the journal could not note how this ended: {why}"));
+        });
+        let conclusion = conclusion(outcome, state.ok());
+        if conclusion == Conclusion::NothingBooked {
+            self.context.in_flight.replace(InFlight::Nothing);
         }
+        conclusion
     }
 
     /// Takes an answer for what it proves: the booking that was asked for, or nothing.
-    ///
-    /// `in_doubt` says whether an earlier try of this run may have booked.
-    fn take(
-        &self,
-        run: &RunId,
-        earlier: Earlier,
-        in_doubt: bool,
-        answer: Answer,
-    ) -> Result<CreatedBooking> {
+    fn take(&self, run: &RunId, tries: Tries, answer: Answer) -> Result<CreatedBooking> {
         let status = answer.status;
-        let may_have_booked = in_doubt || earlier == Earlier::MayHaveBooked;
+        let is_new = status != 200;
         let Some(booking) = Booking::from_document(answer.document) else {
             let failure = Failure::Unreadable {
                 status,
                 kind: "no booking".to_owned(),
             };
-            self.end(run, &failure, true);
+            self.end_without_booking(run, tries, LastTry::NoProof, Some(status));
             return Err(self.may_have_booked(failure.into_error(&self.call)));
         };
-        let known = match earlier {
+        let known = match tries.earlier {
             Earlier::Booked => self.known_booking(),
             Earlier::Nothing | Earlier::MayHaveBooked => None,
         };
         // A booking that this attempt is known to have made is the one that was asked for, whatever was changed since.
         let is_known = known.as_deref() == Some(booking.id());
         if let Some(difference) = difference(self.body(), &booking).filter(|_| !is_known) {
-            let is_older = status == 200 && !may_have_booked;
-            let noted = self
-                .context
-                .journal()
-                .and_then(|mut journal| match is_older {
-                    true => journal.end_with_another_booking(run, self.body(), status),
-                    false => journal.end_in_doubt(run, self.body(), Some(status)),
-                });
-            if let Err(error) = noted {
-                self.context.out.warn(&error.message);
-            }
-            let error = match is_older {
-                true => another_booking(&booking, &difference, self.key),
-                false => {
+            let last = LastTry::AnotherBooking { is_new };
+            let error = match self.end_without_booking(run, tries, last, Some(status)) {
+                Conclusion::AnotherBooking => another_booking(&booking, &difference, self.key),
+                _ => {
                     let error = self.may_have_booked(misdirected(&booking, &difference));
                     let hint = error.hint.clone().unwrap_or_default();
                     let abandon = abandon_command(self.key);
@@ -210,20 +213,32 @@ impl Sending<'_> {
             return Err(self.described(error, status));
         }
         self.context.in_flight.replace(InFlight::known(&booking));
-        self.keep(run, &booking, status, known);
+        self.keep(run, tries, &booking, status, known);
         Ok(CreatedBooking {
             booking,
-            // An attempt that was open may have made it itself, a moment ago.
-            earlier: status == 200 && !may_have_booked,
+            earlier: existed_before(is_new, tries.in_doubt, tries.earlier),
         })
     }
 
     /// Ends the run with its booking. A booking is never lost for a journal that cannot note it.
-    fn keep(&self, run: &RunId, booking: &Booking, status: u16, known: Option<String>) {
+    fn keep(
+        &self,
+        run: &RunId,
+        tries: Tries,
+        booking: &Booking,
+        status: u16,
+        known: Option<String>,
+    ) {
         let out = &self.context.out;
         let id = booking.id();
         let noted = self.context.journal().and_then(|mut journal| {
-            journal.end_booked(run, booking, status)?;
+            let end = RunEnd {
+                outcome: outcome_of(LastTry::Booked, tries.in_doubt, tries.earlier),
+                http_status: Some(status),
+                booking: Some(booking),
+                request: self.body(),
+            };
+            journal.end(run, &end)?;
             journal.other_attempt_of(id, self.key)
         });
         match noted {

@@ -27,6 +27,8 @@ pub(crate) use guests::Forgotten;
 pub(crate) use rate_limit_window::RateLimitWindow;
 pub(crate) use recent_rows::{List, RecentSlot, Shown};
 pub(crate) use recover::{Recovery, recover};
-pub(crate) use run_log::{BeginOutcome, RunId};
-pub(crate) use runs::{Earlier, State};
+pub(crate) use run_log::{BeginOutcome, RunEnd, RunId};
+pub(crate) use runs::{
+    Conclusion, Earlier, LastTry, State, conclusion, existed_before, outcome_of,
+};
 pub(crate) use store::Journal;

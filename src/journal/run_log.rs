@@ -28,12 +28,15 @@ pub(crate) enum BeginOutcome {
 }
 
 /// How a run ended.
-struct End<'a> {
-    outcome: Outcome,
-    http_status: Option<u16>,
-    booking: Option<&'a Booking>,
-    /// The whole request, where the attempt stays open and must not lack its guest.
-    request: Option<&'a Value>,
+#[derive(Debug)]
+pub(crate) struct RunEnd<'a> {
+    pub(crate) outcome: Outcome,
+    /// The status of the last answer, if one came.
+    pub(crate) http_status: Option<u16>,
+    /// The booking that was asked for, if it was answered with; it is kept.
+    pub(crate) booking: Option<&'a Booking>,
+    /// The request that was sent.
+    pub(crate) request: &'a Value,
 }
 
 impl Journal {
@@ -102,88 +105,11 @@ impl Journal {
         begun.map_err(|refused| refused.idempotency_key(key))
     }
 
-    /// The run was answered with the booking that was asked for, which is kept with it.
-    pub(crate) fn end_booked(
-        &mut self,
-        run: &RunId,
-        booking: &Booking,
-        status: u16,
-    ) -> Result<State> {
-        self.end(
-            run,
-            &End {
-                outcome: Outcome::Booked,
-                http_status: Some(status),
-                booking: Some(booking),
-                request: None,
-            },
-        )
-    }
-
-    /// The service refused the run: it created nothing. Returns what the other runs leave of the attempt.
-    pub(crate) fn end_refused(&mut self, run: &RunId, status: u16) -> Result<State> {
-        self.end(
-            run,
-            &End {
-                outcome: Outcome::Refused,
-                http_status: Some(status),
-                booking: None,
-                request: None,
-            },
-        )
-    }
-
-    /// The run sent nothing. An attempt that has no other run is removed. Returns what the other runs leave of it.
-    pub(crate) fn end_not_sent(&mut self, run: &RunId) -> Result<State> {
-        self.end(
-            run,
-            &End {
-                outcome: Outcome::NotSent,
-                http_status: None,
-                booking: None,
-                request: None,
-            },
-        )
-    }
-
-    /// The service says that it made another booking under this key before. The attempt is open, as after a doubt.
-    pub(crate) fn end_with_another_booking(
-        &mut self,
-        run: &RunId,
-        request: &Value,
-        status: u16,
-    ) -> Result<State> {
-        self.end(
-            run,
-            &End {
-                outcome: Outcome::AnotherBooking,
-                http_status: Some(status),
-                booking: None,
-                request: Some(request),
-            },
-        )
-    }
-
-    /// The run ended without a proof of what the service did. The attempt is open, with the whole `request`, also
-    /// where a person abandoned it, or its guest was forgotten, while the run was under way.
-    pub(crate) fn end_in_doubt(
-        &mut self,
-        run: &RunId,
-        request: &Value,
-        status: Option<u16>,
-    ) -> Result<State> {
-        self.end(
-            run,
-            &End {
-                outcome: Outcome::InDoubt,
-                http_status: status,
-                booking: None,
-                request: Some(request),
-            },
-        )
-    }
-
-    fn end(&mut self, run: &RunId, end: &End<'_>) -> Result<State> {
+    /// Records how a run ended, and returns the state that the attempt then has.
+    ///
+    /// An attempt that was never sent is removed. One that stays open gets its whole request back, also where a person
+    /// abandoned it, or its guest was forgotten, while the run was under way.
+    pub(crate) fn end(&mut self, run: &RunId, end: &RunEnd<'_>) -> Result<State> {
         let now = Timestamp::now().to_string();
         let (origin, retention) = (self.origin.clone(), self.retention);
         let (state, purged) = self.write(|connection| {
@@ -199,7 +125,9 @@ impl Journal {
                     now
                 ],
             )?;
-            let state = derive(connection, &run.key, end.request, &now)?;
+            let is_open = matches!(end.outcome, Outcome::InDoubt | Outcome::AnotherBooking);
+            let request = is_open.then_some(end.request);
+            let state = derive(connection, &run.key, request, &now)?;
             if let Some(booking) = end.booking {
                 bookings::keep(connection, &run.key, booking)?;
             }

@@ -169,6 +169,68 @@ pub(crate) fn earlier<'a>(runs: impl IntoIterator<Item = Evidence<'a>>) -> Earli
         .unwrap_or(Earlier::Nothing)
 }
 
+/// What the last try of a run was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LastTry {
+    /// No byte of the request left this machine.
+    NotSent,
+    /// The service refused the request, and so created nothing for this try.
+    Refused,
+    /// Nothing that proves what the service did.
+    NoProof,
+    /// A booking for something else: made just now (201), or before (200).
+    AnotherBooking { is_new: bool },
+    /// The booking that was asked for.
+    Booked,
+}
+
+/// Whether a booking that the service did not just make (`is_new`) existed before the attempt.
+///
+/// It did not if an earlier try of this run (`in_doubt`), or an earlier run, may have made it.
+pub(crate) fn existed_before(is_new: bool, in_doubt: bool, earlier: Earlier) -> bool {
+    !is_new && !in_doubt && earlier != Earlier::MayHaveBooked
+}
+
+/// Derives how a run ends from what its last try was told.
+///
+/// `in_doubt` is whether an earlier try of the run may have booked: a later refusal proves nothing about it.
+pub(crate) fn outcome_of(last: LastTry, in_doubt: bool, earlier: Earlier) -> Outcome {
+    match last {
+        LastTry::Booked => Outcome::Booked,
+        LastTry::AnotherBooking { is_new } if existed_before(is_new, in_doubt, earlier) => {
+            Outcome::AnotherBooking
+        }
+        LastTry::AnotherBooking { .. } | LastTry::NoProof => Outcome::InDoubt,
+        LastTry::Refused | LastTry::NotSent if in_doubt => Outcome::InDoubt,
+        LastTry::Refused => Outcome::Refused,
+        LastTry::NotSent => Outcome::NotSent,
+    }
+}
+
+/// What a command may say of an attempt when one of its runs ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Conclusion {
+    /// The booking that was asked for exists.
+    Booked,
+    /// No run of the attempt created a booking.
+    NothingBooked,
+    /// The service had made another booking under the key before: exit code 7.
+    AnotherBooking,
+    /// A booking may exist: exit code 16, or 9 where a rate limit was met last.
+    Unknown,
+}
+
+/// Derives what may be said from how the run ended and the state that its attempt then has; `None` where the journal
+/// could not note the end.
+pub(crate) fn conclusion(outcome: Outcome, state: Option<State>) -> Conclusion {
+    match (outcome, state) {
+        (Outcome::Booked, _) => Conclusion::Booked,
+        (Outcome::AnotherBooking, _) => Conclusion::AnotherBooking,
+        (Outcome::Refused | Outcome::NotSent, Some(State::Refused)) => Conclusion::NothingBooked,
+        _ => Conclusion::Unknown,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -246,18 +246,7 @@ fn a_forgotten_guest_is_nowhere_in_the_file_and_forgetting_twice_is_no_failure()
 fn an_attempt_that_is_not_settled_keeps_its_guest_and_the_way_to_settle_it_is_said() {
     let home = Home::new();
     home.booked("ven_confirms", &[], 0);
-    let fault = [
-        "sandbox",
-        "faults",
-        "add",
-        "--on",
-        "POST /v1/bookings",
-        "--kind",
-        "drop_after",
-        "--times",
-        "3",
-    ];
-    home.run(fault).exits(0);
+    home.fault("POST /v1/bookings", "drop_after", 3);
     let key = text(
         &home.book("ven_otp", &[]).refused(16, "outcome_unknown"),
         "idempotency_key",

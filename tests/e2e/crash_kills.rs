@@ -231,6 +231,7 @@ fn a_create_that_is_killed_at_any_moment_is_neither_lost_nor_repeated() {
         let longest = began.elapsed();
         let (home, intent) = (served.home(), Intent::number(number));
         let running = home.start(intent.arguments());
+        // Not a wait: the random moment of its death.
         std::thread::sleep(longest.mul_f64(1.2 * random(*case)));
         let ended = running.kill();
         intent.is_kept(served, &home, &ended)
@@ -256,6 +257,7 @@ fn of_many_creates_in_one_home_that_are_killed_none_is_lost_or_repeated() {
                 scope.spawn(move || {
                     let running = home.start(intent.arguments());
                     let moment = random((round * AT_ONCE + number) as u64);
+                    // Not a wait: the random moment of its death.
                     std::thread::sleep(Duration::from_millis(120).mul_f64(moment));
                     running.kill();
                 });

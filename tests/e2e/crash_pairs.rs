@@ -295,6 +295,7 @@ fn of_many_creates_of_one_key_that_are_killed_at_random_one_booking_is_left() {
                         scope.spawn(move || {
                             let running = home.start(booking(KEY, &IMPATIENT));
                             let moment = crate::harness::random(round * 8 + number);
+                            // Not a wait: the random moment of its death.
                             std::thread::sleep(longest.mul_f64(moment));
                             running.kill()
                         })

@@ -236,6 +236,7 @@ impl Storm {
         let killed = chance < 0.2;
         let interrupted = !killed && chance < 0.28;
         if killed || interrupted {
+            // Not a wait: the random moment at which this one is killed or interrupted.
             std::thread::sleep(moment);
         }
         if interrupted {

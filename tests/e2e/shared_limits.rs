@@ -81,6 +81,7 @@ fn creates_of_many_processes_wait_for_the_window_together_and_are_all_made() {
                 "{} of them are made",
                 made.lock().unwrap().len()
             );
+            // Between two looks: where nothing was booked in one, all are taken to be waiting for the window.
             std::thread::sleep(Duration::from_millis(400));
             let now = served.bookings().len();
             idle = if now == seen { idle + 1 } else { 0 };

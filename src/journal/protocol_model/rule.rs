@@ -1,7 +1,7 @@
 //! The rules that the model runs by: the program's own, and those that it had before.
 
 use super::state::{Account, Attempt, Run, Shown, Verdict};
-use crate::journal::runs::{self, Earlier, Outcome, State};
+use crate::journal::runs::{self, Conclusion, Earlier, Outcome, State};
 
 /// An answer before it is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +31,8 @@ pub(super) struct Rule {
     /// Writes the end of a run into its attempt.
     pub(super) end: fn(&mut Option<Attempt>, usize, Outcome),
     pub(super) judge: fn(Answer) -> Verdict,
-    /// Whether a run that was refused may say that nothing is booked, by the state of its attempt.
-    pub(super) is_nothing_booked: fn(State) -> bool,
+    /// What the end of a run may say, by the state of its attempt.
+    pub(super) conclusion: fn(Outcome, Option<State>) -> Conclusion,
     /// Whether `--same-organization` excuses what other accounts have done with the attempt.
     pub(super) is_excused: fn(Account, &[Run]) -> bool,
     /// The account of the run that `recover` writes for those that were lost.
@@ -57,7 +57,7 @@ impl Default for Rule {
             earlier: |all| runs::earlier(all.iter().map(Run::evidence)),
             end: end_own_run,
             judge,
-            is_nothing_booked: |state| state == State::Refused,
+            conclusion: runs::conclusion,
             // A person who says it where it is false is outside the promise.
             is_excused: |account, all| {
                 let is_own = |it: Account| it.organization() == account.organization();
@@ -163,7 +163,12 @@ impl Rule {
     /// The end of a run says what it was told itself, unless the attempt is open.
     pub(super) fn a_refusal_speaks_for_other_runs() -> Self {
         Rule {
-            is_nothing_booked: |state| state != State::Unsettled,
+            conclusion: |outcome, state| match (outcome, state) {
+                (Outcome::Refused | Outcome::NotSent, Some(state)) if state != State::Unsettled => {
+                    Conclusion::NothingBooked
+                }
+                _ => runs::conclusion(outcome, state),
+            },
             ..Rule::default()
         }
     }

@@ -4,7 +4,7 @@ use super::Protocol;
 use super::actions::{Action, Task};
 use super::rule::Answer;
 use super::state::{KEYS, Message, Phase, Process, Report, Shown, Verdict, World};
-use crate::journal::runs::{Earlier, Outcome, State};
+use crate::journal::runs::{Conclusion, Earlier, LastTry, Outcome, State, outcome_of};
 
 impl Protocol {
     /// The state after an action.
@@ -196,16 +196,18 @@ impl Protocol {
         let Phase::Told(verdict) = process.phase else {
             return;
         };
-        let (outcome, booking) = match verdict {
-            Verdict::Booked(shown) => (Outcome::Booked, Some(shown)),
-            Verdict::Another { is_new: false } if !process.in_doubt && !process.follows_doubt => {
-                (Outcome::AnotherBooking, None)
-            }
-            Verdict::Nothing | Verdict::Another { .. } => (Outcome::InDoubt, None),
-            _ if process.in_doubt => (Outcome::InDoubt, None),
-            Verdict::Refused | Verdict::Limited => (Outcome::Refused, None),
-            Verdict::NotSent => (Outcome::NotSent, None),
+        let (last, booking) = match verdict {
+            Verdict::Booked(shown) => (LastTry::Booked, Some(shown)),
+            Verdict::Another { is_new } => (LastTry::AnotherBooking { is_new }, None),
+            Verdict::Nothing => (LastTry::NoProof, None),
+            Verdict::Refused | Verdict::Limited => (LastTry::Refused, None),
+            Verdict::NotSent => (LastTry::NotSent, None),
         };
+        let earlier = match process.follows_doubt {
+            true => Earlier::MayHaveBooked,
+            false => Earlier::Nothing,
+        };
+        let outcome = outcome_of(last, process.in_doubt, earlier);
         let journal = &mut world.journals[program.machine];
         // The end of a run in a file that was set aside cannot be written.
         let state = (process.generation == journal.generation).then(|| {
@@ -218,15 +220,11 @@ impl Protocol {
                 self.forgets_at_once,
             )
         });
-        let report = match (outcome, state) {
-            (Outcome::Booked, _) => Report::Success,
-            (Outcome::Refused | Outcome::NotSent, Some(state))
-                if (self.rule.is_nothing_booked)(state) =>
-            {
-                Report::NothingBooked
-            }
-            (Outcome::AnotherBooking, _) => Report::Another,
-            _ => Report::Unknown,
+        let report = match (self.rule.conclusion)(outcome, state) {
+            Conclusion::Booked => Report::Success,
+            Conclusion::NothingBooked => Report::NothingBooked,
+            Conclusion::AnotherBooking => Report::Another,
+            Conclusion::Unknown => Report::Unknown,
         };
         world.lies.success |= booking.is_some_and(|it| !self.is_true(world, number, it));
         world.lies.nothing_booked |=

@@ -17,6 +17,55 @@ impl Journal {
             BeginOutcome::RateLimited(window) => panic!("{window:?}"),
         }
     }
+
+    fn end_with(
+        &mut self,
+        run: &RunId,
+        outcome: Outcome,
+        http_status: Option<u16>,
+        booking: Option<&Booking>,
+        request: &Value,
+    ) -> Result<State> {
+        let end = RunEnd {
+            outcome,
+            http_status,
+            booking,
+            request,
+        };
+        self.end(run, &end)
+    }
+
+    pub(crate) fn end_booked(
+        &mut self,
+        run: &RunId,
+        booking: &Booking,
+        status: u16,
+    ) -> Result<State> {
+        self.end_with(
+            run,
+            Outcome::Booked,
+            Some(status),
+            Some(booking),
+            &Value::Null,
+        )
+    }
+
+    pub(crate) fn end_refused(&mut self, run: &RunId, status: u16) -> Result<State> {
+        self.end_with(run, Outcome::Refused, Some(status), None, &Value::Null)
+    }
+
+    pub(crate) fn end_not_sent(&mut self, run: &RunId) -> Result<State> {
+        self.end_with(run, Outcome::NotSent, None, None, &Value::Null)
+    }
+
+    pub(crate) fn end_in_doubt(
+        &mut self,
+        run: &RunId,
+        request: &Value,
+        status: Option<u16>,
+    ) -> Result<State> {
+        self.end_with(run, Outcome::InDoubt, status, None, request)
+    }
 }
 
 fn run(journal: &mut Journal, request: &Value) -> (RunId, Earlier) {
