@@ -1,50 +1,50 @@
-//! Where a command stands, so that Ctrl-C at any point ends with what is certain and how to go on.
+//! What a command has in flight, so that Ctrl-C at any moment reports what is certain and how to continue.
 
 use crate::model::booking::{Booking, Status};
 use crate::model::shell;
 use crate::outcome::{Code, Error};
 
-/// What an interrupt would have to say now.
+/// What an interrupt has to report now.
 #[derive(Debug, Default)]
 pub(crate) enum InFlight {
-    /// Nothing was sent that changes anything.
+    /// Nothing was sent that could change anything.
     #[default]
     Nothing,
-    /// A create is on its way under this key.
+    /// A booking request is on its way under this key.
     Creating { key: String },
-    /// A booking is watched by this command: as it was last seen, if it was.
+    /// This command watches a booking, whose last seen status is `status`.
     Watching {
         id: String,
         status: Option<Status>,
         command: String,
     },
-    /// A booking is known, in this state.
+    /// A booking is known to have this status.
     Known { id: String, status: Status },
     /// An answer to this paused booking is on its way.
     Answering { id: String },
-    /// A change of this booking is on its way: `what` is the noun for it.
+    /// A change of this booking is on its way; `what` is its noun.
     Changing { id: String, what: &'static str },
-    /// A call that changes something, none of the above, is on its way.
+    /// Another call that changes something is on its way.
     Sent { request: String },
-    /// A consumer was sent this: whether it took it only its answer would have told.
+    /// A webhook was posted to a consumer, whose answer has not come.
     Posted { what: String, to: String },
-    /// A person was texted the code of this session.
+    /// The service texted a person the code of this session.
     CodeSent { session: String },
-    /// Guests are forgotten; what remains of them in the journal's file is being overwritten.
+    /// The guests are deleted, and the journal's file is being rewritten.
     ForgettingGuests,
 }
 
-/// How far a command that does many things has come.
+/// How far a batch has come.
 #[derive(Debug)]
 pub(crate) struct BatchProgress {
-    /// What is done, as "3 of 10 rows are done".
+    /// What is done: "3 of 10 rows are done".
     pub(crate) done: String,
-    /// How to go on.
+    /// How to continue.
     pub(crate) hint: String,
 }
 
 impl BatchProgress {
-    /// The error with what is done, what is on its way, and how to go on; other errors pass unchanged.
+    /// Adds to an interrupt what is done, what is in flight, and how to continue. Other errors pass unchanged.
     pub(crate) fn explain(&self, mut error: Error, in_flight: &InFlight) -> Error {
         if error.code == Code::Interrupted {
             error.message = format!("{}; {}", error.message, self.done);
@@ -61,6 +61,7 @@ impl BatchProgress {
 }
 
 impl InFlight {
+    /// A booking that was just read.
     pub(crate) fn known(booking: &Booking) -> Self {
         InFlight::Known {
             id: booking.id().to_owned(),
@@ -68,7 +69,7 @@ impl InFlight {
         }
     }
 
-    /// The error with what an interrupted person needs to know; other errors pass unchanged.
+    /// Adds to an interrupt what the person needs to know. Other errors pass unchanged.
     pub(crate) fn explain(&self, mut error: Error) -> Error {
         if error.code != Code::Interrupted {
             return error;
@@ -139,12 +140,12 @@ impl InFlight {
     }
 }
 
-/// The one command that settles an open create.
+/// The command that finds out the outcome of an open attempt.
 pub(crate) fn resume_command(key: &str) -> String {
     format!("bookctl attempts resume {}", shell::word(key))
 }
 
-/// The command that gives an open attempt up.
+/// The command that gives up an open attempt.
 pub(crate) fn abandon_command(key: &str) -> String {
     format!("bookctl attempts abandon {}", shell::word(key))
 }

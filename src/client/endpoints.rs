@@ -1,4 +1,4 @@
-//! One function an endpoint: what the call is made of (spec, Endpoints), in the dialect's names.
+//! Builds the call of each endpoint (spec, Endpoints), with the field names of the dialect.
 
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -11,7 +11,7 @@ use super::retry::{self, Next};
 use crate::adapter::Dialect;
 use crate::outcome::{Error, Result};
 
-/// Where venues are looked for.
+/// Where to search for venues.
 #[derive(Clone, Debug)]
 pub(crate) enum Where {
     Near(String),
@@ -26,11 +26,16 @@ pub(crate) struct VenueQuery {
     pub(crate) datetime: String,
     pub(crate) party_size: Option<u32>,
     pub(crate) providers: Vec<String>,
-    /// Fields that have no name here.
+    /// Further fields of the body (`-F`).
     pub(crate) fields: Map<String, Value>,
 }
 
 impl VenueQuery {
+    /// The call.
+    ///
+    /// # Errors
+    ///
+    /// `usage` (2) if `fields` repeats a field of the request.
     pub(crate) fn call(&self, dialect: &Dialect) -> Result<Call> {
         let mut body = Map::new();
         body.insert("vertical".into(), json!(self.vertical));
@@ -62,11 +67,16 @@ pub(crate) struct SlotQuery {
     pub(crate) datetime: String,
     pub(crate) party_size: u32,
     pub(crate) provider: Option<String>,
-    /// Fields that have no name here.
+    /// Further fields of the body (`-F`).
     pub(crate) fields: Map<String, Value>,
 }
 
 impl SlotQuery {
+    /// The call.
+    ///
+    /// # Errors
+    ///
+    /// `usage` (2) if `fields` repeats a field of the request.
     pub(crate) fn call(&self, dialect: &Dialect) -> Result<Call> {
         let mut body = Map::new();
         body.insert(dialect.slots_venue_field.clone(), json!(self.venue_id));
@@ -98,6 +108,7 @@ pub(crate) struct NewBooking {
 }
 
 impl NewBooking {
+    /// The body of the request.
     pub(crate) fn body(&self) -> Value {
         let mut customer = Map::new();
         customer.insert("name".into(), json!(self.name));
@@ -125,10 +136,12 @@ impl NewBooking {
     }
 }
 
-/// A request's body with fields that have no name here; objects are joined.
+/// Adds fields to a request's body; objects are merged.
 ///
 /// # Errors
-/// `usage` (2) where the request has the field already: what was asked, looked up and shown would not be what is sent.
+///
+/// `usage` (2) if the request already has the field. Otherwise what is sent would differ from what was looked up and
+/// shown.
 pub(crate) fn with_fields(body: Value, fields: &Map<String, Value>) -> Result<Value> {
     let Value::Object(mut body) = body else {
         return Ok(body);
@@ -151,7 +164,7 @@ pub(crate) fn with_fields(body: Value, fields: &Map<String, Value>) -> Result<Va
 }
 
 impl Call {
-    /// The call with these fields in its body, as [`with_fields`] has it.
+    /// Adds fields to the call's body, like [`with_fields`].
     pub(crate) fn with_fields(mut self, fields: &Map<String, Value>) -> Result<Self> {
         self.body = match self.body {
             Some(body) => Some(with_fields(body, fields)?),
@@ -168,7 +181,7 @@ pub(crate) fn create_call(body: Value, idempotency_key: &str) -> Call {
     call
 }
 
-/// What a paused booking is answered with.
+/// An answer to a paused booking.
 #[derive(Clone, Debug)]
 pub(crate) enum Continuation {
     Otp(String),
@@ -178,6 +191,7 @@ pub(crate) enum Continuation {
 }
 
 impl Continuation {
+    /// POST /v1/bookings/{booking_id}/continue with this answer.
     pub(crate) fn call(&self, booking_id: &str, dialect: &Dialect) -> Call {
         let body = match self {
             Continuation::Otp(code) => json!({ dialect.otp_field.as_str(): code }),
@@ -189,7 +203,7 @@ impl Continuation {
     }
 }
 
-/// What a confirmed booking is changed to; the fields are independent (spec, Endpoints: modify).
+/// The changes to a confirmed booking; each field is independent (spec, Endpoints: modify).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) datetime: Option<String>,
@@ -198,6 +212,7 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
+    /// POST /v1/bookings/{booking_id}/modify with these changes.
     pub(crate) fn call(&self, booking_id: &str, dialect: &Dialect) -> Call {
         let mut body = Map::new();
         insert_some(
@@ -224,7 +239,7 @@ pub(crate) fn cancel_call(booking_id: &str, reason: Option<&str>, dialect: &Dial
     Call::post(path, Value::Object(body))
 }
 
-/// The calls of a person's connected provider account (spec, Endpoints: Sessions).
+/// The calls for a person's connected provider account (spec, Endpoints: Sessions).
 pub(crate) mod session {
     use super::*;
 
@@ -242,7 +257,7 @@ pub(crate) mod session {
         Call::post("/v1/sessions", Value::Object(body))
     }
 
-    /// POST /v1/sessions/{id}/verify: the code that was received.
+    /// POST /v1/sessions/{id}/verify with the code that the person received.
     pub(crate) fn verify(id: &str, code: &str, dialect: &Dialect) -> Call {
         let body = json!({ dialect.session_code_field.as_str(): code });
         Call::post(format!("{}/verify", path(id)), body)
@@ -258,7 +273,7 @@ pub(crate) mod session {
         Call::get(path(id))
     }
 
-    /// DELETE /v1/sessions/{id}: the saved sign-in is destroyed.
+    /// DELETE /v1/sessions/{id}, which destroys the saved sign-in.
     pub(crate) fn disconnect(id: &str) -> Call {
         Call::delete(path(id))
     }
@@ -317,7 +332,7 @@ impl Client {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
-            // The random end of a fresh id is random enough.
+            // The random bits of a fresh UUID are random enough.
             let jitter = f64::from(Uuid::now_v7().as_fields().3[7]) / 255.0;
             match retry::after_read(&failure, tried, jitter) {
                 Next::Again(pause) => tokio::time::sleep(pause).await,
@@ -326,10 +341,10 @@ impl Client {
         }
     }
 
-    /// Sends a booking request: at most three tries, all with the call's one key.
+    /// Sends a booking request, at most three times, always with the same key.
     ///
-    /// Returns what the last try was told, and whether any try that failed leaves open whether a booking was made: what
-    /// a later try is told proves nothing about an earlier one.
+    /// Returns the result of the last try, and whether a failed try may have booked. The result of a later try proves
+    /// nothing about an earlier one.
     pub(crate) async fn create(&self, call: &Call) -> (Result<Answer, Failure>, bool) {
         let mut in_doubt = false;
         let mut tried = 0;

@@ -1,4 +1,4 @@
-//! The thin HTTP layer: it knows the wire, and nothing of terminals, files or people.
+//! The HTTP layer. It knows the service's wire format, and nothing about terminals, files or people.
 
 mod answer;
 mod call;

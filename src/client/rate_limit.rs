@@ -1,4 +1,4 @@
-//! What is left of a rate limit, as answers tell it (spec, Limits).
+//! Reads rate limits from answers, and names the rate limit of a call (spec, Limits).
 
 use std::time::Duration;
 
@@ -7,22 +7,22 @@ use reqwest::{Method, StatusCode};
 
 use super::call::Call;
 
-/// How long the service's window is: no wait that it asks for is believed to be longer.
+/// The length of the service's window. A longer wait is not believed.
 pub(crate) const RATE_LIMIT_WINDOW: Duration = Duration::from_secs(300);
 
-/// The name of a window, as the last answer showed it.
+/// A rate limit, as the last answer reported it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RateLimit {
-    /// Requests that a window holds.
+    /// Requests per window.
     pub(crate) limit: u32,
     pub(crate) remaining: u32,
-    /// Until the window resets.
+    /// The time until the window resets.
     pub(crate) resets_in: Duration,
 }
 
 impl RateLimit {
-    /// `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds); a refusal for too many
-    /// requests leaves nothing, whatever else it says.
+    /// Reads `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds). A 429 leaves no requests,
+    /// whatever else it says.
     pub(super) fn of(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
         let refused = status == StatusCode::TOO_MANY_REQUESTS;
         let limit = number(headers, "ratelimit-limit")?;
@@ -40,21 +40,22 @@ impl RateLimit {
     }
 }
 
-/// The seconds of a `Retry-After`.
+/// The value of `Retry-After`, in seconds.
 pub(super) fn retry_after(headers: &HeaderMap) -> Option<u64> {
     number(headers, RETRY_AFTER.as_str())
 }
 
 fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
     let text = headers.get(name)?.to_str().ok()?.trim();
-    // More digits than a number holds are a long time all the same.
+    // A number with too many digits is a long time.
     let is_huge = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().or(is_huge.then_some(u64::MAX))
 }
 
 impl Call {
-    /// The name that the call is counted in, named for its endpoint; `None` where the specification shows no
-    /// limit. Connecting and verifying a session share one, both card reads another (spec, Limits).
+    /// The name of the rate limit that the call counts towards, or `None` if the specification has none for it.
+    ///
+    /// Connecting and verifying a session share one, and so do both ways to read a card (spec, Limits).
     pub(crate) fn rate_limit_name(&self) -> Option<&'static str> {
         let path = self.path.split(['?', '#']).next().unwrap_or_default();
         let segments: Vec<&str> = path.trim_matches('/').split('/').collect();

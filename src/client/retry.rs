@@ -1,10 +1,10 @@
-//! When a create or a read is sent again within one run: a pure policy (docs/architecture.md).
+//! Decides whether a call is sent again within one run. Pure functions.
 
 use std::time::Duration;
 
 use super::failure::Failure;
 
-/// How often a read is tried, and a create in one run, all with one idempotency key.
+/// The most tries of a read, and of a booking request in one run. All tries have the same idempotency key.
 const TRIES: u32 = 3;
 
 /// What to do after a failed try.
@@ -12,14 +12,14 @@ const TRIES: u32 = 3;
 pub(super) enum Next {
     /// Send the same request with the same key after this pause.
     Again(Duration),
-    /// It is over; whether a booking exists may be open.
+    /// Stop. Whether a booking exists may be unknown.
     GiveUp,
 }
 
-/// Decides after the failure of try number `tried` (1 for the first) of a create.
+/// Decides after try number `tried` (from 1) of a booking request.
 ///
-/// A refusal is final. What may pass is tried again, because the key makes it safe (spec, Limits 7); an address
-/// where nothing takes a connection is not, since a person already waited for it.
+/// A refusal is final. Temporary failures are retried, which the key makes safe (spec, Limits 7). An address that does
+/// not accept connections is not retried, because the person has already waited for it.
 pub(super) fn after_create(failure: &Failure, tried: u32) -> Next {
     let passing = match failure {
         Failure::NotReached(why) => !why.contains("in time"),
@@ -27,15 +27,15 @@ pub(super) fn after_create(failure: &Failure, tried: u32) -> Next {
         Failure::NoAnswer(_) | Failure::TimedOut(_) | Failure::Unusable(_) => true,
         Failure::Redirected { .. } => false,
         Failure::Unreadable { status, .. } => *status >= 500 || (200..300).contains(status),
-        // A 4xx that proves nothing comes from something in between, which will hardly say anything else.
+        // A 4xx that proves nothing comes from a proxy, which would answer the same again.
         Failure::Refused(refusal) => refusal.status >= 500 && !refusal.is_certain(),
     };
     next(passing, tried, 1.0)
 }
 
-/// Decides after the failure of a read: a broken connection and an unexplained 5xx may pass.
+/// Decides after a failed read: a broken connection or an unexplained 5xx may be temporary.
 ///
-/// `jitter`, from 0 to 1, spreads the tries of many clients that failed at the same moment.
+/// `jitter`, from 0 to 1, spreads the retries of clients that failed at the same moment.
 pub(super) fn after_read(failure: &Failure, tried: u32, jitter: f64) -> Next {
     let passing = match failure {
         Failure::NoAnswer(_) => true,

@@ -25,7 +25,7 @@ use crate::model::zone::system_zone;
 use crate::model::{duration, party};
 use crate::outcome::{Code, Error, Exit, Result};
 
-/// How long a person is kept waiting for a booking that is processing.
+/// How long a person waits for a booking that is processing.
 const PATIENCE: &str = "2m";
 
 /// Book a venue
@@ -109,7 +109,7 @@ pub(crate) struct Args {
     retry_failed: bool,
 }
 
-/// What says which booking is meant, and so does not go with a file of them.
+/// The arguments that describe one booking, and so exclude `--from`.
 const ONE_BOOKING: &[&str] = &[
     "venue",
     "slot",
@@ -161,8 +161,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     finish(context, &booking)
 }
 
-/// Completes the draft and creates the booking. Where a person was walked there, a guest whom the service refuses
-/// is asked for again; a request that changed gets a key of its own.
+/// Completes the draft and makes the booking.
+///
+/// A person who was guided is asked again for a guest that the service refuses. The changed request gets a new key.
 async fn make(
     context: &Context,
     draft: &mut BookingDraft,
@@ -197,13 +198,13 @@ async fn make(
     }
 }
 
-/// The error with what a person needs to go on from here.
+/// Adds to an error what the person needs to continue.
 fn explained(error: Error, draft: &BookingDraft, walked: bool) -> Error {
     let error = match draft.command() {
         Some(command) if walked => error.detail(format!("to come back to it: {command}")),
         _ => error,
     };
-    // Without a provider the service may not know whom to ask (spec, Errors: 400 without a code).
+    // Without a provider, the service may not know which one to ask (spec, Errors: 400 without a code).
     if error.code == Code::Http400 && draft.provider.is_none() {
         return error.hint("where several providers serve a venue, name one with --provider");
     }
@@ -214,7 +215,7 @@ fn new_key() -> String {
     Uuid::now_v7().to_string()
 }
 
-/// Walks a person through what follows the create; a script gets the create's own answer unless it waits.
+/// Guides a person through what follows. A script gets the first answer, unless it waits.
 async fn follow(context: &Context, booking: Booking, wait: Option<Duration>) -> Result<Booking> {
     let interactive = context.prompter.interactive();
     let patience = duration::duration(PATIENCE).unwrap_or_default();
@@ -229,7 +230,7 @@ async fn follow(context: &Context, booking: Booking, wait: Option<Duration>) -> 
     Ok(booking)
 }
 
-/// The draft as far as the flags and what is remembered tell it.
+/// The draft from flags and earlier searches.
 fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
     let mut draft = BookingDraft {
         at: args.at,
@@ -275,7 +276,7 @@ fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
     Ok(draft)
 }
 
-/// The first thing that is missing: its flag and what it is.
+/// The first missing argument: its flag and its description.
 fn lacking(draft: &BookingDraft) -> Option<(&'static str, &'static str)> {
     let slot_is_unknown = draft.slot_id.is_some();
     [
@@ -306,14 +307,14 @@ fn missing(flag: &str, what: &str) -> Error {
     ))
 }
 
-/// The time to send: a slot's own, byte for byte, found first where only a time was given.
+/// The time to send: the slot's own, byte for byte. If only a time was given, the slot is looked up.
 async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<String> {
     if let Some(slot) = &draft.slot {
         let offered = slot.datetime().to_owned();
         let Some(when) = &draft.at else {
             return Ok(offered);
         };
-        // A time beside a slot is sent as it was meant: that it differs is the service's to refuse.
+        // A time given next to a slot is sent as it was meant. If they differ, the service decides.
         let meant = match (
             when.exact(),
             Zoning::of(
@@ -357,7 +358,7 @@ async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<String
     .await?;
     let slot = match offer.at_wanted().cloned() {
         Some(slot) => slot,
-        // On a terminal the nearest are offered; a script gets them listed, and books nothing.
+        // A person may choose one of the nearest slots. A script gets them listed, and nothing is booked.
         None if context.prompter.interactive() && !offer.slots.is_empty() => {
             choose_slot(context, &offer).await?
         }
@@ -372,7 +373,7 @@ async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<String
     Ok(datetime)
 }
 
-/// Nothing is offered at that time: the nearest are listed, and nothing is booked (7).
+/// The error (7) if nothing is offered at that time. It lists the nearest slots.
 fn no_slot(venue: &str, offer: &Offer) -> Error {
     let wanted = human(&offer.wanted.wire());
     let mut error = Error::new(
@@ -389,7 +390,7 @@ fn no_slot(venue: &str, offer: &Offer) -> Error {
     }
 }
 
-/// `--dry-run`: the request as it would be sent, without asking the service anything.
+/// The output of `--dry-run`: the request as it would be sent. The service is not asked.
 fn show_request(context: &Context, draft: BookingDraft, key: &str) -> Result<Exit> {
     if let Some((flag, what)) = lacking(&draft) {
         return Err(missing(flag, what));

@@ -43,7 +43,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         confirm(context, id).await?;
     }
     let booking = change(context, id, call, "cancellation", |booking| {
-        // That its provider cannot cancel is an answer too.
+        // The answer may also say that the provider cannot cancel.
         booking.status() == Status::Cancelled
             || booking.error_code() == Some("cancellation_unsupported")
     })

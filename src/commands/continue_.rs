@@ -12,7 +12,7 @@ use crate::model::booking::{Booking, Status};
 use crate::model::id::id;
 use crate::outcome::{Error, Exit, Result};
 
-/// How long a person is kept waiting for a booking that is processing.
+/// How long a person waits for a booking that is processing.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 const WAYS_TO_ANSWER: &str = "give --otp, --otp-stdin, --psp-response, --psp-abort or -F key=value";
@@ -86,7 +86,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     finish(context, &booking)
 }
 
-/// The answer that the flags give, if any.
+/// The answer from the flags, if any.
 async fn given(args: Args) -> Result<Option<Continuation>> {
     if let Some(code) = args.otp {
         if code.trim().is_empty() {

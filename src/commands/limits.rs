@@ -37,11 +37,11 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A window as it is now, as far as nobody else used it.
+/// A rate limit as it is now, if nobody else has used it since.
 struct Seen {
     window: RateLimitWindow,
     remaining: u32,
-    /// Seconds until it resets; none where it did already.
+    /// Seconds until the window resets; `None` if it has reset already.
     resets_in: Option<u64>,
 }
 

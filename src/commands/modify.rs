@@ -78,7 +78,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     finish(context, &booking)
 }
 
-/// Whether the booking is as the changes want it.
+/// Whether the booking shows the changes.
 fn shows(booking: &Booking, changes: &Changes) -> bool {
     let is = |field: &str, wanted: Option<String>| {
         wanted.is_none_or(|wanted| booking.value().get(field).map(plain) == Some(wanted))
@@ -97,7 +97,7 @@ fn shows(booking: &Booking, changes: &Changes) -> bool {
         && is("seating_preference", changes.seating.clone())
 }
 
-/// The new time on the venue's clock: a slot's own where the venue offers one then.
+/// The new time on the venue's clock: the slot's own time if one is offered then.
 async fn new_time(
     context: &Context,
     id: &str,
@@ -140,7 +140,7 @@ async fn new_time(
             if let Some(slot) = offer.at_wanted() {
                 return Ok(slot.datetime().to_owned());
             }
-            // Where nothing is offered that day, the booking's own time still shows the venue's clock.
+            // Without a slot on that day, the booking's own time shows the venue's offset.
             match own_clock(&booking).filter(|_| offer.slots.is_empty()) {
                 Some(zone) => Ok(resolve(when, context.now()?, &zone)?.wire()),
                 None => Ok(offer.wanted.wire()),
@@ -149,7 +149,7 @@ async fn new_time(
     }
 }
 
-/// The clock that a booking's own time is written in.
+/// The offset of the booking's own time.
 fn own_clock(booking: &Booking) -> Option<TimeZone> {
     let when = When::parse(booking.str("datetime")?).ok()?;
     Some(TimeZone::fixed(when.exact()?.zoned().offset()))

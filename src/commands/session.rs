@@ -137,7 +137,7 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
                 confirm(context, &args.session).await?;
             }
             let answer = send_once(context, call).await?;
-            // Where the service has nothing to say of it, that it is done is all.
+            // Without a document, success is the whole result.
             match answer.value() {
                 Value::Null => {
                     json!({"id": args.session, "object": "session", "deleted": true}).into()
@@ -174,7 +174,7 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
             let code = ask_code(context).await?;
             match send_once(context, session::verify(&id, &code, &dialect)).await {
                 Ok(document) => break document,
-                // Another try is the person's to decide, as long as a code can be right.
+                // The person may try again as long as the session accepts codes.
                 Err(error) if error.code == Code::InvalidCode && waits(context, &id).await => {
                     context.out.warn(&error.message);
                 }
@@ -186,11 +186,11 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Whether the session still waits for its code: it is too late for one that was wrong too often, or is too old.
+/// Whether the session still waits for its code. It does not after too many wrong codes, or when it has expired.
 async fn waits(context: &Context, id: &str) -> bool {
     match context.read(session::show(id)).await {
         Ok(answer) => answer.document.str("state") == Some("pending"),
-        // Whether it does cannot be told; the next answer will.
+        // Unknown. The next answer will tell.
         Err(_) => true,
     }
 }

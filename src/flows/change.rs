@@ -1,4 +1,5 @@
-//! Changing a booking, once: a change whose answer got lost is looked for, never repeated.
+//! Changes a booking once. If the answer is lost, the booking is read to see whether the change was made; the change
+//! is never repeated.
 
 use super::guarded::send_guarded;
 use super::wait::{look_up, read_booking};
@@ -8,8 +9,10 @@ use crate::client::{Call, Failure};
 use crate::model::booking::Booking;
 use crate::outcome::Result;
 
-/// Whether an answer is about the booking that was to be changed. A service may know it by another id as well; then it
-/// shows that id under this one, too. The answer to another request proves nothing.
+/// Whether an answer is about the booking that was to be changed.
+///
+/// A service may know a booking by several ids, and then shows the other id for this one as well. The answer to
+/// another request proves nothing.
 async fn is_of(context: &Context, id: &str, answered: &Booking) -> bool {
     if answered.id() == id {
         return true;
@@ -18,8 +21,10 @@ async fn is_of(context: &Context, id: &str, answered: &Booking) -> bool {
     shown.is_ok_and(|shown| shown.id() == answered.id())
 }
 
-/// Sends a modify or a cancel. Where no proper answer came, the booking is read: if it shows what was
-/// asked, as `done` judges, the change was made; else its outcome stays open (16). `what` is its noun.
+/// Sends a modify or a cancel call; `what` is its noun.
+///
+/// If no usable answer comes, reads the booking. If `done` finds the change in it, the change was made; else its
+/// outcome is unknown (16).
 pub(crate) async fn change(
     context: &Context,
     id: &str,

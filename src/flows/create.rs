@@ -1,5 +1,5 @@
-//! A booking request that is never forgotten: each run of it is recorded before its first byte, and ended by what
-//! proves its outcome.
+//! Sends a booking request. Each run of it is recorded before its first byte is sent, and its end is recorded with
+//! what it proves.
 
 use std::time::Duration;
 
@@ -16,15 +16,15 @@ use crate::journal::{
 use crate::model::booking::Booking;
 use crate::outcome::{Code, Error, Exit, Result};
 
-/// A booking request that was answered with a booking.
+/// A booking that answered a booking request.
 pub(crate) struct CreatedBooking {
     pub(crate) booking: Booking,
-    /// Whether the booking was made before, under the same idempotency key (spec, Limits 7).
+    /// Whether the booking existed before, under the same idempotency key (spec, Limits 7).
     pub(crate) earlier: bool,
 }
 
 impl CreatedBooking {
-    /// Tells a person what the booking itself does not say.
+    /// Tells a person what the booking itself does not show.
     fn announce(&self, context: &Context) {
         if self.earlier {
             context.out.note(&format!(
@@ -35,21 +35,22 @@ impl CreatedBooking {
     }
 }
 
-/// Creates a booking under `key`, and tells a person where it was made before.
+/// Makes a booking under `key`, and tells a person if it existed before. Fails like [`make`].
 pub(crate) async fn create(context: &Context, key: &str, body: Value) -> Result<Booking> {
     let made = make(context, key, body).await?;
     made.announce(context);
     Ok(made.booking)
 }
 
-/// Creates a booking under `key`.
+/// Makes a booking under `key`.
 ///
-/// Before anything is sent the journal holds the run, synced; without a journal nothing is sent.
+/// The journal holds the run, synced, before anything is sent. Without a journal nothing is sent.
 ///
 /// # Errors
-/// What the service refused. Where this run or another run of the attempt may have booked, the error says so (16, or 9
-/// where a rate limit was met last) and names the command that settles it. A booking for something else is 7 where the
-/// service says that it made it before (200), else 16.
+///
+/// The service's refusal. If this run or another run of the attempt may have booked, the error says so (16, or 9 if a
+/// rate limit was met last) and names the command that finds out. A booking for something else is an error too: 7 if
+/// the service made it before (200), else 16.
 pub(super) async fn make(context: &Context, key: &str, body: Value) -> Result<CreatedBooking> {
     let client = context.client()?;
     let attempt = Sending {
@@ -84,7 +85,7 @@ pub(super) async fn make(context: &Context, key: &str, body: Value) -> Result<Cr
         };
         may_have_booked =
             attempt.end_without_booking(&run, tries, last, failure.status()) == Conclusion::Unknown;
-        // The run is over: a limit is waited out between two runs, so that an interrupt then leaves nothing open.
+        // The run is over before the rate limit is waited out, so an interrupt during the wait leaves nothing open.
         let waited = match failure.is_rate_limit() {
             true => {
                 context
@@ -109,7 +110,7 @@ struct Tries {
     in_doubt: bool,
 }
 
-/// One attempt while it is sent.
+/// One attempt that is being sent.
 struct Sending<'a> {
     context: &'a Context,
     key: &'a str,
@@ -121,7 +122,7 @@ impl Sending<'_> {
         self.call.body.as_ref().unwrap_or(&Value::Null)
     }
 
-    /// Records a run as soon as the rate limit that is known of has room for it. Returns what is left of `allowed`.
+    /// Records a run as soon as the known rate limit allows one. Returns what is left of `allowed`.
     async fn begin(&self, allowed: Duration) -> Result<(RunId, Earlier, Duration)> {
         let mut allowed = allowed;
         let mut limit = self.call.rate_limit_name();
@@ -149,8 +150,7 @@ impl Sending<'_> {
         }
     }
 
-    /// Ends a run that was not answered with the booking that was asked for, and says what that leaves to say of the
-    /// attempt.
+    /// Ends a run that did not produce the requested booking, and returns what may be said of the attempt.
     fn end_without_booking(
         &self,
         run: &RunId,
@@ -179,7 +179,7 @@ impl Sending<'_> {
         conclusion
     }
 
-    /// Takes an answer for what it proves: the booking that was asked for, or nothing.
+    /// Judges an answer: it is either the requested booking, or an error.
     fn take(&self, run: &RunId, tries: Tries, answer: Answer) -> Result<CreatedBooking> {
         let status = answer.status;
         let is_new = status != 200;
@@ -195,7 +195,7 @@ impl Sending<'_> {
             Earlier::Booked => self.known_booking(),
             Earlier::Nothing | Earlier::MayHaveBooked => None,
         };
-        // A booking that this attempt is known to have made is the one that was asked for, whatever was changed since.
+        // A booking that an earlier run of this attempt made is the requested one, even if it was modified since.
         let is_known = known.as_deref() == Some(booking.id());
         if let Some(difference) = difference(self.body(), &booking).filter(|_| !is_known) {
             let last = LastTry::AnotherBooking { is_new };
@@ -220,7 +220,8 @@ impl Sending<'_> {
         })
     }
 
-    /// Ends the run with its booking. A booking is never lost for a journal that cannot note it.
+    /// Ends the run with its booking. If the journal cannot record it, that is a warning: the booking is returned
+    /// anyway.
     fn keep(
         &self,
         run: &RunId,
@@ -251,7 +252,8 @@ impl Sending<'_> {
                 error.message
             )),
         }
-        // The service forgot the first one, as a sandbox does that was reset, or the API key is another organization's.
+        // The service has forgotten the first booking, as a reset sandbox does, or the API key is another
+        // organization's.
         if let Some(known) = known.filter(|known| known != id) {
             out.warn(&format!(
                 "this idempotency key made booking {known} before, and {id} now: both may stand"
@@ -265,10 +267,9 @@ impl Sending<'_> {
         attempt.ok().flatten()?.booking_id
     }
 
-    /// The error of a run that leaves the attempt open: it says so, whatever the last try was told, and names what
-    /// settles it.
+    /// Turns an error into one that says that a booking may exist, and names the command that finds out.
     fn may_have_booked(&self, mut error: Error) -> Error {
-        // An interrupt says by itself what is on its way.
+        // An interrupt already says what is in flight.
         if error.code == Code::Interrupted {
             return error;
         }
@@ -291,7 +292,7 @@ impl Sending<'_> {
     }
 }
 
-/// The service knows the key for another booking than was asked for.
+/// The error for a key under which the service has made another booking.
 pub(super) fn another_booking(booking: &Booking, difference: &str, key: &str) -> Error {
     let id = booking.id();
     let mut error = Error::new(Code::AnotherBooking,
@@ -309,7 +310,7 @@ pub(super) fn another_booking(booking: &Booking, difference: &str, key: &str) ->
     error
 }
 
-/// The service says that it made a booking now, and shows another one than was asked for.
+/// The error for a 201 that shows another booking than the requested one.
 fn misdirected(booking: &Booking, difference: &str) -> Error {
     let mut error = Error::new(
         Code::OutcomeUnknown,

@@ -1,4 +1,4 @@
-//! How a command that wanted a booking confirmed ends: the booking on stdout, its state as the exit code.
+//! Ends a command that makes or changes a booking: the booking on stdout, its status as the exit code.
 
 use jiff::Timestamp;
 
@@ -8,7 +8,7 @@ use crate::model::booking::Booking;
 use crate::outcome::{Exit, Result};
 use crate::terminal::view::BookingView;
 
-/// Keeps the booking as it ended, emits it and says what its state means for a script.
+/// Updates the journal's copy of the booking, writes the booking, and returns the exit code of its status.
 pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
     update_kept_booking(context, booking);
     let dialect = context.dialect();
@@ -18,7 +18,7 @@ pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
         dialect: &dialect,
         now,
     };
-    // The booking is made whether or not it can be written: its id must not be lost with the answer.
+    // The booking exists even if stdout cannot be written. The error must carry its id.
     let (id, status) = (booking.id(), booking.status());
     let is_read = context.out.emit_read(&view).map_err(|mut error| {
         error.message = format!("booking {id} is {status}, but {}", error.message);

@@ -1,4 +1,4 @@
-//! The guided booking: what flags do not say is asked, and what they say is not.
+//! The guided booking: asks for everything that flags have not set.
 
 use serde_json::{Map, Value};
 
@@ -22,9 +22,9 @@ use crate::terminal::view::slot_line;
 /// The four verticals (spec, What the service does).
 pub(crate) const VERTICALS: [&str; 4] = ["dining", "fitness", "entertainment", "travel"];
 
-/// Asks for everything that `draft` lacks, shows one summary, and asks for the go-ahead.
+/// Asks for everything that `draft` lacks, shows a summary, and asks for confirmation.
 pub(crate) async fn guide(context: &Context, draft: &mut BookingDraft) -> Result<()> {
-    // The service says who it is before the first question.
+    // Notes about the service (such as the embedded sandbox) come before the first question.
     context.client()?;
     let time_is_flagged = draft.at.is_some();
     if draft.venue.is_none() {
@@ -151,7 +151,7 @@ async fn pick_slot(
         draft.party_size = Some(ask_party(context).await?);
     }
     ask_provider(context, draft).await?;
-    // A time that flags gave and that is offered is not asked again.
+    // If the time from the flags is offered, it is not asked for again.
     let mut from_flags = time_is_flagged;
     loop {
         let when = match draft.at.take() {
@@ -207,7 +207,7 @@ async fn pick_slot(
     }
 }
 
-/// Asks which of the offered slots it is to be, the nearest to the time asked for first.
+/// Lets the person choose one of the offered slots. The slot nearest to the requested time is selected first.
 pub(crate) async fn choose_slot(context: &Context, offer: &Offer) -> Result<Slot> {
     let rows: Vec<String> = offer
         .slots
@@ -237,7 +237,7 @@ pub(crate) async fn choose_slot(context: &Context, offer: &Offer) -> Result<Slot
     Ok(offer.slots[row].clone())
 }
 
-/// A venue of several providers has no mapping of its own: one of them must be named (spec, Booking: provider).
+/// Asks for the provider at a venue that has several, because one of them must be named (spec, Booking: provider).
 async fn ask_provider(context: &Context, draft: &mut BookingDraft) -> Result<()> {
     let venue = draft
         .venue

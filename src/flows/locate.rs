@@ -1,11 +1,11 @@
-//! What `VENUE` and slot arguments stand for: an id, or `@N` for a row of the last list.
+//! Resolves venue, slot and booking arguments: an id, or `@N` for a row of the last list.
 
 use crate::app::Context;
 use crate::journal::{List, RecentSlot};
 use crate::model::venue::Venue;
 use crate::outcome::{Error, Result};
 
-/// A venue by its id, with what an earlier search said of it.
+/// A venue, with what an earlier search returned for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Located {
     pub(crate) id: String,
@@ -13,13 +13,13 @@ pub(crate) struct Located {
 }
 
 impl Located {
-    /// Its name where it is remembered, else its id.
+    /// The venue's name if it is known, else its id.
     pub(crate) fn name(&self) -> &str {
         self.remembered.as_ref().map_or(&self.id, Venue::name)
     }
 }
 
-/// The venue that an argument names.
+/// Resolves a venue argument.
 pub(crate) fn locate_venue(context: &Context, argument: &str) -> Result<Located> {
     if let Some(row) = row_number(argument)? {
         let id = listed(context, List::Venues, row)?;
@@ -37,7 +37,7 @@ pub(crate) fn locate_venue(context: &Context, argument: &str) -> Result<Located>
     })
 }
 
-/// The slot that an argument names: its id, and the slot where it was seen before.
+/// Resolves a slot argument: the id, and the slot if it was seen before.
 pub(crate) fn locate_slot(
     context: &Context,
     argument: &str,
@@ -50,7 +50,7 @@ pub(crate) fn locate_slot(
     Ok((id, slot))
 }
 
-/// The booking that an argument names.
+/// Resolves a booking argument to the booking's id.
 pub(crate) fn locate_booking(context: &Context, argument: &str) -> Result<String> {
     match row_number(argument)? {
         Some(row) => listed(context, List::Bookings, row),

@@ -1,4 +1,5 @@
-//! Flows that verbs share: finding a venue and a slot, creating, the pauses, waiting, the guided booking.
+//! What several commands do: find a venue and a slot, book, answer a pause, wait, and guide a person through a
+//! booking.
 
 mod answer;
 mod batch;

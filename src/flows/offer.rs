@@ -1,4 +1,4 @@
-//! The slots of a venue around a time, and the one at that time.
+//! Asks a venue for its slots around a time.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -17,17 +17,17 @@ use crate::model::when::{Moment, When};
 use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
 
-/// Whose clock a time without an offset is read from.
+/// How to read a time that has no offset.
 #[derive(Clone, Debug)]
 pub(crate) enum Zoning {
-    /// A zone that is known: the venue's, else `--tz`.
+    /// In a known zone: the venue's, else that of `--tz`.
     Known(TimeZone),
-    /// The venue's, which only its slots can show.
+    /// In the venue's zone, which only its slots can show.
     Learned,
 }
 
 impl Zoning {
-    /// The venue's zone where a search told it, else `--tz`.
+    /// The venue's zone if a search returned it, else that of `--tz`.
     pub(crate) fn of(venue: Option<&Venue>, flag: Option<&TimeZone>) -> Self {
         match venue.and_then(Venue::timezone).or_else(|| flag.cloned()) {
             Some(zone) => Zoning::Known(zone),
@@ -37,7 +37,7 @@ impl Zoning {
 }
 
 impl Zoning {
-    /// The zone where no slot will be asked for: the known one, else the system's.
+    /// The zone to use if no slots will be asked for: the known one, else the system's.
     pub(crate) fn or_system(self) -> TimeZone {
         match self {
             Zoning::Known(zone) => zone,
@@ -46,27 +46,27 @@ impl Zoning {
     }
 }
 
-/// What a venue offers around a time.
+/// The slots of a venue around a time.
 pub(crate) struct Offer {
     venue_id: String,
     party_size: u32,
     pub(crate) document: Document,
     pub(crate) slots: Vec<Slot>,
-    /// The provider that offers them, as the answer says.
+    /// The provider of the slots, as the answer names it.
     pub(crate) provider: Option<String>,
-    /// The time that was asked for.
+    /// The requested time.
     pub(crate) wanted: Moment,
 }
 
 impl Offer {
-    /// The slot at exactly the time that was asked for.
+    /// The slot at exactly the requested time.
     pub(crate) fn at_wanted(&self) -> Option<&Slot> {
         self.slots
             .iter()
             .find(|slot| slot.instant() == Some(self.wanted.timestamp()))
     }
 
-    /// The slots nearest to the time that was asked for, nearest first.
+    /// Up to `count` slots, nearest to the requested time first.
     pub(crate) fn nearest(&self, count: usize) -> Vec<&Slot> {
         let mut slots: Vec<&Slot> = self.slots.iter().collect();
         slots.sort_by_key(|slot| self.distance(slot));
@@ -74,14 +74,15 @@ impl Offer {
         slots
     }
 
-    /// The row of the slot nearest to the time that was asked for.
+    /// The index of the slot nearest to the requested time.
     pub(crate) fn nearest_row(&self) -> usize {
         let rows = self.slots.iter().enumerate();
         rows.min_by_key(|(_, slot)| self.distance(slot))
             .map_or(0, |(row, _)| row)
     }
 
-    /// Remembers the slots, so that an id alone is enough to book one; `shown` makes them the rows of `@N`.
+    /// Remembers the slots, so that one can be booked by its id alone. With [`Shown::AsList`] they become the rows of
+    /// `@N`.
     pub(crate) fn remember(&self, context: &Context, shown: Shown) {
         let remembered = context.journal().and_then(|mut journal| {
             let (venue, provider) = (&self.venue_id, self.provider.as_deref());
@@ -106,8 +107,8 @@ impl Offer {
 
 /// Asks a venue for its slots on the day of `when`.
 ///
-/// Where nothing told the venue's zone, its slots do: they carry the venue's own offset. The time is then
-/// read again on the venue's clock, and asked for again where that is another day.
+/// If the venue's zone is unknown, its slots show the offset. The time is then read again on the venue's clock, and
+/// another day is asked for if that changes the date.
 pub(crate) async fn offered(
     context: &Context,
     venue: &Located,
@@ -149,7 +150,11 @@ pub(crate) async fn offered(
     ask(resolve(when, now, &zone)?).await
 }
 
-/// The moment that was meant; a time that a clock change skips or repeats is refused.
+/// The moment that `when` means.
+///
+/// # Errors
+///
+/// `usage` (2) for a time that a clock change skips or repeats.
 pub(crate) fn resolve(when: &When, now: Timestamp, zone: &TimeZone) -> Result<Moment> {
     when.resolve(now, zone)
         .map_err(|error| Error::usage(error.to_string()))
@@ -204,14 +209,14 @@ async fn ask(
     })
 }
 
-/// The offset of the clock that a slot's own time is written in.
+/// The offset in a slot's own datetime.
 fn offset_of(slot: &Slot) -> Option<Offset> {
     let (local, instant) = (slot.local()?, slot.instant()?);
     let wall = local.to_zoned(TimeZone::UTC).ok()?.timestamp();
     Offset::from_seconds(i32::try_from(wall.duration_since(instant).as_secs()).ok()?).ok()
 }
 
-/// An answer whose list is not where the dialect says.
+/// The error for an answer that has no list at the place that the dialect names.
 pub(crate) fn not_a_list(noun: &str, field: &str) -> Error {
     Error::new(Code::Network, format!("the answer lists no {noun}"))
         .hint(format!("the list is looked for in `{field}`, then in `data`; the profile's dialect can name another field"))

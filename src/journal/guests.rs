@@ -1,8 +1,8 @@
-//! Guests' data, and how it goes: by itself once it was kept long enough, or because a person says so.
+//! Deletes guests' data, when its retention is over or because a person asked for it.
 //!
-//! What goes is the guest in a stored request and the document of a booking; the hash of the request stays, so that
-//! its key is still refused for another one. An unsettled attempt is never touched: its request is what settles it.
-//! Afterwards the file is to be rewritten, so that nothing of them remains in it.
+//! Deleted are the guest in a stored request and the document of a booking. The hash of the request stays, so that its
+//! key is still refused for another request. An open attempt keeps its guest, because it may have to be sent again.
+//! Afterwards the file has to be rewritten, so that nothing of the guests remains in it.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
@@ -11,33 +11,33 @@ use super::Journal;
 use crate::model::retention::Retention;
 use crate::outcome::Result;
 
-/// What one create forgets at most, so that none takes long: more than one create ever adds.
+/// How many guests one booking request deletes at most, so that it stays fast. More than one request ever adds.
 const PURGED_AT_ONCE: u32 = 1000;
 
-/// The largest file that is rewritten after a create by the way: that takes a fraction of a second.
+/// The largest file, in bytes, that is rewritten after a booking request. Rewriting it takes a fraction of a second.
 const SMALL: u64 = 16 * 1024 * 1024;
 
-/// What was forgotten, and what was not.
+/// What was deleted, and what was not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Forgotten {
-    /// Bookings, and attempts that made none.
+    /// Bookings, and attempts without a booking.
     pub(crate) count: u32,
-    /// Attempts that fit, and are left as they are: their outcome is not known.
+    /// Attempts that match but were left unchanged, because their outcome is unknown.
     pub(crate) unsettled: u32,
 }
 
-/// The request without the people in it. One that somebody damaged must not keep a create from being settled.
+/// The request without its guest. A damaged request must not keep an attempt from being settled.
 const WITHOUT_GUEST: &str = "
     request = iif(json_valid(request), json_remove(request, '$.customer', '$.end_user'), '{}'), forgotten_at = ?3";
 
-/// Attempts that name a guest and are concluded, as the indexes say it. A state that nobody here wrote is neither.
+/// Concluded attempts that still have a guest; the indexes have the same condition. Unknown states are not concluded.
 const CONCLUDED: &str = "state IN ('settled', 'refused', 'abandoned') AND forgotten_at IS NULL";
 
-/// What is of a service (?1) up to a moment (?2).
+/// The rows of a service (?1) up to a moment (?2).
 const UNTIL: &str = "origin = ?1 AND created_at <= ?2";
 
-/// Forgets the guests of what was begun so long ago at this service that `retention` is over. What is left of a
-/// booking is its id, its status and when it was made. Returns how many rows that changed.
+/// Deletes the guests of attempts at this service that are older than `retention`. Of a booking, its id, its status
+/// and its creation time remain. Returns the number of changed rows.
 pub(super) fn purge(
     connection: &Connection,
     origin: &str,
@@ -69,7 +69,7 @@ fn purge_bookings() -> String {
     )
 }
 
-/// Bookings, and attempts that still name a guest; one that made a booking counts as that.
+/// Counts bookings and attempts that still have a guest. An attempt with a booking counts once.
 fn count_guests() -> String {
     format!(
         "SELECT count(*) FROM (
@@ -108,25 +108,25 @@ fn count(connection: &Connection, origin: &str, until: &str) -> rusqlite::Result
 }
 
 impl Journal {
-    /// How long guests are remembered where nothing else is said.
+    /// Sets how long guests are kept.
     pub(crate) fn keep_for(&mut self, retention: Retention) {
         self.retention = retention;
     }
 
-    /// Leaves no remains of what a create purged, where that is quickly done. Where it is not, or fails, what remains
-    /// is in no row, and goes with the next rewriting.
+    /// Rewrites the file after a booking request has deleted guests, if that is fast. Otherwise, or if it fails, free
+    /// pages may contain remains until the file is rewritten the next time.
     pub(super) fn clean_after(&mut self, purged: usize) {
         if purged > 0 && self.size() <= SMALL {
             let _ = self.rewrite();
         }
     }
 
-    /// What `forget_until` would forget.
+    /// What [`Journal::forget_until`] would delete.
     pub(crate) fn forgettable(&self, until: Timestamp) -> Result<Forgotten> {
         self.read(|connection| count(connection, &self.origin, &until.to_string()))
     }
 
-    /// Forgets every guest of what was booked at this service until then; `rewrite_file` is to follow.
+    /// Deletes all guests at this service up to a moment. Must be followed by `rewrite_file`.
     pub(crate) fn forget_until(&mut self, until: Timestamp) -> Result<Forgotten> {
         let (origin, until) = (self.origin.clone(), until.to_string());
         let now = Timestamp::now().to_string();
@@ -138,7 +138,7 @@ impl Journal {
         })
     }
 
-    /// Forgets the guest of one booking, and counts nothing where that was done before; `rewrite_file` is to follow.
+    /// Deletes the guest of one booking. Counts nothing if that was done before. Must be followed by `rewrite_file`.
     pub(crate) fn forget_booking(&mut self, id: &str) -> Result<Forgotten> {
         let origin = self.origin.clone();
         let now = Timestamp::now().to_string();

@@ -1,7 +1,7 @@
 //! What was attempted and what came of it, what was booked, and the venues and slots that were last seen.
 //!
-//! Before the first byte of a booking request leaves, the journal holds its idempotency key, the request and where it
-//! goes, synced to the disk. Without a journal nothing is sent.
+//! The journal holds the idempotency key and the request of an attempt, synced to disk, before the first byte of the
+//! request is sent. Without a journal nothing is sent.
 
 mod attempts;
 mod bookings;

@@ -1,7 +1,7 @@
-//! What is left of the service's rate limits, shared by every process of this machine (spec, Limits).
+//! What is left of the service's rate limits (spec, Limits), shared by all processes of this machine.
 //!
-//! Requests are counted down here before they are sent, so that processes which run at the same time do not
-//! all believe in the same last one; what the service answers then corrects the count.
+//! Requests are counted here before they are sent, so that processes that run at the same time do not all use the same
+//! last request. The service's answers then correct the count.
 
 use jiff::Timestamp;
 
@@ -9,11 +9,11 @@ use super::Journal;
 use super::rate_limit_window::{RateLimitWindow, count_request, find, window};
 use crate::outcome::Result;
 
-/// So many requests are left that even many processes at once do not meet the end of the window unawares.
+/// With more requests left than this, even many processes at once do not exhaust the window unnoticed.
 const PLENTY: u32 = 8;
 
 impl Journal {
-    /// Every name that was seen at this service with this account.
+    /// All rate limits that this account has met at this service.
     pub(crate) fn rate_limits(&self) -> Result<Vec<RateLimitWindow>> {
         self.read(|connection| {
             connection
@@ -26,18 +26,18 @@ impl Journal {
         })
     }
 
-    /// One of them.
+    /// One rate limit by its name.
     pub(crate) fn rate_limit(&self, name: &str) -> Result<Option<RateLimitWindow>> {
         self.read(|connection| find(connection, &self.origin, &self.account, name))
     }
 
-    /// Counts a request that is sent now, by the service's clock; the window, where it is shut.
+    /// Counts a request that is sent now (by the service's clock). Returns the window if it is exhausted.
     pub(crate) fn count_request(
         &mut self,
         name: &str,
         now: Timestamp,
     ) -> Result<Option<RateLimitWindow>> {
-        // Where plenty is left the count is not worth a sync: the answer corrects it.
+        // With plenty left, the count is not worth a sync: the answer corrects it.
         let scarce =
             |window: RateLimitWindow| window.remaining <= PLENTY || window.resets_at <= now;
         if !self.rate_limit(name)?.is_some_and(scarce) {
@@ -47,7 +47,7 @@ impl Journal {
         self.write(|connection| count_request(connection, &origin, &account, name, now))
     }
 
-    /// Forgets every name at this service.
+    /// Deletes all rate limits of this service.
     pub(crate) fn forget_rate_limits(&mut self) -> Result<()> {
         let origin = self.origin.clone();
         self.write(|connection| {
@@ -56,12 +56,12 @@ impl Journal {
         Ok(())
     }
 
-    /// Remembers what an answer showed, with the next thing that is written.
+    /// Remembers what an answer has shown. It is stored with the next write.
     pub(crate) fn observe(&mut self, seen: RateLimitWindow) {
         self.observed.push(seen);
     }
 
-    /// Writes what was observed, where nothing else did.
+    /// Stores what was observed, if nothing else has.
     pub(crate) fn write_observed(&mut self) -> Result<()> {
         if self.observed.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The venues and slots that were last seen, so that an id or `@2` needs nothing repeated.
+//! The venues and slots that were last shown, so that an id or `@2` is enough to name one.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -9,10 +9,10 @@ use crate::model::slot::Slot;
 use crate::model::venue::Venue;
 use crate::outcome::Result;
 
-/// Slots are forgotten this long after they were seen: by then they are past or taken.
+/// How long slots are kept after they were seen. By then they are past or taken.
 const KEEP_SLOTS_SECONDS: i64 = 30 * 24 * 3600;
 
-/// The lists whose rows `@N` stands for.
+/// A list whose rows `@N` names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum List {
     Venues,
@@ -30,14 +30,14 @@ impl List {
     }
 }
 
-/// Whether what is remembered was shown as a list, whose rows `@N` then stands for.
+/// Whether the rows were shown as a list, which `@N` then refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
     AsList,
     No,
 }
 
-/// A slot with what was asked when it was offered.
+/// A slot, with the search that returned it.
 #[derive(Clone, Debug)]
 pub(crate) struct RecentSlot {
     pub(crate) slot: Slot,
@@ -47,7 +47,7 @@ pub(crate) struct RecentSlot {
 }
 
 impl Journal {
-    /// Remembers the venues of a search.
+    /// Stores the venues of a search.
     pub(crate) fn remember_venues(&mut self, venues: &[Venue], shown: Shown) -> Result<()> {
         let (origin, now) = (self.origin.clone(), Timestamp::now().as_second());
         self.write(|connection| {
@@ -63,7 +63,7 @@ impl Journal {
         })
     }
 
-    /// Remembers the slots of a venue.
+    /// Stores the slots of a venue.
     pub(crate) fn remember_slots(
         &mut self,
         venue_id: &str,
@@ -90,7 +90,7 @@ impl Journal {
         })
     }
 
-    /// The bookings that were listed, for their rows; what is kept of them is kept elsewhere.
+    /// Stores the ids of the bookings that were listed, for `@N`. The bookings themselves are stored elsewhere.
     pub(crate) fn remember_booking_list<'a>(
         &mut self,
         ids: impl Iterator<Item = &'a str>,
@@ -99,7 +99,7 @@ impl Journal {
         self.write(|connection| replace_list(connection, &origin, List::Bookings, ids))
     }
 
-    /// A venue that an earlier search returned.
+    /// A venue from an earlier search.
     pub(crate) fn venue(&self, id: &str) -> Result<Option<Venue>> {
         let document = self.read(|connection| {
             connection

@@ -1,4 +1,4 @@
-//! Writing the runs of an attempt: each begins in one synced transaction before anything is sent, and ends by itself.
+//! Writes the runs of an attempt. Each begins in a synced transaction before anything is sent, and ends by itself.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
@@ -40,14 +40,15 @@ pub(crate) struct RunEnd<'a> {
 }
 
 impl Journal {
-    /// Records a run of the attempt under `key`, synced. The attempt is open from here on, until its runs prove
+    /// Records a new run of the attempt under `key`, synced. The attempt is open from here on, until its runs prove
     /// otherwise.
     ///
-    /// `counted_in` names the rate limit that the request counts towards, and gives the service's time.
+    /// `counted_in` is the name of the rate limit that the request counts towards, and the service's time.
     ///
     /// # Errors
-    /// A key that was used for another request (2) or at another service (2), or that another organization's API key
-    /// may have booked with (3), is refused, and nothing is recorded.
+    ///
+    /// `usage` (2) if the key was used for another request or at another service, `config` (3) if another
+    /// organization's API key may have booked with it. Nothing is recorded then.
     pub(crate) fn begin(
         &mut self,
         key: &str,
@@ -105,10 +106,10 @@ impl Journal {
         begun.map_err(|refused| refused.idempotency_key(key))
     }
 
-    /// Records how a run ended, and returns the state that the attempt then has.
+    /// Records how a run ended, and returns the new state of the attempt.
     ///
-    /// An attempt that was never sent is removed. One that stays open gets its whole request back, also where a person
-    /// abandoned it, or its guest was forgotten, while the run was under way.
+    /// An attempt that was never sent is removed. An attempt that stays open gets its whole request back, even if a
+    /// person abandoned it or its guest was deleted in the meantime.
     pub(crate) fn end(&mut self, run: &RunId, end: &RunEnd<'_>) -> Result<State> {
         let now = Timestamp::now().to_string();
         let (origin, retention) = (self.origin.clone(), self.retention);
@@ -137,7 +138,7 @@ impl Journal {
         Ok(state)
     }
 
-    /// Gives up the runs whose outcome is open; the attempt stays in the journal.
+    /// Gives up the runs whose outcome is unknown. The attempt stays in the journal.
     pub(crate) fn abandon(&mut self, key: &str) -> Result<State> {
         let now = Timestamp::now().to_string();
         let (origin, retention) = (self.origin.clone(), self.retention);
@@ -156,9 +157,9 @@ impl Journal {
 }
 
 impl Journal {
-    /// Makes the runs of every attempt prove what its row says. Where runs could not be read, as in a damaged journal,
-    /// or were never written, as in one of an older version, the row is what is known: a run that proves just as much
-    /// takes their place.
+    /// Adds the runs that are missing to prove the state of each attempt's row. They cannot be read in a damaged
+    /// journal, and older versions did not write them. The row then decides, and one run is added that proves the
+    /// same.
     pub(super) fn prove_again(&mut self) -> Result<()> {
         let now = Timestamp::now().to_string();
         self.write(|connection| {
@@ -192,8 +193,8 @@ impl Journal {
     }
 }
 
-/// Writes the state that the runs prove into the attempt's row, and returns it. An attempt in which nothing was ever
-/// sent is removed. One that is open gets its whole request back, where that is at hand.
+/// Stores the state that the runs prove in the attempt's row, and returns it. An attempt that was never sent is
+/// removed. An open attempt gets its whole request back if that is given.
 fn derive(
     connection: &Connection,
     key: &str,
@@ -209,7 +210,7 @@ fn derive(
         }
         return Ok(state);
     }
-    // A key has one booking: the first that was seen stays.
+    // A key has one booking: the first that was seen.
     let proof = runs
         .iter()
         .find(|run| run.outcome == Outcome::Booked)

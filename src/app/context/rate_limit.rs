@@ -1,4 +1,5 @@
-//! Rate limits, shared by every process of this machine: what is known to be refused is not sent.
+//! Counts requests against rate limits that all processes of this machine share. A request that would be refused is
+//! not sent.
 
 use std::time::Duration;
 
@@ -10,23 +11,25 @@ use crate::config::Target;
 use crate::journal::RateLimitWindow;
 use crate::outcome::{Code, Error, Result};
 
-/// How often a wait looks at the clock.
+/// How often a wait checks the clock.
 const TICK: Duration = Duration::from_secs(1);
-/// The shortest wait: "at once" would be asked without end.
+/// The shortest wait. Without it, a reset "in 0 s" would be retried in a tight loop.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// How a wait for a shut window ended.
+/// How a wait for an exhausted window ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waited {
-    /// It should be open now; so much waiting is still allowed.
+    /// The window should have reset. `left` is how much longer the command may wait.
     Until { left: Duration },
-    /// Whether it is shut is for the service to say.
+    /// The wait was skipped; the service decides.
     NotAtAll,
 }
 
 impl Context {
-    /// Counts a call before it is sent, and waits where its window is known to be shut; returns what is left of
-    /// `allowed`. Without a journal nothing is known, and nothing waited for.
+    /// Counts a call before it is sent, and waits if its rate limit is known to be exhausted. Returns what is left of
+    /// `allowed`.
+    ///
+    /// Without a journal nothing is known, and nothing is waited for.
     pub(crate) async fn admit(&self, call: &Call, allowed: Duration) -> Result<Duration> {
         let Some(name) = shared_limit(call) else {
             return Ok(allowed);
@@ -49,13 +52,13 @@ impl Context {
         }
     }
 
-    /// Now, by the clock that a name's window goes by; `None` where there is no journal.
+    /// The current time by the clock of a rate limit's window; `None` without a journal.
     pub(crate) async fn rate_limit_now(&self, name: &str) -> Option<Timestamp> {
         let window = self.journal().ok()?.rate_limit(name).ok()?;
         Some(self.service_clock(window.as_ref()).await)
     }
 
-    /// The service's clock, as well as it is known before an answer showed it.
+    /// The service's clock, as well as it is known before its first answer.
     async fn service_clock(&self, window: Option<&RateLimitWindow>) -> Timestamp {
         if matches!(self.target, Target::Embedded { .. }) {
             let now = self.now().unwrap_or_else(|_| Timestamp::now());
@@ -71,14 +74,15 @@ impl Context {
         };
         let remembered = Timestamp::now().saturating_add(window.ahead);
         let remembered = remembered.unwrap_or(Timestamp::MAX);
-        // A sandbox's clock may have been moved since: it is asked before anybody waits by it.
+        // A sandbox's clock may have been moved since, so it is read before anybody waits by it.
         if window.is_exhausted(remembered) && sees_its_clock(client).await {
             return client.service_now();
         }
         remembered
     }
 
-    /// Remembers what the last answer said is left, with what is written to the journal next.
+    /// Remembers what the last answer said of its rate limit. It is written together with the next write to the
+    /// journal.
     pub(crate) fn observe_rate_limit(&self, call: &Call) {
         let (Some(name), Ok(client)) = (shared_limit(call), self.client()) else {
             return;
@@ -102,7 +106,8 @@ impl Context {
         }
     }
 
-    /// The same, and writes it; a journal that cannot take it loses it.
+    /// Like [`Context::observe_rate_limit`], but writes at once. If the journal cannot be written, the observation is
+    /// lost.
     pub(crate) fn record_rate_limit(&self, call: &Call) {
         if shared_limit(call).is_none() {
             return;
@@ -113,8 +118,9 @@ impl Context {
         }
     }
 
-    /// Waits for a window that is known to be shut, if `allowed` reaches that far; else the call is refused here, and
-    /// nothing is sent. A sandbox is asked all the same: it may have been reset since, and nothing is lost on it.
+    /// Waits for an exhausted window if `allowed` is long enough. Else the call is refused here, and nothing is sent.
+    ///
+    /// A sandbox is asked anyway: it may have been reset since, and refusals cost nothing there.
     pub(crate) async fn wait_for_window(
         &self,
         window: &RateLimitWindow,
@@ -143,14 +149,18 @@ impl Context {
             ),
         )
         .hint(format!("try again then, or let --max-wait {seconds}s wait it out"));
-        // What the service would have answered: for a script the two are one.
+        // The same as the service's own refusal, so that scripts need to know only one.
         error.http_status = Some(429);
         error.request = Some(call.name());
         error.retry_after = Some(pause);
         Err(error)
     }
 
-    /// Waits out a rate limit that was met and returns what is left of `allowed`, or the failure as an error.
+    /// Waits out a rate limit that the service reported, and returns what is left of `allowed`.
+    ///
+    /// # Errors
+    ///
+    /// The failure, if it is not a rate limit or may not be waited out.
     pub(crate) async fn pause_for_rate_limit(
         &self,
         failure: Failure,
@@ -160,7 +170,7 @@ impl Context {
         let mut failure = failure;
         let pause = match &mut failure {
             Failure::Refused(refusal) if refusal.status == 429 => {
-                // What is said is what is waited: a hint to wait for 0 s would ask for no wait at all.
+                // At least the shortest wait, in the message too: "in 0 s" would ask for no wait at all.
                 refusal.retry_after = refusal.retry_after.map(|pause| pause.max(SHORTEST));
                 refusal.retry_after
             }
@@ -176,7 +186,7 @@ impl Context {
         }
     }
 
-    /// Waits by the service's clock, with a countdown; a sandbox's may be moved meanwhile.
+    /// Waits by the service's clock, with a countdown. A sandbox's clock may be moved in the meantime.
     async fn wait_out(&self, pause: Duration, allowed: Duration) -> Result<Duration> {
         let waits = |left: Duration| format!("rate limited; going on in {} s", left.as_secs());
         if !self.prompter.interactive() || !self.out.redraws() {
@@ -187,14 +197,14 @@ impl Context {
         let started = Timestamp::now();
         let embedded = matches!(self.target, Target::Embedded { .. }).then(|| self.live_clock());
         let sandbox_began = embedded.as_ref().map(|clock| clock());
-        // What is over at once needs no look at anything.
+        // A short wait needs no look at the sandbox's clock.
         let mut watched = pause > 2 * TICK && embedded.is_none();
         let skew_before = self.client()?.skew().unwrap_or_default();
         let mut passed = Duration::ZERO;
         while passed < pause {
             progress.say(&waits(whole_seconds(pause - passed)));
             tokio::time::sleep(TICK.min(pause - passed)).await;
-            // How far a sandbox's clock was moved meanwhile, on top of the time that passed here.
+            // How far a sandbox's clock was moved in the meantime, in addition to the time that passed here.
             let moved = if let (Some(clock), Some(before)) = (&embedded, sandbox_began) {
                 clock().duration_since(before) - Timestamp::now().duration_since(started)
             } else if watched {
@@ -209,18 +219,18 @@ impl Context {
     }
 }
 
-/// The name of a call whose limits are shared through the journal: a read opens none.
+/// The name of the rate limit of a call, if it is shared through the journal. Plain reads do not open the journal.
 fn shared_limit(call: &Call) -> Option<&'static str> {
     call.rate_limit_name()
         .filter(|name| name.starts_with("POST "))
 }
 
-/// Asks a service on this machine for its sandbox's clock, which its answer shows; `false` where there is none.
+/// Whether the service is on this machine and has a sandbox's clock. The answer updates the client's clock.
 async fn sees_its_clock(client: &Client) -> bool {
     client.is_loopback() && client.send(&Call::get("/sandbox/clock")).await.is_ok()
 }
 
-/// A wait in whole seconds, never too short.
+/// Rounds a wait up to whole seconds.
 fn whole_seconds(wait: Duration) -> Duration {
     Duration::from_secs(wait.as_secs() + u64::from(wait.subsec_nanos() > 0))
 }

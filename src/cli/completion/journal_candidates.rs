@@ -107,7 +107,7 @@ impl JournalCandidates {
     }
 
     pub(super) fn attempts(&self, prefix: &str) -> Vec<CompletionCandidate> {
-        let made = self.index().map(|index| index.unsettled(prefix));
+        let made = self.index().map(|index| index.open_attempts(prefix));
         candidates(prefix, made.into_iter().flatten().map(described))
     }
 

@@ -14,7 +14,7 @@ use crate::terminal::prompt::Question;
 
 use super::status::{Row, Rows};
 
-/// The most that is read as a secret, in bytes.
+/// The longest secret that is read, in bytes.
 const MAX_INPUT: u64 = 64 * 1024;
 
 /// Connect to a service: try a key, and store it in the system's keyring
@@ -50,7 +50,7 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
         .ok_or_else(|| Error::usage("a profile is missing").hint("give --profile NAME"))?;
     let vault = Vault::new(setup.paths.secrets.clone());
     if args.storage == Storage::Keyring {
-        // Before anything is asked or sent: a keyring that is not there is no surprise at the end.
+        // Checked before anything is asked or sent, so that a missing keyring does not surprise at the end.
         vault.keyring.probe().await.map_err(|why| silent(&why))?;
     }
     let is_new = !file.profiles.contains_key(&account.profile);
@@ -92,7 +92,7 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The profile and its address, from flags and environment, else asked for.
+/// The profile and its address, from flags and the environment, or from prompts.
 async fn choose_service(setup: &Startup, args: &Args, file: &ConfigFile) -> Result<Service> {
     let from_environment = Environment::text(setup.environment.base_url.as_ref());
     let url = match (&args.base_url, &from_environment) {
@@ -166,7 +166,7 @@ fn other_address(name: &str, kept: &BaseUrl) -> String {
     format!("profile {name} is for {}", kept.join(""))
 }
 
-/// The service with what its profile says of it; one that is not there yet has the defaults.
+/// The service of a profile, with the profile's settings. A new profile has the defaults.
 fn service(name: &str, base_url: BaseUrl, file: &ConfigFile) -> Result<Service> {
     if name == SANDBOX_PROFILE {
         return Err(
@@ -183,14 +183,14 @@ fn service(name: &str, base_url: BaseUrl, file: &ConfigFile) -> Result<Service> 
     })
 }
 
-/// What is to be stored.
+/// The secrets to store.
 struct Given {
     key: Option<Secret>,
     webhook_secret: Option<Secret>,
 }
 
 async fn read_secrets(setup: &Startup, args: &Args, origin: &str, is_new: bool) -> Result<Given> {
-    // A webhook secret alone may be added to a profile that has its key.
+    // A profile that has its key may get a webhook secret alone.
     let wants_key = args.key_stdin || is_new || !args.webhook_secret_stdin;
     let piped = args.key_stdin || args.webhook_secret_stdin;
     if piped && !setup.stdin_is_terminal {
@@ -277,7 +277,7 @@ async fn read_stdin() -> Result<Secret> {
         .map_err(|error| Error::io("standard input cannot be read", &error))
 }
 
-/// Makes the profile, and notes for which origin its key is stored.
+/// Writes the profile, and the origin for which its key is stored.
 fn note_profile(config_file: &Path, service: &Service, account: &Account) -> Result<()> {
     edit(config_file, |draft| {
         let name = &account.profile;

@@ -41,7 +41,7 @@ pub(super) async fn run(setup: &Startup) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A secret and where it comes from.
+/// A secret's description and its source.
 struct Origin {
     source: &'static str,
     secret: Option<Secret>,
@@ -68,14 +68,14 @@ impl Origin {
     }
 }
 
-/// What is known of one profile's secrets.
+/// The secrets of one profile.
 pub(super) struct Row {
     profile: Option<String>,
     current: bool,
     origin: Option<String>,
     key: Origin,
     webhook_secret: Origin,
-    /// Why a key is not used or not to be had.
+    /// Why a key is not used or cannot be read.
     detail: Option<String>,
 }
 
@@ -94,7 +94,7 @@ impl Row {
         row
     }
 
-    /// What the environment holds where no service is chosen, which the configuration itself must be fine for.
+    /// The key in the environment, if no service is chosen. Fails if the configuration is broken.
     fn of_nobody(setup: &Startup, refused: &Error) -> Result<Self> {
         setup.target_or_none()?;
         let key = Environment::text(setup.environment.api_key.as_ref()).map(Secret::new);
@@ -116,7 +116,7 @@ impl Row {
     async fn of_service(vault: &Vault, service: &Service) -> Self {
         let empty = || Row::empty(service.profile.as_deref(), Some(service.base_url.origin()));
         match (&service.key, service.account()) {
-            // The keyring is left alone where the environment has the key.
+            // The keyring is not opened if the environment has the key.
             (Some(key), _) => Row {
                 key: Origin::environment(key.clone()),
                 ..empty()
@@ -128,7 +128,7 @@ impl Row {
         }
     }
 
-    /// What is stored for an account.
+    /// The secrets that are stored for an account.
     pub(super) async fn of_account(vault: &Vault, account: &Account, noted: Option<&str>) -> Self {
         let (key, detail) = match look_up(vault, account, noted).await {
             Ok(found) => (Origin::stored(found), None),

@@ -1,4 +1,4 @@
-//! `book --from`: many bookings, one result line each.
+//! `book --from`: makes many bookings, and writes one line for each.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -18,11 +18,11 @@ use crate::outcome::{Error, Exit, Result, reason};
 use crate::terminal::output::{Page, TableCell, View};
 use crate::terminal::view::{RequestView, tone_of};
 
-/// The largest batch that is read: it is read whole, so that a mistake in its last row is found before the first
-/// is sent.
+/// The largest batch that is read, in bytes. It is read as a whole, so that a mistake in the last row is found before
+/// the first is sent.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
-/// A batch as the command line names it.
+/// A batch as given on the command line.
 pub(super) struct Batch {
     pub(super) from: PathBuf,
     pub(super) name: Option<String>,
@@ -36,7 +36,7 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
         return Err(Error::usage("a batch from standard input needs a name")
             .hint("give --batch NAME: the same name later goes on where this one ended"));
     }
-    // A variable that a script left unset would make one batch of them all.
+    // An unset variable in a script would make one batch of all its batches.
     if batch
         .name
         .as_deref()
@@ -67,7 +67,7 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     .await
 }
 
-/// Reads on a thread of its own: a pipe may say nothing for long, and Ctrl-C must end the command all the same.
+/// Reads on a thread of its own, so that Ctrl-C works while a pipe is silent.
 async fn read(path: &Path, from_stdin: bool) -> Result<String> {
     let path = path.to_owned();
     let shown = if from_stdin {
@@ -101,7 +101,7 @@ async fn read(path: &Path, from_stdin: bool) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| cannot("it is no UTF-8".to_owned()))
 }
 
-/// `--dry-run`: each row's request, one a line; nothing is sent.
+/// The output of `--dry-run`: each row's request on a line. Nothing is sent.
 fn show(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
     for keyed in rows {
         let call = create_call(keyed.row.body.clone(), &keyed.key(0));
@@ -141,10 +141,10 @@ impl View for RowRequest {
     }
 }
 
-/// What became of a row, in one line.
+/// The result of a row, on one line.
 struct ResultLine<'a> {
     result: &'a RowResult,
-    /// How wide the row numbers are.
+    /// The width of the row numbers.
     digits: usize,
 }
 
@@ -202,7 +202,7 @@ impl View for ResultLine<'_> {
     }
 }
 
-/// `head`, and `text` as its last member.
+/// `head` with `text` as an additional last member.
 fn head_with(head: &Value, member: &str, text: &str) -> Document {
     let head = head.to_string();
     let open = head.trim_end_matches('}');

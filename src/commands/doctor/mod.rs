@@ -1,4 +1,4 @@
-//! `bookctl doctor`: what stands between a person and the service, one line each.
+//! `bookctl doctor`: checks everything that a command needs, one line each.
 
 mod check;
 mod credentials;
@@ -38,7 +38,7 @@ pub(super) async fn run(setup: Startup) -> Result<Exit> {
     };
     let config = configuration(&setup, target.profile());
     let context = Context::with_target(setup, target);
-    // A keyring that is slow to answer does not hold up the look at the address.
+    // A slow keyring does not delay the network check.
     let (credentials, reached) = tokio::join!(
         credentials::look(context.target(), &vault),
         service::knock(&context)
@@ -69,7 +69,7 @@ fn configuration(setup: &Startup, profile: Option<&str>) -> Check {
     Check::ok("config", format!("{found}; commands use {meant}"))
 }
 
-/// What mends a configuration that chooses no service.
+/// How to repair a configuration that selects no service.
 fn broken_configuration(setup: &Startup, error: &Error) -> String {
     let file = &setup.paths.config_file;
     match ConfigFile::read(file) {
@@ -84,7 +84,7 @@ fn broken_configuration(setup: &Startup, error: &Error) -> String {
     }
 }
 
-/// The journal as it is; none is made for this.
+/// Checks the journal, without creating one.
 fn journal(setup: &Startup) -> Check {
     let path = &setup.paths.journal;
     if let Some(place) = private_file::read_only_place(path) {

@@ -15,7 +15,7 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
     let answer = context
         .control(Call::post("/sandbox/reset", json!({})))
         .await?;
-    // Its rate limits are whole again; what cannot be noted is corrected by the next answer.
+    // The reset restores all rate limits. If that cannot be stored, the next answer corrects the count.
     if context.journal_file().exists() {
         let _ = context
             .journal()

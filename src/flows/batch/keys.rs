@@ -1,5 +1,5 @@
-//! The keys of a batch's rows: the same batch has the same ones on every machine, so that it can be started again
-//! anywhere and books nothing twice.
+//! Idempotency keys of a batch's rows. The same batch has the same keys on every machine, so it can be started again
+//! anywhere without booking twice.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::rows::BatchRow;
 use crate::model::request::canonical;
 use crate::platform::hex;
 
-/// What a batch is known by: a name, or the content of its file.
+/// What identifies a batch: a name, or the content of its file.
 #[derive(Clone, Debug)]
 pub(crate) enum Identity {
     Name(String),
@@ -17,12 +17,13 @@ pub(crate) enum Identity {
 }
 
 impl Identity {
+    /// Identifies a batch by the text of its file.
     pub(crate) fn of_content(text: &str) -> Self {
         Identity::Content(Sha256::digest(text.as_bytes()).into())
     }
 }
 
-/// A row and the keys that it may have.
+/// A row with the keys that it may use.
 #[derive(Debug)]
 pub(crate) struct KeyedRow {
     pub(crate) row: BatchRow,
@@ -30,7 +31,7 @@ pub(crate) struct KeyedRow {
 }
 
 impl KeyedRow {
-    /// The key of the row's `retry`-th new try; 0 is the first. A key that the row names itself is its first.
+    /// The key of the row's `retry`-th new try, from 0. If the row names a key, that is key 0.
     pub(crate) fn key(&self, retry: u32) -> String {
         match (&self.row.idempotency_key, retry) {
             (Some(own), 0) => own.clone(),
@@ -42,8 +43,10 @@ impl KeyedRow {
     }
 }
 
-/// Gives each row its keys: from the batch, the row's content, and which of the equal rows it is. `embedded` is
-/// whether it goes to the embedded sandbox: a batch that was tried there is another one where it is meant.
+/// Derives the keys of each row from the batch, the row's content and its position among equal rows.
+///
+/// `embedded` is whether the batch goes to the embedded sandbox. Its keys then differ, so that a rehearsal there does
+/// not count as the real batch.
 pub(crate) fn keyed(rows: Vec<BatchRow>, batch: &Identity, embedded: bool) -> Vec<KeyedRow> {
     let batch = match batch {
         Identity::Name(name) => digest(&[b"name", name.as_bytes()]),
@@ -58,7 +61,7 @@ pub(crate) fn keyed(rows: Vec<BatchRow>, batch: &Identity, embedded: bool) -> Ve
         let content = digest(&[canonical(&row.body).as_bytes(), own(&row)]);
         let occurrence = seen.entry(content).or_default();
         let seed = digest(&[&batch, &content, &occurrence.to_be_bytes()]);
-        // Rows that name one key are one booking, and stay one under a new key.
+        // Rows that name the same key are one booking, and remain one under a new key.
         *occurrence += u64::from(row.idempotency_key.is_none());
         KeyedRow { row, seed }
     });
@@ -72,7 +75,7 @@ fn own(row: &BatchRow) -> &[u8] {
         .as_bytes()
 }
 
-/// A digest in which no part can be taken for another's end.
+/// A digest of length-prefixed parts, so that moving a byte from one part to the next changes it.
 fn digest(parts: &[&[u8]]) -> [u8; 32] {
     let mut hasher = Sha256::new();
     for part in parts {

@@ -1,4 +1,5 @@
-//! Many bookings at once: paced by the service's limits, each row once, whoever starts the batch again and where.
+//! Books many rows at the pace that the service's rate limits allow, each row once, even if the batch is started again
+//! or on another machine.
 
 mod keys;
 mod rows;
@@ -27,21 +28,21 @@ use time_left::{about, time_left};
 
 /// The rate limit that booking requests are counted in.
 const RATE_LIMIT: &str = "POST /v1/bookings";
-/// So many rows in a row whose outcome is unknown mean that the service is not well: more would not help.
+/// After so many unknown outcomes in a row the batch stops: the service has a problem.
 const UNKNOWN_IN_A_ROW: u32 = 3;
-/// How any batch goes on.
+/// How to continue any batch.
 const AGAIN: &str = "start the same batch again: what is booked is not booked twice";
 
 /// How a batch is run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BatchOptions {
-    /// Wait for each booking that is processing, so long.
+    /// How long to wait for each booking that is processing, if at all.
     pub(crate) wait: Option<Duration>,
     /// Give rows whose booking failed in an earlier run a new key.
     pub(crate) retry_failed: bool,
 }
 
-/// What became of a row.
+/// The result of one row.
 pub(crate) struct RowResult {
     pub(crate) row: usize,
     pub(crate) idempotency_key: String,
@@ -49,7 +50,7 @@ pub(crate) struct RowResult {
 }
 
 impl RowResult {
-    /// As `book` would have ended.
+    /// The exit code that `book` would have had for this row alone.
     pub(crate) fn exit(&self) -> Exit {
         match &self.outcome {
             Ok(booking) => booking.exit(),
@@ -58,12 +59,13 @@ impl RowResult {
     }
 }
 
-/// Goes through the rows in their order and tells of each as it is done.
+/// Books the rows in order, and passes each result to `told`, which returns whether anybody still reads the results.
 ///
-/// `told` takes each result, and says whether anybody still reads them. A row that an earlier run settled is not
-/// sent, and read only where it had not ended yet. What would refuse every row ends the batch, and so do several
-/// unknown outcomes in a row, and results that nobody reads; the same batch can then be started again. Ends with 18
-/// where a row did not end confirmed.
+/// A row that an earlier run booked is not sent again; it is read only if its booking had not ended. A problem that
+/// would refuse every row ends the batch, and so do several unknown outcomes in a row and results that nobody reads.
+/// The same batch can then be started again.
+///
+/// Returns exit code 18 if a row did not end confirmed.
 pub(crate) async fn run_batch(
     context: &Context,
     rows: Vec<KeyedRow>,
@@ -98,7 +100,7 @@ pub(crate) async fn run_batch(
             Err(error) => refuses_all(error) || unknown == UNKNOWN_IN_A_ROW,
             Ok(_) => false,
         };
-        // Where the first row is refused as all would be, the error says it, and there is nothing to list.
+        // If the first row fails with an error that every row would get, that error is the whole result.
         if !(ends_here && done == 0) {
             let is_last = done + 1 == total;
             match told(&result) {
@@ -148,7 +150,7 @@ fn batch_progress(done: usize, total: usize) -> BatchProgress {
     }
 }
 
-/// Whether the next row would be told the same.
+/// Whether the next row would get the same error.
 fn refuses_all(error: &Error) -> bool {
     matches!(
         error.exit,
@@ -161,12 +163,12 @@ fn refuses_all(error: &Error) -> bool {
     )
 }
 
-/// Whoever started the batch has gone: it does not go on behind their back.
+/// The reader of the results has gone, and probably whoever started the batch: it does not continue unseen.
 fn nobody_reads() -> Error {
     Error::new(Code::Io, "the program that reads its results has ended")
 }
 
-/// The batch ended before its last row.
+/// The error of a batch that ended before its last row.
 fn stopped(mut error: Error, row: usize, total: usize, some_done: bool) -> Error {
     error.message = format!(
         "the batch stopped at row {row} of {total}: {}",
@@ -183,7 +185,7 @@ fn stopped(mut error: Error, row: usize, total: usize, some_done: bool) -> Error
     error
 }
 
-/// Settles one row, and says whether that took a create; `sent_now` are the keys that this run has sent before.
+/// Books one row, and returns whether that took a request. `sent_now` holds the keys that this run has sent before.
 async fn settle(
     context: &Context,
     keyed: &KeyedRow,
@@ -194,7 +196,7 @@ async fn settle(
     loop {
         let key = keyed.key(retry);
         let known = match earlier_result(context, keyed, retry).await {
-            // An earlier run gave it a new key: that is the one that counts.
+            // An earlier run gave the row a new key, and that key counts.
             Ok(EarlierResult::Superseded) => {
                 retry += 1;
                 continue;
@@ -230,12 +232,12 @@ async fn settle(
     }
 }
 
-/// What this machine knows of a row under one of its keys.
+/// What the journal knows of a row under one of its keys.
 enum EarlierResult {
-    /// There is a later key.
+    /// The row has a later key.
     Superseded,
     Created(CreatedBooking),
-    /// No booking: the row is sent, or sent again.
+    /// No booking: the row has to be sent, possibly again.
     None,
 }
 
@@ -246,7 +248,7 @@ async fn earlier_result(context: &Context, keyed: &KeyedRow, retry: u32) -> Resu
         let owned = attempt.as_ref().is_some_and(|it| journal.owns(it));
         (attempt, journal.attempt(&keyed.key(retry + 1))?, owned)
     };
-    // What the key stands for otherwise is not this row's: the journal refuses it as it is sent.
+    // An attempt that belongs to another request or service is not this row's. The journal refuses it when it is sent.
     let settled = attempt.filter(|attempt| {
         attempt.state == State::Settled
             && attempt.origin == context.target().origin()
@@ -264,7 +266,7 @@ async fn earlier_result(context: &Context, keyed: &KeyedRow, retry: u32) -> Resu
         Some(booking) => booking,
         None => read_booking(context, &id).await?,
     };
-    // A journal of an older version may have taken a booking for something else for the row's own.
+    // An older bookctl may have accepted a booking for something else as this row's.
     let difference = is_older.then(|| difference(&keyed.row.body, &booking));
     match difference.flatten() {
         Some(difference) => Err(another_booking(&booking, &difference, &keyed.key(retry))),
@@ -275,9 +277,9 @@ async fn earlier_result(context: &Context, keyed: &KeyedRow, retry: u32) -> Resu
     }
 }
 
-/// How fast it goes, for an end time that can be believed.
+/// Measures the speed of the batch, to predict when it ends.
 struct Pace {
-    /// Rows that have to be sent.
+    /// Rows that still have to be sent.
     left: usize,
     sent: u32,
     took: Duration,
@@ -340,7 +342,7 @@ fn rate_limit(context: &Context) -> Option<RateLimit> {
     })
 }
 
-/// BatchRow numbers as people write them: `1-3, 7`.
+/// Row numbers as people write them: `1-3, 7`.
 fn ranges(rows: &[usize]) -> String {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     for &row in rows {

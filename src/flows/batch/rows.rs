@@ -1,4 +1,4 @@
-//! The rows of a batch: JSON lines or CSV, read whole and checked before anything is sent.
+//! Reads the rows of a batch, JSON lines or CSV. All rows are checked before anything is sent.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,18 +9,18 @@ use super::unique_keys::UniqueKeys;
 use crate::client::NewBooking;
 use crate::outcome::{Error, Result};
 
-/// A booking to make.
+/// One booking to make.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BatchRow {
-    /// From 1, blank lines and a header not counted.
+    /// Counted from 1, without blank lines and the header.
     pub(crate) number: usize,
     /// The request (spec, Booking: fields accepted when creating a booking).
     pub(crate) body: Value,
-    /// The key that the row names itself.
+    /// The idempotency key in the row, if it has one.
     pub(crate) idempotency_key: Option<String>,
 }
 
-/// What a row may say; anything else in it is a mistake that must not be booked.
+/// The fields that a row may have. Any other is an error: it could be a misspelt field.
 const FIELDS: &[&str] = &[
     "venue_id",
     "provider",
@@ -34,10 +34,10 @@ const FIELDS: &[&str] = &[
     "idempotency_key",
 ];
 
-/// What its guest may say.
+/// The fields that a row's guest may have.
 const CUSTOMER: &[&str] = &["name", "email", "phone"];
 
-/// How the rows are written down.
+/// The format of a batch file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     JsonLines,
@@ -45,7 +45,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// By the file's name, else by how it begins.
+    /// Detects the format from the file's name, else from how the text begins.
     pub(crate) fn of(name: &str, text: &str) -> Self {
         let name = name.to_ascii_lowercase();
         let begins = text.trim_start_matches('\u{feff}').trim_start();
@@ -63,7 +63,11 @@ impl Format {
     }
 }
 
-/// Every row of a text, or the first thing that is wrong with it: nothing was sent then.
+/// Parses every row of a text.
+///
+/// # Errors
+///
+/// `usage` (2) for the first mistake in any row; nothing has been sent then.
 pub(crate) fn read_rows(text: &str, format: Format) -> Result<Vec<BatchRow>> {
     let text = text.trim_start_matches('\u{feff}');
     let rows = match format {
@@ -97,7 +101,7 @@ fn json_lines(text: &str) -> Result<Vec<BatchRow>> {
 }
 
 fn csv(text: &str) -> Result<Vec<BatchRow>> {
-    // A cell that is not closed would swallow the rows behind it, or be half of what it was.
+    // An unclosed quote would swallow the rows after it, or cut a cell short.
     if text.matches('"').count() % 2 == 1 {
         return Err(wrong("the file", "a quote in it is not closed"));
     }
@@ -131,7 +135,7 @@ fn csv(text: &str) -> Result<Vec<BatchRow>> {
     Ok(rows)
 }
 
-/// A cell in its place: `customer.name` within `customer`; an empty one is absent.
+/// Inserts a cell into its object: `customer.name` into `customer`. An empty cell is left out.
 fn insert_cell(mut object: Map<String, Value>, (column, cell): (&str, &str)) -> Map<String, Value> {
     if cell.is_empty() {
         return object;
@@ -150,7 +154,7 @@ fn insert_cell(mut object: Map<String, Value>, (column, cell): (&str, &str)) -> 
     object
 }
 
-/// The request of a row, if everything in it can be meant; else why not.
+/// The request of a row, or what is wrong with it.
 fn row(fields: &Value, number: usize) -> Result<BatchRow, String> {
     let fields = Fields::of(fields, "", FIELDS)?;
     let customer = fields.0.get("customer").unwrap_or(&Value::Null);
@@ -198,7 +202,7 @@ fn row(fields: &Value, number: usize) -> Result<BatchRow, String> {
     })
 }
 
-/// An object whose fields are all known.
+/// An object all of whose fields are known.
 struct Fields<'a>(&'a Map<String, Value>, &'static str);
 
 impl<'a> Fields<'a> {
@@ -218,7 +222,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A text; `null` is absent.
+    /// The text of a field; `None` if it is absent or `null`.
     fn text(&self, field: &str) -> Result<Option<String>, String> {
         match self.0.get(field) {
             None | Some(Value::Null) => Ok(None),
@@ -227,19 +231,19 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A text that must be there: there is no default venue, and no default guest.
+    /// The text of a required field: there is no default venue or guest.
     fn needed(&self, field: &str) -> Result<String, String> {
         let text = self.text(field)?.filter(|text| !text.trim().is_empty());
         text.ok_or(format!("{}{field} is missing", self.1))
     }
 }
 
-/// Whether a text can travel as an idempotency key.
+/// Whether a text is valid as an idempotency key.
 pub(crate) fn is_key(text: &str) -> bool {
     !text.is_empty() && text.len() <= 255 && text.chars().all(|c| c.is_ascii_graphic())
 }
 
-/// A key belongs to one request: two rows that name the same one must ask for the same.
+/// Refuses two rows that name the same key but ask for different bookings, because a key belongs to one request.
 fn one_key_one_row(rows: &[BatchRow]) -> Result<()> {
     let mut named: HashMap<&str, &BatchRow> = HashMap::new();
     for row in rows {

@@ -17,7 +17,7 @@ pub(super) fn time_left(rows: usize, a_row: Duration, limit: Option<RateLimit>) 
     limit.resets_in + RATE_LIMIT_WINDOW * (windows - 1) + a_row * last
 }
 
-/// A length of time as people say it.
+/// A duration in the unit that people would choose.
 pub(super) fn about(time: Duration) -> String {
     match time.as_secs() {
         0..=1 => "a moment".to_owned(),

@@ -1,11 +1,11 @@
-//! JSON in which no field is named twice: which of the two is meant nobody can tell.
+//! Rejects JSON that has a field twice in one object, since which of the two is meant cannot be known.
 
 use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// Any JSON; reading it fails where an object names a field twice.
+/// Any JSON value; deserializing it fails if an object has a field twice.
 pub(super) struct UniqueKeys;
 
 impl<'de> Deserialize<'de> for UniqueKeys {
