@@ -12,8 +12,8 @@ use super::timing::Zone;
 use crate::app::Context;
 use crate::client::create_call;
 use crate::flows::{
-    BatchOptions, BookingDraft, Offer, Zoning, choose_slot, create, finish, guide, is_key,
-    locate_slot, locate_venue, offered, preview, resolve, wait_while_processing, walk_through,
+    BatchOptions, BookingDraft, Offer, Zoning, answer_pauses, choose_slot, create, finish, guide,
+    is_key, locate_slot, locate_venue, offered, preview, resolve, wait_while_processing,
     warn_of_open_attempts,
 };
 use crate::journal::Shown;
@@ -224,7 +224,7 @@ async fn follow(context: &Context, booking: Booking, wait: Option<Duration>) -> 
     };
     let mut booking = wait_while_processing(context, booking, longest).await?;
     while interactive && booking.status() == Status::RequiresAction {
-        booking = walk_through(context, booking).await?;
+        booking = answer_pauses(context, booking).await?;
         booking = wait_while_processing(context, booking, longest).await?;
     }
     Ok(booking)

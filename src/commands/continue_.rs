@@ -5,8 +5,8 @@ use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::client::Continuation;
 use crate::flows::{
-    AnswerOutcome, finish, locate_booking, payment_answer, preview, read_booking, read_file,
-    read_stdin, send_answer, wait_while_processing, walk_through,
+    AnswerOutcome, answer_pauses, finish, locate_booking, payment_answer, preview, read_booking,
+    read_file, read_stdin, send_answer, wait_while_processing,
 };
 use crate::model::booking::{Booking, Status};
 use crate::model::id::id;
@@ -138,5 +138,5 @@ async fn walk(context: &Context, id: &str) -> Result<Booking> {
     if booking.status() != Status::RequiresAction {
         context.out.note(&format!("booking {id} waits for nothing"));
     }
-    walk_through(context, booking).await
+    answer_pauses(context, booking).await
 }

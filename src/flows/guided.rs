@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::draft::BookingDraft;
+use super::booking_draft::BookingDraft;
 use super::locate::Located;
 use super::offer::{Offer, Zoning, offered, resolve};
 use super::venues::find_venues;
@@ -191,11 +191,7 @@ async fn pick_slot(
             ));
             continue;
         }
-        let taken = if from_flags {
-            offer.at_wanted().cloned()
-        } else {
-            None
-        };
+        let taken = offer.at_wanted().cloned().filter(|_| from_flags);
         let slot = match taken {
             Some(slot) => slot,
             None => choose_slot(context, &offer).await?,

@@ -1,15 +1,14 @@
 //! What several commands do: find a venue and a slot, book, answer a pause, wait, and guide a person through a
 //! booking.
 
-mod answer;
 mod batch;
+mod booking_draft;
 mod change;
 mod comparison;
 mod confirmation;
 mod create;
-mod draft;
 mod finish;
-mod forget;
+mod forget_secrets;
 mod guarded;
 mod guided;
 mod input;
@@ -17,22 +16,22 @@ mod locate;
 mod offer;
 mod open_attempts;
 mod open_bookings;
-mod pause;
+mod pause_answer;
+mod pause_prompts;
 mod preview;
 mod venues;
 mod wait;
 mod webhook_secrets;
 
-pub(crate) use answer::{AnswerOutcome, send_answer};
 pub(crate) use batch::{
     BatchOptions, Format, Identity, KeyedRow, RowResult, is_key, keyed, read_rows, run_batch,
 };
+pub(crate) use booking_draft::BookingDraft;
 pub(crate) use change::change;
 pub(crate) use confirmation::Confirmation;
 pub(crate) use create::create;
-pub(crate) use draft::BookingDraft;
 pub(crate) use finish::finish;
-pub(crate) use forget::forget_secrets;
+pub(crate) use forget_secrets::forget_secrets;
 pub(crate) use guarded::send_guarded;
 pub(crate) use guided::{VERTICALS, choose_slot, guide};
 pub(crate) use input::{read_file, read_stdin};
@@ -40,7 +39,8 @@ pub(crate) use locate::{locate_booking, locate_slot, locate_venue};
 pub(crate) use offer::{Offer, Zoning, not_a_list, offered, resolve};
 pub(crate) use open_attempts::warn_of_open_attempts;
 pub(crate) use open_bookings::open_bookings;
-pub(crate) use pause::{payment_answer, walk_through};
+pub(crate) use pause_answer::{AnswerOutcome, send_answer};
+pub(crate) use pause_prompts::{answer_pauses, payment_answer};
 pub(crate) use preview::preview;
 pub(crate) use venues::find_venues;
 pub(crate) use wait::{find_booking, read_booking, wait_while_processing};

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::answer::{AnswerOutcome, send_answer};
 use super::input::read_file;
+use super::pause_answer::{AnswerOutcome, send_answer};
 use super::wait::read_booking;
 use crate::adapter::Pause;
 use crate::app::Context;
@@ -17,7 +17,7 @@ use crate::terminal::prompt::{Deadline, Question, Until};
 use crate::terminal::view::{asked_fields, pause};
 
 /// Asks and answers until the booking no longer waits.
-pub(crate) async fn walk_through(context: &Context, booking: Booking) -> Result<Booking> {
+pub(crate) async fn answer_pauses(context: &Context, booking: Booking) -> Result<Booking> {
     let mut booking = booking;
     context.in_flight.replace(InFlight::known(&booking));
     let mut shown = false;
