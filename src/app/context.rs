@@ -4,7 +4,7 @@
 mod rate_limit;
 mod rate_limit_prompt;
 
-pub(crate) use rate_limit::Waited;
+pub(crate) use rate_limit::WaitOutcome;
 
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::time::Duration;

@@ -7,13 +7,13 @@ use super::answer::Answer;
 use super::call::Call;
 use super::failure::Failure;
 use super::http_client::Client;
-use super::retry::{self, Next};
+use super::retry::{self, RetryDecision};
 use crate::adapter::Dialect;
 use crate::outcome::{Error, Result};
 
 /// Where to search for venues.
 #[derive(Clone, Debug)]
-pub(crate) enum Where {
+pub(crate) enum SearchLocation {
     Near(String),
     At { latitude: f64, longitude: f64 },
 }
@@ -22,7 +22,7 @@ pub(crate) enum Where {
 #[derive(Clone, Debug)]
 pub(crate) struct VenueQuery {
     pub(crate) vertical: String,
-    pub(crate) place: Where,
+    pub(crate) place: SearchLocation,
     pub(crate) datetime: String,
     pub(crate) party_size: Option<u32>,
     pub(crate) providers: Vec<String>,
@@ -41,10 +41,10 @@ impl VenueQuery {
         body.insert("vertical".into(), json!(self.vertical));
         body.insert("datetime".into(), json!(self.datetime));
         match &self.place {
-            Where::Near(location) => {
+            SearchLocation::Near(location) => {
                 body.insert("location".into(), json!(location));
             }
-            Where::At {
+            SearchLocation::At {
                 latitude,
                 longitude,
             } => {
@@ -335,8 +335,8 @@ impl Client {
             // The random bits of a fresh UUID are random enough.
             let jitter = f64::from(Uuid::now_v7().as_fields().3[7]) / 255.0;
             match retry::after_read(&failure, tried, jitter) {
-                Next::Again(pause) => tokio::time::sleep(pause).await,
-                Next::GiveUp => return Err(failure),
+                RetryDecision::Again(pause) => tokio::time::sleep(pause).await,
+                RetryDecision::GiveUp => return Err(failure),
             }
         }
     }
@@ -356,8 +356,8 @@ impl Client {
             };
             in_doubt |= failure.leaves_a_write_open();
             match retry::after_create(&failure, tried) {
-                Next::Again(pause) => tokio::time::sleep(pause).await,
-                Next::GiveUp => return (Err(failure), in_doubt),
+                RetryDecision::Again(pause) => tokio::time::sleep(pause).await,
+                RetryDecision::GiveUp => return (Err(failure), in_doubt),
             }
         }
     }

@@ -13,8 +13,8 @@ mod wire_trace;
 pub(crate) use answer::{Answer, Head};
 pub(crate) use call::Call;
 pub(crate) use endpoints::{
-    Changes, Continuation, NewBooking, SlotQuery, VenueQuery, Where, cancel_call, create_call,
-    session, show_call, with_fields,
+    Changes, Continuation, NewBooking, SearchLocation, SlotQuery, VenueQuery, cancel_call,
+    create_call, session, show_call, with_fields,
 };
 pub(crate) use failure::Failure;
 pub(crate) use http_client::{Client, Connection, Trace, shown_headers};

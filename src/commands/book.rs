@@ -7,13 +7,13 @@ use std::time::Duration;
 use serde_json::Map;
 use uuid::Uuid;
 
-use super::field::Extra;
+use super::field::ExtraFields;
 use super::timing::Zone;
 use crate::app::Context;
 use crate::client::create_call;
 use crate::flows::{
-    BatchOptions, BookingDraft, Offer, Zoning, answer_pauses, choose_slot, create, finish, guide,
-    is_key, locate_slot, locate_venue, offered, preview, resolve, wait_while_processing,
+    BatchOptions, BookingDraft, Offer, ZoneSource, answer_pauses, choose_slot, create, finish,
+    guide, is_key, locate_slot, locate_venue, offered, preview, resolve, wait_while_processing,
     warn_of_open_attempts,
 };
 use crate::journal::Shown;
@@ -94,7 +94,7 @@ pub(crate) struct Args {
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]
-    extra: Extra,
+    extra: ExtraFields,
     /// Show the request and send nothing
     #[arg(long)]
     dry_run: bool,
@@ -317,7 +317,7 @@ async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<String
         // A time given next to a slot is sent as it was meant. If they differ, the service decides.
         let meant = match (
             when.exact(),
-            Zoning::of(
+            ZoneSource::of(
                 draft
                     .venue
                     .as_ref()
@@ -326,8 +326,8 @@ async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<String
             ),
         ) {
             (Some(moment), _) => moment.clone(),
-            (None, Zoning::Known(zone)) => resolve(when, context.now()?, &zone)?,
-            (None, Zoning::Learned) => resolve(when, context.now()?, &system_zone())?,
+            (None, ZoneSource::Known(zone)) => resolve(when, context.now()?, &zone)?,
+            (None, ZoneSource::Learned) => resolve(when, context.now()?, &system_zone())?,
         };
         return Ok(if slot.instant() == Some(meant.timestamp()) {
             offered
@@ -341,16 +341,16 @@ async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<String
     let Some(venue) = &draft.venue else {
         return Err(Error::usage("no venue is named"));
     };
-    let zoning = Zoning::of(venue.remembered.as_ref(), draft.zone.as_ref());
+    let zone_source = ZoneSource::of(venue.remembered.as_ref(), draft.zone.as_ref());
     if draft.slot_id.is_some() {
-        let zone = zoning.or_system();
+        let zone = zone_source.or_system();
         return Ok(resolve(when, context.now()?, &zone)?.wire());
     }
     let offer = offered(
         context,
         venue,
         when,
-        &zoning,
+        &zone_source,
         draft.party_size.unwrap_or(1),
         draft.provider.as_deref(),
         &Map::new(),
@@ -402,7 +402,7 @@ fn show_request(context: &Context, draft: BookingDraft, key: &str) -> Result<Exi
                 .venue
                 .as_ref()
                 .and_then(|venue| venue.remembered.as_ref());
-            let zone = Zoning::of(venue, draft.zone.as_ref()).or_system();
+            let zone = ZoneSource::of(venue, draft.zone.as_ref()).or_system();
             resolve(when, context.now()?, &zone)?.wire()
         }
         (None, None) => return Err(Error::usage("no time is named")),

@@ -1,4 +1,4 @@
-use super::field::Extra;
+use super::field::ExtraFields;
 use crate::app::Context;
 use crate::client::cancel_call;
 use crate::flows::{Confirmation, change, finish, locate_booking, preview, read_booking};
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]
-    extra: Extra,
+    extra: ExtraFields,
     /// Show the request and send nothing
     #[arg(long)]
     dry_run: bool,

@@ -52,13 +52,13 @@ pub(crate) fn raw_field(text: &str) -> Result<Field, String> {
 
 /// `-F`, for every command whose call has a body.
 #[derive(clap::Args, Debug, Default)]
-pub(crate) struct Extra {
+pub(crate) struct ExtraFields {
     /// A field of the request's body that has no flag; true, false, null and numbers are typed, anything else is text
     #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field)]
     fields: Vec<Field>,
 }
 
-impl Extra {
+impl ExtraFields {
     /// The fields as an object.
     ///
     /// # Errors

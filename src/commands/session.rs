@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::field::Extra;
+use super::field::ExtraFields;
 use crate::adapter::list;
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
@@ -43,7 +43,7 @@ pub(crate) struct Connect {
     #[arg(long, value_name = "P")]
     provider: Option<String>,
     #[command(flatten)]
-    extra: Extra,
+    extra: ExtraFields,
     /// Show the request and send nothing
     #[arg(long)]
     dry_run: bool,
@@ -65,7 +65,7 @@ pub(crate) struct Verify {
     #[arg(long)]
     code_stdin: bool,
     #[command(flatten)]
-    extra: Extra,
+    extra: ExtraFields,
     /// Show the request and send nothing
     #[arg(long)]
     dry_run: bool,

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use super::locate::Located;
+use super::locate::LocatedVenue;
 use crate::client::{NewBooking, with_fields};
 use crate::model::shell;
 use crate::model::slot::Slot;
@@ -13,7 +13,7 @@ use crate::outcome::{Error, Result};
 /// A booking request under construction.
 #[derive(Debug, Default)]
 pub(crate) struct BookingDraft {
-    pub(crate) venue: Option<Located>,
+    pub(crate) venue: Option<LocatedVenue>,
     pub(crate) slot: Option<Slot>,
     /// The value of `--slot`, if that slot was not seen before.
     pub(crate) slot_id: Option<String>,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::comparison::difference;
 use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
-use crate::app::{Context, Waited};
+use crate::app::{Context, WaitOutcome};
 use crate::client::{Answer, Call, Failure, create_call};
 use crate::journal::{
     BeginOutcome, Conclusion, Earlier, LastTry, RunEnd, RunId, conclusion, existed_before,
@@ -144,8 +144,8 @@ impl Sending<'_> {
             };
             let waited = self.context.wait_for_window(&window, &self.call, allowed);
             match waited.await? {
-                Waited::Until { left } => allowed = left,
-                Waited::NotAtAll => limit = None,
+                WaitOutcome::Waited { left } => allowed = left,
+                WaitOutcome::Skipped => limit = None,
             }
         }
     }

@@ -3,11 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::booking_draft::BookingDraft;
-use super::locate::Located;
-use super::offer::{Offer, Zoning, offered, resolve};
+use super::locate::LocatedVenue;
+use super::offer::{Offer, ZoneSource, offered, resolve};
 use super::venues::find_venues;
 use crate::app::Context;
-use crate::client::{VenueQuery, Where};
+use crate::client::{SearchLocation, VenueQuery};
 use crate::journal::Shown;
 use crate::model::slot::Slot;
 use crate::model::time_text::human;
@@ -110,7 +110,7 @@ async fn pick_venue(context: &Context, draft: &mut BookingDraft) -> Result<()> {
             )
             .await?;
         let venue = venues[row].clone();
-        draft.venue = Some(Located {
+        draft.venue = Some(LocatedVenue {
             id: venue.id().to_owned(),
             remembered: Some(venue),
         });
@@ -131,7 +131,7 @@ async fn search(
     };
     let query = VenueQuery {
         vertical: vertical.to_owned(),
-        place: Where::Near(place),
+        place: SearchLocation::Near(place),
         datetime: moment.wire(),
         party_size: draft.party_size,
         providers: draft.provider.clone().into_iter().collect(),
@@ -164,13 +164,13 @@ async fn pick_slot(
         let Some(venue) = &draft.venue else {
             return Err(Error::usage("no venue is named"));
         };
-        let zoning = Zoning::of(venue.remembered.as_ref(), draft.zone.as_ref());
+        let zone_source = ZoneSource::of(venue.remembered.as_ref(), draft.zone.as_ref());
         let party = draft.party_size.unwrap_or(1);
         let offer = match offered(
             context,
             venue,
             &when,
-            &zoning,
+            &zone_source,
             party,
             draft.provider.as_deref(),
             &Map::new(),
@@ -339,7 +339,7 @@ fn summary(draft: &BookingDraft) -> Page {
     page.heading(
         Tone::Strong,
         "to book",
-        venue.map(Located::name).unwrap_or_default(),
+        venue.map(LocatedVenue::name).unwrap_or_default(),
     );
     let slot = draft.slot.as_ref();
     page.field_if("when", slot.map(|slot| human(slot.datetime())));

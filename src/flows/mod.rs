@@ -24,7 +24,8 @@ mod wait;
 mod webhook_secrets;
 
 pub(crate) use batch::{
-    BatchOptions, Format, Identity, KeyedRow, RowResult, is_key, keyed, read_rows, run_batch,
+    BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, is_key, keyed, read_rows,
+    run_batch,
 };
 pub(crate) use booking_draft::BookingDraft;
 pub(crate) use change::change;
@@ -36,7 +37,7 @@ pub(crate) use guarded::send_guarded;
 pub(crate) use guided::{VERTICALS, choose_slot, guide};
 pub(crate) use input::{read_file, read_stdin};
 pub(crate) use locate::{locate_booking, locate_slot, locate_venue};
-pub(crate) use offer::{Offer, Zoning, not_a_list, offered, resolve};
+pub(crate) use offer::{Offer, ZoneSource, not_a_list, offered, resolve};
 pub(crate) use open_attempts::warn_of_open_attempts;
 pub(crate) use open_bookings::open_bookings;
 pub(crate) use pause_answer::{AnswerOutcome, send_answer};

@@ -5,7 +5,7 @@ use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
 use serde_json::{Map, Value};
 
-use super::locate::Located;
+use super::locate::LocatedVenue;
 use crate::adapter::list;
 use crate::app::Context;
 use crate::client::SlotQuery;
@@ -19,29 +19,29 @@ use crate::outcome::{Code, Error, Exit, Result};
 
 /// How to read a time that has no offset.
 #[derive(Clone, Debug)]
-pub(crate) enum Zoning {
+pub(crate) enum ZoneSource {
     /// In a known zone: the venue's, else that of `--tz`.
     Known(TimeZone),
     /// In the venue's zone, which only its slots can show.
     Learned,
 }
 
-impl Zoning {
+impl ZoneSource {
     /// The venue's zone if a search returned it, else that of `--tz`.
     pub(crate) fn of(venue: Option<&Venue>, flag: Option<&TimeZone>) -> Self {
         match venue.and_then(Venue::timezone).or_else(|| flag.cloned()) {
-            Some(zone) => Zoning::Known(zone),
-            None => Zoning::Learned,
+            Some(zone) => ZoneSource::Known(zone),
+            None => ZoneSource::Learned,
         }
     }
 }
 
-impl Zoning {
+impl ZoneSource {
     /// The zone to use if no slots will be asked for: the known one, else the system's.
     pub(crate) fn or_system(self) -> TimeZone {
         match self {
-            Zoning::Known(zone) => zone,
-            Zoning::Learned => system_zone(),
+            ZoneSource::Known(zone) => zone,
+            ZoneSource::Learned => system_zone(),
         }
     }
 }
@@ -111,9 +111,9 @@ impl Offer {
 /// another day is asked for if that changes the date.
 pub(crate) async fn offered(
     context: &Context,
-    venue: &Located,
+    venue: &LocatedVenue,
     when: &When,
-    zoning: &Zoning,
+    zone_source: &ZoneSource,
     party_size: u32,
     provider: Option<&str>,
     fields: &Map<String, Value>,
@@ -121,10 +121,10 @@ pub(crate) async fn offered(
     let now = context.now()?;
     let ask =
         async |moment: Moment| ask(context, venue, moment, party_size, provider, fields).await;
-    let zone = match (when.exact(), zoning) {
+    let zone = match (when.exact(), zone_source) {
         (Some(_), _) => TimeZone::UTC,
-        (None, Zoning::Known(zone)) => zone.clone(),
-        (None, Zoning::Learned) => {
+        (None, ZoneSource::Known(zone)) => zone.clone(),
+        (None, ZoneSource::Learned) => {
             let assumed = resolve(when, now, &system_zone())?;
             let offer = ask(assumed.clone()).await?;
             let Some(offset) = offer.slots.iter().find_map(offset_of) else {
@@ -162,7 +162,7 @@ pub(crate) fn resolve(when: &When, now: Timestamp, zone: &TimeZone) -> Result<Mo
 
 async fn ask(
     context: &Context,
-    venue: &Located,
+    venue: &LocatedVenue,
     wanted: Moment,
     party_size: u32,
     provider: Option<&str>,

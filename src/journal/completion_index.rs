@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags, Params, Row, params};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::List;
+use super::RecentList;
 
 /// The most candidates of a kind. Typing more characters shows others.
 const MOST: u32 = 100;
@@ -104,7 +104,7 @@ impl CompletionIndex {
             "SELECT list.position, venue.id, venue.document FROM lists AS list
              JOIN venues AS venue ON venue.origin = list.origin AND venue.id = list.id
              WHERE list.origin = ?1 AND list.kind = ?2 ORDER BY list.position LIMIT ?3",
-            params![self.origin, List::Venues.as_str(), MOST],
+            params![self.origin, RecentList::Venues.as_str(), MOST],
             |row| Ok((row.get(0)?, venue(row, 1)?)),
         )
     }
@@ -125,7 +125,7 @@ impl CompletionIndex {
              JOIN slots AS slot ON slot.origin = list.origin AND slot.id = list.id
              LEFT JOIN venues AS venue ON venue.origin = slot.origin AND venue.id = slot.venue_id
              WHERE list.origin = ?1 AND list.kind = ?2 ORDER BY list.position LIMIT ?3",
-            params![self.origin, List::Slots.as_str(), MOST],
+            params![self.origin, RecentList::Slots.as_str(), MOST],
             |row| Ok((row.get(0)?, slot(row, 1)?)),
         )
     }

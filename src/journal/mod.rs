@@ -25,7 +25,7 @@ pub(crate) use bookings::KeptBooking;
 pub(crate) use completion_index::{CompletionIndex, KnownBooking};
 pub(crate) use guests::Forgotten;
 pub(crate) use rate_limit_window::RateLimitWindow;
-pub(crate) use recent_rows::{List, RecentSlot, Shown};
+pub(crate) use recent_rows::{RecentList, RecentSlot, Shown};
 pub(crate) use recover::{Recovery, recover};
 pub(crate) use run_log::{BeginOutcome, RunEnd, RunId};
 pub(crate) use runs::{

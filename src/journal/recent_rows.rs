@@ -14,18 +14,18 @@ const KEEP_SLOTS_SECONDS: i64 = 30 * 24 * 3600;
 
 /// A list whose rows `@N` names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum List {
+pub(crate) enum RecentList {
     Venues,
     Slots,
     Bookings,
 }
 
-impl List {
+impl RecentList {
     pub(super) fn as_str(self) -> &'static str {
         match self {
-            List::Venues => "venues",
-            List::Slots => "slots",
-            List::Bookings => "bookings",
+            RecentList::Venues => "venues",
+            RecentList::Slots => "slots",
+            RecentList::Bookings => "bookings",
         }
     }
 }
@@ -57,7 +57,7 @@ impl Journal {
                 insert.execute(params![origin, venue.id(), venue.value().to_string(), now])?;
             }
             match shown {
-                Shown::AsList => replace_list(connection, &origin, List::Venues, venues.iter().map(Venue::id)),
+                Shown::AsList => replace_list(connection, &origin, RecentList::Venues, venues.iter().map(Venue::id)),
                 Shown::No => Ok(()),
             }
         })
@@ -84,7 +84,7 @@ impl Journal {
                 insert.execute(params![origin, slot.id(), venue_id, provider, party_size, document, now])?;
             }
             match shown {
-                Shown::AsList => replace_list(connection, &origin, List::Slots, slots.iter().map(Slot::id)),
+                Shown::AsList => replace_list(connection, &origin, RecentList::Slots, slots.iter().map(Slot::id)),
                 Shown::No => Ok(()),
             }
         })
@@ -96,7 +96,7 @@ impl Journal {
         ids: impl Iterator<Item = &'a str>,
     ) -> Result<()> {
         let origin = self.origin.clone();
-        self.write(|connection| replace_list(connection, &origin, List::Bookings, ids))
+        self.write(|connection| replace_list(connection, &origin, RecentList::Bookings, ids))
     }
 
     /// A venue from an earlier search.
@@ -136,7 +136,7 @@ impl Journal {
     }
 
     /// The id in row `position` (from 1) of the last list.
-    pub(crate) fn listed(&self, list: List, position: u32) -> Result<Option<String>> {
+    pub(crate) fn listed(&self, list: RecentList, position: u32) -> Result<Option<String>> {
         self.read(|connection| {
             connection
                 .query_row(
@@ -152,7 +152,7 @@ impl Journal {
 fn replace_list<'a>(
     connection: &Connection,
     origin: &str,
-    list: List,
+    list: RecentList,
     ids: impl Iterator<Item = &'a str>,
 ) -> rusqlite::Result<()> {
     connection.execute(
@@ -191,10 +191,10 @@ mod tests {
             .remember_venues(&[venue("unseen")], Shown::No)
             .unwrap();
         assert_eq!(
-            journal.listed(List::Venues, 1).unwrap().as_deref(),
+            journal.listed(RecentList::Venues, 1).unwrap().as_deref(),
             Some("z")
         );
-        assert_eq!(journal.listed(List::Venues, 2).unwrap(), None);
+        assert_eq!(journal.listed(RecentList::Venues, 2).unwrap(), None);
         assert_eq!(journal.venue("y").unwrap().unwrap().id(), "y");
         let other = Journal::open(&path, "b".into(), None).unwrap();
         assert!(
@@ -231,10 +231,10 @@ mod tests {
             ("ven_1", Some("provider_a"), 3)
         );
         assert_eq!(
-            journal.listed(List::Slots, 2).unwrap().as_deref(),
+            journal.listed(RecentList::Slots, 2).unwrap().as_deref(),
             Some("two")
         );
-        assert_eq!(journal.listed(List::Slots, 3).unwrap(), None);
+        assert_eq!(journal.listed(RecentList::Slots, 3).unwrap(), None);
         assert!(journal.slot("three").unwrap().is_none());
     }
 
@@ -274,9 +274,9 @@ mod tests {
             .remember_venues(&[venue("x")], Shown::AsList)
             .unwrap();
         assert_eq!(
-            journal.listed(List::Bookings, 2).unwrap().as_deref(),
+            journal.listed(RecentList::Bookings, 2).unwrap().as_deref(),
             Some("bk_2")
         );
-        assert_eq!(journal.listed(List::Venues, 2).unwrap(), None);
+        assert_eq!(journal.listed(RecentList::Venues, 2).unwrap(), None);
     }
 }

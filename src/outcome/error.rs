@@ -15,11 +15,11 @@ pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// Boxed to keep results small.
 #[derive(Debug)]
-pub(crate) struct Error(Box<Report>);
+pub(crate) struct Error(Box<ErrorReport>);
 
 /// The content of an [`Error`].
 #[derive(Debug)]
-pub(crate) struct Report {
+pub(crate) struct ErrorReport {
     /// The service's code, else `http_<status>`, else one of bookctl's own codes.
     pub(crate) code: ErrorCode,
     /// Distinguishes, in one word for scripts, between causes that share this code.
@@ -48,7 +48,7 @@ impl Error {
 
     /// An error with any code of the service, and this exit code.
     pub(crate) fn of(code: ErrorCode, exit: Exit, message: impl Into<String>) -> Self {
-        Error(Box::new(Report {
+        Error(Box::new(ErrorReport {
             code,
             cause: None,
             message: message.into(),
@@ -151,15 +151,15 @@ impl Error {
 }
 
 impl Deref for Error {
-    type Target = Report;
+    type Target = ErrorReport;
 
-    fn deref(&self) -> &Report {
+    fn deref(&self) -> &ErrorReport {
         &self.0
     }
 }
 
 impl DerefMut for Error {
-    fn deref_mut(&mut self) -> &mut Report {
+    fn deref_mut(&mut self) -> &mut ErrorReport {
         &mut self.0
     }
 }

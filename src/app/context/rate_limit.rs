@@ -18,11 +18,11 @@ const SHORTEST: Duration = Duration::from_secs(1);
 
 /// How a wait for an exhausted window ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Waited {
+pub(crate) enum WaitOutcome {
     /// The window should have reset. `left` is how much longer the command may wait.
-    Until { left: Duration },
+    Waited { left: Duration },
     /// The wait was skipped; the service decides.
-    NotAtAll,
+    Skipped,
 }
 
 impl Context {
@@ -44,8 +44,8 @@ impl Context {
                 .and_then(|mut journal| journal.count_request(name, now));
             match shut {
                 Ok(Some(window)) => match self.wait_for_window(&window, call, allowed).await? {
-                    Waited::Until { left } => allowed = left,
-                    Waited::NotAtAll => return Ok(allowed),
+                    WaitOutcome::Waited { left } => allowed = left,
+                    WaitOutcome::Skipped => return Ok(allowed),
                 },
                 Ok(None) | Err(_) => return Ok(allowed),
             }
@@ -126,20 +126,20 @@ impl Context {
         window: &RateLimitWindow,
         call: &Call,
         allowed: Duration,
-    ) -> Result<Waited> {
+    ) -> Result<WaitOutcome> {
         let now = self.service_clock(Some(window)).await;
         let left = Duration::try_from(window.resets_at.duration_since(now)).unwrap_or_default();
         let pause = whole_seconds(left).clamp(SHORTEST, RATE_LIMIT_WINDOW);
         if pause <= allowed {
             let left = self.wait_out(pause, allowed).await?;
-            return Ok(Waited::Until { left });
+            return Ok(WaitOutcome::Waited { left });
         }
         if matches!(self.target, Target::Embedded { .. }) || sees_its_clock(self.client()?).await {
-            return Ok(Waited::NotAtAll);
+            return Ok(WaitOutcome::Skipped);
         }
         if let Some(pause) = self.agreed_wait(pause, allowed).await? {
             let left = self.wait_out(pause, allowed).await?;
-            return Ok(Waited::Until { left });
+            return Ok(WaitOutcome::Waited { left });
         }
         let (limit, seconds) = (window.allowed, pause.as_secs());
         let mut error = Error::new(Code::RateLimited,

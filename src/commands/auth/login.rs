@@ -12,7 +12,7 @@ use crate::outcome::{Error, Exit, Result};
 use crate::secrets::{Account, Item, Secret, Storage, Vault, silent};
 use crate::terminal::prompt::Question;
 
-use super::status::{Row, Rows};
+use super::status::{ProfileSecrets, SecretsList};
 
 /// The longest secret that is read, in bytes.
 const MAX_INPUT: u64 = 64 * 1024;
@@ -77,8 +77,8 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     if given.key.is_some() {
         note_profile(&config_file, &service, &account)?;
     }
-    let row = Row::of_account(&vault, &account, Some(&account.origin)).await;
-    context.out.emit(&Rows(vec![row]))?;
+    let row = ProfileSecrets::of_account(&vault, &account, Some(&account.origin)).await;
+    context.out.emit(&SecretsList(vec![row]))?;
     if context.environment.api_key.is_some() {
         let warning = "BOOKCTL_API_KEY is set, and goes before what was stored";
         context.out.warn(warning);

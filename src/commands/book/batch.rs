@@ -9,7 +9,7 @@ use crate::app::Context;
 use crate::client::create_call;
 use crate::config::Target;
 use crate::flows::{
-    BatchOptions, Format, Identity, KeyedRow, RowResult, keyed, read_rows, run_batch,
+    BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, keyed, read_rows, run_batch,
     warn_of_open_attempts,
 };
 use crate::json::{Document, plain};
@@ -47,10 +47,10 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     }
     let text = read(&batch.from, from_stdin).await?;
     let file_name = batch.from.to_string_lossy();
-    let rows = read_rows(&text, Format::of(&file_name, &text))?;
+    let rows = read_rows(&text, BatchFormat::of(&file_name, &text))?;
     let identity = match batch.name {
-        Some(name) => Identity::Name(name),
-        None => Identity::of_content(&text),
+        Some(name) => BatchIdentity::Name(name),
+        None => BatchIdentity::of_content(&text),
     };
     let embedded = matches!(context.target(), Target::Embedded { .. });
     let rows = keyed(rows, &identity, embedded);

@@ -6,12 +6,12 @@ use crate::outcome::Result;
 use crate::secrets::{Secret, Vault, look_up};
 
 /// The API key of a service, and where it comes from.
-pub(super) struct Key {
+pub(super) struct FoundKey {
     pub(super) secret: Secret,
     source: &'static str,
 }
 
-impl Key {
+impl FoundKey {
     /// `a live key (sk_live_…box4) from the keyring`
     pub(super) fn describe(&self) -> String {
         let (kind, masked) = (self.secret.kind().as_str(), self.secret.masked());
@@ -22,7 +22,7 @@ impl Key {
 pub(super) struct Credentials {
     pub(super) keyring: Check,
     /// The key, if there is one; an error if it cannot be read.
-    pub(super) key: Result<Option<Key>>,
+    pub(super) key: Result<Option<FoundKey>>,
 }
 
 /// Checks the keyring and the key of the service.
@@ -43,9 +43,9 @@ pub(super) async fn keyring(vault: &Vault) -> Check {
     }
 }
 
-async fn key(service: &Service, vault: &Vault) -> Result<Option<Key>> {
+async fn key(service: &Service, vault: &Vault) -> Result<Option<FoundKey>> {
     if let Some(key) = &service.key {
-        return Ok(Some(Key {
+        return Ok(Some(FoundKey {
             secret: key.clone(),
             source: "environment",
         }));
@@ -54,7 +54,7 @@ async fn key(service: &Service, vault: &Vault) -> Result<Option<Key>> {
         return Ok(None);
     };
     let found = look_up(vault, &account, service.key_origin.as_deref()).await?;
-    Ok(found.map(|found| Key {
+    Ok(found.map(|found| FoundKey {
         source: found.storage.as_str(),
         secret: found.secret,
     }))

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::check::Check;
-use super::credentials::Key;
+use super::credentials::FoundKey;
 use crate::app::Context;
 use crate::client::{Answer, Call, Client, Failure};
 use crate::config::{Service, Target};
@@ -47,7 +47,11 @@ pub(super) async fn knock(context: &Context) -> Reached {
     })
 }
 
-async fn ask(context: &Context, client: &Client, key: Option<&Key>) -> Result<Answer, Failure> {
+async fn ask(
+    context: &Context,
+    client: &Client,
+    key: Option<&FoundKey>,
+) -> Result<Answer, Failure> {
     let limit = context.timeout().unwrap_or(LIMIT);
     let answer = async {
         match (context.target(), key) {
@@ -63,7 +67,7 @@ async fn ask(context: &Context, client: &Client, key: Option<&Key>) -> Result<An
 pub(super) async fn examine(
     context: &Context,
     reached: Reached,
-    key: Result<Option<Key>>,
+    key: Result<Option<FoundKey>>,
 ) -> Vec<Check> {
     let took = match reached.0 {
         Ok(took) => took,
@@ -177,7 +181,7 @@ fn is_sandbox(index: &Answer) -> bool {
 }
 
 /// Judges the service's answer to the key, and the rate limits.
-fn judged(target: &Target, key: Option<&Key>, answer: Result<Answer, Failure>) -> Vec<Check> {
+fn judged(target: &Target, key: Option<&FoundKey>, answer: Result<Answer, Failure>) -> Vec<Check> {
     let described = match key {
         Some(key) => key.describe(),
         None => "the embedded sandbox's own".to_owned(),
@@ -209,7 +213,7 @@ fn judged(target: &Target, key: Option<&Key>, answer: Result<Answer, Failure>) -
 }
 
 /// The check of the key if the service cannot be asked.
-fn untried(target: &Target, key: &Result<Option<Key>>) -> Check {
+fn untried(target: &Target, key: &Result<Option<FoundKey>>) -> Check {
     match (target, key) {
         (Target::Embedded { .. }, _) => Check::ok("key", "the embedded sandbox's own"),
         (_, Ok(Some(key))) => Check::warning("key", format!("{}, not tried", key.describe())),

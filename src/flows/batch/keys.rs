@@ -11,15 +11,15 @@ use crate::platform::hex;
 
 /// What identifies a batch: a name, or the content of its file.
 #[derive(Clone, Debug)]
-pub(crate) enum Identity {
+pub(crate) enum BatchIdentity {
     Name(String),
     Content([u8; 32]),
 }
 
-impl Identity {
+impl BatchIdentity {
     /// Identifies a batch by the text of its file.
     pub(crate) fn of_content(text: &str) -> Self {
-        Identity::Content(Sha256::digest(text.as_bytes()).into())
+        BatchIdentity::Content(Sha256::digest(text.as_bytes()).into())
     }
 }
 
@@ -47,10 +47,10 @@ impl KeyedRow {
 ///
 /// `embedded` is whether the batch goes to the embedded sandbox. Its keys then differ, so that a rehearsal there does
 /// not count as the real batch.
-pub(crate) fn keyed(rows: Vec<BatchRow>, batch: &Identity, embedded: bool) -> Vec<KeyedRow> {
+pub(crate) fn keyed(rows: Vec<BatchRow>, batch: &BatchIdentity, embedded: bool) -> Vec<KeyedRow> {
     let batch = match batch {
-        Identity::Name(name) => digest(&[b"name", name.as_bytes()]),
-        Identity::Content(content) => digest(&[b"content", content]),
+        BatchIdentity::Name(name) => digest(&[b"name", name.as_bytes()]),
+        BatchIdentity::Content(content) => digest(&[b"content", content]),
     };
     let batch = match embedded {
         true => digest(&[b"embedded sandbox", &batch]),
@@ -100,7 +100,7 @@ mod tests {
         vec![row(1, 2), row(2, 3), row(3, 2)]
     }
 
-    fn keys(rows: Vec<BatchRow>, batch: &Identity) -> Vec<String> {
+    fn keys(rows: Vec<BatchRow>, batch: &BatchIdentity) -> Vec<String> {
         keyed(rows, batch, false)
             .iter()
             .map(|row| row.key(0))
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn equal_rows_have_keys_of_their_own_and_the_order_of_rows_does_not_matter() {
-        let batch = Identity::Name("friday".into());
+        let batch = BatchIdentity::Name("friday".into());
         let first = keys(rows(), &batch);
         assert_eq!(first.iter().collect::<HashSet<_>>().len(), 3);
         let mut turned = rows();
@@ -120,21 +120,21 @@ mod tests {
 
     #[test]
     fn another_batch_has_other_keys() {
-        let friday = keys(rows(), &Identity::Name("friday".into()));
-        let monday = keys(rows(), &Identity::Name("monday".into()));
+        let friday = keys(rows(), &BatchIdentity::Name("friday".into()));
+        let monday = keys(rows(), &BatchIdentity::Name("monday".into()));
         assert!(friday.iter().all(|key| !monday.contains(key)));
     }
 
     #[test]
     fn a_batch_that_was_tried_in_the_sandbox_is_another_one_where_it_is_meant() {
-        let friday = Identity::Name("friday".into());
+        let friday = BatchIdentity::Name("friday".into());
         let tried = &keyed(rows(), &friday, true)[0];
         assert_ne!(tried.key(0), keys(rows(), &friday)[0]);
     }
 
     #[test]
     fn the_keys_of_a_batch_are_what_they_were_in_every_version() {
-        let key = &keys(rows(), &Identity::Name("friday".into()))[0];
+        let key = &keys(rows(), &BatchIdentity::Name("friday".into()))[0];
         assert_eq!(key, "batch-2c91ddc93869eb8f8d9c332afb2b6ebc");
     }
 
@@ -143,7 +143,7 @@ mod tests {
         let mut rows = rows();
         rows[0].idempotency_key = Some("own".into());
         rows[2].idempotency_key = Some("own".into());
-        let keyed = keyed(rows, &Identity::of_content("x"), false);
+        let keyed = keyed(rows, &BatchIdentity::of_content("x"), false);
         assert_eq!(keyed[0].key(1), keyed[2].key(1));
     }
 
@@ -151,7 +151,7 @@ mod tests {
     fn a_row_that_names_its_key_has_it_and_a_new_one_for_a_retry() {
         let mut rows = rows();
         rows[0].idempotency_key = Some("own".into());
-        let keyed = keyed(rows, &Identity::of_content("x"), false);
+        let keyed = keyed(rows, &BatchIdentity::of_content("x"), false);
         assert_eq!(keyed[0].key(0), "own");
         assert!(keyed[0].key(1).starts_with("batch-"));
         assert_ne!(keyed[0].key(1), keyed[0].key(2));

@@ -22,8 +22,8 @@ use crate::model::booking::{Booking, Status};
 use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::Progress;
-pub(crate) use keys::{Identity, KeyedRow, keyed};
-pub(crate) use rows::{Format, is_key, read_rows};
+pub(crate) use keys::{BatchIdentity, KeyedRow, keyed};
+pub(crate) use rows::{BatchFormat, is_key, read_rows};
 use time_left::{about, time_left};
 
 /// The rate limit that booking requests are counted in.

@@ -39,26 +39,26 @@ const CUSTOMER: &[&str] = &["name", "email", "phone"];
 
 /// The format of a batch file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum BatchFormat {
     JsonLines,
     Csv,
 }
 
-impl Format {
+impl BatchFormat {
     /// Detects the format from the file's name, else from how the text begins.
     pub(crate) fn of(name: &str, text: &str) -> Self {
         let name = name.to_ascii_lowercase();
         let begins = text.trim_start_matches('\u{feff}').trim_start();
         if name.ends_with(".csv") {
-            Format::Csv
+            BatchFormat::Csv
         } else if [".jsonl", ".ndjson", ".json"]
             .iter()
             .any(|end| name.ends_with(end))
             || begins.starts_with(['{', '['])
         {
-            Format::JsonLines
+            BatchFormat::JsonLines
         } else {
-            Format::Csv
+            BatchFormat::Csv
         }
     }
 }
@@ -68,11 +68,11 @@ impl Format {
 /// # Errors
 ///
 /// `usage` (2) for the first mistake in any row; nothing has been sent then.
-pub(crate) fn read_rows(text: &str, format: Format) -> Result<Vec<BatchRow>> {
+pub(crate) fn read_rows(text: &str, format: BatchFormat) -> Result<Vec<BatchRow>> {
     let text = text.trim_start_matches('\u{feff}');
     let rows = match format {
-        Format::JsonLines => json_lines(text),
-        Format::Csv => csv(text),
+        BatchFormat::JsonLines => json_lines(text),
+        BatchFormat::Csv => csv(text),
     }?;
     one_key_one_row(&rows)?;
     Ok(rows)
@@ -296,8 +296,8 @@ mod tests {
         let csv = "\u{feff}venue_id, datetime,party_size,customer.name,customer.email,customer.phone\r\n\
                    v,2026-12-01T19:30:00Z,2,Ada Lovelace,,+44\r\n";
         assert_eq!(
-            read_rows(csv, Format::Csv).unwrap(),
-            read_rows(&format!("\n{JSON}\n\n"), Format::JsonLines).unwrap()
+            read_rows(csv, BatchFormat::Csv).unwrap(),
+            read_rows(&format!("\n{JSON}\n\n"), BatchFormat::JsonLines).unwrap()
         );
     }
 
@@ -328,7 +328,7 @@ mod tests {
                 "name is there twice",
             ),
         ] {
-            let error = read_rows(&format!("{JSON}\n{row}\n"), Format::JsonLines).err();
+            let error = read_rows(&format!("{JSON}\n{row}\n"), BatchFormat::JsonLines).err();
             let told = error.map(|error| error.message.clone()).unwrap_or_default();
             assert!(
                 told.contains("row 2 (line 2)") && told.contains(why),
@@ -349,7 +349,10 @@ mod tests {
                 "is not closed on its line",
             ),
         ] {
-            let told = read_rows(text, Format::Csv).unwrap_err().message.clone();
+            let told = read_rows(text, BatchFormat::Csv)
+                .unwrap_err()
+                .message
+                .clone();
             assert!(told.contains(why), "{text}: {told}");
         }
     }
@@ -358,8 +361,8 @@ mod tests {
     fn one_key_for_two_requests_is_refused_before_anything_is_sent() {
         let with_key = JSON.replace("{\"venue_id\"", "{\"idempotency_key\":\"k\",\"venue_id\"");
         let other = with_key.replace("\"party_size\":2", "\"party_size\":3");
-        assert!(read_rows(&format!("{with_key}\n{with_key}"), Format::JsonLines).is_ok());
-        assert!(read_rows(&format!("{with_key}\n{other}"), Format::JsonLines).is_err());
+        assert!(read_rows(&format!("{with_key}\n{with_key}"), BatchFormat::JsonLines).is_ok());
+        assert!(read_rows(&format!("{with_key}\n{other}"), BatchFormat::JsonLines).is_err());
     }
 
     proptest! {
@@ -375,7 +378,7 @@ mod tests {
                 arbitrary::json().prop_map(|row| row.to_string()),
             ],
         ) {
-            for format in [Format::JsonLines, Format::Csv] {
+            for format in [BatchFormat::JsonLines, BatchFormat::Csv] {
                 match read_rows(&text, format) {
                     Ok(rows) => for row in rows {
                         prop_assert!(row.body["party_size"].as_u64() > Some(0), "{:?}", row);
@@ -393,8 +396,8 @@ mod tests {
             );
             let json = json!({"venue_id": "v", "datetime": "2026-12-01T19:30:00Z", "party_size": 2, "customer": {"name": name}});
             prop_assert_eq!(
-                read_rows(&csv, Format::Csv).map_err(|error| TestCaseError::fail(error.message.clone()))?,
-                read_rows(&json.to_string(), Format::JsonLines).map_err(|error| TestCaseError::fail(error.message.clone()))?
+                read_rows(&csv, BatchFormat::Csv).map_err(|error| TestCaseError::fail(error.message.clone()))?,
+                read_rows(&json.to_string(), BatchFormat::JsonLines).map_err(|error| TestCaseError::fail(error.message.clone()))?
             );
         }
     }
