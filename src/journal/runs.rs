@@ -336,6 +336,61 @@ mod tests {
     }
 
     #[test]
+    fn a_refusal_ends_a_run_in_doubt_where_an_earlier_try_may_have_booked() {
+        for (last, outcome) in [
+            (LastTry::Refused, Outcome::Refused),
+            (LastTry::NotSent, Outcome::NotSent),
+            (LastTry::NoProof, Outcome::InDoubt),
+            (LastTry::Booked, Outcome::Booked),
+        ] {
+            for earlier in [Earlier::Nothing, Earlier::MayHaveBooked, Earlier::Booked] {
+                assert_eq!(outcome_of(last, false, earlier), outcome, "{last:?}");
+                let in_doubt = match last {
+                    LastTry::Booked => Outcome::Booked,
+                    _ => Outcome::InDoubt,
+                };
+                assert_eq!(outcome_of(last, true, earlier), in_doubt, "{last:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_a_200_after_runs_that_cannot_have_booked_shows_that_the_key_is_anothers() {
+        for (is_new, in_doubt, earlier, outcome) in [
+            (false, false, Earlier::Nothing, Outcome::AnotherBooking),
+            (false, false, Earlier::Booked, Outcome::AnotherBooking),
+            (true, false, Earlier::Nothing, Outcome::InDoubt),
+            (false, true, Earlier::Nothing, Outcome::InDoubt),
+            (false, false, Earlier::MayHaveBooked, Outcome::InDoubt),
+        ] {
+            let last = LastTry::AnotherBooking { is_new };
+            assert_eq!(outcome_of(last, in_doubt, earlier), outcome);
+        }
+    }
+
+    #[test]
+    fn nothing_is_said_to_be_booked_only_where_the_journal_notes_that_every_run_was_refused() {
+        for outcome in [Outcome::Refused, Outcome::NotSent] {
+            for (state, expected) in [
+                (Some(State::Refused), Conclusion::NothingBooked),
+                (Some(State::Settled), Conclusion::Unknown),
+                (Some(State::Unsettled), Conclusion::Unknown),
+                (Some(State::Abandoned), Conclusion::Unknown),
+                (None, Conclusion::Unknown),
+            ] {
+                assert_eq!(conclusion(outcome, state), expected, "{state:?}");
+            }
+        }
+        for (outcome, expected) in [
+            (Outcome::Booked, Conclusion::Booked),
+            (Outcome::AnotherBooking, Conclusion::AnotherBooking),
+            (Outcome::InDoubt, Conclusion::Unknown),
+        ] {
+            assert_eq!(conclusion(outcome, None), expected);
+        }
+    }
+
+    #[test]
     fn every_word_is_read_back() {
         for outcome in Outcome::ALL {
             assert_eq!(Outcome::parse(outcome.as_str()), outcome);

@@ -229,7 +229,7 @@ async fn purpose_14_an_organizations_keys_share_its_bookings_its_limits_and_its_
     service.with(READ_ONLY).get(&path(&by_test)).await.is(200);
     service.with(OTHER).get(&path(&by_live)).await.is(404);
 
-    // Rate limits: two creates of one organization, one of the other.
+    // Rate limits: two booking requests of one organization, one of the other.
     assert_eq!(by_live.number("ratelimit-remaining"), 9);
     assert_eq!(by_test.number("ratelimit-remaining"), 8);
     assert_eq!(by_other.number("ratelimit-remaining"), 9);

@@ -12,7 +12,7 @@ use crate::service::{
     instant, list, names, session_path, with,
 };
 
-/// Sends a create that would fail at the later of two checks, and has to fail at the earlier one.
+/// Sends a booking request that would fail at the later of two checks, and has to fail at the earlier one.
 async fn send(service: &Service, key: &str, body: impl Into<Vec<u8>>) -> Answer {
     service
         .with(key)

@@ -321,7 +321,7 @@ fn retention_is_read_from_the_file_the_profile_and_the_flag_and_goes_with_the_ne
         .exits(12);
     home.run(["attempts", "resume", "refused", "--json"])
         .refused(7, "usage");
-    // A create that is refused forgets too, itself included.
+    // A booking request that is refused forgets too, itself included.
     assert!(!journal_holds(&home, "Lovelace"));
     for wrong in ["90", "soon", "-1d"] {
         home.book("ven_confirms", &["--retention", wrong]).exits(2);
@@ -421,7 +421,7 @@ fn on_a_narrow_terminal_each_booking_is_a_record_that_fits() {
     }
 }
 
-/// Every create is written and every booking kept, whoever lists and forgets meanwhile.
+/// Every booking request is written and every booking kept, whoever lists and forgets meanwhile.
 #[test]
 fn several_commands_at_once_lose_nothing() {
     let home = Home::new();

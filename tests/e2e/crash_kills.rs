@@ -14,10 +14,10 @@ use crate::harness::{
 use crate::promise::{Intent, Kept, all_cases, attempts, sample_around, try_each};
 
 const KILL: &str = "signal=KILL";
-/// In the call that sends a create.
+/// In the call that sends a booking request.
 const CREATE: &str = "POST /v1/bookings ";
 
-/// The calls of a create in such a home, as one run makes them.
+/// The calls of a booking request in such a home, as one run makes them.
 fn calls_of_a_create(prepare: impl Fn(&Home)) -> Vec<SystemCall> {
     let served = Served::unlimited();
     let home = served.home();
@@ -84,7 +84,7 @@ fn a_create_of_a_home_in_use_that_is_killed_at_any_system_call_is_neither_lost_n
     assert!(ways.keys().eq(&expected), "{ways:?}");
 }
 
-/// What kills a create once its request is out, where its answer is read.
+/// What kills a booking request once its request is out, where its answer is read.
 fn kill_at_the_answer() -> String {
     let calls = calls_of_a_create(|_| ());
     let create = calls.iter().position(|call| call.concerns(CREATE));
@@ -104,7 +104,7 @@ fn open_attempt(served: &Served, intent: &Intent, kill: &String) -> (Home, Strin
     (home, key)
 }
 
-/// The create is killed once its request is out, then what settles it is killed too.
+/// The booking request is killed once its request is out, then what settles it is killed too.
 #[test]
 fn settling_an_attempt_may_be_killed_at_any_system_call_as_well() {
     if strace_is_missing() {

@@ -203,7 +203,7 @@ fn ctrl_c_ends_a_served_sandbox_cleanly() {
     terminal.end().exits(0);
 }
 
-/// A create that is on its way to a service which never answers.
+/// A booking request that is on its way to a service which never answers.
 fn creating() -> (Scripted, Home, Running) {
     let server = Scripted::start(|_| Reply::Silence);
     let home = Home::pointing_to(server.base_url(), "sk_live_x");

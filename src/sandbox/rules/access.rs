@@ -17,6 +17,7 @@ pub(crate) enum KeyKind {
 }
 
 impl KeyKind {
+    /// The word in the key list of the sandbox.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Live => "live",

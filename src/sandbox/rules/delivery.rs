@@ -11,6 +11,7 @@ pub(crate) enum DeliveryState {
 }
 
 impl DeliveryState {
+    /// The word in `GET /sandbox/deliveries`.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",

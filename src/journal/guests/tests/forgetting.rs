@@ -36,7 +36,7 @@ fn a_booking_counts_once_whichever_of_its_two_rows_still_names_the_guest() {
     }
 }
 
-/// Whether a create that purges a guest leaves no free page in a file that holds this many bytes more.
+/// Whether a booking request that purges a guest leaves no free page in a file that holds this many bytes more.
 fn is_rewritten_with(bytes: u32) -> bool {
     let place = TestJournal::new();
     let mut journal = place.journal();
