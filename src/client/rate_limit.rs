@@ -132,7 +132,7 @@ mod tests {
     /// Limits: `POST /v1/sessions and POST /v1/sessions/{id}/verify | 20`,
     /// `GET /v1/sessions/{id}/card and GET /v1/sessions/card | 30`.
     #[test]
-    fn calls_that_share_a_budget_are_counted_together() {
+    fn calls_that_share_a_rate_limit_are_counted_together() {
         let post = |path: &str| Call::post(path, json!({})).rate_limit_name();
         assert_eq!(post("/v1/sessions"), post("/v1/sessions/ses_1/verify"));
         assert_eq!(

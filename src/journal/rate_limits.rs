@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_gives_what_is_left_of_it_and_is_then_shut_until_it_resets() {
+    fn a_window_gives_what_is_left_of_it_and_is_then_exhausted_until_it_resets() {
         let two = seen(2, after(60));
         let one = two.taken(NOW).unwrap();
         let none = one.taken(NOW).unwrap();
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_a_clock_that_was_set_back_nor_a_limit_of_none_shuts_a_window_for_ever() {
+    fn neither_a_clock_that_was_set_back_nor_a_limit_of_none_exhausts_a_window_for_ever() {
         let none = seen(0, after(60));
         assert!(none.is_exhausted(after(-240)) && !none.is_exhausted(after(-3600)));
         assert!(none.clone().taken(after(-3600)).is_some());
@@ -148,7 +148,7 @@ mod tests {
             first
                 .count_request("POST /v1/bookings", NOW)
                 .unwrap()
-                .map(|shut| shut.resets_at),
+                .map(|exhausted| exhausted.resets_at),
             Some(after(60))
         );
         assert_eq!(other.count_request("POST /v1/bookings", NOW).unwrap(), None);

@@ -39,10 +39,10 @@ impl Context {
             let Some(now) = self.rate_limit_now(name).await else {
                 return Ok(allowed);
             };
-            let shut = self
+            let exhausted = self
                 .journal()
                 .and_then(|mut journal| journal.count_request(name, now));
-            match shut {
+            match exhausted {
                 Ok(Some(window)) => match self.wait_for_window(&window, call, allowed).await? {
                     WaitOutcome::Waited { left } => allowed = left,
                     WaitOutcome::Skipped => return Ok(allowed),
@@ -63,8 +63,8 @@ impl Context {
         if matches!(self.target, Target::Embedded { .. }) {
             let now = self.now().unwrap_or_else(|_| Timestamp::now());
             // Another command may have moved the clock since this one read it.
-            let shut = window.is_some_and(|window| window.is_exhausted(now));
-            return if shut { (self.live_clock())() } else { now };
+            let exhausted = window.is_some_and(|window| window.is_exhausted(now));
+            return if exhausted { (self.live_clock())() } else { now };
         }
         let Ok(client) = self.client() else {
             return Timestamp::now();
