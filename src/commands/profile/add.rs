@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use super::listing::show;
 use crate::adapter::Dialect;
-use crate::app::Setup;
+use crate::app::Startup;
 use crate::commands::field::{Field, raw_field};
 use crate::config::{BaseUrl, ProfileName, edit};
 use crate::json::plain;
@@ -50,7 +50,7 @@ fn open_name(text: &str) -> Result<Field, String> {
     Err(format!("known keys are {}", known.join(", ")))
 }
 
-pub(super) fn run(setup: &Setup, args: &Args) -> Result<Exit> {
+pub(super) fn run(setup: &Startup, args: &Args) -> Result<Exit> {
     let name = args.name.as_str();
     let base_url = BaseUrl::parse(&args.base_url, "--base-url")?;
     let ca_file = args.ca_file.as_ref().map(whole_path).transpose()?;
