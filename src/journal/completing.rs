@@ -1,13 +1,13 @@
 //! What completion offers: read without waiting, without a word and without leaving a trace.
 
 use std::path::Path;
-use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, Params, Row, params};
+use rusqlite::{Connection, Params, Row, params};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::List;
+use crate::platform::sqlite;
 
 /// More than this nobody reads in a list of candidates; who types on sees others.
 const MOST: u32 = 100;
@@ -72,15 +72,9 @@ fn read<T: Default + DeserializeOwned>(document: Option<&str>) -> T {
 }
 
 impl Memory {
-    /// Opens the journal if there is one. A file that another process is writing is passed over, and so is what is no
-    /// file: a pipe would be waited for.
+    /// Opens the journal if there is one. A file that another process is writing is passed over.
     pub(crate) fn open(path: &Path, origin: String) -> Option<Self> {
-        if !path.metadata().ok()?.is_file() {
-            return None;
-        }
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).ok()?;
-        connection.busy_timeout(Duration::ZERO).ok()?;
+        let connection = sqlite::peek(path)?;
         Some(Memory { connection, origin })
     }
 

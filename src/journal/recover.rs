@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rusqlite::types::Value;
-use rusqlite::{Connection, OpenFlags, params_from_iter};
+use rusqlite::{Connection, params_from_iter};
 
 use super::Journal;
-use super::store::Unusable;
+use super::store::{KIND, into_error};
 use crate::outcome::{Error, Result, reason};
-use crate::platform::lock_wait::LockWait;
 use crate::platform::private_file::{self, beside};
+use crate::platform::sqlite::{self, Failure};
 
 /// What became of a journal.
 #[derive(Debug, PartialEq, Eq)]
@@ -70,25 +70,20 @@ fn hold(path: &Path) -> Result<Option<Connection>> {
         return Ok(None);
     }
     let open = || -> rusqlite::Result<Connection> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        let mut connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_handler(Some(LockWait::handler(format!(
-            "the journal {}",
-            path.display()
-        ))))?;
+        let connection = sqlite::connect(path, &KIND)?;
         connection.execute_batch("BEGIN IMMEDIATE")?;
         Ok(connection)
     };
-    match open().map_err(Unusable::Database) {
+    match open().map_err(Failure::from) {
         Ok(connection) => Ok(Some(connection)),
-        Err(why) if why.is_for_good() => Ok(None),
-        Err(why) => Err(why.into_error(path)),
+        Err(why) if why.is_permanent() => Ok(None),
+        Err(why) => Err(into_error(path, &why)),
     }
 }
 
 /// Makes a journal at `new` of what can be read in the old one, and counts its attempts.
 fn take_over(old: Option<&Connection>, new: &Path) -> Result<usize> {
-    let mut journal = Journal::make(new).map_err(|why| why.into_error(new))?;
+    let mut journal = Journal::make(new).map_err(|why| into_error(new, &why))?;
     let mut attempts = 0;
     for table in TAKEN_OVER {
         let columns = journal.read(|connection| columns_of(connection, table))?;
@@ -137,7 +132,7 @@ fn is_sound(path: &Path) -> Result<bool> {
     if !path.is_file() {
         return Ok(false);
     }
-    let check = || -> Result<bool, Unusable> {
+    let check = || -> Result<bool, Failure> {
         let journal = Journal::try_open(path, String::new(), None)?;
         let blank = Journal::in_memory()?;
         for table in TAKEN_OVER {
@@ -154,7 +149,7 @@ fn is_sound(path: &Path) -> Result<bool> {
         Ok(verdict == "ok")
     };
     match check() {
-        Err(why) if !why.is_for_good() => Err(why.into_error(path)),
+        Err(why) if !why.is_permanent() => Err(into_error(path, &why)),
         checked => Ok(checked.unwrap_or(false)),
     }
 }
