@@ -82,7 +82,7 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Error::io("the runtime cannot be started", &error));
+        .map_err(|error| Error::io("the runtime cannot be started", error));
     let outcome = runtime.and_then(|runtime| {
         let setup = Setup::new(&cli.flags, environment, out)?;
         let outcome = runtime.block_on(run_until_interrupted(setup, plan));
@@ -91,6 +91,11 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
         outcome
     });
     outcome.unwrap_or_else(|error| {
+        if cli.flags.verbose {
+            for cause in error.inner_causes() {
+                output::Output::trace(&format!("caused by: {cause}"));
+            }
+        }
         plain.report(&error);
         error.exit
     })

@@ -248,7 +248,7 @@ impl Context {
     /// Serves the embedded sandbox on a port of its own for as long as this command lasts; returns its address.
     fn serve_embedded(&self) -> Result<String> {
         let failed =
-            |error: std::io::Error| Error::io("the embedded sandbox cannot be served", &error);
+            |error: std::io::Error| Error::io("the embedded sandbox cannot be served", error);
         let sandbox = self.embedded()?.waiting.borrow_mut().take();
         let sandbox =
             sandbox.ok_or_else(|| Error::config("the embedded sandbox is served already"))?;
@@ -431,9 +431,8 @@ pub(crate) struct Signals {
 
 impl Signals {
     pub(crate) fn listen() -> Result<Self> {
-        let listen = |kind| {
-            signal(kind).map_err(|error| Error::io("signals cannot be listened for", &error))
-        };
+        let listen =
+            |kind| signal(kind).map_err(|error| Error::io("signals cannot be listened for", error));
         Ok(Signals {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,

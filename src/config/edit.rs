@@ -6,7 +6,7 @@ use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::base_url::BaseUrl;
 use super::file::{ConfigFile, SANDBOX_PROFILE};
-use crate::outcome::{Error, Result, reason};
+use crate::outcome::{Error, Result};
 use crate::platform::{ownership, private_file};
 
 /// The name of a profile: visible ASCII without blanks, and not `sandbox`.
@@ -53,13 +53,9 @@ pub(crate) fn edit(path: &Path, change: impl FnOnce(&mut Draft) -> Result<()>) -
     })
     .map_err(|failed: Failed| match failed {
         Failed::Change(error) => error,
-        Failed::File(error) => ownership::refusal(&error).unwrap_or_else(|| {
-            Error::config(format!(
-                "cannot write {}: {}",
-                path.display(),
-                reason(&error)
-            ))
-        }),
+        Failed::File(error) => {
+            ownership::explain(format!("cannot write {}", path.display()), error)
+        }
     })
 }
 

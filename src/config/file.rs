@@ -9,7 +9,7 @@ use toml::{Spanned, Value};
 use super::base_url::BaseUrl;
 use crate::adapter::Dialect;
 use crate::model::retention::Retention;
-use crate::outcome::{Error, Result, reason};
+use crate::outcome::{Error, Result};
 use crate::platform::{ownership, private_file};
 
 /// The name of the embedded sandbox. No profile of the file can have it.
@@ -54,13 +54,10 @@ impl ConfigFile {
     pub(crate) fn read(path: &Path) -> Result<Self> {
         match private_file::read(path) {
             Ok(text) => Self::parse(path, &text.unwrap_or_default()),
-            Err(error) => Err(ownership::refusal(&error).unwrap_or_else(|| {
-                Error::config(format!(
-                    "cannot read {}: {}",
-                    path.display(),
-                    reason(&error)
-                ))
-            })),
+            Err(error) => {
+                let what = format!("cannot read {}", path.display());
+                Err(ownership::explain(what, error))
+            }
         }
     }
 

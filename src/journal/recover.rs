@@ -9,7 +9,7 @@ use rusqlite::{Connection, params_from_iter};
 
 use super::Journal;
 use super::store::{KIND, into_error};
-use crate::outcome::{Error, Result, reason};
+use crate::outcome::{Code, Error, Result};
 use crate::platform::private_file::{self, beside};
 use crate::platform::sqlite::{self, Failure};
 
@@ -41,12 +41,9 @@ pub(crate) fn recover(path: &Path) -> Result<Recovery> {
         return Ok(Recovery::Sound);
     }
     let cannot = |error: std::io::Error| {
-        Error::journal(format!(
-            "the journal {} cannot be renamed: {}",
-            path.display(),
-            reason(&error)
-        ))
-        .hint("make its folder writable, then try again; nothing was changed")
+        let what = format!("the journal {} cannot be renamed", path.display());
+        Error::caused(Code::Journal, what, error)
+            .hint("make its folder writable, then try again; nothing was changed")
     };
     let _alone = private_file::lock(path).map_err(cannot)?;
     if is_sound(path)? {

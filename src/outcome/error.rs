@@ -1,5 +1,6 @@
 //! The one error that reaches the person: what, why, what to do next, and the exit code.
 
+use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
@@ -38,6 +39,8 @@ pub(crate) struct Report {
     pub(crate) idempotency_key: Option<String>,
     /// The service's own body, unchanged.
     pub(crate) body: Option<Document>,
+    /// The error that led to this one, with what was being done as its context.
+    source: Option<anyhow::Error>,
 }
 
 impl Error {
@@ -60,6 +63,7 @@ impl Error {
             retry_after: None,
             idempotency_key: None,
             body: None,
+            source: None,
         }))
     }
 
@@ -89,9 +93,33 @@ impl Error {
         Error::new(Code::Webhooks, message)
     }
 
+    /// What failed, because of another error: the message ends with the innermost cause.
+    pub(crate) fn caused(
+        code: Code,
+        what: impl fmt::Display + Send + Sync + 'static,
+        cause: impl Into<anyhow::Error>,
+    ) -> Self {
+        let cause = cause.into();
+        let message = format!("{what}: {}", reason(cause.as_ref()));
+        let mut error = Error::new(code, message);
+        error.source = Some(cause.context(what));
+        error
+    }
+
+    /// The causes that the message leaves out, from the outermost to the innermost.
+    pub(crate) fn inner_causes(&self) -> impl Iterator<Item = String> {
+        let chain = self.source.iter().flat_map(|source| source.chain().skip(1));
+        let mut causes: Vec<String> = chain.map(ToString::to_string).collect();
+        causes.pop();
+        causes.into_iter()
+    }
+
     /// Local I/O that failed (1).
-    pub(crate) fn io(what: impl std::fmt::Display, error: &std::io::Error) -> Self {
-        Error::new(Code::Io, format!("{what}: {}", reason(error)))
+    pub(crate) fn io(
+        what: impl fmt::Display + Send + Sync + 'static,
+        error: std::io::Error,
+    ) -> Self {
+        Error::caused(Code::Io, what, error)
     }
 
     /// Ctrl-C or SIGTERM.
@@ -169,9 +197,11 @@ fn exit_word(exit: Exit) -> &'static str {
     }
 }
 
-/// An I/O error's reason without the "(os error N)" that helps nobody.
-pub(crate) fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
+/// The innermost cause of an error, on one line: "connection refused" rather than "error sending request (…)", and
+/// without the "(os error N)" that helps nobody.
+pub(crate) fn reason(error: &(dyn std::error::Error + 'static)) -> String {
+    let innermost = anyhow::Chain::new(error).last().unwrap_or(error);
+    let text = innermost.to_string();
     match text.split_once(" (os error") {
         Some((reason, _)) => reason.to_lowercase(),
         None => text,

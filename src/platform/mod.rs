@@ -1,7 +1,8 @@
-//! What differs by system or is shared by rooms: SQLite files, an HTTP/1 server, private files, lock waits, signals.
+//! What differs by system or is shared by rooms: SQLite files, an HTTP/1 server, HTTP clients, private files, lock waits, signals.
 
 pub(crate) mod hex;
 pub(crate) mod http1;
+pub(crate) mod http_client;
 pub(crate) mod lock_wait;
 pub(crate) mod ownership;
 pub(crate) mod private_file;
@@ -9,3 +10,4 @@ pub(crate) mod process;
 pub(crate) mod regular_file;
 pub(crate) mod signals;
 pub(crate) mod sqlite;
+pub(crate) mod timeout_stream;

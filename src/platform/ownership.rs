@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::geteuid;
 
-use crate::outcome::{Error, Result};
+use crate::outcome::{Code, Error, Result};
 
 /// The most links that Linux follows in one path.
 const MOST_LINKS: usize = 40;
@@ -68,15 +68,13 @@ pub(crate) fn check_database(path: &Path) -> io::Result<()> {
 
 /// Like [`check_database`], with the error that a person sees (exit 3).
 pub(crate) fn refuse_others(path: &Path) -> Result<()> {
-    check_database(path).map_err(|error| {
-        refusal(&error).unwrap_or_else(|| {
-            Error::config(format!(
-                "cannot look at {}: {}",
-                path.display(),
-                crate::outcome::reason(&error)
-            ))
-        })
-    })
+    check_database(path)
+        .map_err(|error| explain(format!("cannot look at {}", path.display()), error))
+}
+
+/// The error that a person sees (exit 3), where `what` failed because of `error`.
+pub(crate) fn explain(what: String, error: io::Error) -> Error {
+    refusal(&error).unwrap_or_else(|| Error::caused(Code::Config, what, error))
 }
 
 /// The error that a person sees (exit 3), if `error` is about an owner.

@@ -8,7 +8,6 @@ mod diagnose;
 pub(crate) mod drill;
 mod event;
 mod forwarder;
-mod idle_timeout;
 mod listener;
 mod listener_event;
 mod pass_through;

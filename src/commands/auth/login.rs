@@ -269,7 +269,7 @@ async fn read_stdin() -> Result<Secret> {
     };
     let text = tokio::task::spawn_blocking(read).await;
     text.unwrap_or_else(|_| Err(std::io::ErrorKind::Interrupted.into()))
-        .map_err(|error| Error::io("standard input cannot be read", &error))
+        .map_err(|error| Error::io("standard input cannot be read", error))
 }
 
 /// Makes the profile, and notes for which origin its key is stored.

@@ -356,6 +356,6 @@ fn write_all(mut stream: impl Write + AsFd, text: &str) -> Result<bool> {
         Ok(Some(signal)) => Err(Error::interrupted(signal)),
         Ok(None) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(Error::io("the result cannot be written to stdout", &error)),
+        Err(error) => Err(Error::io("the result cannot be written to stdout", error)),
     }
 }

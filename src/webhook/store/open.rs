@@ -163,7 +163,7 @@ impl Webhooks {
     /// `config` (3) if another listener holds it.
     pub(crate) fn lock_listener(&self) -> Result<AckLog> {
         let path = self.path.with_file_name(lock_file_name(&self.origin));
-        let failed = |error| Error::io(format!("{} cannot be locked", path.display()), &error);
+        let failed = |error| Error::io(format!("{} cannot be locked", path.display()), error);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         ownership::refuse_others(&path)?;

@@ -16,9 +16,7 @@ impl ReadyFile {
     /// `io` if it cannot be removed.
     pub(super) fn new(path: PathBuf) -> Result<Self> {
         match fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(failed(&path, &error))
-            }
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed(&path, error)),
             _ => Ok(ReadyFile(path)),
         }
     }
@@ -36,7 +34,7 @@ impl ReadyFile {
             .open(&new)
             .and_then(|mut file| file.write_all(address.as_bytes()))
             .and_then(|()| fs::rename(&new, &self.0))
-            .map_err(|error| failed(&self.0, &error))
+            .map_err(|error| failed(&self.0, error))
     }
 }
 
@@ -46,7 +44,7 @@ impl Drop for ReadyFile {
     }
 }
 
-fn failed(path: &Path, error: &std::io::Error) -> Error {
+fn failed(path: &Path, error: std::io::Error) -> Error {
     Error::io(
         format!("the ready file {} cannot be written", path.display()),
         error,
