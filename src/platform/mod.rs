@@ -1,8 +1,10 @@
-//! What differs by system or is shared by rooms: SQLite files, an HTTP/1 server, HTTP clients, private files, lock waits, signals.
+//! What differs by system or is shared by rooms: SQLite files, an HTTP/1 server, HTTP clients, private files, standard
+//! input, lock waits, signals.
 
 pub(crate) mod hex;
 pub(crate) mod http1;
 pub(crate) mod http_client;
+pub(crate) mod input;
 pub(crate) mod lock_wait;
 pub(crate) mod ownership;
 pub(crate) mod private_file;

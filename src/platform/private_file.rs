@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, OFlags, access};
 use rustix::io::Errno;
 
+use crate::platform::input;
 use crate::platform::lock_wait::{LockWait, LockWaitSettings};
 use crate::platform::ownership;
 use crate::platform::regular_file;
@@ -22,9 +23,7 @@ const OWNERS_ALONE: u32 = 0o600;
 pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     ownership::check(path)?;
     match regular_file::read(path, LARGEST) {
-        Ok(bytes) => String::from_utf8(bytes)
-            .map(Some)
-            .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8")),
+        Ok(bytes) => input::text(bytes).map(Some),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }

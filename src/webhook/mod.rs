@@ -3,7 +3,6 @@
 
 mod ack_log;
 mod app;
-mod body;
 mod diagnose;
 pub(crate) mod drill;
 mod event;
@@ -20,7 +19,6 @@ mod signature;
 mod store;
 
 pub(crate) use app::{App, Signing};
-pub(crate) use body::{Source, each_piece};
 pub(crate) use diagnose::{Diagnosis, diagnose, not_json, owner_of_header, owner_of_value};
 pub(crate) use event::{Event, Names};
 pub(crate) use listener::{Listener, Listening, Mode};
