@@ -1,6 +1,6 @@
 //! Sending one answer to a paused booking, and judging what came of it.
 
-use super::guarded::send_guarded;
+use super::guarded::{no_booking, send_guarded};
 use super::wait::read_booking;
 use crate::app::Context;
 use crate::app::in_flight::{Situation, show_command};
@@ -33,10 +33,7 @@ pub(crate) async fn send_answer(
                 context.situation.replace(Situation::known(&booking));
                 return Ok(Outcome::Advanced(booking));
             }
-            None => Failure::Unreadable {
-                status: answer.status,
-                kind: "no booking".to_owned(),
-            },
+            None => no_booking(answer.status),
         },
         Err(failure) => failure,
     };

@@ -1,10 +1,10 @@
 //! Changing a booking, once: a change whose answer got lost is looked for, never repeated.
 
-use super::guarded::send_guarded;
+use super::guarded::{no_booking, send_guarded};
 use super::wait::{look_up, read_booking};
 use crate::app::Context;
 use crate::app::in_flight::{Situation, show_command};
-use crate::client::{Call, Failure};
+use crate::client::Call;
 use crate::model::booking::Booking;
 use crate::outcome::Result;
 
@@ -38,10 +38,7 @@ pub(crate) async fn change(
                 context.situation.replace(Situation::known(&booking));
                 return Ok(booking);
             }
-            _ => Failure::Unreadable {
-                status: answer.status,
-                kind: "no booking".to_owned(),
-            },
+            _ => no_booking(answer.status),
         },
         Err(failure) => failure,
     };

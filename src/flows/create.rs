@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::comparison::difference;
+use super::guarded::no_booking;
 use crate::app::in_flight::{Situation, abandon_command, resume_command, show_command};
 use crate::app::{Context, Waited};
 use crate::client::{Answer, Call, Failure, create_call};
@@ -161,10 +162,7 @@ impl Sending<'_> {
         let status = answer.status;
         let may_have_booked = in_doubt || earlier == Earlier::MayHaveBooked;
         let Some(booking) = Booking::from_document(answer.document) else {
-            let failure = Failure::Unreadable {
-                status,
-                kind: "no booking".to_owned(),
-            };
+            let failure = no_booking(status);
             self.end(run, &failure, true);
             return Err(self.may_have_booked(failure.into_error(&self.call)));
         };

@@ -34,7 +34,7 @@ pub(crate) use doubt::mention_doubtful;
 pub(crate) use draft::Draft;
 pub(crate) use finish::finish;
 pub(crate) use forget::forget_secrets;
-pub(crate) use guarded::send_guarded;
+pub(crate) use guarded::{guard, send_guarded};
 pub(crate) use guided::{VERTICALS, choose_slot, guide};
 pub(crate) use input::{read_file, read_stdin};
 pub(crate) use locate::{locate_booking, locate_slot, locate_venue};
