@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::create::create;
+use super::finish::card;
 use crate::app::Context;
 use crate::app::in_flight::resume_command;
 use crate::journal::Attempt;
@@ -10,7 +11,6 @@ use crate::json::plain;
 use crate::model::time_text::human;
 use crate::outcome::Result;
 use crate::terminal::prompt::Question;
-use crate::terminal::view::BookingView;
 
 /// Mentions what is unsettled at this service; a person is offered to settle it first.
 ///
@@ -36,12 +36,7 @@ pub(crate) async fn mention_doubtful(context: &Context, mine: &HashSet<String>) 
         );
         if context.prompter.confirm(&question, true).await? {
             let booking = create(context, key, attempt.request.clone()).await?;
-            let dialect = context.dialect();
-            context.out.show_view(&BookingView {
-                booking: &booking,
-                dialect: &dialect,
-                now: context.now()?,
-            });
+            context.out.show_view(&card(context, &booking));
         }
     }
     Ok(())

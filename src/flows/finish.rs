@@ -9,16 +9,19 @@ use crate::model::booking::Booking;
 use crate::outcome::{Exit, Result};
 use crate::terminal::view::BookingView;
 
+/// The booking as a card, with the service's time for what is left until a deadline.
+pub(crate) fn card<'a>(context: &Context, booking: &'a Booking) -> BookingView<'a> {
+    BookingView {
+        booking,
+        dialect: context.dialect(),
+        now: context.now().unwrap_or_else(|_| Timestamp::now()),
+    }
+}
+
 /// Keeps the booking as it ended, emits it and says what its state means for a script.
 pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
     note_seen(context, booking);
-    let dialect = context.dialect();
-    let now = context.now().unwrap_or_else(|_| Timestamp::now());
-    let view = BookingView {
-        booking,
-        dialect: &dialect,
-        now,
-    };
+    let view = card(context, booking);
     // The booking is made whether or not it can be written: its id must not be lost with the answer.
     let (id, status) = (booking.id(), booking.status());
     let is_read = context.out.emit_read(&view).map_err(|mut error| {

@@ -32,7 +32,7 @@ pub(crate) use confirmation::Confirmation;
 pub(crate) use create::create;
 pub(crate) use doubt::mention_doubtful;
 pub(crate) use draft::Draft;
-pub(crate) use finish::finish;
+pub(crate) use finish::{card, finish};
 pub(crate) use forget::forget_secrets;
 pub(crate) use guarded::{guard, send_guarded};
 pub(crate) use guided::{VERTICALS, choose_slot, guide};
