@@ -9,8 +9,8 @@ use toml::{Spanned, Value};
 use super::base_url::BaseUrl;
 use crate::adapter::Dialect;
 use crate::model::retention::Retention;
-use crate::outcome::{Error, Result};
-use crate::platform::{ownership, private_file};
+use crate::outcome::{Code, Error, Result};
+use crate::platform::private_file;
 
 /// The name of the embedded sandbox. No profile of the file can have it.
 pub(crate) const SANDBOX_PROFILE: &str = "sandbox";
@@ -56,7 +56,7 @@ impl ConfigFile {
             Ok(text) => Self::parse(path, &text.unwrap_or_default()),
             Err(error) => {
                 let what = format!("cannot read {}", path.display());
-                Err(ownership::explain(what, error))
+                Err(Error::caused(Code::Config, what, error))
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The one error that reaches the person: what, why, what to do next, and the exit code.
 
 use std::fmt;
+use std::io;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
@@ -93,13 +94,17 @@ impl Error {
         Error::new(Code::Webhooks, message)
     }
 
-    /// What failed, because of another error: the message ends with the innermost cause.
+    /// What failed, because of another error: the message ends with the innermost cause. If that error is one for the
+    /// user already, it stays as it is.
     pub(crate) fn caused(
         code: Code,
         what: impl fmt::Display + Send + Sync + 'static,
         cause: impl Into<anyhow::Error>,
     ) -> Self {
-        let cause = cause.into();
+        let cause = match said_already(cause.into()) {
+            Ok(error) => return error,
+            Err(cause) => cause,
+        };
         let message = format!("{what}: {}", reason(cause.as_ref()));
         let mut error = Error::new(code, message);
         error.source = Some(cause.context(what));
@@ -115,10 +120,7 @@ impl Error {
     }
 
     /// Local I/O that failed (1).
-    pub(crate) fn io(
-        what: impl fmt::Display + Send + Sync + 'static,
-        error: std::io::Error,
-    ) -> Self {
+    pub(crate) fn io(what: impl fmt::Display + Send + Sync + 'static, error: io::Error) -> Self {
         Error::caused(Code::Io, what, error)
     }
 
@@ -130,6 +132,14 @@ impl Error {
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// Sets the hint where there is none.
+    pub(crate) fn or_hint(self, hint: &str) -> Self {
+        match self.hint {
+            Some(_) => self,
+            None => self.hint(hint),
+        }
     }
 
     pub(crate) fn detail(mut self, line: impl Into<String>) -> Self {
@@ -175,6 +185,18 @@ impl Error {
     }
 }
 
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
+
 impl Deref for Error {
     type Target = Report;
 
@@ -195,6 +217,17 @@ fn exit_word(exit: Exit) -> &'static str {
     } else {
         "interrupted"
     }
+}
+
+/// The user's error that `cause` is, also within an I/O error; or else the cause.
+fn said_already(cause: anyhow::Error) -> Result<Error, anyhow::Error> {
+    let within = cause
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref);
+    if within.is_some_and(|inner| inner.is::<Error>()) {
+        return Ok(cause.downcast::<io::Error>()?.downcast::<Error>()?);
+    }
+    cause.downcast()
 }
 
 /// The innermost cause of an error, on one line: "connection refused" rather than "error sending request (…)", and

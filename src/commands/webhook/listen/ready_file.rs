@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::outcome::{Error, Result};
+use crate::platform::private_file::beside;
 
 /// The file, which is removed when this is dropped.
 pub(super) struct ReadyFile(PathBuf);
@@ -23,9 +24,7 @@ impl ReadyFile {
 
     /// Creates the file atomically, with its content.
     pub(super) fn write(&self, address: &str) -> Result<()> {
-        let mut name = self.0.file_name().unwrap_or_default().to_owned();
-        name.push(".new");
-        let new = self.0.with_file_name(name);
+        let new = beside(&self.0, ".new");
         // `create_new` refuses a pipe, which would block, and a symbolic link.
         let _ = fs::remove_file(&new);
         OpenOptions::new()
