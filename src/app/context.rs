@@ -259,7 +259,7 @@ impl Context {
     /// Serves the embedded sandbox on a port of its own until the command ends. Returns its base URL.
     fn serve_embedded(&self) -> Result<String> {
         let failed =
-            |error: std::io::Error| Error::io("the embedded sandbox cannot be served", &error);
+            |error: std::io::Error| Error::io("the embedded sandbox cannot be served", error);
         let sandbox = self.embedded()?.waiting.borrow_mut().take();
         let sandbox =
             sandbox.ok_or_else(|| Error::config("the embedded sandbox is served already"))?;

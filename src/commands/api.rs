@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 use reqwest::Method;
 use serde_json::{Map, Value};
@@ -7,7 +8,7 @@ use super::field::{Field, body, field, header, pairs, raw_field};
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::client::{Call, Head};
-use crate::flows::{preview, read_file, read_stdin};
+use crate::flows::{guard, preview, read_file, read_stdin};
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::secrets::redact;
@@ -98,8 +99,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if call.is_write() {
         context.before_change()?;
     }
-    let (head, answer) = send(context, &call).await?;
-    let head = args.include.then_some(head);
+    let (head, answer) = send(context, &call).await;
+    let head = head.filter(|_| args.include);
     match answer {
         Ok(document) => {
             context.out.emit(&ApiView {
@@ -129,33 +130,28 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
 }
 
-/// Sends the call; a rate limit, which says that nothing was done, is waited out as long as `--max-wait` allows.
-async fn send(context: &Context, call: &Call) -> Result<(Head, Result<Document>)> {
-    let client = context.client()?;
-    let mut allowed = context.max_wait();
-    loop {
-        allowed = context.admit(call, allowed).await?;
-        if call.is_write() {
-            context.in_flight.replace(InFlight::Sent {
-                request: call.name(),
-            });
-        }
-        let raw = client.send_raw(call).await;
-        context.record_rate_limit(call);
-        let raw = raw.map_err(|failure| failure.into_error(call))?;
-        let failure = match raw.answer {
-            Ok(document) => return Ok((raw.head, Ok(document))),
-            Err(failure) => failure,
-        };
-        if call.is_write() && !failure.is_rate_limit() || failure.status() != Some(429) {
-            return Ok((raw.head, Err(failure.into_error(call))));
-        }
-        context.in_flight.replace(InFlight::Nothing);
-        match context.pause_for_rate_limit(failure, call, allowed).await {
-            Ok(left) => allowed = left,
-            Err(error) => return Ok((raw.head, Err(error))),
-        }
-    }
+/// Sends the call, and keeps the head of the last answer; `None` if there was none.
+async fn send(context: &Context, call: &Call) -> (Option<Head>, Result<Document>) {
+    let client = match context.client() {
+        Ok(client) => client,
+        Err(error) => return (None, Err(error)),
+    };
+    let head = RefCell::new(None);
+    let in_flight = || match call.is_write() {
+        true => InFlight::Sent {
+            request: call.name(),
+        },
+        false => InFlight::Nothing,
+    };
+    let send = async || {
+        head.take();
+        let raw = client.send_raw(call).await?;
+        head.replace(Some(raw.head));
+        raw.answer
+    };
+    let sent = guard(context, call, in_flight, send).await;
+    let answer = sent.and_then(|answer| answer.map_err(|failure| failure.into_error(call)));
+    (head.into_inner(), answer)
 }
 
 /// Checks that a path starts at the root and stays below the service's address.

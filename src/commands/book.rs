@@ -138,7 +138,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             retry_failed: args.retry_failed,
         };
         let batch = batch::Batch {
-            from,
+            from: from.into(),
             name: args.batch,
             manner,
             dry_run: args.dry_run,

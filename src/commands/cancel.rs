@@ -1,11 +1,10 @@
 use super::field::ExtraFields;
 use crate::app::Context;
 use crate::client::cancel_call;
-use crate::flows::{Confirmation, change, finish, locate_booking, preview, read_booking};
+use crate::flows::{Confirmation, card, change, finish, locate_booking, preview, read_booking};
 use crate::model::booking::Status;
 use crate::model::id::id;
 use crate::outcome::{Exit, Result};
-use crate::terminal::view::BookingView;
 
 /// Cancel a booking
 ///
@@ -64,11 +63,6 @@ async fn confirm(context: &Context, id: &str) -> Result<()> {
     };
     confirmation.check(&context.prompter)?;
     let booking = read_booking(context, id).await?;
-    let dialect = context.dialect();
-    context.out.show_view(&BookingView {
-        booking: &booking,
-        dialect: &dialect,
-        now: context.now()?,
-    });
+    context.out.show_view(&card(context, &booking));
     confirmation.ask(&context.prompter).await
 }

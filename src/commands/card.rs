@@ -5,7 +5,7 @@ use crate::client::session;
 use crate::json::Document;
 use crate::model::id::id;
 use crate::outcome::{Exit, Result};
-use crate::terminal::output::{Page, Tone, View};
+use crate::terminal::output::{DocumentView, Page, Tone};
 
 /// Check whether a person's provider account has a card on file
 #[derive(clap::Args, Debug)]
@@ -38,24 +38,18 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         }
     };
     let answer = context.read(call).await?;
-    context.out.emit(&Card(answer.document))?;
+    context
+        .out
+        .emit(&DocumentView(answer.document, card_page))?;
     Ok(Exit::Done)
 }
 
-struct Card(Document);
-
-impl View for Card {
-    fn json(&self) -> Document {
-        self.0.clone()
-    }
-
-    fn page(&self) -> Page {
-        let mut page = Page::default();
-        match self.0.value().get("has_card").and_then(Value::as_bool) {
-            Some(true) => page.heading(Tone::Good, "card", "the account has a card on file"),
-            Some(false) => page.heading(Tone::Warn, "no card", "the account has no card on file"),
-            None => page.heading(Tone::Warn, "unknown", "the answer does not say"),
-        };
-        page
-    }
+fn card_page(card: &Document) -> Page {
+    let mut page = Page::default();
+    match card.value().get("has_card").and_then(Value::as_bool) {
+        Some(true) => page.heading(Tone::Good, "card", "the account has a card on file"),
+        Some(false) => page.heading(Tone::Warn, "no card", "the account has no card on file"),
+        None => page.heading(Tone::Warn, "unknown", "the answer does not say"),
+    };
+    page
 }

@@ -28,12 +28,8 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
         Seen::new(window, now)
     });
     let limits = LimitList(seen.collect());
-    context.out.emit(&limits)?;
-    if context.out.is_human() && limits.0.is_empty() {
-        context
-            .out
-            .note("no limit was seen yet: a search or a booking shows it");
-    }
+    let none = "no limit was seen yet: a search or a booking shows it";
+    context.out.emit_list(&limits, limits.0.is_empty(), none)?;
     Ok(Exit::Done)
 }
 

@@ -65,15 +65,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         fields: args.extra.body()?,
     };
     let (document, venues) = find_venues(context, &query, Shown::AsList).await?;
-    context.out.emit(&VenueList {
+    let list = VenueList {
         document: &document,
         venues: &venues,
-    })?;
-    if context.out.is_human() && venues.is_empty() {
-        context
-            .out
-            .note("no venues there: try another place or time");
-    }
+    };
+    let none = "no venues there: try another place or time";
+    context.out.emit_list(&list, venues.is_empty(), none)?;
     Ok(Exit::Done)
 }
 

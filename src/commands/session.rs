@@ -11,7 +11,7 @@ use crate::model::id::id;
 use crate::model::shell;
 use crate::model::time_text::human;
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::terminal::output::{Page, TableCell, Tone, View};
+use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
 use crate::terminal::prompt::Question;
 
 /// Connect a person's own provider account, to book signed in
@@ -147,7 +147,7 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         }
         Command::List(args) => return list_all(context, &args).await,
     };
-    context.out.emit(&SessionView(document))?;
+    context.out.emit(&DocumentView(document, session_page))?;
     Ok(Exit::Done)
 }
 
@@ -187,7 +187,7 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
             }
         };
     }
-    context.out.emit(&SessionView(document))?;
+    context.out.emit(&DocumentView(document, session_page))?;
     Ok(Exit::Done)
 }
 
@@ -257,91 +257,60 @@ async fn list_all(context: &Context, args: &List) -> Result<Exit> {
         ("state", args.state.as_deref()),
     ]);
     let document = context.read(call).await?.document;
-    let sessions = understood(context, context.adapter().sessions(&document))?;
-    let empty = sessions.items.is_empty();
-    let rows = sessions.items.iter().map(row).collect();
-    context.out.emit(&SessionList {
-        document: document.clone(),
-        rows,
-    })?;
-    if empty && context.out.is_human() {
-        context.out.note("no session fits");
-    }
+    let sessions = understood(context, context.adapter().sessions(&document))?.items;
+    let page = |_: &Document| {
+        let mut page = Page::default();
+        let headers = vec!["id", "state", "end user", "provider", "created"];
+        page.table(headers, sessions.iter().map(row).collect(), vec![]);
+        page
+    };
+    let view = DocumentView(document.clone(), page);
+    context
+        .out
+        .emit_list(&view, sessions.is_empty(), "no session fits")?;
     Ok(Exit::Done)
 }
 
-fn row(session: &Value) -> Vec<String> {
-    let cell = |field: &str| session.get(field).map(plain).unwrap_or_default();
+fn row(session: &Value) -> Vec<TableCell> {
+    let text = |field: &str| session.get(field).map(plain).unwrap_or_default();
+    let cell = |field: &str| text(field).into();
     vec![
         cell("id"),
         cell("state"),
         cell("end_user"),
         cell("provider"),
-        human(&cell("created_at")),
+        human(&text("created_at")).into(),
     ]
 }
 
-struct SessionList {
-    document: Document,
-    rows: Vec<Vec<String>>,
-}
-
-impl View for SessionList {
-    fn json(&self) -> Document {
-        self.document.clone()
+fn session_page(session: &Document) -> Page {
+    let id = session.str("id").unwrap_or_default();
+    let mut page = Page::default();
+    if session.value().get("deleted") == Some(&Value::Bool(true)) {
+        page.heading(Tone::Dim, "disconnected", id);
+        return page;
     }
-
-    fn page(&self) -> Page {
-        let rows = self.rows.iter();
-        let rows = rows.map(|row| {
-            row.iter()
-                .map(|cell| TableCell::from(cell.as_str()))
-                .collect()
-        });
-        let mut page = Page::default();
-        let headers = vec!["id", "state", "end user", "provider", "created"];
-        page.table(headers, rows.collect(), vec![]);
-        page
-    }
-}
-
-struct SessionView(Document);
-
-impl View for SessionView {
-    fn json(&self) -> Document {
-        self.0.clone()
-    }
-
-    fn page(&self) -> Page {
-        let session = &self.0;
-        let id = session.str("id").unwrap_or_default();
-        let mut page = Page::default();
-        if session.value().get("deleted") == Some(&Value::Bool(true)) {
-            page.heading(Tone::Dim, "disconnected", id);
-            return page;
-        }
-        let state = session.str("state").unwrap_or("unknown");
-        let tone = if state == "active" {
-            Tone::Good
-        } else {
-            Tone::Warn
-        };
-        page.heading(tone, state, id);
-        page.field_if("end user", session.str("end_user"));
-        page.field_if("provider", session.str("provider"));
-        page.field_if("created", session.str("created_at").map(human));
-        let id = shell::word(id);
-        match state {
-            "pending" => page.next(format!("bookctl session verify {id} --code CODE")),
-            "active" => page.next(format!("bookctl card {id}")),
-            _ => match session.str("end_user") {
-                Some(person) => page.next(format!(
-                    "bookctl session connect --end-user {}",
-                    shell::word(person)
-                )),
-                None => &mut page,
-            },
-        };
-        page
-    }
+    let state = session.str("state").unwrap_or("unknown");
+    let tone = if state == "active" {
+        Tone::Good
+    } else {
+        Tone::Warn
+    };
+    page.heading(tone, state, id);
+    page.field_if("end user", session.str("end_user"));
+    page.field_if("provider", session.str("provider"));
+    page.field_if("created", session.str("created_at").map(human));
+    let id = shell::word(id);
+    match state {
+        "pending" => page.next(format!("bookctl session verify {id} --code CODE")),
+        "active" => page.next(format!("bookctl card {id}")),
+        _ => match session.str("end_user") {
+            Some(person) => page.next(format!(
+                "bookctl session connect --end-user {}",
+                shell::word(person)
+            )),
+            None => &mut page,
+        },
+    };
+    page
 }

@@ -1,9 +1,9 @@
 use crate::app::Context;
-use crate::flows::{find_booking, locate_booking, read_booking};
+use crate::flows::{card, find_booking, locate_booking, read_booking};
 use crate::model::booking::Booking;
 use crate::model::id::id;
 use crate::outcome::{Error, Exit, Result};
-use crate::terminal::view::{BookingList, BookingView};
+use crate::terminal::view::BookingList;
 
 /// Show bookings: state, why, and what can be done
 #[derive(clap::Args, Debug)]
@@ -27,12 +27,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .collect::<Result<_>>()?;
     if let [id] = ids.as_slice() {
         let booking = read(context, id, args.exit_status).await?;
-        let dialect = context.dialect();
-        context.out.emit(&BookingView {
-            booking: &booking,
-            dialect: &dialect,
-            now: context.now()?,
-        })?;
+        context.out.emit(&card(context, &booking))?;
         return Ok(match args.exit_status {
             true => booking.exit(),
             false => Exit::Done,

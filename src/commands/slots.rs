@@ -44,15 +44,13 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     )
     .await?;
     offer.remember(context, Shown::AsList);
-    context.out.emit(&SlotList {
+    let list = SlotList {
         document: &offer.document,
         slots: &offer.slots,
-    })?;
-    if context.out.is_human() && offer.slots.is_empty() {
-        context.out.note(&format!(
-            "{} has nothing on that day: try another one",
-            venue.name()
-        ));
-    }
+    };
+    let none = format!("{} has nothing on that day: try another one", venue.name());
+    context
+        .out
+        .emit_list(&list, offer.slots.is_empty(), &none)?;
     Ok(Exit::Done)
 }

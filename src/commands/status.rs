@@ -6,7 +6,7 @@ use crate::client::Call;
 use crate::json::{Document, plain};
 use crate::model::time_text::human;
 use crate::outcome::{Exit, Result};
-use crate::terminal::output::{Page, Tone, View};
+use crate::terminal::output::{DocumentView, Page, Tone};
 
 /// Show the service: version, time, endpoints, clock difference
 #[derive(clap::Args, Debug)]
@@ -15,57 +15,39 @@ pub(crate) struct Args {}
 
 pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
     let answer = context.read(Call::get("/v1/")).await?;
-    context.out.emit(&Index {
-        document: answer.document,
-        address: context.target().origin(),
-        now: Timestamp::now(),
-    })?;
+    let page = |index: &Document| index_page(index, &context.target().origin(), Timestamp::now());
+    context.out.emit(&DocumentView(answer.document, page))?;
     Ok(Exit::Done)
 }
 
-struct Index {
-    document: Document,
-    address: String,
-    now: Timestamp,
-}
-
-impl View for Index {
-    fn json(&self) -> Document {
-        self.document.clone()
+fn index_page(document: &Document, address: &str, now: Timestamp) -> Page {
+    let index = document.value();
+    let mut page = Page::default();
+    page.heading(
+        Tone::Good,
+        "reachable",
+        document.str("name").unwrap_or_default(),
+    );
+    page.field("address", address);
+    page.field_if("version", index.get("version").map(plain));
+    if let Some(time) = document.str("server_time") {
+        page.field("time", human(time));
+        page.field_if("clock", time.parse().ok().map(|time| difference(now, time)));
     }
-
-    fn page(&self) -> Page {
-        let index = self.document.value();
-        let mut page = Page::default();
-        page.heading(
-            Tone::Good,
-            "reachable",
-            self.document.str("name").unwrap_or_default(),
-        );
-        page.field("address", self.address.as_str());
-        page.field_if("version", index.get("version").map(plain));
-        if let Some(time) = self.document.str("server_time") {
-            page.field("time", human(time));
-            page.field_if(
-                "clock",
-                time.parse().ok().map(|time| difference(self.now, time)),
-            );
-        }
-        if index.get("sandbox") == Some(&Value::Bool(true)) {
-            page.field("sandbox", "yes: nothing is really booked");
-        }
-        let endpoints = index
-            .get("endpoints")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
-        let rows = endpoints.map(|endpoint| {
-            let cell = |field: &str| endpoint.get(field).map(plain).unwrap_or_default().into();
-            vec![cell("method"), cell("path"), cell("summary")]
-        });
-        page.table(vec!["method", "path", "summary"], rows.collect(), vec![]);
-        page
+    if index.get("sandbox") == Some(&Value::Bool(true)) {
+        page.field("sandbox", "yes: nothing is really booked");
     }
+    let endpoints = index
+        .get("endpoints")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    let rows = endpoints.map(|endpoint| {
+        let cell = |field: &str| endpoint.get(field).map(plain).unwrap_or_default().into();
+        vec![cell("method"), cell("path"), cell("summary")]
+    });
+    page.table(vec!["method", "path", "summary"], rows.collect(), vec![]);
+    page
 }
 
 /// The difference between the service's clock and ours, in words.

@@ -4,12 +4,11 @@ use tokio::time::Instant;
 
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
-use crate::flows::{locate_booking, read_booking};
+use crate::flows::{card, locate_booking, read_booking};
 use crate::model::booking::{Booking, Status};
 use crate::model::id::id;
 use crate::model::shell;
 use crate::outcome::{Exit, Result};
-use crate::terminal::view::BookingView;
 
 /// The pause between two reads. The service permits 300 reads in five minutes.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -91,10 +90,5 @@ fn ends(status: &Status, until: &[String]) -> bool {
 }
 
 fn show(context: &Context, booking: &Booking) -> Result<()> {
-    let dialect = context.dialect();
-    context.out.emit_line(&BookingView {
-        booking,
-        dialect: &dialect,
-        now: context.now()?,
-    })
+    context.out.emit_line(&card(context, booking))
 }

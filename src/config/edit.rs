@@ -6,8 +6,8 @@ use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::base_url::BaseUrl;
 use super::file::{ConfigFile, SANDBOX_PROFILE};
-use crate::outcome::{Error, Result, reason};
-use crate::platform::{ownership, private_file};
+use crate::outcome::{Code, Error, Result};
+use crate::platform::private_file;
 
 /// The name of a profile: visible ASCII without blanks, and not `sandbox`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,33 +51,13 @@ pub(crate) fn edit(path: &Path, change: impl FnOnce(&mut ConfigEdit) -> Result<(
         ConfigFile::parse(path, &changed)?;
         Ok((changed != text).then_some(changed))
     })
-    .map_err(|failed: Failed| match failed {
-        Failed::Change(error) => error,
-        Failed::File(error) => ownership::refusal(&error).unwrap_or_else(|| {
-            Error::config(format!(
-                "cannot write {}: {}",
-                path.display(),
-                reason(&error)
-            ))
-        }),
+    .map_err(|error| {
+        Error::caused(
+            Code::Config,
+            format!("cannot write {}", path.display()),
+            error,
+        )
     })
-}
-
-enum Failed {
-    Change(Error),
-    File(std::io::Error),
-}
-
-impl From<Error> for Failed {
-    fn from(error: Error) -> Self {
-        Failed::Change(error)
-    }
-}
-
-impl From<std::io::Error> for Failed {
-    fn from(error: std::io::Error) -> Self {
-        Failed::File(error)
-    }
 }
 
 impl ConfigEdit {

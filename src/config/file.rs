@@ -9,8 +9,8 @@ use toml::{Spanned, Value};
 use super::base_url::BaseUrl;
 use crate::adapter::{Adapter, Dialect, Expression, ReadKind, WriteKind};
 use crate::model::retention::Retention;
-use crate::outcome::{Error, Result, reason};
-use crate::platform::{ownership, private_file};
+use crate::outcome::{Code, Error, Result};
+use crate::platform::private_file;
 
 /// The name of the embedded sandbox. No profile of the file can have it.
 pub(crate) const SANDBOX_PROFILE: &str = "sandbox";
@@ -64,13 +64,10 @@ impl ConfigFile {
     pub(crate) fn read(path: &Path) -> Result<Self> {
         match private_file::read(path) {
             Ok(text) => Self::parse(path, &text.unwrap_or_default()),
-            Err(error) => Err(ownership::refusal(&error).unwrap_or_else(|| {
-                Error::config(format!(
-                    "cannot read {}: {}",
-                    path.display(),
-                    reason(&error)
-                ))
-            })),
+            Err(error) => {
+                let what = format!("cannot read {}", path.display());
+                Err(Error::caused(Code::Config, what, error))
+            }
         }
     }
 

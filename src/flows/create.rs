@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::comparison::difference;
+use super::guarded::no_booking;
 use super::understood::booking_of;
 use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
 use crate::app::{Context, WaitOutcome};
@@ -196,10 +197,7 @@ impl Sending<'_> {
         let status = answer.status;
         let is_new = status != 200;
         let Some(booking) = booking_of(self.context, answer.document) else {
-            let failure = Failure::Unreadable {
-                status,
-                kind: "no booking".to_owned(),
-            };
+            let failure = no_booking(status);
             self.end_without_booking(run, tries, LastTry::NoProof, Some(status));
             return Err(self.may_have_booked(failure.into_error(&self.call)));
         };

@@ -1,6 +1,6 @@
 //! Sends one answer to a paused booking, and judges the result.
 
-use super::guarded::send_guarded;
+use super::guarded::{no_booking, send_guarded};
 use super::understood::booking_of;
 use super::wait::read_booking;
 use crate::app::Context;
@@ -34,10 +34,7 @@ pub(crate) async fn send_answer(
                 context.in_flight.replace(InFlight::known(&booking));
                 return Ok(AnswerOutcome::Advanced(booking));
             }
-            None => Failure::Unreadable {
-                status: answer.status,
-                kind: "no booking".to_owned(),
-            },
+            None => no_booking(answer.status),
         },
         Err(failure) => failure,
     };

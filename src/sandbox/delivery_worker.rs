@@ -1,17 +1,17 @@
 //! The delivery worker: posts events to the organizations' webhook URLs ("Events", 6).
 
 use std::collections::HashSet;
-use std::error::Error;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use reqwest::{Client, redirect};
+use reqwest::Client;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval_at};
 
 use super::rules::delivery::DeliveryAttempt;
 use super::rules::signature::sign;
 use super::store::{PendingDelivery, Store};
+use crate::platform::http_client::{self, Authorities};
 
 /// How long an endpoint may take to respond.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -101,13 +101,8 @@ impl DeliveryWorker<'_> {
 
     fn client(&mut self) -> Option<Client> {
         if self.client.is_none() {
-            self.client = Client::builder()
-                .redirect(redirect::Policy::none())
-                .timeout(TIMEOUT)
-                .no_proxy()
-                .http1_title_case_headers()
-                .build()
-                .ok();
+            let builder = http_client::builder(true, Authorities::System).timeout(TIMEOUT);
+            self.client = http_client::build(builder).ok();
         }
         self.client.clone()
     }
@@ -143,9 +138,5 @@ fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "no answer within 10 seconds".to_owned();
     }
-    let mut cause: &dyn Error = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    cause.to_string()
+    http_client::reason(error)
 }

@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 
 use super::account::{Account, Item};
 use super::secret::Secret;
+use crate::outcome;
 
 /// The time limit of a call. A D-Bus service may never answer.
 const LIMIT: Duration = Duration::from_secs(3);
@@ -106,12 +107,7 @@ fn reason(refusal: &Refusal) -> String {
     format!("no keyring answers: {cause}")
 }
 
-fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut cause = error;
-    while let Some(next) = cause.source() {
-        cause = next;
-    }
-    let text = cause.to_string();
-    let text = text.split(" (os error").next().unwrap_or(&text);
-    text.lines().next().unwrap_or_default().to_lowercase()
+fn innermost(cause: &(dyn std::error::Error + 'static)) -> String {
+    let text = outcome::reason(cause);
+    text.lines().next().unwrap_or_default().to_owned()
 }

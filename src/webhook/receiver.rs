@@ -13,11 +13,11 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::event::{Event, Names};
-use super::idle_timeout::RequestReceived;
 use super::listener_event::{DeliveryOutcome, Reporter};
 use super::pass_through::PassThrough;
 use super::signature::{DEFAULT_TOLERANCE, Malformed, Unverified, verify};
 use super::store::{HeaderLine, Intent, Receipt, ReceivedDelivery, Store, StoreError};
+use crate::platform::timeout_stream::RequestReceived;
 use crate::secrets::Secret;
 
 /// The largest body, in bytes: the service's own limit ("Limits", 3).

@@ -1,4 +1,3 @@
-use std::io::Read;
 use std::path::Path;
 
 use crate::app::Context;
@@ -7,15 +6,13 @@ use crate::client::Call;
 use crate::config::{
     BaseUrl, ConfigFile, Environment, ProfileName, SANDBOX_PROFILE, Service, Target, edit,
 };
+use crate::flows::read_stdin;
 use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
 use crate::secrets::{Account, Item, Secret, Storage, Vault, silent};
 use crate::terminal::prompt::Question;
 
 use super::status::{ProfileSecrets, SecretsList};
-
-/// The longest secret that is read, in bytes.
-const MAX_INPUT: u64 = 64 * 1024;
 
 /// Connect to a service: try a key, and store it in the system's keyring
 ///
@@ -197,7 +194,7 @@ async fn read_secrets(setup: &Startup, args: &Args, origin: &str, is_new: bool) 
         if wants_key && !args.key_stdin {
             return Err(Error::usage("a new profile needs its key").hint("give --key-stdin too"));
         }
-        let text = read_stdin().await?;
+        let text = Secret::new(read_stdin().await?);
         let (first, second) = match (wants_key, args.webhook_secret_stdin) {
             (true, true) => text
                 .expose()
@@ -261,20 +258,6 @@ async fn ask(
     };
     let text = setup.prompter.text(&question, None, &check).await?;
     Ok(Secret::new(text))
-}
-
-/// On a thread of its own, so that Ctrl-C ends a pipe that says nothing.
-async fn read_stdin() -> Result<Secret> {
-    let read = || {
-        let mut text = String::new();
-        let stdin = std::io::stdin().take(MAX_INPUT);
-        { stdin }
-            .read_to_string(&mut text)
-            .map(|_| Secret::new(text))
-    };
-    let text = tokio::task::spawn_blocking(read).await;
-    text.unwrap_or_else(|_| Err(std::io::ErrorKind::Interrupted.into()))
-        .map_err(|error| Error::io("standard input cannot be read", &error))
 }
 
 /// Writes the profile, and the origin for which its key is stored.

@@ -63,13 +63,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let more = kept.len() > args.limit as usize;
     kept.truncate(args.limit as usize);
     remember(context, kept.iter().map(|kept| kept.booking.id()));
-    context.out.emit(&LocalBookings {
+    let list = LocalBookings {
         kept: &kept,
         now: Timestamp::now(),
-    })?;
-    if context.out.is_human() && kept.is_empty() {
-        context.out.note("no booking of this machine fits");
-    }
+    };
+    let none = "no booking of this machine fits";
+    context.out.emit_list(&list, kept.is_empty(), none)?;
     if more {
         context.out.note(&format!(
             "the newest {} are shown; --limit shows more",
@@ -97,11 +96,10 @@ async fn list_open(context: &Context, args: &Args) -> Result<Exit> {
     }
     bookings.truncate(args.limit as usize);
     remember(context, bookings.iter().map(Booking::id));
-    context.out.emit(&Listed(BookingList {
+    let list = Listed(BookingList {
         bookings: &bookings,
-    }))?;
-    if context.out.is_human() && bookings.is_empty() {
-        context.out.note("no booking of the last day is unfinished");
-    }
+    });
+    let none = "no booking of the last day is unfinished";
+    context.out.emit_list(&list, bookings.is_empty(), none)?;
     Ok(Exit::Done)
 }

@@ -8,7 +8,7 @@ use crate::config::{BaseUrl, ProfileName, edit};
 use crate::json::plain;
 use crate::model::retention::Retention;
 use crate::model::shell;
-use crate::outcome::{Error, Exit, Result, reason};
+use crate::outcome::{Code, Error, Exit, Result};
 
 /// Add a profile
 ///
@@ -83,9 +83,10 @@ pub(super) fn run(setup: &Startup, args: &Args) -> Result<Exit> {
 
 /// The absolute path of the file, because commands run in any folder. The file must exist.
 fn whole_path(file: &PathBuf) -> Result<String> {
-    let unusable = |why: String| Error::config(format!("--ca-file {}: {why}", file.display()));
-    let path = std::fs::canonicalize(file).map_err(|error| unusable(reason(&error)))?;
+    let shown = format!("--ca-file {}", file.display());
+    let path = std::fs::canonicalize(file)
+        .map_err(|error| Error::caused(Code::Config, shown.clone(), error))?;
     path.into_os_string()
         .into_string()
-        .map_err(|_| unusable("its path is not UTF-8".to_owned()))
+        .map_err(|_| Error::config(format!("{shown}: its path is not UTF-8")))
 }

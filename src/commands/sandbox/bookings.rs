@@ -25,9 +25,5 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
             ("error", "error_code"),
         ],
     };
-    context.out.emit(&bookings)?;
-    if context.out.is_human() && bookings.is_empty() {
-        context.out.note("nothing was booked yet");
-    }
-    Ok(Exit::Done)
+    bookings.emit(context, "nothing was booked yet")
 }

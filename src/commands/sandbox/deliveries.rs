@@ -56,11 +56,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             ("url", "url"),
         ],
     };
-    context.out.emit(&deliveries)?;
-    if context.out.is_human() && deliveries.is_empty() {
-        context.out.note(
-            "nothing was delivered: set a URL with `bookctl sandbox organization -F webhook_url=URL`",
-        );
-    }
-    Ok(Exit::Done)
+    deliveries.emit(
+        context,
+        "nothing was delivered: set a URL with `bookctl sandbox organization -F webhook_url=URL`",
+    )
 }

@@ -102,11 +102,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let faults = listing(document);
-    context.out.emit(&faults)?;
-    if context.out.is_human() && faults.is_empty() {
-        context.out.note("no fault waits for a call");
-    }
-    Ok(Exit::Done)
+    faults.emit(context, "no fault waits for a call")
 }
 
 fn listing(document: crate::json::Document) -> Listing {

@@ -24,9 +24,5 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
             ("text", "text"),
         ],
     };
-    context.out.emit(&inbox)?;
-    if context.out.is_human() && inbox.is_empty() {
-        context.out.note("no message was sent yet");
-    }
-    Ok(Exit::Done)
+    inbox.emit(context, "no message was sent yet")
 }

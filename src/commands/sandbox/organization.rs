@@ -5,7 +5,7 @@ use crate::client::Call;
 use crate::commands::field::{Field, field};
 use crate::json::{Document, plain};
 use crate::outcome::{Exit, Result};
-use crate::terminal::output::{Page, Tone, View};
+use crate::terminal::output::{DocumentView, Page, Tone};
 
 /// Show the organization's settings, or change them: webhook URL and secret, billing, suspension
 #[derive(clap::Args, Debug)]
@@ -42,29 +42,23 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Call::put(path, Value::Object(settings.collect::<Map<_, _>>()))
     };
     let answer = context.control(call).await?;
-    context.out.emit(&Settings(answer.document))?;
+    context
+        .out
+        .emit(&DocumentView(answer.document, settings_page))?;
     Ok(Exit::Done)
 }
 
-struct Settings(Document);
-
-impl View for Settings {
-    fn json(&self) -> Document {
-        self.0.clone()
-    }
-
-    fn page(&self) -> Page {
-        let mut page = Page::default();
-        page.heading(
-            Tone::Strong,
-            "organization",
-            self.0.str("id").unwrap_or_default(),
-        );
-        let rows = self.0.value().as_object().into_iter().flatten();
-        let rows = rows
-            .filter(|(key, _)| *key != "id")
-            .map(|(key, value)| vec![key.as_str().into(), plain(value).into()]);
-        page.table(vec!["setting", "value"], rows.collect(), vec![]);
-        page
-    }
+fn settings_page(settings: &Document) -> Page {
+    let mut page = Page::default();
+    page.heading(
+        Tone::Strong,
+        "organization",
+        settings.str("id").unwrap_or_default(),
+    );
+    let rows = settings.value().as_object().into_iter().flatten();
+    let rows = rows
+        .filter(|(key, _)| *key != "id")
+        .map(|(key, value)| vec![key.as_str().into(), plain(value).into()]);
+    page.table(vec!["setting", "value"], rows.collect(), vec![]);
+    page
 }

@@ -4,7 +4,7 @@ use crate::app::Context;
 use crate::client::Call;
 use crate::json::Document;
 use crate::outcome::{Exit, Result};
-use crate::terminal::output::{Page, View};
+use crate::terminal::output::{DocumentView, Page};
 
 /// Empty the sandbox: its bookings, messages and clock are as they were at first
 #[derive(clap::Args, Debug)]
@@ -21,20 +21,14 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
             .journal()
             .and_then(|mut journal| journal.forget_rate_limits());
     }
-    context.out.emit(&Reset(answer.document))?;
+    context
+        .out
+        .emit(&DocumentView(answer.document, reset_page))?;
     Ok(Exit::Done)
 }
 
-struct Reset(Document);
-
-impl View for Reset {
-    fn json(&self) -> Document {
-        self.0.clone()
-    }
-
-    fn page(&self) -> Page {
-        let mut page = Page::default();
-        page.line("the sandbox is empty");
-        page
-    }
+fn reset_page(_: &Document) -> Page {
+    let mut page = Page::default();
+    page.line("the sandbox is empty");
+    page
 }

@@ -7,7 +7,7 @@ use tokio::process::Command;
 use tokio::sync::oneshot;
 
 use crate::app::{Context, Signals};
-use crate::outcome::{Code, Error, Exit, Result, reason};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::process::with_core_dumps;
 use crate::sandbox::seed::Scenario;
 use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox, live_webhook_secret};
@@ -38,7 +38,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         ..Options::new(Database::Memory)
     })
     .map_err(|error| Error::config(error.to_string()))?;
-    let failed = |error: std::io::Error| Error::io("the sandbox cannot be served", &error);
+    let failed = |error: std::io::Error| Error::io("the sandbox cannot be served", error);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .await
         .map_err(failed)?;
@@ -72,15 +72,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     let mut signals = Signals::listen()?;
     let mut child = with_core_dumps(|| command.spawn()).map_err(|error| {
-        Error::new(
-            Code::Usage,
-            format!(
-                "{} cannot be started: {}",
-                program.to_string_lossy(),
-                reason(&error)
-            ),
-        )
-        .exiting(Exit::OfProgram(127))
+        let what = format!("{} cannot be started", program.to_string_lossy());
+        Error::caused(Code::Usage, what, error).exiting(Exit::OfProgram(127))
     })?;
     // Ctrl-C reaches the command too, because it is in the same process group. Its end is the end of this.
     let status = loop {
@@ -97,7 +90,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             }
         }
     };
-    let status = status.map_err(|error| Error::io("the command cannot be waited for", &error))?;
+    let status = status.map_err(|error| Error::io("the command cannot be waited for", error))?;
     let _ = stop.send(());
     let _ = server.await;
     Ok(Exit::of_program(status))

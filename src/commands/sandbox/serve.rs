@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 
 use crate::app::{Context, Signals};
 use crate::model::duration::lasting;
-use crate::outcome::{Error, Exit, Result, reason};
+use crate::outcome::{Error, Exit, Result};
 use crate::platform::ownership;
 use crate::sandbox::{Database, OnRequest, Options, Sandbox};
 use crate::terminal::output::{Output, Page, Tone, View};
@@ -70,7 +70,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     if let Some(file) = named.filter(|file| is_blank(file)) {
         fs::remove_file(&file)
-            .map_err(|error| Error::io(format!("{} cannot be replaced", file.display()), &error))?;
+            .map_err(|error| Error::io(format!("{} cannot be replaced", file.display()), error))?;
     }
     let sandbox = Sandbox::open(Options {
         limits: !args.no_limits,
@@ -94,13 +94,13 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .map_err(|error| {
             Error::io(
                 format!("port {} of this machine cannot be used", args.port),
-                &error,
+                error,
             )
             .hint("name another one with --port; 0 picks a free one")
         })?;
     let address = listener
         .local_addr()
-        .map_err(|error| Error::io("the port is unknown", &error))?;
+        .map_err(|error| Error::io("the port is unknown", error))?;
     // Listens for signals before the server is announced, so that a signal from then on ends it cleanly.
     let mut signals = Signals::listen()?;
     context.out.emit_line(&Ready {
@@ -121,7 +121,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     sandbox
         .serve(listener, log, shutdown)
         .await
-        .map_err(|error| Error::io(format!("the sandbox ended: {}", reason(&error)), &error))?;
+        .map_err(|error| Error::io("the sandbox ended", error))?;
     context.out.note("the sandbox has ended");
     Ok(Exit::Done)
 }

@@ -4,9 +4,9 @@ use std::io;
 
 use jiff::Timestamp;
 
-use crate::outcome::{Error, Result, reason};
+use crate::outcome::{Code, Error, Result};
+use crate::platform::input::Source;
 use crate::terminal::output::Terminals;
-use crate::webhook::Source;
 
 /// Runs `work`, which reads a body, on a thread of its own, so that Ctrl-C works while a pipe is silent.
 pub(super) async fn blocking<T: Send + 'static>(
@@ -18,12 +18,9 @@ pub(super) async fn blocking<T: Send + 'static>(
 }
 
 /// The error for a body that cannot be read (2).
-pub(super) fn unreadable(source: &Source, error: &io::Error) -> Error {
-    Error::usage(format!(
-        "cannot read {}: {}",
-        source.name().escape_debug(),
-        reason(error)
-    ))
+pub(super) fn unreadable(source: &Source, error: io::Error) -> Error {
+    let what = format!("cannot read {}", source.name().escape_debug());
+    Error::caused(Code::Usage, what, error)
 }
 
 /// The source of the body: `named`, else standard input if it is a pipe or a file.

@@ -6,8 +6,9 @@ use crate::app::Context;
 use crate::flows::webhook_secrets;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
+use crate::platform::input::{Source, each_piece};
 use crate::terminal::output::{Page, TableCell, View};
-use crate::webhook::{Signer, Source, each_piece};
+use crate::webhook::Signer;
 
 /// The largest body that is included in the result, in bytes: the service sends no larger one.
 const SHOWN: usize = 1024 * 1024;
@@ -58,7 +59,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 }
             })
         });
-        read.map_err(|error| unreadable(&source, &error))?;
+        read.map_err(|error| unreadable(&source, error))?;
         Ok((signer.finish(), body))
     })
     .await?;

@@ -10,11 +10,11 @@ use crate::flows::webhook_secrets;
 use crate::json::Document;
 use crate::model::duration::duration;
 use crate::outcome::{Error, Exit, Result};
+use crate::platform::input::{Source, each_piece};
 use crate::secrets::Secret;
 use crate::terminal::output::{Page, Tone, View};
 use crate::webhook::{
-    DEFAULT_TOLERANCE, Header, RequestError, SavedRequest, Source, Unverified, Verified, Verifier,
-    each_piece,
+    DEFAULT_TOLERANCE, Header, RequestError, SavedRequest, Unverified, Verified, Verifier,
 };
 
 /// The largest body that `--explain` examines, in bytes.
@@ -135,10 +135,10 @@ impl Input {
         let from = self
             .source
             .open()
-            .map_err(|error| unreadable(&self.source, &error))?;
+            .map_err(|error| unreadable(&self.source, error))?;
         let Some(signature) = &self.signature else {
             let mut request = SavedRequest::read(from).map_err(|error| match error {
-                RequestError::Io(error) => unreadable(&self.source, &error),
+                RequestError::Io(error) => unreadable(&self.source, error),
                 RequestError::Invalid(why) => {
                     Error::usage(format!("{} {why}", self.source.name().escape_debug()))
                         .hint("a saved request is its request line, its headers, an empty line, and the raw body")
@@ -183,7 +183,7 @@ impl Input {
                 kept.extend_from_slice(piece);
             }
         })
-        .map_err(|error| unreadable(&self.source, &error))?;
+        .map_err(|error| unreadable(&self.source, error))?;
         Ok(Read {
             verifier,
             evidence: Evidence {

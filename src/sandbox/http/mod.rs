@@ -30,12 +30,18 @@ use tokio::sync::oneshot;
 use super::delivery_worker;
 use super::rules::api_error::ApiError;
 use crate::platform::http1;
-use connection::{Connection, CuttableListener};
+use crate::platform::timeout_stream::Timeouts;
+use connection::Connection;
 
 pub(crate) use service::{OnRequest, Service};
 
 /// How long running requests may take once the server is told to stop.
 const GRACE: Duration = Duration::from_secs(3);
+/// Longer than clients keep an unused connection.
+const TIMEOUTS: Timeouts = Timeouts {
+    idle: Duration::from_secs(120),
+    request: None,
+};
 
 /// Serves until `shutdown` completes, then gives running requests [`GRACE`] to end.
 pub(crate) async fn serve(
@@ -50,9 +56,10 @@ pub(crate) async fn serve(
         let _ = stopping.send(());
     };
     let server = http1::serve(
-        CuttableListener(listener),
+        listener,
+        TIMEOUTS,
         router(&service),
-        Connection::handle,
+        Connection::wrap,
         shutdown,
     );
     let grace_period = async {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use rusqlite::Connection;
 
-use crate::platform::sqlite::{self, Failure, Kind};
+use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
 
 /// Where a sandbox keeps its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl OpenError {
             Failure::Unreachable(_) | Failure::ReadOnly => {
                 "make it writable, or set BOOKCTL_HOME to a folder that is".to_owned()
             }
-            Failure::Full | Failure::Other(_) => {
+            Failure::Full | Failure::Moved | Failure::Tables(_) | Failure::Other(_) => {
                 "see whether the disk has room, or set BOOKCTL_HOME to another folder".to_owned()
             }
             Failure::Empty => format!(
@@ -63,7 +63,9 @@ const KIND: Kind = Kind {
     // "bksb"
     application: 0x626b_7362,
     steps: &[FIRST],
-    synchronous: "NORMAL",
+    journal: JournalMode::WriteAhead {
+        synchronous: "NORMAL",
+    },
     tune,
 };
 

@@ -47,6 +47,19 @@ pub(crate) trait View {
     fn page(&self) -> Page;
 }
 
+/// A document as it came, with the function that makes its page.
+pub(crate) struct DocumentView<P>(pub(crate) Document, pub(crate) P);
+
+impl<P: Fn(&Document) -> Page> View for DocumentView<P> {
+    fn json(&self) -> Document {
+        self.0.clone()
+    }
+
+    fn page(&self) -> Page {
+        self.1(&self.0)
+    }
+}
+
 /// The form in which results are written.
 pub(crate) enum Format {
     Human,
@@ -113,6 +126,15 @@ impl Output {
     /// Writes a command's result to stdout.
     pub(crate) fn emit(&self, view: &dyn View) -> Result<()> {
         self.emit_read(view).map(drop)
+    }
+
+    /// Writes a list. If it is empty, a person gets the note `none`; a script sees that it is.
+    pub(crate) fn emit_list(&self, view: &dyn View, is_empty: bool, none: &str) -> Result<()> {
+        self.emit(view)?;
+        if is_empty && self.is_human() {
+            self.note(none);
+        }
+        Ok(())
     }
 
     /// Like [`Output::emit`]. Returns `false` if the reader has closed the pipe.
@@ -356,6 +378,6 @@ fn write_all(mut stream: impl Write + AsFd, text: &str) -> Result<bool> {
         Ok(Some(signal)) => Err(Error::interrupted(signal)),
         Ok(None) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(Error::io("the result cannot be written to stdout", &error)),
+        Err(error) => Err(Error::io("the result cannot be written to stdout", error)),
     }
 }

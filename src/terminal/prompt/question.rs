@@ -93,7 +93,7 @@ impl From<PromptError> for Error {
             ))
             .hint(format!("give {flag}")),
             PromptError::Interrupted => Error::interrupted(Exit::Interrupted),
-            PromptError::Io(error) => Error::io("the terminal cannot be used", &error),
+            PromptError::Io(error) => Error::io("the terminal cannot be used", error),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::terminal::output::{Page, View};
 /// A booking as a card.
 pub(crate) struct BookingView<'a> {
     pub(crate) booking: &'a Booking,
-    pub(crate) dialect: &'a Dialect,
+    pub(crate) dialect: Dialect,
     /// The service's current time, for the time left until a deadline.
     pub(crate) now: Timestamp,
 }
@@ -68,8 +68,8 @@ impl View for BookingView<'_> {
             page.field("changed", change);
         }
         self.others(&mut page);
-        page.field_if("note", next_step::limits(self.booking, self.dialect));
-        for command in next_step::commands(self.booking, self.dialect, self.now) {
+        page.field_if("note", next_step::limits(self.booking, &self.dialect));
+        for command in next_step::commands(self.booking, &self.dialect, self.now) {
             page.next(command);
         }
         page
@@ -233,7 +233,7 @@ mod tests {
         let now = "2026-12-01T10:00:00Z".parse().unwrap();
         let view = BookingView {
             booking: &booking,
-            dialect: &Dialect::default(),
+            dialect: Dialect::default(),
             now,
         };
         view.page()

@@ -9,7 +9,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use sha2::{Digest, Sha256};
 
 use crate::outcome::{Error, Result};
-use crate::platform::sqlite::{self, Failure, Kind};
+use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
 use crate::platform::{hex, ownership, regular_file};
 use crate::webhook::ack_log::AckLog;
 
@@ -68,7 +68,9 @@ const KIND: Kind = Kind {
     name: "the deliveries' file",
     application: 0,
     steps: &[FIRST],
-    synchronous: "FULL",
+    journal: JournalMode::WriteAhead {
+        synchronous: "FULL",
+    },
     tune,
 };
 
@@ -114,7 +116,9 @@ fn into_error(path: &Path, failure: &Failure) -> Error {
         }
         Failure::Full => "make room, then try again".to_owned(),
         Failure::Newer { .. } => "use the newer bookctl, or another BOOKCTL_HOME".to_owned(),
-        Failure::Other(_) => "check the file and its folder".to_owned(),
+        Failure::Moved | Failure::Tables(_) | Failure::Other(_) => {
+            "check the file and its folder".to_owned()
+        }
         Failure::Damaged | Failure::Empty | Failure::Foreign => format!(
             "move {shown} and {shown}-wal to another folder: the next `webhook` command starts a new one, \
              which knows nothing of earlier deliveries"
@@ -159,7 +163,7 @@ impl Webhooks {
     /// `config` (3) if another listener holds it.
     pub(crate) fn lock_listener(&self) -> Result<AckLog> {
         let path = self.path.with_file_name(lock_file_name(&self.origin));
-        let failed = |error| Error::io(format!("{} cannot be locked", path.display()), &error);
+        let failed = |error| Error::io(format!("{} cannot be locked", path.display()), error);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         ownership::refuse_others(&path)?;

@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::Webhooks;
-use crate::outcome::{Error, Result, reason};
+use crate::outcome::{Code, Error, Result};
 use crate::platform::sqlite::Failure;
 
 /// The largest number of writes in one transaction.
@@ -88,10 +88,7 @@ impl Store {
             .name("webhooks".to_owned())
             .spawn(move || write(webhooks.connection, &waiting))
             .map_err(|error| {
-                Error::webhooks(format!(
-                    "deliveries cannot be written down: {}",
-                    reason(&error)
-                ))
+                Error::caused(Code::Webhooks, "deliveries cannot be written down", error)
             })?;
         Ok(Store { jobs, origin })
     }

@@ -47,12 +47,9 @@ pub(super) fn run(context: &Context, args: Args) -> Result<Exit> {
         until: None,
         limit: (args.limit > 0).then_some(args.limit),
     })?;
-    context.out.emit(&EventList(&events))?;
-    if context.out.is_human() && events.is_empty() {
-        context
-            .out
-            .note("no events found; `bookctl webhook listen` receives them");
-    }
+    let none = "no events found; `bookctl webhook listen` receives them";
+    let list = EventList(&events);
+    context.out.emit_list(&list, events.is_empty(), none)?;
     Ok(Exit::Done)
 }
 

@@ -85,10 +85,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         replayed.0.push((event, attempt, answer));
     }
     drop(progress);
-    context.out.emit(&replayed)?;
-    if context.out.is_human() && replayed.0.is_empty() {
-        context.out.note("no events found");
-    }
+    let is_empty = replayed.0.is_empty();
+    context
+        .out
+        .emit_list(&replayed, is_empty, "no events found")?;
     let all_taken = replayed.0.iter().all(|(.., answer)| answer.is_delivered());
     Ok(if all_taken {
         Exit::Done

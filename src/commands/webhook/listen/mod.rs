@@ -225,11 +225,8 @@ async fn serve(
 fn bind(expose: Option<IpAddr>, port: u16) -> Result<(TcpListener, SocketAddr)> {
     let ip = expose.unwrap_or(Ipv4Addr::LOCALHOST.into());
     let failed = |error: std::io::Error| {
-        Error::io(
-            format!("port {port} of this machine cannot be used"),
-            &error,
-        )
-        .hint("name another one with --port; 0 picks a free one")
+        Error::io(format!("port {port} of this machine cannot be used"), error)
+            .hint("name another one with --port; 0 picks a free one")
     };
     let socket = TcpListener::bind((ip, port)).map_err(failed)?;
     let address = socket.local_addr().map_err(failed)?;
