@@ -10,7 +10,6 @@ mod visible;
 mod wrap;
 
 use std::cell::RefCell;
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -37,7 +36,6 @@ use crate::outcome::{Error, Exit, Result};
 use crate::platform::signals;
 use crate::secrets::redact;
 pub(crate) use visible::visible;
-use visible::visible_lines;
 
 /// The result of a command. One value provides both the JSON and the human form, so that they cannot differ.
 pub(crate) trait View {
@@ -173,19 +171,6 @@ impl Output {
     /// Writes a text for another program to stdout, unchanged.
     pub(crate) fn print_script(&self, text: &str) -> Result<()> {
         self.to_stdout(text).map(drop)
-    }
-
-    /// Writes clap's message about wrong arguments to stderr. It repeats the arguments, which may have been pasted
-    /// and so may contain control characters.
-    pub(crate) fn print_usage(&self, text: &StyledStr, arguments: &[OsString]) {
-        let clean = |argument: &OsString| {
-            visible(&argument.to_string_lossy()) == argument.to_string_lossy()
-        };
-        if arguments.iter().all(clean) {
-            self.to_stderr(&styled(text, &self.stderr));
-        } else {
-            self.to_stderr(&visible_lines(&text.to_string()));
-        }
     }
 
     /// Writes a page to stderr, where prompts are. `--quiet` drops it.

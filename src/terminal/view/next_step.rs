@@ -16,7 +16,7 @@ pub(super) fn limits(booking: &Booking, dialect: &Dialect) -> Option<String> {
     let elsewhere = booking.status() == Status::Confirmed && provider != dialect.provider_a;
     elsewhere.then(|| {
         format!(
-            "call the venue: {provider} cannot change a booking, and `bookctl cancel` leaves it confirmed there"
+            "{provider} can neither change nor cancel a booking: call the venue"
         )
     })
 }
@@ -28,7 +28,8 @@ pub(super) fn commands(booking: &Booking, dialect: &Dialect, now: Timestamp) -> 
         Status::RequiresAction => answers(&id, booking.next_action(), dialect),
         Status::Confirmed if limits(booking, dialect).is_some() => vec![],
         Status::Confirmed => vec![
-            format!("bookctl modify {id} --at WHEN --party N"),
+            format!("bookctl modify {id} --at WHEN"),
+            format!("bookctl modify {id} --party N"),
             format!("bookctl cancel {id}"),
         ],
         Status::Failed | Status::Expired | Status::Cancelled => {

@@ -6,7 +6,8 @@ use serde_json::Value;
 use crate::json::plain;
 use crate::model::booking::Booking;
 use crate::model::money::money;
-use crate::model::time_text::{human, remaining};
+use crate::model::time_text::dated;
+use crate::model::zone::system_zone;
 use crate::terminal::output::Page;
 
 /// The fields of `next_action` that have a place on the card, in addition to the dialect's own.
@@ -41,34 +42,35 @@ pub(crate) fn asked_fields(action: Option<&Value>) -> Vec<String> {
 pub(crate) fn pause(page: &mut Page, booking: &Booking, now: Timestamp) {
     if let Some(action) = booking.next_action() {
         let text = |field: &str| action.get(field).and_then(Value::as_str);
-        page.field_if("asked", text("message"));
-        let sent = text("sent_to").map(|to| match text("channel") {
-            Some(channel) => format!("{to} ({channel})"),
-            None => to.to_owned(),
-        });
-        page.field_if("sent to", sent);
+        page.field_if("waiting for", waiting_for(action));
         page.field_if(
             "amount",
             action
                 .get("amount")
                 .and_then(|amount| money(amount, text("currency"))),
         );
-        page.field_if("vendor", action.get("psp_request").map(parts));
+        page.field_if("payment data", action.get("psp_request").map(parts));
         let fields = asked_fields(Some(action));
         if !fields.is_empty() {
             page.field("fields", fields.join(", "));
         }
     }
     if let Some(deadline) = booking.waits_until() {
-        let left = if deadline > now {
-            format!("{} left", remaining(now, deadline))
-        } else {
-            "over".to_owned()
-        };
-        page.field(
-            "until",
-            format!("{} · {left}", human(&deadline.to_string())),
-        );
+        let label = if deadline > now { "expires" } else { "expired" };
+        page.field(label, dated(deadline, now, &system_zone()));
+    }
+}
+
+/// The service's question, and where it was sent: `Enter the code (sent to +44 ··· 21 by sms)`.
+fn waiting_for(action: &Value) -> Option<String> {
+    let text = |field: &str| action.get(field).and_then(Value::as_str);
+    let sent = text("sent_to").map(|to| match text("channel") {
+        Some(channel) => format!("sent to {to} by {channel}"),
+        None => format!("sent to {to}"),
+    });
+    match (text("message"), sent) {
+        (Some(question), Some(sent)) => Some(format!("{question} ({sent})")),
+        (question, sent) => question.map(str::to_owned).or(sent),
     }
 }
 
