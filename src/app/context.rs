@@ -247,8 +247,7 @@ impl Context {
 
     /// Serves the embedded sandbox on a port of its own for as long as this command lasts; returns its address.
     fn serve_embedded(&self) -> Result<String> {
-        let failed =
-            |error: std::io::Error| Error::io("the embedded sandbox cannot be served", &error);
+        let failed = |error: std::io::Error| Error::io("cannot start the embedded sandbox", &error);
         let sandbox = self.embedded()?.waiting.borrow_mut().take();
         let sandbox =
             sandbox.ok_or_else(|| Error::config("the embedded sandbox is served already"))?;
@@ -328,7 +327,7 @@ impl Context {
         if service.read_only {
             let name = service.profile.as_deref().unwrap_or_default();
             return Err(Error::config(format!(
-                "profile {name} is read-only: nothing is sent that would change something"
+                "profile {name} is read-only; nothing was sent"
             )));
         }
         if let Some(profile) = &service.profile {
@@ -351,7 +350,7 @@ impl Context {
         let index = self.read(Call::get("/v1/")).await?;
         if index.document.value().get("sandbox") == Some(&Value::Bool(true)) {
             return Err(
-                Error::config("the service is a sandbox, and --no-sandbox refuses any")
+                Error::config("the service is a sandbox, and --no-sandbox is set")
                     .hint("point the profile or BOOKCTL_BASE_URL to the real service"),
             );
         }
@@ -375,8 +374,8 @@ impl Context {
                 Err(_) => true,
             };
             if !is_sandbox {
-                return Err(Error::config("the profile points to no sandbox: nothing was changed").hint(
-                    "use --profile sandbox for the embedded one, or BOOKCTL_BASE_URL for one that is served",
+                return Err(Error::config("the profile is not for a sandbox; nothing was changed").hint(
+                    "use --profile sandbox for the embedded sandbox, or set BOOKCTL_BASE_URL to that of `sandbox serve`",
                 ));
             }
         }
@@ -431,9 +430,8 @@ pub(crate) struct Signals {
 
 impl Signals {
     pub(crate) fn listen() -> Result<Self> {
-        let listen = |kind| {
-            signal(kind).map_err(|error| Error::io("signals cannot be listened for", &error))
-        };
+        let listen =
+            |kind| signal(kind).map_err(|error| Error::io("cannot listen for signals", &error));
         Ok(Signals {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,

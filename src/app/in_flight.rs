@@ -49,9 +49,7 @@ impl Course {
         if error.code == Code::Interrupted {
             error.message = format!("{}; {}", error.message, self.done);
             if let Situation::Creating { key } = situation {
-                error
-                    .message
-                    .push_str(", and the outcome of one is unknown");
+                error.message.push_str(", and the result of one is unknown");
                 error.idempotency_key = Some(key.clone());
             }
             error.hint = Some(self.hint.clone());
@@ -77,8 +75,9 @@ impl Situation {
         match self {
             Situation::Nothing => error.message = format!("{word}; nothing was changed"),
             Situation::Creating { key } => {
-                error.message =
-                    format!("{word} while the booking was being created: its outcome is unknown");
+                error.message = format!(
+                    "{word} while the booking request was being sent; the outcome is unknown"
+                );
                 error.hint = Some(resume_command(key));
                 error.idempotency_key = Some(key.clone());
             }
@@ -89,7 +88,7 @@ impl Situation {
             } => {
                 error.message = match status {
                     Some(status) => format!("{word}; booking {id} is {status}"),
-                    None => format!("{word} before booking {id} was seen; nothing was changed"),
+                    None => format!("{word} before booking {id} was read; nothing was changed"),
                 };
                 error.hint = Some(command.clone());
             }
@@ -103,34 +102,33 @@ impl Situation {
             }
             Situation::Answering { id } => {
                 error.message = format!(
-                    "{word} while the answer to booking {id} was on its way: check before answering again"
+                    "{word} while the answer to booking {id} was being sent; check before you answer again"
                 );
                 error.hint = Some(show_command(id));
             }
             Situation::Changing { id, what } => {
                 error.message = format!(
-                    "{word} while the {what} of booking {id} was on its way: its outcome is unknown"
+                    "{word} while the {what} of booking {id} was being sent; the outcome is unknown"
                 );
-                error.hint = Some(format!("look before trying again: {}", show_command(id)));
+                error.hint = Some(format!("check before trying again: {}", show_command(id)));
             }
             Situation::Sent { request } => {
                 error.message =
-                    format!("{word} while {request} was on its way: its outcome is unknown");
-                error.hint = Some("look before it is sent again".to_owned());
+                    format!("{word} while {request} was being sent; the outcome is unknown");
+                error.hint = Some("check before you send it again".to_owned());
             }
             Situation::Posted { what, to } => {
-                error.message =
-                    format!("{word}; {what} posted to {to}, which may have taken what it was sent");
-                error.hint = Some("look at what it did before anything is sent again".to_owned());
+                error.message = format!("{word}; {what} posted to {to}, which may have handled it");
+                error.hint = Some("check what it did before you send anything again".to_owned());
             }
             Situation::Forgotten => {
                 error.message = format!(
-                    "{word}; the guests are forgotten, but remains may be left in the journal's file"
+                    "{word}; the guests were deleted, but traces may remain in the journal's file"
                 );
-                error.hint = Some("the same command again overwrites them".to_owned());
+                error.hint = Some("run the same command again to overwrite them".to_owned());
             }
             Situation::Texted { session } => {
-                error.message = format!("{word}; session {session} waits for its code");
+                error.message = format!("{word}; session {session} is waiting for its code");
                 let session = shell::word(session);
                 error.hint = Some(format!("bookctl session verify {session} --code CODE"));
             }

@@ -62,7 +62,10 @@ pub(super) fn suggestion(error: &clap::Error, command: &clap::Command) -> Option
             let flag = invalid(error, ContextKind::InvalidArg)?.strip_prefix("--")?;
             let meant = looked_up(FLAGS, flag)?;
             let exists = |it: &clap::Arg| it.get_long() == Some(meant);
-            command.get_arguments().any(exists).then(|| format!("--{meant}"))
+            command
+                .get_arguments()
+                .any(exists)
+                .then(|| format!("--{meant}"))
         });
     let meant = match meant {
         Some(meant) => vec![meant],

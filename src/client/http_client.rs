@@ -124,7 +124,7 @@ impl Client {
         let mut headers = HeaderMap::new();
         if let Some(key) = key {
             let unusable =
-                |what: &str| Failure::NotSent(format!("the {what} cannot travel in a header"));
+                |what: &str| Failure::NotSent(format!("the {what} is not valid in a header"));
             let name = HeaderName::try_from(self.dialect().auth_header.as_str())
                 .map_err(|_| unusable("dialect's auth_header"))?;
             let mut value = HeaderValue::try_from(credential(self.dialect(), key.expose()))
@@ -134,12 +134,12 @@ impl Client {
         }
         if let Some(key) = &call.idempotency_key {
             let value = HeaderValue::try_from(key.as_str()).map_err(|_| {
-                Failure::NotSent("the idempotency key cannot travel in a header".to_owned())
+                Failure::NotSent("the idempotency key is not valid in a header".to_owned())
             })?;
             headers.insert("idempotency-key", value);
         }
         for (name, value) in &call.headers {
-            let unusable = || Failure::NotSent(format!("the header {name} cannot be sent"));
+            let unusable = || Failure::NotSent(format!("the header {name} is not valid"));
             let name = HeaderName::try_from(name.as_str()).map_err(|_| unusable())?;
             let value = HeaderValue::try_from(value.as_str()).map_err(|_| unusable())?;
             headers.insert(name, value);
@@ -258,7 +258,7 @@ fn http_client(connection: &Connection) -> Result<reqwest::ClientBuilder> {
 
 fn cannot_set_up(error: &reqwest::Error) -> Error {
     Error::new(Code::Network,
-        format!("TLS cannot be set up: {}", root_cause(error)),
+        format!("cannot set up TLS: {}", root_cause(error)),
     )
     .hint("install the system's certificate authorities (ca-certificates), or set ca_file in the profile")
 }
@@ -300,16 +300,16 @@ const LARGEST_BUNDLE: u64 = 16 * 1024 * 1024;
 fn authorities(file: &std::path::Path) -> Result<Vec<Certificate>> {
     let unusable = |why: String| {
         Error::config(format!(
-            "the profile's ca_file {} cannot be used: {why}",
+            "cannot use the profile's ca_file {}: {why}",
             file.display()
         ))
-        .hint("it must be a PEM file with certificates")
+        .hint("use a PEM file with certificates")
     };
     let pem = regular_file::read(file, LARGEST_BUNDLE).map_err(|error| unusable(reason(&error)))?;
     let certificates =
         Certificate::from_pem_bundle(&pem).map_err(|error| unusable(root_cause(&error)))?;
     if certificates.is_empty() {
-        return Err(unusable("no certificate is in it".to_owned()));
+        return Err(unusable("it contains no certificates".to_owned()));
     }
     Ok(certificates)
 }

@@ -79,10 +79,10 @@ impl Refusal {
         let meaning = code::entry(&format!("http_{status}")).map(|entry| entry.meaning);
         let meaning = meaning.map_or_else(String::new, |meaning| format!(": {meaning}"));
         match self.instead.as_deref() {
-            Some("") => format!("{status}{meaning}; the answer has no body"),
-            Some(kind) => format!(
-                "{status}{meaning}; the answer ({kind}) is not one of the service's documents"
-            ),
+            Some("") => format!("{status}{meaning}; the response has no body"),
+            Some(kind) => {
+                format!("{status}{meaning}; the response ({kind}) is not a document of the service")
+            }
             None => format!("the service refused with {status}"),
         }
     }

@@ -27,7 +27,7 @@ pub(crate) async fn send_answer(
 ) -> Result<Outcome> {
     let call = answer.call(id, context.client()?.dialect());
     let in_flight = || Situation::Answering { id: id.to_owned() };
-    let failure = match send_guarded(context, &call, in_flight, "answering").await? {
+    let failure = match send_guarded(context, &call, in_flight, "sending the answer").await? {
         Ok(answer) => match Booking::from_document(answer.document) {
             Some(booking) => {
                 context.situation.replace(Situation::known(&booking));
@@ -35,7 +35,7 @@ pub(crate) async fn send_answer(
             }
             None => Failure::Unreadable {
                 status: answer.status,
-                kind: "no booking".to_owned(),
+                kind: "not a booking".to_owned(),
             },
         },
         Err(failure) => failure,
@@ -47,7 +47,7 @@ pub(crate) async fn send_answer(
     let mut error = failure.into_error(&call);
     if open {
         error.hint = Some(format!(
-            "check before answering again: {}",
+            "check before you answer again: {}",
             show_command(id)
         ));
     } else {

@@ -40,7 +40,7 @@ pub(crate) async fn change(
             }
             _ => Failure::Unreadable {
                 status: answer.status,
-                kind: "no booking".to_owned(),
+                kind: "not a booking".to_owned(),
             },
         },
         Err(failure) => failure,
@@ -51,11 +51,11 @@ pub(crate) async fn change(
         context.situation.replace(Situation::Nothing);
         return Err(error);
     }
-    error.hint = Some(format!("look before trying again: {}", show_command(id)));
+    error.hint = Some(format!("check before trying again: {}", show_command(id)));
     match read_booking(context, id).await {
         Ok(booking) if done(&booking) => {
             context.out.note(&format!(
-                "{}; the booking shows what came of it",
+                "{}; but the booking shows that it was done",
                 error.message
             ));
             Ok(booking)

@@ -21,7 +21,7 @@ pub(crate) async fn mention_doubtful(context: &Context, mine: &HashSet<String>) 
     for attempt in doubtful {
         let key = &attempt.idempotency_key;
         context.out.warn(&format!(
-            "an earlier booking request has no known outcome, and may have booked: {}; find out with: {}",
+            "the result of an earlier booking request is unknown, and it may be booked: {}; to find out: {}",
             described(&attempt),
             resume_command(key)
         ));
@@ -30,9 +30,9 @@ pub(crate) async fn mention_doubtful(context: &Context, mine: &HashSet<String>) 
             continue;
         }
         let question = Question::new(
-            "Find out about it first?",
+            "Find out what happened to it first?",
             "attempts resume",
-            "the go-ahead",
+            "the confirmation",
         );
         if context.prompter.confirm(&question, true).await? {
             let booking = create(context, key, attempt.request.clone()).await?;

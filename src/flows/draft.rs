@@ -52,7 +52,7 @@ impl Draft {
 
     /// The request, once a venue, a time, a party and a guest are known.
     pub(crate) fn body(&self, datetime: String) -> Result<Value> {
-        let missing = |what: &str| Error::usage(format!("no {what} is named"));
+        let missing = |what: &str| Error::usage(format!("no {what} given"));
         let slot = self.slot.as_ref().map(|slot| slot.id().to_owned());
         let venue = self.venue.as_ref().ok_or_else(|| missing("venue"))?;
         let booking = NewBooking {

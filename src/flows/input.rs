@@ -12,7 +12,7 @@ const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
 /// The whole of standard input.
 pub(crate) async fn read_stdin() -> Result<String> {
     let read = read(|| Ok(io::stdin())).await;
-    read.map_err(|error| Error::usage(format!("standard input cannot be read: {}", reason(&error))))
+    read.map_err(|error| Error::usage(format!("cannot read standard input: {}", reason(&error))))
 }
 
 /// The whole of a file, or of whatever else has a path.

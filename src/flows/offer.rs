@@ -89,9 +89,9 @@ impl Offer {
         });
         if let Err(error) = remembered {
             let why = &error.message;
-            context
-                .out
-                .warn(&format!("the slots are not remembered: {why}"));
+            context.out.warn(&format!(
+                "the slots could not be saved, so @1 and so on are not available: {why}"
+            ));
         }
     }
 
@@ -173,13 +173,13 @@ async fn ask(
     };
     let progress = context
         .out
-        .progress(&format!("looking up slots at {}", venue.name()));
+        .progress(&format!("looking for slots at {}", venue.name()));
     let answer = context
         .read(query.call(&dialect)?)
         .await
         .map_err(|error| match error.exit {
             Exit::NotFound => {
-                error.hint("search for it first: `bookctl search`, then its id or @1")
+                error.hint("find venues with `bookctl search`, then use the venue's id or @1")
             }
             _ => error,
         })?;
@@ -213,6 +213,6 @@ fn offset_of(slot: &Slot) -> Option<Offset> {
 
 /// An answer whose list is not where the dialect says.
 pub(crate) fn not_a_list(noun: &str, field: &str) -> Error {
-    Error::new(Code::Network, format!("the answer lists no {noun}"))
-        .hint(format!("the list is looked for in `{field}`, then in `data`; the profile's dialect can name another field"))
+    Error::new(Code::Network, format!("the response has no list of {noun}"))
+        .hint(format!("bookctl looked for the list in `{field}` and in `data`; set another field name in the profile's dialect"))
 }

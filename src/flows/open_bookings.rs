@@ -28,7 +28,7 @@ pub(crate) async fn open_bookings(context: &Context) -> Result<Vec<Booking>> {
     };
     let text = body.as_ref().map(Document::text).unwrap_or_default();
     let refusal: NotFound<'_> = serde_json::from_str(text).map_err(|_| {
-        let what = "the answer lists no open bookings: it is not the booking service's";
+        let what = "the response lists no open bookings, so it is not from the booking service";
         Error::new(Code::Network, what).hint("check the base URL")
     })?;
     let documents = refusal.open_bookings.into_iter();

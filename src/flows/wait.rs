@@ -41,7 +41,7 @@ pub(crate) async fn find_booking(context: &Context, id: &str) -> Result<Booking>
 
 /// Reads what the service shows under an id.
 pub(super) async fn look_up(context: &Context, id: &str) -> Result<Booking> {
-    valid_id(id).map_err(|why| Error::usage(format!("the booking's id cannot be used: {why}")))?;
+    valid_id(id).map_err(|why| Error::usage(format!("the booking id is not valid: {why}")))?;
     let answer = context.read(show_call(id)).await.map_err(|mut error| {
         if error.exit == Exit::NotFound {
             error.message = format!("{}: {id}", error.message);
@@ -49,20 +49,20 @@ pub(super) async fn look_up(context: &Context, id: &str) -> Result<Booking> {
         error
     })?;
     Booking::from_document(answer.document).ok_or_else(|| {
-        unexpected("the answer is no booking: it lacks an id or a status".to_owned())
+        unexpected("the response is not a booking: it has no id or no status".to_owned())
     })
 }
 
 fn is_another(booking: &Booking, id: &str) -> String {
     format!(
-        "the answer shows booking {}, and {id} was asked for",
+        "the service returned booking {} instead of {id}",
         booking.id()
     )
 }
 
 fn unexpected(why: String) -> Error {
     Error::new(Code::UnexpectedAnswer, why)
-        .hint("check the base URL: perhaps something else answered than the booking service")
+        .hint("check the base URL: the response may not come from the booking service")
 }
 
 /// Looks again until the booking is no longer processing, or `longest` is over; returns it as it then is.
@@ -83,7 +83,7 @@ pub(crate) async fn wait_while_processing(
             break;
         }
         progress.say(&format!(
-            "{} is processing; waiting {} s at most",
+            "{} is processing; waiting for up to {} s",
             booking.id(),
             left.as_secs()
         ));
@@ -97,7 +97,7 @@ pub(crate) async fn wait_while_processing(
             // The booking is made, whatever a look at it says: it must not be lost with the connection.
             Err(error) if failed + 1 == LOOKS => {
                 context.out.warn(&format!(
-                    "{} is made, but cannot be read: {}",
+                    "booking {} was made, but cannot be read: {}",
                     booking.id(),
                     error.message
                 ));

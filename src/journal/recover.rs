@@ -42,7 +42,7 @@ pub(crate) fn recover(path: &Path) -> Result<Recovery> {
     }
     let cannot = |error: std::io::Error| {
         Error::journal(format!(
-            "the journal {} cannot be renamed: {}",
+            "cannot rename the journal {}: {}",
             path.display(),
             reason(&error)
         ))

@@ -46,7 +46,7 @@ impl Journal {
             Journal::start(path)?;
         } else if !path.exists() {
             return Err(Unusable::File(std::io::Error::other(
-                "it is a link to a file that is not there",
+                "it is a link to a missing file",
             )));
         }
         private_file::make(path).map_err(Unusable::File)?;
@@ -253,20 +253,20 @@ impl Unusable {
         let shown = path.display();
         match self {
             Unusable::File(error) => {
-                Error::journal(format!("the journal {shown} cannot be kept: {}", reason(&error)))
-                    .hint("nothing is booked without one: make the folder writable, or set BOOKCTL_HOME to one that is")
+                Error::journal(format!("cannot write the journal {shown}: {}", reason(&error)))
+                    .hint("bookctl does not book without a journal: make the folder writable, or set BOOKCTL_HOME to a writable folder")
             }
             Unusable::Database(error) => failure(path, &error),
-            Unusable::Empty => Error::journal(format!("the journal {shown} is empty: what it knew is lost"))
+            Unusable::Empty => Error::journal(format!("the journal {shown} is empty: its attempts are lost"))
                 .hint(
-                    "look at the service for bookings that it may have known; `bookctl attempts recover` keeps the \
-                     file and starts a new journal",
+                    "look for its bookings at the service, then start a new journal with `bookctl attempts recover`; it \
+                     keeps the old file",
                 ),
             Unusable::Newer(version) => Error::journal(format!(
-                "the journal {shown} was written by a newer bookctl (version {version}, this one knows {})",
+                "the journal {shown} was written by a newer bookctl (version {version}, this one supports {})",
                 STEPS.len()
             ))
-            .hint("use the newer bookctl, or let `bookctl attempts recover` set it aside"),
+            .hint("use the newer bookctl, or start a new journal with `bookctl attempts recover`; it keeps the old file"),
         }
     }
 }
@@ -282,26 +282,26 @@ fn failure(path: &Path, error: &rusqlite::Error) -> Error {
     let (why, hint) = match code {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => (
             "is damaged".to_owned(),
-            "`bookctl attempts recover` keeps it aside and starts a new one; until then nothing is booked",
+            "start a new journal with `bookctl attempts recover`; it keeps the old file",
         ),
         Some(ErrorCode::ReadOnly) if is_moved(error) => (
-            "was moved or replaced while this command used it".to_owned(),
-            "start the command again: what was sent is in the file that was moved, and in the one that took its place",
+            "was moved or replaced during this command".to_owned(),
+            "run the command again; both the moved file and the new one have the request",
         ),
         Some(ErrorCode::DiskFull) => (
             "cannot be written: the disk is full".to_owned(),
-            "make room, then try again",
+            "free some space, then try again",
         ),
         Some(ErrorCode::ReadOnly) => (
             "cannot be written: it is read-only".to_owned(),
-            "make it writable, or set BOOKCTL_HOME to a folder that is",
+            "make it writable, or set BOOKCTL_HOME to a writable folder",
         ),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
             format!(
-                "was held by another process for {} s",
+                "was locked by another process for {} s",
                 LockWaitSettings::limit().as_secs_f32()
             ),
-            "see what other bookctl is running, then try again",
+            "check which other bookctl is running, then try again",
         ),
         _ => (
             format!("cannot be used: {error}"),

@@ -156,7 +156,10 @@ mod tests {
     fn the_readers_own_time_is_added_where_the_clocks_differ() {
         let new_york = TimeZone::get("America/New_York").unwrap();
         let tokyo = TimeZone::get("Asia/Tokyo").unwrap();
-        let (venue, shown) = ("2026-11-27T19:30:00+00:00", "Fri 27 Nov 2026, 19:30 (+00:00)");
+        let (venue, shown) = (
+            "2026-11-27T19:30:00+00:00",
+            "Fri 27 Nov 2026, 19:30 (+00:00)",
+        );
         for (own, added) in [
             (&TimeZone::UTC, ""),
             (&new_york, " · 14:30 your time"),
@@ -172,10 +175,26 @@ mod tests {
         let now: Timestamp = "2026-12-01T16:30:02Z".parse().unwrap();
         let new_york = TimeZone::get("America/New_York").unwrap();
         for (at, own, said) in [
-            ("2026-12-01T16:50:00Z", &TimeZone::UTC, "in 20 minutes (16:50 UTC)"),
-            ("2026-12-01T16:50:00Z", &new_york, "in 20 minutes (16:50 UTC, 11:50 your time)"),
-            ("2026-12-01T16:20:00Z", &TimeZone::UTC, "10 minutes ago (Tue 1 Dec 2026, 16:20 UTC)"),
-            ("2026-12-03T16:40:00Z", &TimeZone::UTC, "in 2 days (Thu 3 Dec 2026, 16:40 UTC)"),
+            (
+                "2026-12-01T16:50:00Z",
+                &TimeZone::UTC,
+                "in 20 minutes (16:50 UTC)",
+            ),
+            (
+                "2026-12-01T16:50:00Z",
+                &new_york,
+                "in 20 minutes (16:50 UTC, 11:50 your time)",
+            ),
+            (
+                "2026-12-01T16:20:00Z",
+                &TimeZone::UTC,
+                "10 minutes ago (Tue 1 Dec 2026, 16:20 UTC)",
+            ),
+            (
+                "2026-12-03T16:40:00Z",
+                &TimeZone::UTC,
+                "in 2 days (Thu 3 Dec 2026, 16:40 UTC)",
+            ),
         ] {
             assert_eq!(dated(at.parse().unwrap(), now, own), said);
         }

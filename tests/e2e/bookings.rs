@@ -125,7 +125,7 @@ fn the_organizations_open_bookings_are_listed_whoever_made_them_and_no_journal_i
     fs::write(home.path().join("journal.db"), "no journal at all").unwrap();
     home.run(["bookings", "--open"])
         .exits(0)
-        .says("warning: the rows are not remembered");
+        .says("warning: the rows could not be saved");
     home.run(["bookings", "--open", "--refresh"]).exits(2);
     // What answers without that list is not the service.
     let stranger = Scripted::start(|_| Reply::json(404, &json!({"error": "not found"})));
@@ -289,12 +289,12 @@ fn forgetting_many_wants_a_yes_off_a_terminal_and_asks_on_one() {
     let arguments = ["bookings", "forget", "--before", "tomorrow 00:00"];
     let mut terminal = Terminal::start(&home, &arguments);
     terminal
-        .see("Forget the guests of 1 for good?")
+        .see("Delete the guests of 1 booking from this computer?")
         .press(Key::Enter);
-    terminal.end().exits(17).says("nothing was forgotten");
+    terminal.end().exits(17).says("Nothing was deleted.");
     assert!(journal_holds(&home, "Ada Lovelace"));
     let mut terminal = Terminal::start(&home, &arguments);
-    terminal.see("for good?").type_in("y");
+    terminal.see("from this computer?").type_in("y");
     terminal.end().exits(0).says("forgotten 1");
     assert!(!journal_holds(&home, "Ada Lovelace"));
     // Where nothing is meant, nothing is asked.

@@ -133,6 +133,7 @@ fn a_cancel_that_leaves_the_booking_confirmed_exits_7_with_the_booking_on_stdout
         let human = home.run(["cancel", &id, "--yes"]).exits(7);
         assert!(human.stdout.contains("cancellation_unsupported"), "{human}");
         assert!(human.stdout.contains("call the venue"), "{human}");
+        assert!(human.stderr.contains("Not cancelled: "), "{human}");
     }
     let id = home.booked("ven_confirms", &[], 0);
     let cancel = [
@@ -165,7 +166,7 @@ fn at_a_terminal_the_booking_is_shown_before_it_is_cancelled_or_not() {
     let id = home.booked("ven_confirms", &[], 0);
     let ask = || {
         let mut terminal = Terminal::start(&home, &["cancel", &id]);
-        terminal.see("Ada Lovelace").see("? Cancel it?");
+        terminal.see("Ada Lovelace").see("? Cancel this booking?");
         terminal
     };
     let mut terminal = ask();
@@ -268,7 +269,9 @@ fn where_the_answer_to_a_change_is_lost_the_booking_tells_what_came_of_it() {
     let output = modify(&home, &id, &["--party", "3"]).exits(0);
     assert_eq!(output.json()["party_size"], 3);
     assert!(
-        output.stderr.contains("the booking shows what came of it"),
+        output
+            .stderr
+            .contains("but the booking shows that it was done"),
         "{output}"
     );
 

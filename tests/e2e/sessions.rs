@@ -196,7 +196,7 @@ fn a_session_is_disconnected_once_that_was_confirmed() {
         .refused(2, "usage");
     let mut terminal = Terminal::start(&home, &["session", "disconnect", &id]);
     terminal.see("Disconnect").press(Key::Enter);
-    terminal.end().exits(17).says("nothing was disconnected");
+    terminal.end().exits(17).says("Nothing was disconnected.");
     let gone = home
         .run(["session", "disconnect", &id, "--yes", "--json"])
         .exits(0)

@@ -33,7 +33,7 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     let from_stdin = batch.from.as_os_str() == "-";
     if from_stdin && batch.name.is_none() {
         return Err(Error::usage("a batch from standard input needs a name")
-            .hint("give --batch NAME: the same name later goes on where this one ended"));
+            .hint("pass --batch NAME; with the same name you can continue the batch later"));
     }
     // A variable that a script left unset would make one batch of them all.
     if batch
@@ -41,8 +41,8 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
         .as_deref()
         .is_some_and(|name| name.trim().is_empty())
     {
-        return Err(Error::usage("--batch is blank: it names nothing")
-            .hint("give it a name, or leave it out: the file's content then stands for it"));
+        return Err(Error::usage("--batch is blank")
+            .hint("pass a name, or leave out --batch to identify the batch by its content"));
     }
     let text = read(&batch.from, from_stdin).await?;
     let file_name = batch.from.to_string_lossy();
@@ -89,15 +89,17 @@ async fn read(path: &Path, from_stdin: bool) -> Result<String> {
         }
         .map(|_| bytes)
     });
-    let cannot = |why: String| Error::usage(format!("the batch {shown} cannot be read: {why}"));
+    let cannot = |why: String| Error::usage(format!("cannot read the batch {shown}: {why}"));
     let bytes = read
         .await
         .map_err(|_| cannot("reading it failed".to_owned()))?
         .map_err(|error| cannot(reason(&error)))?;
     if bytes.len() as u64 > LARGEST {
-        return Err(cannot("it is larger than 64 MB".to_owned()).hint("split it"));
+        return Err(
+            cannot("it is larger than 64 MB".to_owned()).hint("split it into smaller files")
+        );
     }
-    String::from_utf8(bytes).map_err(|_| cannot("it is no UTF-8".to_owned()))
+    String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8".to_owned()))
 }
 
 /// `--dry-run`: each row's request, one a line; nothing is sent.

@@ -201,6 +201,16 @@ impl Output {
         self.to_stderr(&page.render(&self.stderr));
     }
 
+    /// Writes to stderr that something was not done, before the result that shows why. Only for a person: a script has the
+    /// result and the exit code.
+    pub(crate) fn refused(&self, what: &'static str, text: &str) {
+        if self.is_human() {
+            let mut page = Page::default();
+            page.labelled(Tone::Bad, what, redact(text));
+            self.to_stderr(&page.render(&self.stderr));
+        }
+    }
+
     /// Writes a line of `--verbose` to stderr.
     pub(crate) fn trace(text: &str) {
         let _ = writeln!(io::stderr().lock(), "{}", visible(&redact(text)));
@@ -341,6 +351,6 @@ fn write_all(mut stream: impl Write + AsFd, text: &str) -> Result<bool> {
         Ok(Some(signal)) => Err(Error::interrupted(signal)),
         Ok(None) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(Error::io("the result cannot be written to stdout", &error)),
+        Err(error) => Err(Error::io("cannot write the result to stdout", &error)),
     }
 }

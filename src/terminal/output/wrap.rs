@@ -11,7 +11,13 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut rest = text;
     while let Some((start, end)) = find_command(rest) {
         let (before, command) = (&rest[..start], &rest[start..end]);
-        words.extend(before.strip_suffix(' ').unwrap_or(before).split(' ').filter(|_| start > 0));
+        words.extend(
+            before
+                .strip_suffix(' ')
+                .unwrap_or(before)
+                .split(' ')
+                .filter(|_| start > 0),
+        );
         if command.width() <= width {
             words.push(command);
         } else {
@@ -161,10 +167,13 @@ mod tests {
 
     #[test]
     fn a_command_in_a_text_is_not_broken_where_it_fits_on_a_line() {
-        let hint = "a booking may exist; find out with: bookctl attempts resume 'key 1'";
+        let hint = "a booking may exist; to find out: bookctl attempts resume 'key 1'";
         assert_eq!(
             wrap(hint, 40),
-            ["a booking may exist; find out with:", "bookctl attempts resume 'key 1'"]
+            [
+                "a booking may exist; to find out:",
+                "bookctl attempts resume 'key 1'"
+            ]
         );
         assert_eq!(
             wrap("run `bookctl show bk_1`, then call the venue", 24),
@@ -183,7 +192,12 @@ mod tests {
     fn a_command_that_is_longer_than_a_line_is_broken_as_a_shell_continues_it() {
         assert_eq!(
             wrap("look with: bookctl show bk_0123456789 bk_0123456789", 24),
-            ["look with:", "bookctl show \\", "bk_0123456789 \\", "bk_0123456789"]
+            [
+                "look with:",
+                "bookctl show \\",
+                "bk_0123456789 \\",
+                "bk_0123456789"
+            ]
         );
     }
 }

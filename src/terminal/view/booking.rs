@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::pause::{self, pause};
-use super::{next_step, tone_of};
+use super::{capitalised, next_step, tone_of};
 use crate::adapter::{Dialect, Pause};
 use crate::json::{Document, plain};
 use crate::model::booking::{Booking, Status};
@@ -92,7 +92,11 @@ impl BookingView<'_> {
         };
         if let Some(entry) = code::entry(status.as_str()).filter(|_| !says_more) {
             let (state, meaning) = (status.as_str().replace('_', " "), entry.meaning);
-            page.sentence(format!("{}. {}.", capitalised(&state), capitalised(meaning)));
+            page.sentence(format!(
+                "{}. {}.",
+                capitalised(&state),
+                capitalised(meaning)
+            ));
         }
         let why = booking.str("error_message").map(str::to_owned);
         let why = why.or_else(|| known.map(|entry| entry.meaning.to_owned()));
@@ -107,13 +111,13 @@ impl BookingView<'_> {
         let parts = [advice, known.map(|entry| entry.next)];
         let parts: Vec<&str> = parts.into_iter().flatten().collect();
         page.field_if("retry", Some(parts.join(": ")).filter(|it| !it.is_empty()));
+        if status == Status::RequiresAction {
+            pause(page, booking, self.now);
+        }
         match booking.since() {
             Some(since) => page.field("status since", self.moment(since)),
             None => page.field_if("updated", booking.str("updated_at").map(|at| self.time(at))),
         };
-        if status == Status::RequiresAction {
-            pause(page, booking, self.now);
-        }
     }
 
     fn guest(&self, page: &mut Page) {
@@ -199,13 +203,6 @@ impl BookingView<'_> {
     fn moment(&self, at: Timestamp) -> String {
         dated(at, self.now, &system_zone())
     }
-}
-
-/// A sentence with its first letter in upper case.
-fn capitalised(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
 }
 
 /// Adds a field if it has a value.

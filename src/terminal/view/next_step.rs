@@ -14,11 +14,7 @@ use crate::outcome::code::Retry;
 pub(super) fn limits(booking: &Booking, dialect: &Dialect) -> Option<String> {
     let provider = booking.str("provider")?;
     let elsewhere = booking.status() == Status::Confirmed && provider != dialect.provider_a;
-    elsewhere.then(|| {
-        format!(
-            "{provider} can neither change nor cancel a booking: call the venue"
-        )
-    })
+    elsewhere.then(|| format!("{provider} can neither change nor cancel a booking: call the venue"))
 }
 
 /// The commands that can follow.

@@ -20,7 +20,7 @@ impl Filter {
     pub(crate) fn parse(source: &str) -> Result<Self> {
         evaluate::compile(source).map_err(|why| {
             Error::usage(format!("--jq {}: {why}", source.escape_debug()))
-                .hint("for example: --jq .id")
+                .hint("use a jq expression, e.g. --jq .id")
         })?;
         Ok(Filter {
             source: source.to_owned(),
@@ -35,7 +35,7 @@ impl Filter {
             let message = format!("the --jq filter {}", why.escape_debug());
             Error::new(code, message)
                 .exiting(Exit::Unclassified)
-                .hint("the call itself was carried out; only its result could not be filtered")
+                .hint("the request was sent and answered; only the filter failed")
         };
         child::run(&self.source, &input.to_string()).map_err(|trouble| match trouble {
             Trouble::Failed(why) => failed(Code::Filter, format!("failed: {why}")),
