@@ -90,9 +90,26 @@ fn next_step(code: &str, path: &str) -> Option<String> {
         ("http_409", ["v1", "bookings", id, ..]) if !id.contains('%') => {
             format!("to see its status: bookctl show {}", shell::word(id))
         }
-        // The message names the field and what is wrong with it.
-        ("http_400", _) => return None,
+        // The message names what is wrong.
+        ("http_400", segments) => match command_of(segments) {
+            Some(command) => format!("correct the request; see `bookctl {command} --help`"),
+            None => code::entry(code)?.next.to_owned(),
+        },
         _ => code::entry(code)?.next.to_owned(),
+    })
+}
+
+/// The command that sends requests to a path.
+fn command_of(segments: &[&str]) -> Option<&'static str> {
+    Some(match segments {
+        ["v1", "venues", "search"] => "search",
+        ["v1", "availability", "search"] => "slots",
+        ["v1", "bookings"] => "book",
+        ["v1", "bookings", _, "continue"] => "continue",
+        ["v1", "bookings", _, "modify"] => "modify",
+        ["v1", "bookings", _, "cancel"] => "cancel",
+        ["v1", "sessions", ..] => "session",
+        _ => return None,
     })
 }
 

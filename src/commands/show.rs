@@ -5,7 +5,7 @@ use crate::model::id::id;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::view::{BookingList, BookingView};
 
-/// Show a booking: its status, the reason, and what you can do
+/// Show a booking's status, reason and next steps
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl show bk_01\n  \

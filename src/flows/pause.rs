@@ -62,14 +62,14 @@ fn show_pause(context: &Context, booking: &Booking) -> Result<()> {
         booking.status().as_str(),
         format!("{} · {venue}", booking.id()),
     );
-    pause(&mut page, booking, context.now()?);
+    let kind = context.dialect().pause(booking.next_action());
+    pause(&mut page, booking, kind, context.now()?);
     context.out.show(&page);
-    let sends_a_code = context.dialect().pause(booking.next_action()) == Pause::Otp;
     if matches!(context.target(), Target::Embedded { .. }) {
         let request = booking
             .next_action()
             .and_then(|action| action.get("psp_request"));
-        if sends_a_code {
+        if kind == Pause::Otp {
             context
                 .out
                 .note("Sandbox: see the text message with `bookctl sandbox inbox`");

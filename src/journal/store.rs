@@ -298,7 +298,7 @@ fn failure(path: &Path, error: &rusqlite::Error) -> Error {
         ),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
             format!(
-                "was locked by another process for {} s",
+                "was held by another process for {} s",
                 LockWaitSettings::limit().as_secs_f32()
             ),
             "check which other bookctl is running, then try again",

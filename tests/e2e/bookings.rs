@@ -227,7 +227,7 @@ fn a_forgotten_guest_is_nowhere_in_the_file_and_forgetting_twice_is_no_failure()
     assert_eq!(forgotten, json!({"forgotten": 1, "unsettled": 0}));
     assert!(!journal_holds(&home, "Lovelace") && !journal_holds(&home, "canary"));
     assert_eq!(listed(&home, &[]).len(), 0);
-    let again = forget(&home, &[&id]).exits(0).says("forgotten before");
+    let again = forget(&home, &[&id]).exits(0).says("deleted before");
     assert_eq!(again.json()["forgotten"], 0);
     forget(&home, &["bk_unknown"]).refused(6, "usage");
 

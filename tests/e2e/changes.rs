@@ -50,7 +50,7 @@ fn in_a_pipe_the_card_says_what_was_changed() {
     let output = home.run(["modify", &id, "--party", "4"]).exits(0);
     let lines: Vec<&str> = output.stdout.lines().collect();
     assert_eq!(lines[0], format!("confirmed\t{id}"));
-    assert!(lines.contains(&"changed\tparty_size 2 → 4"), "{output}");
+    assert!(lines.contains(&"change\tparty_size 2 → 4"), "{output}");
     let output = home.run(["cancel", &id, "--yes"]).exits(0);
     assert!(
         output.stdout.starts_with(&format!("cancelled\t{id}\n")),
@@ -171,7 +171,7 @@ fn at_a_terminal_the_booking_is_shown_before_it_is_cancelled_or_not() {
     };
     let mut terminal = ask();
     terminal.press(Key::Enter);
-    terminal.end().exits(17).says("nothing was cancelled");
+    terminal.end().exits(17).says("Nothing was cancelled.");
     assert_eq!(home.booking(&id)["status"], "confirmed");
     let mut terminal = ask();
     terminal.type_in("y");

@@ -28,7 +28,7 @@ fn leave_at(home: &Home, question: usize, key: Key) -> Ended {
     for (question, answer) in &WALK[..question] {
         terminal.see(question).type_in(answer);
         if answer.contains("(otp") {
-            terminal.see("found");
+            terminal.see("match 1 of");
         }
         terminal.press(Key::Enter);
     }
@@ -109,7 +109,7 @@ fn ctrl_c_at_each_question_of_a_payment_names_the_booking_and_the_command_that_g
                 terminal
                     .press(Key::Down)
                     .press(Key::Down)
-                    .see("❯ paste it")
+                    .see("❯ Paste it")
                     .press(Key::Enter);
                 terminal
                     .see("? Paste the vendor's response")

@@ -184,7 +184,7 @@ fn sessions_are_listed_by_person_provider_and_state() {
         .run(["session", "list", "--end-user", "nobody"])
         .exits(0);
     assert_eq!(none.stdout, "");
-    none.says("no session");
+    none.says("No sessions found");
 }
 
 /// "disconnects the session; the saved sign-in is destroyed" (spec, Endpoints)

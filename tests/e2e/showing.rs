@@ -29,8 +29,8 @@ fn a_card_has_the_state_in_words_then_the_guest_then_the_venue_then_what_can_be_
         &card(&home, &id),
         &[
             "requires_action\tbk_",
-            "waiting for\tEnter the one-time code",
-            " (sent to +44 20 7946 0018 by sms)\n",
+            "waiting for\tone-time code (sent to +44 20 7946 0018 by sms)\n",
+            "message\tEnter the one-time code",
             "expires\tin ",
             " UTC)\n",
             "status since\tjust now (",

@@ -13,7 +13,7 @@ pub(crate) fn walk_to_summary(terminal: &mut Terminal, filter: &str) {
     terminal
         .see("? Which venue?")
         .type_in(filter)
-        .see("found")
+        .see("match 1 of")
         .press(Key::Enter);
     terminal
         .see("? Which slot")
@@ -135,7 +135,7 @@ fn what_flags_say_is_not_asked() {
     terminal
         .see("? Which venue?")
         .type_in("sure thing (")
-        .see("found")
+        .see("match 1 of")
         .press(Key::Enter);
     terminal.see("? Book it?").type_in("y");
     let ended = terminal.end().exits(0);

@@ -89,7 +89,7 @@ fn a_payment_is_answered_by_a_paste() {
     terminal
         .press(Key::Down)
         .press(Key::Down)
-        .see("❯ paste it")
+        .see("❯ Paste it")
         .press(Key::Enter);
     terminal.see("? Paste the vendor's response");
     terminal

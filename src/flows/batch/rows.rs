@@ -307,7 +307,7 @@ mod tests {
         for (row, why) in [
             (
                 JSON.replace("\"party_size\":2", "\"party_size\":0"),
-                "party_size is no whole number",
+                "party_size must be a whole number",
             ),
             (
                 JSON.replace("\"party_size\":2", "\"party_size\":\"2\""),

@@ -112,7 +112,8 @@ impl BookingView<'_> {
         let parts: Vec<&str> = parts.into_iter().flatten().collect();
         page.field_if("retry", Some(parts.join(": ")).filter(|it| !it.is_empty()));
         if status == Status::RequiresAction {
-            pause(page, booking, self.now);
+            let kind = self.dialect.pause(booking.next_action());
+            pause(page, booking, kind, self.now);
         }
         match booking.since() {
             Some(since) => page.field("status since", self.moment(since)),

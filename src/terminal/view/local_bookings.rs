@@ -54,7 +54,15 @@ impl View for LocalBookings<'_> {
             ]
         });
         let mut page = Page::default();
-        let headers = vec!["id", "status", "venue", "when", "guest", "party", "seen"];
+        let headers = vec![
+            "id",
+            "status",
+            "venue",
+            "when",
+            "guest",
+            "party",
+            "last seen",
+        ];
         page.table(headers, rows.collect(), vec![]);
         page
     }

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::adapter::Pause;
 use crate::json::plain;
 use crate::model::booking::Booking;
 use crate::model::money::money;
@@ -38,11 +39,12 @@ pub(crate) fn asked_fields(action: Option<&Value>) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// Adds the question, where it was sent, and the time left.
-pub(crate) fn pause(page: &mut Page, booking: &Booking, now: Timestamp) {
+/// Adds what is needed, where it was sent, the service's own words, and when it expires.
+pub(crate) fn pause(page: &mut Page, booking: &Booking, kind: Pause, now: Timestamp) {
     if let Some(action) = booking.next_action() {
         let text = |field: &str| action.get(field).and_then(Value::as_str);
-        page.field_if("waiting for", waiting_for(action));
+        page.field_if("waiting for", waiting_for(action, kind));
+        page.field_if("message", text("message"));
         page.field_if(
             "amount",
             action
@@ -61,16 +63,21 @@ pub(crate) fn pause(page: &mut Page, booking: &Booking, now: Timestamp) {
     }
 }
 
-/// The service's question, and where it was sent: `Enter the code (sent to +44 ··· 21 by sms)`.
-fn waiting_for(action: &Value) -> Option<String> {
+/// What is needed, and where it was sent: `one-time code (sent to +44 ··· 21 by sms)`.
+fn waiting_for(action: &Value, kind: Pause) -> Option<String> {
     let text = |field: &str| action.get(field).and_then(Value::as_str);
+    let what = match kind {
+        Pause::Otp => Some("one-time code"),
+        Pause::Payment => Some("payment approval"),
+        Pause::Other => None,
+    };
     let sent = text("sent_to").map(|to| match text("channel") {
         Some(channel) => format!("sent to {to} by {channel}"),
         None => format!("sent to {to}"),
     });
-    match (text("message"), sent) {
-        (Some(question), Some(sent)) => Some(format!("{question} ({sent})")),
-        (question, sent) => question.map(str::to_owned).or(sent),
+    match (what, sent) {
+        (Some(what), Some(sent)) => Some(format!("{what} ({sent})")),
+        (what, sent) => what.map(str::to_owned).or(sent),
     }
 }
 
