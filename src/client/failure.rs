@@ -90,7 +90,6 @@ fn next_step(code: &str, path: &str) -> Option<String> {
         ("http_409", ["v1", "bookings", id, ..]) if !id.contains('%') => {
             format!("to see its status: bookctl show {}", shell::word(id))
         }
-        // The message names what is wrong.
         ("http_400", segments) => match command_of(segments) {
             Some(command) => format!("correct the request; see `bookctl {command} --help`"),
             None => code::entry(code)?.next.to_owned(),
@@ -180,7 +179,8 @@ impl Failure {
                     // No document, and a status that the service has no use for: it was not the service.
                     exit = Exit::Network;
                 }
-                let next = next_step(&code.to_string(), &call.path);
+                let next = refusal.values_to_correct();
+                let next = next.or_else(|| next_step(&code.to_string(), &call.path));
                 let mut error = Error::of(code, exit, refusal.sentence());
                 error.hint = match &refusal.instead {
                     Some(_) => Some("check the base URL: the response may not come from the booking service".to_owned()),

@@ -142,7 +142,28 @@ impl Refusal {
     }
 }
 
+/// The flags of the fields that a request can have.
+const FLAGS: &[(&str, &str)] = &[
+    ("datetime", "--at"),
+    ("party_size", "--party"),
+    ("customer.name", "--name"),
+    ("customer.email", "--email"),
+    ("customer.phone", "--phone"),
+    ("availability_id", "--slot"),
+    ("location", "--near"),
+    ("provider", "--provider"),
+    ("end_user", "--end-user"),
+];
+
 impl Refusal {
+    /// Which values to correct, if the body names fields that have flags: `correct --party`.
+    pub(super) fn values_to_correct(&self) -> Option<String> {
+        let fields = self.body.value().get("fields")?.as_object()?;
+        let flag = |field: &String| FLAGS.iter().find(|(name, _)| name == field).map(|it| it.1);
+        let flags: Vec<&str> = fields.keys().map(flag).collect::<Option<_>>()?;
+        (!flags.is_empty()).then(|| format!("correct {}", flags.join(", ")))
+    }
+
     /// The unfinished bookings that come with a booking that was not found (spec, Errors: 404).
     pub(super) fn open_bookings(&self) -> &[Value] {
         let open = self.body.value().get("open_bookings");

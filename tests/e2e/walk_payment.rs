@@ -41,7 +41,7 @@ fn a_payment_shows_its_amount_and_deadline_and_takes_the_answer_from_a_file_afte
 {
     let home = Home::new();
     let mut terminal = paying(&home);
-    terminal.see("EUR").see("until");
+    terminal.see("EUR").see("expires");
     let id = id_on(&terminal);
     let file = home.folder().join("answer.json");
 

@@ -43,13 +43,15 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 
 /// Breaks a command as a shell continues it, so that it can be copied.
 pub(super) fn wrap_command(command: &str, width: usize) -> Vec<String> {
-    let room = width.saturating_sub(2).max(12);
-    let mut lines = wrap_words(with_their_flags(words(command), room), room);
+    let room = width.saturating_sub(4).max(12);
+    let lines = wrap_words(with_their_flags(words(command), room), room);
     let last = lines.len().saturating_sub(1);
-    for line in lines.iter_mut().take(last) {
-        line.push_str(" \\");
-    }
-    lines
+    let lines = lines.into_iter().enumerate().map(|(place, line)| {
+        let indent = if place == 0 { "" } else { "  " };
+        let end = if place == last { "" } else { " \\" };
+        format!("{indent}{line}{end}")
+    });
+    lines.collect()
 }
 
 /// Where the first bookctl command of a text starts and ends: one in backticks, with the punctuation that follows it; or
@@ -195,8 +197,8 @@ mod tests {
             [
                 "look with:",
                 "bookctl show \\",
-                "bk_0123456789 \\",
-                "bk_0123456789"
+                "  bk_0123456789 \\",
+                "  bk_0123456789"
             ]
         );
     }
