@@ -156,12 +156,14 @@ const FLAGS: &[(&str, &str)] = &[
 ];
 
 impl Refusal {
-    /// Which values to correct, if the body names fields that have flags: `correct --party`.
+    /// Which values to correct, if the body names fields that have flags: `check the value of
+    /// --party`.
     pub(super) fn values_to_correct(&self) -> Option<String> {
         let fields = self.body.value().get("fields")?.as_object()?;
         let flag = |field: &String| FLAGS.iter().find(|(name, _)| name == field).map(|it| it.1);
         let flags: Vec<&str> = fields.keys().map(flag).collect::<Option<_>>()?;
-        (!flags.is_empty()).then(|| format!("correct {}", flags.join(", ")))
+        let values = if flags.len() == 1 { "value" } else { "values" };
+        (!flags.is_empty()).then(|| format!("check the {values} of {}", flags.join(", ")))
     }
 
     /// The unfinished bookings that come with a booking that was not found (spec, Errors: 404).
