@@ -258,8 +258,7 @@ impl Context {
 
     /// Serves the embedded sandbox on a port of its own until the command ends. Returns its base URL.
     fn serve_embedded(&self) -> Result<String> {
-        let failed =
-            |error: std::io::Error| Error::io("the embedded sandbox cannot be served", error);
+        let failed = |error: std::io::Error| Error::io("cannot start the embedded sandbox", error);
         let sandbox = self.embedded()?.waiting.borrow_mut().take();
         let sandbox =
             sandbox.ok_or_else(|| Error::config("the embedded sandbox is served already"))?;
@@ -341,7 +340,7 @@ impl Context {
         if service.read_only {
             let name = service.profile.as_deref().unwrap_or_default();
             return Err(Error::config(format!(
-                "profile {name} is read-only: nothing is sent that would change something"
+                "profile {name} is read-only; nothing was sent"
             )));
         }
         if let Some(profile) = &service.profile {
@@ -364,7 +363,7 @@ impl Context {
         let index = self.read(Call::get("/v1/")).await?;
         if index.document.value().get("sandbox") == Some(&Value::Bool(true)) {
             return Err(
-                Error::config("the service is a sandbox, and --no-sandbox refuses any")
+                Error::config("the service is a sandbox, and --no-sandbox is set")
                     .hint("point the profile or BOOKCTL_BASE_URL to the real service"),
             );
         }
@@ -388,8 +387,8 @@ impl Context {
                 Err(_) => true,
             };
             if !is_sandbox {
-                return Err(Error::config("the profile points to no sandbox: nothing was changed").hint(
-                    "use --profile sandbox for the embedded one, or BOOKCTL_BASE_URL for one that is served",
+                return Err(Error::config("the profile is not for a sandbox; nothing was changed").hint(
+                    "use --profile sandbox for the embedded sandbox, or set BOOKCTL_BASE_URL to that of `sandbox serve`",
                 ));
             }
         }

@@ -1,6 +1,7 @@
 //! The root parser, and errors in the arguments.
 
 pub(crate) mod completion;
+mod suggestion;
 
 use std::ffi::OsString;
 
@@ -72,11 +73,9 @@ fn further_down(word: &str, below: &clap::Command, above: &str) -> Vec<String> {
     commands.collect()
 }
 
-/// The command that the arguments name, as far as they can be parsed. The hint points to its help.
-fn named(arguments: &[OsString]) -> String {
-    let mut whole = Cli::command();
-    whole.build();
-    let (mut command, mut path) = (&whole, "bookctl".to_owned());
+/// The command that the arguments name, as far as they can be parsed, and its path. The hint points to its help.
+fn named<'a>(arguments: &[OsString], whole: &'a clap::Command) -> (&'a clap::Command, String) {
+    let (mut command, mut path) = (whole, "bookctl".to_owned());
     let mut arguments = arguments.iter().skip(1).map(|it| it.to_string_lossy());
     while let Some(argument) = arguments.next() {
         if let Some(flag) = argument.strip_prefix("--") {
@@ -94,7 +93,7 @@ fn named(arguments: &[OsString]) -> String {
             break;
         }
     }
-    path
+    (command, path)
 }
 
 /// Suggests where a subcommand exists, instead of one with a similar spelling.
@@ -147,14 +146,26 @@ pub(crate) fn report_usage(
         Format::Human
     };
     let out = Output::of_process(format, ColorChoice::Auto, false, environment);
-    if wants_json {
-        out.report(
-            &Error::usage(first_sentence(error)).hint(format!("see `{} --help`", named(arguments))),
-        );
-    } else {
-        out.print_usage(&error.render(), arguments);
-    }
+    out.report(&usage_error(error, arguments));
     Exit::Usage
+}
+
+/// clap's error in the form of all others: what happened, then a hint.
+fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
+    let mut whole = Cli::command();
+    whole.build();
+    let (command, path) = named(arguments, &whole);
+    let mut usage = Error::usage(first_sentence(error));
+    if let (ErrorKind::MissingRequiredArgument, Some(ContextValue::StyledStr(line))) =
+        (error.kind(), error.get(ContextKind::Usage))
+    {
+        let line = line.to_string();
+        usage = usage.detail(line.split_whitespace().collect::<Vec<_>>().join(" "));
+    }
+    usage.hint(match suggestion::suggestion(error, command) {
+        Some(suggestion) => format!("{suggestion} See `{path} --help`"),
+        None => format!("see `{path} --help`"),
+    })
 }
 
 /// The flags that take a secret, including ones that do not exist but that people may try.
@@ -227,7 +238,9 @@ mod tests {
             ("bookctl nonsense show", "bookctl"),
         ] {
             let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-            assert_eq!(named(&arguments), command, "{line}");
+            let mut whole = Cli::command();
+            whole.build();
+            assert_eq!(named(&arguments, &whole).1, command, "{line}");
         }
     }
 

@@ -125,7 +125,7 @@ impl Client {
         let mut headers = HeaderMap::new();
         if let Some(key) = key {
             let unusable =
-                |what: &str| Failure::NotSent(format!("the {what} cannot travel in a header"));
+                |what: &str| Failure::NotSent(format!("the {what} is not valid in a header"));
             let name = HeaderName::try_from(self.dialect().auth_header.as_str())
                 .map_err(|_| unusable("dialect's auth_header"))?;
             let mut value = HeaderValue::try_from(credential(self.dialect(), key.expose()))
@@ -135,12 +135,12 @@ impl Client {
         }
         if let Some(key) = &call.idempotency_key {
             let value = HeaderValue::try_from(key.as_str()).map_err(|_| {
-                Failure::NotSent("the idempotency key cannot travel in a header".to_owned())
+                Failure::NotSent("the idempotency key is not valid in a header".to_owned())
             })?;
             headers.insert("idempotency-key", value);
         }
         for (name, value) in &call.headers {
-            let unusable = || Failure::NotSent(format!("the header {name} cannot be sent"));
+            let unusable = || Failure::NotSent(format!("the header {name} is not valid"));
             let name = HeaderName::try_from(name.as_str()).map_err(|_| unusable())?;
             let value = HeaderValue::try_from(value.as_str()).map_err(|_| unusable())?;
             headers.insert(name, value);
@@ -293,11 +293,11 @@ fn authorities(file: &std::path::Path) -> Result<Vec<Certificate>> {
     let read = || -> anyhow::Result<Vec<Certificate>> {
         let pem = regular_file::read(file, LARGEST_BUNDLE)?;
         let certificates = Certificate::from_pem_bundle(&pem)?;
-        anyhow::ensure!(!certificates.is_empty(), "no certificate is in it");
+        anyhow::ensure!(!certificates.is_empty(), "it contains no certificates");
         Ok(certificates)
     };
     read().map_err(|error| {
-        let what = format!("the profile's ca_file {} cannot be used", file.display());
-        Error::caused(Code::Config, what, error).hint("it must be a PEM file with certificates")
+        let what = format!("cannot use the profile's ca_file {}", file.display());
+        Error::caused(Code::Config, what, error).hint("use a PEM file with certificates")
     })
 }

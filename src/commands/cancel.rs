@@ -8,19 +8,19 @@ use crate::outcome::{Exit, Result};
 
 /// Cancel a booking
 ///
-/// Only some providers cancel at the venue; elsewhere the booking stays confirmed, and the exit code is 7.
+/// Not every provider can cancel at the venue. If it cannot, the booking stays confirmed and the exit code is 7.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl cancel bk_01\n  \
     bookctl cancel bk_01 --reason 'the guest is ill' --yes")]
 pub(crate) struct Args {
-    /// Booking id, or @N for a row of the last `bookings`
+    /// Booking id, or @N for a row of the last list of bookings
     #[arg(value_parser = id)]
     booking: String,
-    /// Why, for the venue
+    /// Reason to give to the venue
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Do not ask
+    /// Skip the confirmation prompt
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]
@@ -47,6 +47,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             || booking.error_code() == Some("cancellation_unsupported")
     })
     .await?;
+    if booking.status() == Status::Confirmed {
+        context.out.refused(
+            "Not cancelled:",
+            "the booking is still confirmed, and the venue is expecting the guest. Call the venue.",
+        );
+    }
     let exit = finish(context, &booking)?;
     Ok(match (booking.status(), booking.error_code()) {
         (Status::Cancelled, _) => Exit::Done,
@@ -58,8 +64,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 async fn confirm(context: &Context, id: &str) -> Result<()> {
     let confirmation = Confirmation {
         action: "cancelling",
-        question: "Cancel it?".to_owned(),
-        declined: "nothing was cancelled",
+        question: "Cancel this booking?".to_owned(),
+        declined: "Nothing was cancelled.",
     };
     confirmation.check(&context.prompter)?;
     let booking = read_booking(context, id).await?;

@@ -7,7 +7,7 @@ use crate::model::id::id;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{DocumentView, Page, Tone};
 
-/// Check whether a person's provider account has a card on file
+/// Check whether a guest's own account has a card on file
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl card ses_01\n  \
@@ -16,10 +16,10 @@ pub(crate) struct Args {
     /// Session id
     #[arg(value_parser = id, required_unless_present = "end_user", conflicts_with = "end_user")]
     session: Option<String>,
-    /// The person, instead of a session
+    /// Person, by your own id, instead of a session
     #[arg(long, value_name = "U")]
     end_user: Option<String>,
-    /// Provider of the account, with --end-user
+    /// Provider of the account; needs --end-user
     #[arg(
         long,
         value_name = "P",

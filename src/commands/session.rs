@@ -14,7 +14,7 @@ use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
 use crate::terminal::prompt::Question;
 
-/// Connect a person's own provider account, to book signed in
+/// Connect a guest's own account, to book with it
 #[derive(clap::Subcommand, Debug)]
 pub(crate) enum Command {
     Connect(Connect),
@@ -24,22 +24,22 @@ pub(crate) enum Command {
     Disconnect(Disconnect),
 }
 
-/// Connect an account: the person is texted a code, and the code is asked for
+/// Connect an account with a code that is sent to the person by text message
 ///
-/// A script does it in two steps: `connect`, then `verify` with the code. A connect is never repeated by itself: it
-/// would text twice.
+/// On a terminal, bookctl prompts for the code. In a script, run `connect`, then `verify` with the code. bookctl never
+/// repeats a connect request by itself, because each one sends a text message.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl session connect --end-user user_7 --phone '+44 20 7946 0018'\n  \
     bookctl session verify ses_01 --code 123456")]
 pub(crate) struct Connect {
-    /// The person, by your own id
+    /// Person, by your own id
     #[arg(long, value_name = "U")]
     end_user: String,
-    /// Where the code is texted
+    /// Phone number for the text message
     #[arg(long, value_name = "P")]
     phone: Option<String>,
-    /// Provider of the account; the one with connected sessions unless said
+    /// Provider of the account [default: the one that has sessions]
     #[arg(long, value_name = "P")]
     provider: Option<String>,
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub(crate) struct Connect {
     dry_run: bool,
 }
 
-/// Give the code that the person received
+/// Enter the code that the person received
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl session verify ses_01 --code 123456\n  \
@@ -58,7 +58,7 @@ pub(crate) struct Verify {
     /// Session id
     #[arg(value_parser = id)]
     session: String,
-    /// The code
+    /// Code from the text message
     #[arg(long, value_name = "C", conflicts_with = "code_stdin")]
     code: Option<String>,
     /// Read the code from standard input
@@ -77,13 +77,13 @@ pub(crate) struct Verify {
     bookctl session list\n  \
     bookctl session list --end-user user_7 --state active --jq '.sessions[].id'")]
 pub(crate) struct List {
-    /// Of this person alone
+    /// List only sessions of this person
     #[arg(long, value_name = "U")]
     end_user: Option<String>,
-    /// Of this provider alone
+    /// List only sessions of this provider
     #[arg(long, value_name = "P")]
     provider: Option<String>,
-    /// In this state alone
+    /// List only sessions in this state
     #[arg(long, value_name = "S")]
     state: Option<String>,
 }
@@ -97,14 +97,14 @@ pub(crate) struct One {
     session: String,
 }
 
-/// Disconnect a session: the saved sign-in is destroyed
+/// Disconnect a session and delete its saved sign-in
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  bookctl session disconnect ses_01 --yes")]
 pub(crate) struct Disconnect {
     /// Session id
     #[arg(value_parser = id)]
     session: String,
-    /// Do not ask
+    /// Skip the confirmation prompt
     #[arg(long, short)]
     yes: bool,
     /// Show the request and send nothing
@@ -170,7 +170,7 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     if context.prompter.interactive() && document.str("state") != Some("active") && !id.is_empty() {
         let to = args.phone.as_deref().unwrap_or("the person's phone");
         context.out.note(&format!(
-            "a code was texted to {to}; session {id} waits for it"
+            "Sent a code to {to}. Session {id} is waiting for it."
         ));
         document = loop {
             context.in_flight.replace(InFlight::CodeSent {
@@ -205,13 +205,13 @@ async fn send_once(context: &Context, call: Call) -> Result<Document> {
     let in_flight = || InFlight::Sent {
         request: call.name(),
     };
-    let sent = send_guarded(context, &call, in_flight, "asking the service").await?;
+    let sent = send_guarded(context, &call, in_flight, "sending the request").await?;
     context.in_flight.replace(InFlight::Nothing);
     sent.map(|answer| answer.document).map_err(|failure| {
         let is_open = failure.leaves_a_write_open();
         let error = failure.into_error(&call);
         match is_open {
-            true => error.hint("look before trying again: `bookctl session list`"),
+            true => error.hint("check before trying again: bookctl session list"),
             false => error,
         }
     })
@@ -226,7 +226,7 @@ async fn code(context: &Context, args: &Verify) -> Result<String> {
     }
     let text = read_stdin().await?;
     match text.trim() {
-        "" => Err(Error::usage("standard input holds no code")),
+        "" => Err(Error::usage("no code on standard input")),
         code => Ok(code.to_owned()),
     }
 }
@@ -234,7 +234,7 @@ async fn code(context: &Context, args: &Verify) -> Result<String> {
 async fn ask_code(context: &Context) -> Result<String> {
     let question = Question::new("Code from the text message", "--code", "the code").fleeting();
     let check = |text: &str| match text.trim() {
-        "" => Err("type the code".to_owned()),
+        "" => Err("enter the code".to_owned()),
         _ => Ok(()),
     };
     Ok(context.prompter.text(&question, None, &check).await?)
@@ -244,8 +244,8 @@ async fn confirm(context: &Context, id: &str) -> Result<()> {
     let id = crate::terminal::output::visible(id);
     let confirmation = Confirmation {
         action: "disconnecting",
-        question: format!("Disconnect {id}? The saved sign-in is destroyed"),
-        declined: "nothing was disconnected",
+        question: format!("Disconnect {id} and delete its saved sign-in?"),
+        declined: "Nothing was disconnected.",
     };
     confirmation.ask(&context.prompter).await
 }
@@ -267,7 +267,7 @@ async fn list_all(context: &Context, args: &List) -> Result<Exit> {
     let view = DocumentView(document.clone(), page);
     context
         .out
-        .emit_list(&view, sessions.is_empty(), "no session fits")?;
+        .emit_list(&view, sessions.is_empty(), "No sessions found.")?;
     Ok(Exit::Done)
 }
 

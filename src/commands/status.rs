@@ -8,7 +8,7 @@ use crate::model::time_text::human;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{DocumentView, Page, Tone};
 
-/// Show the service: version, time, endpoints, clock difference
+/// Show the service's version, time and endpoints
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  bookctl status\n  bookctl status --jq .version")]
 pub(crate) struct Args {}
@@ -54,7 +54,7 @@ fn index_page(document: &Document, address: &str, now: Timestamp) -> Page {
 fn difference(ours: Timestamp, theirs: Timestamp) -> String {
     let ahead = theirs.duration_since(ours);
     if ahead.abs() < SignedDuration::from_secs(2) {
-        return "as this machine's".to_owned();
+        return "same as this computer's".to_owned();
     }
     let seconds = ahead.as_secs().abs();
     let direction = if ahead.is_positive() {
@@ -62,7 +62,7 @@ fn difference(ours: Timestamp, theirs: Timestamp) -> String {
     } else {
         "behind"
     };
-    format!("{seconds} s {direction} this machine's")
+    format!("{seconds} s {direction} this computer's")
 }
 
 #[cfg(test)]
@@ -73,8 +73,11 @@ mod tests {
     fn a_clock_that_differs_is_told_in_seconds_and_direction() {
         let ours: Timestamp = "2026-12-01T10:00:00Z".parse().unwrap();
         let at = |text: &str| difference(ours, text.parse().unwrap());
-        assert_eq!(at("2026-12-01T10:00:01Z"), "as this machine's");
-        assert_eq!(at("2026-12-01T10:21:00Z"), "1260 s ahead of this machine's");
-        assert_eq!(at("2026-12-01T09:59:30Z"), "30 s behind this machine's");
+        assert_eq!(at("2026-12-01T10:00:01Z"), "same as this computer's");
+        assert_eq!(
+            at("2026-12-01T10:21:00Z"),
+            "1260 s ahead of this computer's"
+        );
+        assert_eq!(at("2026-12-01T09:59:30Z"), "30 s behind this computer's");
     }
 }

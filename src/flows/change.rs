@@ -54,11 +54,11 @@ pub(crate) async fn change(
         context.in_flight.replace(InFlight::Nothing);
         return Err(error);
     }
-    error.hint = Some(format!("look before trying again: {}", show_command(id)));
+    error.hint = Some(format!("check before trying again: {}", show_command(id)));
     match read_booking(context, id).await {
         Ok(booking) if done(&booking) => {
             context.out.note(&format!(
-                "{}; the booking shows what came of it",
+                "{}; but the booking shows that it was done",
                 error.message
             ));
             Ok(booking)

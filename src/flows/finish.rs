@@ -27,13 +27,13 @@ pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
         error.message = format!("booking {id} is {status}, but {}", error.message);
         error.body = Some(booking.document().clone());
         error.hint(format!(
-            "do not repeat the call; look with: {}",
+            "do not repeat the command; to see the booking: {}",
             show_command(booking.id())
         ))
     })?;
     if !is_read {
         context.out.warn(&format!(
-            "nobody read the result: booking {id} is {status}; look with: {}",
+            "the output was closed; booking {id} is {status}; to see it: {}",
             show_command(id)
         ));
     }

@@ -63,6 +63,6 @@ fn is_limit(failure: &Failure, call: &Call) -> bool {
 pub(super) fn no_booking(status: u16) -> Failure {
     Failure::Unreadable {
         status,
-        kind: "no booking".to_owned(),
+        kind: "not a booking".to_owned(),
     }
 }

@@ -10,7 +10,7 @@ const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
 pub(crate) async fn read_stdin() -> Result<String> {
     read_text(Source::Stdin, LONGEST_INPUT)
         .await
-        .map_err(|error| Error::caused(Code::Usage, "standard input cannot be read", error))
+        .map_err(|error| Error::caused(Code::Usage, "cannot read standard input", error))
 }
 
 /// Reads a whole file, or whatever else the path names.

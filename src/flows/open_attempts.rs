@@ -22,7 +22,7 @@ pub(crate) async fn warn_of_open_attempts(context: &Context, mine: &HashSet<Stri
     for attempt in in_doubt {
         let key = &attempt.idempotency_key;
         context.out.warn(&format!(
-            "an earlier booking request has no known outcome, and may have booked: {}; find out with: {}",
+            "the result of an earlier booking request is unknown, and it may be booked: {}; to find out: {}",
             described(&attempt),
             resume_command(key)
         ));
@@ -31,9 +31,9 @@ pub(crate) async fn warn_of_open_attempts(context: &Context, mine: &HashSet<Stri
             continue;
         }
         let question = Question::new(
-            "Find out about it first?",
+            "Find out what happened to it first?",
             "attempts resume",
-            "the go-ahead",
+            "the confirmation",
         );
         if context.prompter.confirm(&question, true).await? {
             let booking = create(

@@ -28,7 +28,7 @@ pub(crate) async fn send_answer(
 ) -> Result<AnswerOutcome> {
     let call = answer.call(id, context.adapter())?;
     let in_flight = || InFlight::Answering { id: id.to_owned() };
-    let failure = match send_guarded(context, &call, in_flight, "answering").await? {
+    let failure = match send_guarded(context, &call, in_flight, "sending the answer").await? {
         Ok(answer) => match booking_of(context, answer.document) {
             Some(booking) => {
                 context.in_flight.replace(InFlight::known(&booking));
@@ -45,7 +45,7 @@ pub(crate) async fn send_answer(
     let mut error = failure.into_error(&call);
     if open {
         error.hint = Some(format!(
-            "check before answering again: {}",
+            "check before you answer again: {}",
             show_command(id)
         ));
     } else {

@@ -42,7 +42,7 @@ pub(crate) fn recover(path: &Path) -> Result<Recovery> {
         return Ok(Recovery::Sound);
     }
     let cannot = |error: std::io::Error| {
-        let what = format!("the journal {} cannot be renamed", path.display());
+        let what = format!("cannot rename the journal {}", path.display());
         Error::caused(Code::Journal, what, error)
             .hint("make its folder writable, then try again; nothing was changed")
     };

@@ -149,31 +149,31 @@ pub(super) fn into_error(path: &Path, failure: &Failure) -> Error {
     let (why, hint) = match failure {
         Failure::Unreachable(reason) => (
             Some(format!("cannot be kept: {reason}")),
-            "nothing is booked without one: make the folder writable, or set BOOKCTL_HOME to one that is",
+            "bookctl does not book without a journal: make the folder writable, or set BOOKCTL_HOME to a writable folder",
         ),
         Failure::Damaged => (
             None,
-            "`bookctl attempts recover` keeps it aside and starts a new one; until then nothing is booked",
+            "start a new journal with `bookctl attempts recover`; it keeps the old file",
         ),
         Failure::Empty | Failure::Foreign => (
-            Some("is empty: what it knew is lost".to_owned()),
-            "look at the service for bookings that it may have known; `bookctl attempts recover` keeps the file and \
-             starts a new journal",
+            Some("is empty: its attempts are lost".to_owned()),
+            "look for its bookings at the service, then start a new journal with `bookctl attempts recover`; it \
+             keeps the old file",
         ),
         Failure::Newer { .. } => (
             None,
-            "use the newer bookctl, or let `bookctl attempts recover` set it aside",
+            "use the newer bookctl, or start a new journal with `bookctl attempts recover`; it keeps the old file",
         ),
         Failure::Moved => (
             None,
-            "start the command again: what was sent is in the file that was moved, and in the one that took its place",
+            "run the command again; both the moved file and the new one have the request",
         ),
-        Failure::Full => (None, "make room, then try again"),
+        Failure::Full => (None, "free some space, then try again"),
         Failure::ReadOnly => (
             Some("cannot be written: it is read-only".to_owned()),
-            "make it writable, or set BOOKCTL_HOME to a folder that is",
+            "make it writable, or set BOOKCTL_HOME to a writable folder",
         ),
-        Failure::Held => (None, "see what other bookctl is running, then try again"),
+        Failure::Held => (None, "check which other bookctl is running, then try again"),
         Failure::Tables(_) | Failure::Other(_) => (None, "check the file and its folder"),
     };
     let why = why.unwrap_or_else(|| failure.to_string());

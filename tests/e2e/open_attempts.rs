@@ -258,7 +258,7 @@ fn a_booking_request_whose_journal_is_replaced_meanwhile_says_so_and_is_not_forg
     running
         .end()
         .exits(0)
-        .says("was moved or replaced while this command used it");
+        .says("was moved or replaced during this command");
     assert_eq!(attempts(&home)[0]["state"], "unsettled");
     home.run(["attempts", "resume", "k"]).exits(0);
     assert_eq!(attempts(&home)[0]["booking_id"], "bk_ada");

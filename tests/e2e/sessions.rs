@@ -184,7 +184,7 @@ fn sessions_are_listed_by_person_provider_and_state() {
         .run(["session", "list", "--end-user", "nobody"])
         .exits(0);
     assert_eq!(none.stdout, "");
-    none.says("no session");
+    none.says("No sessions found");
 }
 
 /// "disconnects the session; the saved sign-in is destroyed" (spec, Endpoints)
@@ -196,7 +196,7 @@ fn a_session_is_disconnected_once_that_was_confirmed() {
         .refused(2, "usage");
     let mut terminal = Terminal::start(&home, &["session", "disconnect", &id]);
     terminal.see("Disconnect").press(Key::Enter);
-    terminal.end().exits(17).says("nothing was disconnected");
+    terminal.end().exits(17).says("Nothing was disconnected.");
     let gone = home
         .run(["session", "disconnect", &id, "--yes", "--json"])
         .exits(0)

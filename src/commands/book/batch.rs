@@ -34,7 +34,7 @@ pub(super) struct Batch {
 pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     if batch.from == Source::Stdin && batch.name.is_none() {
         return Err(Error::usage("a batch from standard input needs a name")
-            .hint("give --batch NAME: the same name later goes on where this one ended"));
+            .hint("pass --batch NAME; with the same name you can continue the batch later"));
     }
     // An unset variable in a script would make one batch of all its batches.
     if batch
@@ -42,8 +42,8 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
         .as_deref()
         .is_some_and(|name| name.trim().is_empty())
     {
-        return Err(Error::usage("--batch is blank: it names nothing")
-            .hint("give it a name, or leave it out: the file's content then stands for it"));
+        return Err(Error::usage("--batch is blank")
+            .hint("pass a name, or leave out --batch to identify the batch by its content"));
     }
     let file_name = batch.from.name();
     let text = read(batch.from).await?;

@@ -25,10 +25,10 @@ const KEPT_AWAY: &[&str] = &[
 /// Functions that jq has and jaq lacks or names differently.
 const FORMATS: &str = r#"
 def _cells(text):
-  if isarray then .[] else error("\(tojson) is no array, and so no row") end
+  if isarray then .[] else error("\(tojson) is not an array, so it cannot be a row") end
   | if isstring then text
     elif . == null then ""
-    elif isarray or isobject then error("\(tojson) cannot stand in a row")
+    elif isarray or isobject then error("\(tojson) cannot be in a row")
     else tojson end;
 def _replaced($from; $to): if . == "" then . else split($from) | join($to) end;
 def @csv: [_cells("\"" + _replaced("\""; "\"\"") + "\"")] | join(",");
@@ -81,7 +81,7 @@ pub(super) fn compile(source: &str) -> Result<Compiled, String> {
                 .map(|(name, _)| name.to_owned())
                 .next();
             match unknown {
-                Some(name) => format!("{} is not known here", name.escape_debug()),
+                Some(name) => format!("{} is not defined", name.escape_debug()),
                 None => "is not a jq expression".to_owned(),
             }
         })
@@ -102,7 +102,7 @@ pub(super) fn evaluate(source: &str, input: &str) -> Result<String, String> {
         write(&output, &mut lines)?;
         lines.push('\n');
         if lines.len() > LONGEST_TEXT {
-            return Err("gives more than 64 MB".to_owned());
+            return Err("returns more than 64 MB".to_owned());
         }
     }
     Ok(lines)
@@ -214,7 +214,7 @@ mod tests {
         ] {
             assert_eq!(one(filter), Ok(line.to_owned()), "{filter}");
         }
-        assert!(run("@csv").unwrap_err().contains("no row"));
+        assert!(run("@csv").unwrap_err().contains("not an array"));
         assert!(run("[{}] | @tsv").unwrap_err().contains("row"));
     }
 

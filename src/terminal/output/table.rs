@@ -21,7 +21,15 @@ const WIDEST_OF_TWO_LINES: usize = 32;
 /// Columns that a narrow terminal leaves out, in this order, so that a row takes two lines instead of five. A pipe
 /// and the JSON have all columns.
 const GIVE_WAY: [&str; 9] = [
-    "tags", "seen", "asked", "group", "provider", "min", "address", "party", "exit",
+    "tags",
+    "last seen",
+    "waiting for",
+    "group",
+    "provider",
+    "min",
+    "address",
+    "party",
+    "exit",
 ];
 /// Blanks between two columns.
 const GAP: usize = 2;

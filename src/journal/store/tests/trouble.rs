@@ -18,7 +18,7 @@ fn each_trouble_with_the_file_is_named_with_what_to_do() {
     for (code, why, hint) in [
         (ffi::SQLITE_NOTADB, "is damaged", "attempts recover"),
         (ffi::SQLITE_CORRUPT, "is damaged", "attempts recover"),
-        (ffi::SQLITE_FULL, "the disk is full", "make room"),
+        (ffi::SQLITE_FULL, "the disk is full", "free some space"),
         (ffi::SQLITE_READONLY, "read-only", "make it writable"),
         (ffi::SQLITE_READONLY_DBMOVED, "was moved", "again"),
         (ffi::SQLITE_BUSY, "held by another process", "other bookctl"),
