@@ -122,7 +122,7 @@ impl SecretsFile {
         toml::from_str(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
             let line = text[..start].matches('\n').count() + 1;
-            self.unusable(&format!("line {line} cannot be read"))
+            self.unusable(&format!("line {line} is invalid"))
         })
     }
 
@@ -132,7 +132,7 @@ impl SecretsFile {
 
     fn unusable(&self, why: &str) -> Error {
         Error::config(format!("{} cannot be used: {why}", self.0.display()))
-            .hint("correct it, or remove it and run `bookctl auth login` again")
+            .hint("correct the file, or delete it and run `bookctl auth login` again")
     }
 }
 
@@ -141,10 +141,10 @@ fn refuse_if_others_can_read(path: &Path) -> Result<()> {
     let open = fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o077 != 0);
     if open {
         return Err(Error::config(format!(
-            "{} holds keys, and others can read it",
+            "{} contains keys, and other users can read it",
             path.display()
         ))
-        .hint(format!("chmod 600 {}", path.display())));
+        .hint(format!("run: chmod 600 {}", path.display())));
     }
     Ok(())
 }
