@@ -5,5 +5,5 @@ pub(crate) mod flags;
 pub(crate) mod in_flight;
 mod startup;
 
-pub(crate) use context::{Context, Signals, Waited};
+pub(crate) use context::{Context, Signals, Waited, sandbox_error};
 pub(crate) use startup::Setup;

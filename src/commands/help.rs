@@ -104,16 +104,19 @@ impl Explained {
                 name: "output",
                 headers: vec!["where", "what"],
                 rows: rows([
-                    ["on a terminal", "a table, or a card that starts with the status"],
                     [
-                        "in a pipe",
-                        "the same, tab-separated and never truncated",
+                        "on a terminal",
+                        "a table, or a card that starts with the status",
                     ],
+                    ["in a pipe", "the same, tab-separated and never truncated"],
                     [
                         "--json",
                         "exactly one JSON document: the service's own, if there is one",
                     ],
-                    ["--jq EXPR", "the results of the filter, strings without quotes"],
+                    [
+                        "--jq EXPR",
+                        "the results of the filter, strings without quotes",
+                    ],
                     ["a failure", "one sentence, its details, and a hint"],
                     [
                         "a failure under --json",

@@ -68,9 +68,8 @@ impl ConfigFile {
     pub(super) fn parse(path: &Path, text: &str) -> Result<Self> {
         let refuse = |at: Option<usize>, why: &str| {
             let line = at.map_or(1, |at| text[..at].matches('\n').count() + 1);
-            Error::config(format!("{}, line {line}: {why}", path.display())).hint(
-                "correct that line; `bookctl help environment` shows where the file is",
-            )
+            Error::config(format!("{}, line {line}: {why}", path.display()))
+                .hint("correct that line; `bookctl help environment` shows where the file is")
         };
         let mut file: ConfigFile = toml::from_str(text)
             .map_err(|error| refuse(error.span().map(|span| span.start), error.message()))?;
@@ -84,9 +83,8 @@ impl ConfigFile {
         for (name, profile) in &mut file.profiles {
             profile.dialect = speak(&profile.names).map_err(|(key, at, why)| {
                 let (name, key) = (name.escape_debug(), key.escape_debug());
-                refuse(Some(at), &format!("profile {name}: dialect.{key} {why}")).hint(
-                    "list the keys and their defaults with: bookctl help dialect",
-                )
+                refuse(Some(at), &format!("profile {name}: dialect.{key} {why}"))
+                    .hint("list the keys and their defaults with: bookctl help dialect")
             })?;
         }
         Ok(file)

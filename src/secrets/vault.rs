@@ -87,7 +87,9 @@ impl Vault {
             }
         };
         if kept.as_ref() != Some(secret) {
-            return Err(silent("the keyring did not return the secret that was stored in it"));
+            return Err(silent(
+                "the keyring did not return the secret that was stored in it",
+            ));
         }
         match storage {
             Storage::Keyring => self.file.delete(account, item).map(drop),

@@ -132,10 +132,10 @@ async fn choose_service(setup: &Setup, args: &Args, file: &ConfigFile) -> Result
         return service(name.as_str(), url, file);
     }
     if !setup.prompter.interactive() {
-        return Err(Error::usage(
-            "no profile was named, and bookctl cannot prompt here",
-        )
-        .hint("pass --profile NAME, and --base-url URL for a new profile"));
+        return Err(
+            Error::usage("no profile was named, and bookctl cannot prompt here")
+                .hint("pass --profile NAME, and --base-url URL for a new profile"),
+        );
     }
     let default = file.default_profile.as_deref();
     let known = default.and_then(|name| file.profiles.get_key_value(name));
@@ -149,7 +149,11 @@ async fn choose_service(setup: &Setup, args: &Args, file: &ConfigFile) -> Result
 }
 
 async fn ask_base_url(setup: &Setup, default: Option<&str>) -> Result<BaseUrl> {
-    let question = Question::new("Base URL of the service", "--base-url", "the service's address");
+    let question = Question::new(
+        "Base URL of the service",
+        "--base-url",
+        "the service's address",
+    );
     let check = |text: &str| {
         let checked = BaseUrl::parse(text, "the base URL");
         checked.map(drop).map_err(|error| match &error.hint {
@@ -186,10 +190,8 @@ fn other_address(name: &str, kept: &BaseUrl) -> String {
 /// The service with what its profile says of it; one that is not there yet has the defaults.
 fn service(name: &str, base_url: BaseUrl, file: &ConfigFile) -> Result<Service> {
     if name == SANDBOX_PROFILE {
-        return Err(
-            Error::usage("the embedded sandbox needs no API key")
-                .hint("choose another profile name")
-        );
+        return Err(Error::usage("the embedded sandbox needs no API key")
+            .hint("choose another profile name"));
     }
     let known = file.profiles.get(name);
     let empty = Service::at(base_url);
@@ -261,10 +263,8 @@ async fn read_secrets(setup: &Setup, args: &Args, origin: &str, is_new: bool) ->
 }
 
 fn typed(text: &str, what: &str) -> Result<Secret> {
-    Secret::typed(text).ok_or_else(|| {
-        Error::usage(format!("no {what} on standard input"))
-            .hint(SHAPE)
-    })
+    Secret::typed(text)
+        .ok_or_else(|| Error::usage(format!("no {what} on standard input")).hint(SHAPE))
 }
 
 async fn ask(setup: &Setup, text: &str, flag: &'static str, what: &'static str) -> Result<Secret> {

@@ -31,7 +31,8 @@ pub(super) async fn look(target: &Target, vault: &Vault) -> Credentials {
         Target::Embedded { .. } => (Ok(None), false),
         Target::Remote(service) => {
             let key = key(service, vault).await;
-            let is_elsewhere = matches!(&key, Ok(Some(key)) if key.source != Storage::Keyring.as_str());
+            let is_elsewhere =
+                matches!(&key, Ok(Some(key)) if key.source != Storage::Keyring.as_str());
             (key, !is_elsewhere)
         }
     };

@@ -109,11 +109,7 @@ fn journal(setup: &Setup) -> Check {
     let attempts = Journal::open(path, String::new(), None).and_then(|it| it.unsettled());
     match attempts.map(|attempts| attempts.len()) {
         Ok(0) => Check::ok("journal", "no open attempts"),
-        Ok(count) => Check::warning(
-            "journal",
-            open_attempts(count),
-        )
-        .fix("bookctl attempts"),
+        Ok(count) => Check::warning("journal", open_attempts(count)).fix("bookctl attempts"),
         Err(error) => {
             let check = Check::problem("journal", error.exit, error.message.clone());
             match &error.hint {

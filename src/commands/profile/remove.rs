@@ -35,9 +35,10 @@ pub(super) async fn run(setup: &Setup, args: Args) -> Result<Exit> {
     }
     let vault = Vault::new(setup.paths.secrets.clone());
     if let Err(error) = forget_secrets(setup, &vault, &Account::new(name, origin)).await {
-        setup
-            .out
-            .warn(&format!("the stored key of profile {name} was not removed: {}", error.message));
+        setup.out.warn(&format!(
+            "the stored key of profile {name} was not removed: {}",
+            error.message
+        ));
     }
     edit(&setup.paths.config_file, |draft| draft.remove(name))?;
     setup.out.emit(&Profiles(rows(setup)?))?;

@@ -3,7 +3,7 @@ use crate::app::Context;
 use crate::client::Call;
 use crate::outcome::{Exit, Result};
 
-/// Show the text messages that the sandbox sent, newest first: one-time codes and session codes
+/// List text messages with one-time codes and session codes, newest first
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox inbox\n  \
@@ -26,7 +26,7 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
     };
     context.out.emit(&inbox)?;
     if context.out.is_human() && inbox.is_empty() {
-        context.out.note("no message was sent yet");
+        context.out.note("no messages yet");
     }
     Ok(Exit::Done)
 }

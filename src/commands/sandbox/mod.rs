@@ -18,9 +18,9 @@ use super::{Needs, ServiceNeed};
 use crate::app::Context;
 use crate::outcome::{Exit, Result};
 
-/// The whole service, offline: serve it, move its clock, break it
+/// Run and control the offline sandbox: serve it, move its clock, make it fail
 ///
-/// All but `serve` and `run` act on the sandbox that the profile points to.
+/// All commands except `serve` and `run` act on the sandbox that the profile points to.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Serve(serve::Args),
