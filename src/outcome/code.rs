@@ -56,13 +56,14 @@ impl Retry {
         }
     }
 
+    /// The same for a person, after the label `retry`.
     pub(crate) fn advice(self) -> &'static str {
         match self {
-            Retry::NotNeeded => "Nothing to retry",
-            Retry::Safe => "Retrying is safe",
-            Retry::Useless => "Retrying won't help",
-            Retry::Corrected => "Retrying is safe after you correct the request",
-            Retry::CheckFirst => "Don't retry before you check",
+            Retry::NotNeeded => "not needed",
+            Retry::Safe => "safe",
+            Retry::Useless => "won't help",
+            Retry::Corrected => "safe once the request is corrected",
+            Retry::CheckFirst => "not safe, check first",
         }
     }
 }

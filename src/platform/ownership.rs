@@ -71,7 +71,7 @@ pub(crate) fn refuse_others(path: &Path) -> Result<()> {
     check_database(path).map_err(|error| {
         refusal(&error).unwrap_or_else(|| {
             Error::config(format!(
-                "cannot look at {}: {}",
+                "cannot read {}: {}",
                 path.display(),
                 crate::outcome::reason(&error)
             ))
@@ -82,9 +82,9 @@ pub(crate) fn refuse_others(path: &Path) -> Result<()> {
 /// The error that a person sees (exit 3), if `error` is about an owner.
 pub(crate) fn refusal(error: &io::Error) -> Option<Error> {
     let foreign = error.get_ref()?.downcast_ref::<Foreign>()?;
-    let said = Error::config(format!("{foreign}: it is not used"));
+    let said = Error::config(format!("{foreign}; bookctl does not use it"));
     Some(said.hint(
-        "set BOOKCTL_HOME to a folder of your own; if this one is meant, make its files yours with chown",
+        "set BOOKCTL_HOME to a folder of your own, or change the owner of this one with chown",
     ))
 }
 

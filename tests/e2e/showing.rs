@@ -29,7 +29,7 @@ fn a_card_has_the_state_in_words_then_the_guest_then_the_venue_then_what_can_be_
         &card(&home, &id),
         &[
             "requires_action\tbk_",
-            "\nmeans\tthe booking waits for an answer",
+            "\nmeans\tthe booking is waiting for an answer",
             "\nsince\t",
             " · just now\n",
             "asked\t",
@@ -49,7 +49,7 @@ fn a_card_has_the_state_in_words_then_the_guest_then_the_venue_then_what_can_be_
         &[
             "expired\t",
             "means\tnobody answered within 20 minutes",
-            "retry\ttrying again is safe\n",
+            "retry\tsafe\n",
             "since\t",
             " ago\n",
             "next\tbookctl slots ven_otp --at ",
@@ -101,7 +101,7 @@ fn what_can_be_done_depends_on_the_provider() {
     assert_lines(
         &card(&home, &id),
         &[
-            "means\tthe venue expects the guest\n",
+            "means\tthe venue is expecting this guest\n",
             "modified\t",
             "changed\tparty_size 2 → 4\n",
             "changed\tseating_preference none → terrace\n",
@@ -127,18 +127,18 @@ fn what_can_be_done_depends_on_the_provider() {
 fn a_failure_says_whether_trying_again_is_safe_and_only_then_how() {
     let code = |code: Value| json!({"id": "bk_1", "status": "failed", "error_code": code, "venue_id": "ven_1", "datetime": "2126-12-01T19:30:00Z"});
     for (booking, safe, said) in [
-        (code(json!("provider_error")), true, "trying again is safe"),
+        (code(json!("provider_error")), true, "safe"),
         (
             code(json!("payment_outcome_unknown")),
             false,
-            "not safe to repeat: check first",
+            "not safe, check first",
         ),
         (
             code(json!("a_code_of_tomorrow")),
             false,
-            "not safe to repeat: check first",
+            "not safe, check first",
         ),
-        (code(Value::Null), false, "not safe to repeat: check first"),
+        (code(Value::Null), false, "not safe, check first"),
     ] {
         let server = Scripted::start(move |_| Reply::json(200, &booking));
         let card = card(&Home::pointing_to(server.base_url(), "sk_live_x"), "bk_1");
@@ -273,7 +273,7 @@ fn where_the_organization_is_not_in_order_the_hint_says_who_can_mend_it() {
             .exits(5)
             .error();
         assert!(
-            text(&error, "hint").contains("whoever administers the organization"),
+            text(&error, "hint").contains("ask an administrator of the organization"),
             "{error}"
         );
         assert!(text(&error, "message").contains(reason), "{error}");

@@ -162,7 +162,7 @@ fn during_a_rotation_any_secret_and_any_v1_will_do() {
     bare.feed(verify, "whsec_new\n").exits(19);
     bare.feed(verify, " \n")
         .exits(2)
-        .says("holds no webhook secret");
+        .says("no webhook secret on standard input");
     let mut on_stdin = verify;
     on_stdin[2] = "-";
     bare.feed(on_stdin, SECRET).exits(2);
@@ -268,7 +268,7 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
             "other_scheme",
             "GitHub",
         ),
-        header(signature(&other, BODY), "mismatch", "a different one"),
+        header(signature(&other, BODY), "mismatch", "another secret"),
     ] {
         let output = verify(&home, &came, &header, later, &["--explain"]);
         let error = output.refused(19, "signature");

@@ -33,7 +33,7 @@ pub(super) async fn look(target: &Target, vault: &Vault) -> Credentials {
             let key = key(service, vault).await;
             let is_elsewhere =
                 matches!(&key, Ok(Some(key)) if key.source != Storage::Keyring.as_str());
-            (key, !is_elsewhere)
+            (key, service.account().is_some() && !is_elsewhere)
         }
     };
     Credentials {

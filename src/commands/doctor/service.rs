@@ -126,7 +126,10 @@ impl Unreached {
                     .fix("set ca_file in the profile to the certificate authority that signed it"),
             ],
             Unreached::Failed(failure) => {
-                let detail = format!("cannot reach {origin}: {failure}");
+                let detail = match &failure {
+                    Failure::NotReached(why) => why.clone(),
+                    failure => format!("cannot reach {origin}: {failure}"),
+                };
                 let fix = match target {
                     Target::Remote(service) if !service.base_url.is_loopback() => {
                         format!("curl -v {}", service.base_url.join("/v1/"))

@@ -30,7 +30,8 @@ enum Action {
         bookctl sandbox faults add --on 'POST /v1/bookings' --kind drop_after\n  \
         bookctl sandbox faults add --on 'GET /v1/bookings/{id}' \\\n    \
           --kind delay --delay 2s --times 3\n  \
-        bookctl sandbox faults add --on 'POST /v1/venues/search' --kind status --status 502")]
+        bookctl sandbox faults add --on 'POST /v1/venues/search' \\\n    \
+          --kind status --status 502")]
     Add(Box<Fault>),
     /// Remove all faults
     Clear,

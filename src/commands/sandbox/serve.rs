@@ -14,7 +14,7 @@ use crate::platform::ownership;
 use crate::sandbox::{Database, LIVE_KEY, OnRequest, Options, Sandbox};
 use crate::terminal::output::{Output, Page, Tone, View};
 
-/// Serve the sandbox on this machine until Ctrl-C or SIGTERM
+/// Serve the sandbox over HTTP until Ctrl-C
 ///
 /// Prints its address and key, then logs each request to stderr. Without --database or --ephemeral, it serves the sandbox
 /// that is embedded in bookctl: other bookctl commands see the same bookings.

@@ -268,9 +268,6 @@ mod tests {
             card.contains("why\tthe card may have reached the venue (payment_outcome_unknown)"),
             "{card}"
         );
-        assert!(
-            card.contains("retry\tnot safe to repeat: check first"),
-            "{card}"
-        );
+        assert!(card.contains("retry\tnot safe, check first"), "{card}");
     }
 }

@@ -256,7 +256,7 @@ mod tests {
             (
                 BODY.to_owned(),
                 format!("{BODY}\n\n ").into_bytes(),
-                "had no blanks",
+                "had no whitespace",
             ),
             (lines.clone(), crlf.clone().into_bytes(), "had LF"),
             (crlf, lines.into_bytes(), "had CRLF"),

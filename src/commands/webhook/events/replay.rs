@@ -21,7 +21,7 @@ use crate::webhook::{Answer, Endpoint, Event, EventRow, Query, Signing, Store, W
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook events replay evt_01 --to http://127.0.0.1:3000/webhooks\n  \
-    bookctl webhook events replay --booking bk_01 --to http://127.0.0.1:3000/webhooks\n  \
+    bookctl webhook events replay --booking bk_01 --to http://127.0.0.1:3000/\n  \
     bookctl webhook events replay --since 1h --booking bk_01 \\\n    \
       --to http://127.0.0.1:3000/webhooks --json")]
 pub(crate) struct Args {
