@@ -15,7 +15,7 @@ use crate::outcome::{Error, Exit};
 use crate::secrets::register_secret;
 use crate::terminal::output::{ColorChoice, Format, Output, Terminals};
 
-/// Make and manage bookings from the command line, and test against the whole service offline
+/// Make and manage bookings from the command line, or test offline in a sandbox
 ///
 /// Without any configuration, bookctl uses an embedded offline sandbox, and nothing is really booked.
 #[derive(Parser, Debug)]

@@ -19,8 +19,9 @@ impl BaseUrl {
         };
         if let Some(meant) = with_scheme(text.trim()) {
             return Err(
-                Error::config(format!("{source} does not begin with http:// or https://"))
-                    .hint(format!("did you mean {meant}?")),
+                Error::config(format!("{source} does not begin with http:// or https://")).hint(
+                    format!("did you mean {}?", meant.as_str().trim_end_matches('/')),
+                ),
             );
         }
         let url = Url::parse(text.trim()).map_err(|_| refuse("is not a URL"))?;
@@ -119,9 +120,9 @@ mod tests {
             assert!(BaseUrl::parse(bad, "it").is_err(), "{bad}");
         }
         for (text, meant) in [
-            ("127.0.0.1:4444", Some("http://127.0.0.1:4444/")),
-            ("localhost:4444", Some("http://localhost:4444/")),
-            ("api.example.com", Some("https://api.example.com/")),
+            ("127.0.0.1:4444", Some("http://127.0.0.1:4444")),
+            ("localhost:4444", Some("http://localhost:4444")),
+            ("api.example.com", Some("https://api.example.com")),
             ("u:p@a.example", None),
             ("sk_live_1234", None),
             ("ftp://a.example", None),

@@ -213,6 +213,6 @@ mod tests {
         file.set(&account, Item::ApiKey, &secret).unwrap();
         fs::set_permissions(&file.0, fs::Permissions::from_mode(0o640)).unwrap();
         let error = file.get(&account, Item::ApiKey).unwrap_err();
-        assert!(error.hint.as_deref().unwrap().starts_with("chmod 600"));
+        assert!(error.hint.as_deref().unwrap().starts_with("run: chmod 600"));
     }
 }

@@ -3,7 +3,7 @@ use crate::app::Context;
 use crate::client::Call;
 use crate::outcome::{Exit, Result};
 
-/// List all bookings in the sandbox, oldest first, of every organization
+/// List all bookings in the sandbox, oldest first
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox bookings\n  \

@@ -8,7 +8,9 @@ use crate::client::Call;
 use crate::model::duration::duration;
 use crate::outcome::{Exit, Result};
 
-/// Make requests fail on purpose: delays, errors, dropped connections, broken responses
+/// Make requests fail on purpose
+///
+/// A fault delays a response, replaces it with an error, drops the connection, or breaks the response.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox faults\n  \

@@ -7,7 +7,9 @@ use crate::json::{Document, plain};
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, Tone, View};
 
-/// Show or change the organization's settings: webhook URL and secret, billing, suspension
+/// Show or change the organization's settings
+///
+/// Among them are the webhook URL and secret, billing and suspension.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox organization\n  \

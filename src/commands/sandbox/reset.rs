@@ -7,9 +7,9 @@ use crate::json::Document;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, View};
 
-/// Delete the sandbox's bookings, messages and settings, and reset its clock
+/// Delete all bookings, messages and settings
 ///
-/// On a terminal it asks first. In a script it does not ask.
+/// Also resets the clock. Asks first on a terminal, but not in a script.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox reset\n  \

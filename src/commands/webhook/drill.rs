@@ -237,15 +237,12 @@ impl View for Drilled {
         page.table(headers, rows.collect(), vec![]);
         for finding in self.0.findings.iter().filter(|it| it.verdict() == "failed") {
             let faults = finding.faults.join("; ");
-            page.labelled(
-                Tone::Bad,
-                finding.check.name,
-                format!("{faults}. {}", sentence(finding.check.why)),
-            );
+            let why = sentence(finding.check.why);
+            page.line(format!("{}: {faults}. {why}", finding.check.name));
         }
         for finding in &self.0.findings {
             if let Some(what) = &finding.unseen {
-                page.labelled(Tone::Warn, finding.check.name, format!("{what}."));
+                page.line(format!("{}: {what}.", finding.check.name));
             }
         }
         let (passed, failed) = (self.0.count("ok"), self.0.count("failed"));

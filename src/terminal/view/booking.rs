@@ -265,7 +265,9 @@ mod tests {
             json!({"id": "bk_1", "status": "failed", "error_code": "payment_outcome_unknown"}),
         );
         assert!(
-            card.contains("why\tthe card may have reached the venue (payment_outcome_unknown)"),
+            card.contains(
+                "why\tthe venue may have received the guest's card (payment_outcome_unknown)"
+            ),
             "{card}"
         );
         assert!(card.contains("retry\tnot safe, check first"), "{card}");

@@ -267,7 +267,11 @@ mod tests {
             ),
             (BODY.to_owned(), utf16, "UTF-16"),
             (BODY.to_owned(), twice.into_bytes(), "Latin-1"),
-            (BODY.to_owned(), BODY[..BODY.len() - 2].into(), "cut short"),
+            (
+                BODY.to_owned(),
+                BODY[..BODY.len() - 2].into(),
+                "brackets are missing",
+            ),
         ] {
             match diagnosed(signed.as_bytes(), &came) {
                 Some(Diagnosis::Body(what)) => assert!(what.contains(word), "{what}: {word}"),

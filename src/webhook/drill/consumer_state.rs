@@ -85,8 +85,8 @@ impl ConsumerState {
             let held = self.bookings.get(id);
             let tells = held.is_some_and(|held| held == newest || outdated.contains(held));
             (!tells).then(|| (place, format!(
-                "Not checked: whether the handler has the right status, because its state does not include {id}, a sample \
-                 booking. Pass --booking to use a booking of the service"
+                "could not check the status in the handler's state, because it does not include {id}, a sample booking; \
+                 pass --booking to use a booking of the service"
             )))
         });
         silent.collect()
