@@ -59,7 +59,10 @@ fn a_key_in_the_file_is_used_and_its_owners_alone() {
         let error = home
             .run(["status", "--profile", "t", "--json"])
             .refused(3, "config");
-        assert!(text(&error, "hint").starts_with("chmod 600"), "{error}");
+        assert!(
+            text(&error, "hint").starts_with("run: chmod 600"),
+            "{error}"
+        );
     }
 }
 

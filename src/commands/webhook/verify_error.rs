@@ -188,11 +188,12 @@ fn nothing_found(evidence: &Evidence, secrets: &[Secret]) -> Error {
         ),
         _ => error,
     };
-    const SECRET: &str = "it was made with another secret: compare yours with the dashboard's, and pass both while you replace one";
+    const SECRET: &str =
+        "compare your secret with the dashboard's, and pass both while you replace one";
     error.hint(match not_json(body) {
         Some(how) => {
-            format!("the body {how}: compare it with what was sent, byte by byte; or {SECRET}")
+            format!("the body {how}: compare it with what was sent, byte by byte; then {SECRET}")
         }
-        None => format!("most likely {SECRET}"),
+        None => format!("most likely the secret is different: {SECRET}"),
     })
 }
