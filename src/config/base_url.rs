@@ -68,8 +68,8 @@ impl BaseUrl {
     }
 }
 
-/// The URL that a text such as `127.0.0.1:8080` or `api.example.com` stands for. `None` if it has a scheme, or if it may be
-/// a secret, which an error must not repeat.
+/// The URL that a text such as `127.0.0.1:8080` or `api.example.com` stands for. `None` if it has a scheme, or if it
+/// may be a secret, which an error must not repeat.
 fn with_scheme(text: &str) -> Option<Url> {
     if text.contains("://") || text.contains(['@', '?', '#']) {
         return None;

@@ -16,8 +16,8 @@ use check::{Check, Checks};
 
 /// Check the configuration, the connection and the API key
 ///
-/// Prints one line for each check, with a fix if there is a problem. The exit code is 0 if there is no problem. Otherwise it is 3 for the configuration, 15 for the network or 4 for the key,
-/// in this order.
+/// Prints one line for each check, with a fix if there is a problem. The exit code is 0 if there is no problem.
+/// Otherwise it is 3 for the configuration, 15 for the network or 4 for the key, in this order.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl doctor\n  \

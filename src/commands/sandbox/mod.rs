@@ -20,7 +20,8 @@ use crate::outcome::{Exit, Result};
 
 /// Run and control the offline sandbox
 ///
-/// It is the whole service, with a clock that you can move and failures that you can add. All commands except `serve` and `run` act on the sandbox that the profile points to.
+/// It is the whole service, with a clock that you can move and failures that you can add. All commands except `serve`
+/// and `run` act on the sandbox that the profile points to.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Serve(serve::Args),

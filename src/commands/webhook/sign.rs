@@ -14,9 +14,9 @@ const SHOWN: usize = 1024 * 1024;
 
 /// Sign a body and print the signature header
 ///
-/// Signs the raw bytes of the body, including a trailing line end. Prints the header as `curl -H @-` reads it; --curl prints
-/// a complete curl command instead. The secret is BOOKCTL_WEBHOOK_SECRET, the stored one, or the sandbox's. If there are
-/// several, the first one signs.
+/// Signs the raw bytes of the body, including a trailing line end. Prints the header as `curl -H @-` reads it; --curl
+/// prints a complete curl command instead. The secret is BOOKCTL_WEBHOOK_SECRET, the stored one, or the sandbox's. If
+/// there are several, the first one signs.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook sign event.json\n  \

@@ -26,9 +26,9 @@ use crate::webhook::{
 
 /// Receive webhooks on this computer and forward them to your app
 ///
-/// Verifies and stores each delivery, then responds with 200. With --forward-to, posts each event to your app as received,
-/// in order for each booking, and retries after 30 s, 2 min and 10 min if the app does not respond with 2xx. Runs until
-/// Ctrl-C; the next listener forwards the events that are still waiting.
+/// Verifies and stores each delivery, then responds with 200. With --forward-to, posts each event to your app as
+/// received, in order for each booking, and retries after 30 s, 2 min and 10 min if the app does not respond with
+/// 2xx. Runs until Ctrl-C; the next listener forwards the events that are still waiting.
 ///
 /// With a sandbox, the listener sets the webhook URL to its own address, and restores the previous URL on exit.
 #[derive(clap::Args, Debug)]
