@@ -161,7 +161,7 @@ impl Explained {
                         "the retention ends, or `bookctl bookings forget`; id and status may stay",
                     ],
                     [
-                        "guests of attempts whose outcome is unknown",
+                        "guests of open attempts",
                         "journal.db",
                         "`bookctl attempts resume` or `abandon`",
                     ],
