@@ -431,6 +431,6 @@ impl Context {
     }
 }
 
-fn sandbox_error(error: &sandbox::OpenError) -> Error {
-    Error::config(format!("the sandbox cannot be used: {error}")).hint(error.hint())
+pub(crate) fn sandbox_error(error: &sandbox::OpenError) -> Error {
+    Error::config(error.to_string()).hint(error.hint())
 }

@@ -16,10 +16,9 @@ use crate::outcome::{Error, Exit};
 use crate::secrets::register_secret;
 use crate::terminal::output::{ColorChoice, Format, Output, Terminals};
 
-/// Search, book, pause, answer: a booking service from the command line, and the whole service as an offline
-/// sandbox.
+/// Make and manage bookings from the command line, or test offline in a sandbox
 ///
-/// Without any configuration bookctl talks to an embedded sandbox: nothing is really booked.
+/// Without any configuration, bookctl uses an embedded offline sandbox, and nothing is really booked.
 #[derive(Parser, Debug)]
 #[command(
     name = "bookctl",
@@ -29,10 +28,10 @@ use crate::terminal::output::{ColorChoice, Format, Output, Terminals};
     disable_help_subcommand = true,
     arg_required_else_help = true,
     after_help = "Examples:\n  \
-    bookctl book                                     everything is asked for\n  \
+    bookctl book                        # asks for everything it needs\n  \
     bookctl search dining --near London --at 'tomorrow 19:30'\n  \
-    bookctl show bk_01 --json --jq .status\n  \
-    bookctl help sandbox                             a venue for each outcome"
+    bookctl show bk_01 --jq .status\n  \
+    bookctl help sandbox                # a venue for each outcome"
 )]
 pub(crate) struct Cli {
     #[command(flatten)]

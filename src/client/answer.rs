@@ -145,7 +145,14 @@ fn content_kind(headers: &HeaderMap) -> String {
 
 pub(super) fn failure_of(error: &reqwest::Error) -> Failure {
     if error.is_connect() {
-        Failure::NotReached(cause_of(error))
+        let cause = cause_of(error);
+        Failure::NotReached(match error.url() {
+            Some(url) => {
+                let origin = url.origin().ascii_serialization();
+                format!("cannot connect to {origin}: {cause}")
+            }
+            None => format!("cannot connect: {cause}"),
+        })
     } else if error.is_builder() {
         Failure::NotSent(cause_of(error))
     } else {

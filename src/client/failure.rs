@@ -159,10 +159,10 @@ impl Failure {
             }
             Failure::NotSent(_) => Error::new(Code::Network, format!("cannot send the request: {self}")),
             Failure::TimedOut(_) => Error::new(Code::Timeout, self.to_string()),
-            Failure::NotReached(_) | Failure::NoAnswer(_) => {
-                Error::new(Code::Network, format!("cannot reach the service: {self}"))
-                    .hint("check the base URL and the network; nothing was changed")
-            }
+            Failure::NotReached(_) => Error::new(Code::Network, self.to_string())
+                .hint("check the base URL and the network; nothing was changed"),
+            Failure::NoAnswer(_) => Error::new(Code::Network, format!("the service did not answer: {self}"))
+                .hint("check the base URL and the network; nothing was changed"),
             Failure::Unusable(_) => Error::new(Code::UnexpectedAnswer, self.to_string())
                 .hint("request less, or check the base URL; nothing was changed"),
             Failure::Redirected { .. } => Error::new(Code::UnexpectedAnswer, self.to_string())
@@ -320,7 +320,7 @@ mod tests {
             hint(404, Call::get("/v1/sessions/card?end_user=u")),
             "`bookctl session list`"
         ));
-        assert!(has(hint(404, create()), "search for a venue"));
+        assert!(has(hint(404, create()), "`bookctl search`"));
         let cancel = Call::post("/v1/bookings/bk_1/cancel", json!({}));
         assert!(has(hint(409, cancel), "bookctl show bk_1"));
     }

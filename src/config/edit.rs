@@ -17,10 +17,10 @@ impl ProfileName {
     /// Parses a name. The error says why it is invalid.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         if text == SANDBOX_PROFILE {
-            return Err("sandbox is always the embedded sandbox".to_owned());
+            return Err("`sandbox` is always the embedded sandbox".to_owned());
         }
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err("a name is made of visible ASCII characters without blanks".to_owned());
+            return Err("use ASCII characters without spaces".to_owned());
         }
         Ok(ProfileName(text.to_owned()))
     }
@@ -44,7 +44,7 @@ pub(crate) fn edit(path: &Path, change: impl FnOnce(&mut ConfigEdit) -> Result<(
         let before = ConfigFile::parse(path, &text)?;
         let document = text
             .parse()
-            .map_err(|_| Error::config(format!("{} is not TOML", path.display())))?;
+            .map_err(|_| Error::config(format!("{} is not valid TOML", path.display())))?;
         let mut draft = ConfigEdit { document, before };
         change(&mut draft)?;
         let changed = draft.document.to_string();

@@ -46,7 +46,7 @@ pub(crate) fn check_database(path: &Path) -> io::Result<()> {
 /// Like [`check_database`], with the error that a person sees (exit 3).
 pub(crate) fn refuse_others(path: &Path) -> Result<()> {
     check_database(path).map_err(|error| {
-        let what = format!("cannot look at {}", path.display());
+        let what = format!("cannot read {}", path.display());
         Error::caused(Code::Config, what, error)
     })
 }
@@ -55,7 +55,7 @@ pub(crate) fn refuse_others(path: &Path) -> Result<()> {
 fn foreign(path: &Path, owner: u32) -> Error {
     let path = path.display();
     Error::config(format!(
-        "{path} belongs to user {owner}, who is neither you nor root: it is not used"
+        "{path} belongs to user {owner}, who is neither you nor root; bookctl does not use it"
     ))
     .hint("set BOOKCTL_HOME to a folder of your own; if this one is meant, make its files yours with chown")
 }

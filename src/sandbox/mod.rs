@@ -43,11 +43,6 @@ impl Options {
     }
 }
 
-/// The secret with which a fresh sandbox signs the deliveries of [`LIVE_KEY`]'s organization.
-pub(crate) fn live_webhook_secret() -> String {
-    Organization::fresh(Organization::MAIN).webhook_secret
-}
-
 /// A booking service in this process.
 pub(crate) struct Sandbox {
     store: store::Store,
@@ -67,6 +62,14 @@ impl Sandbox {
     pub(crate) fn now(&self) -> Result<Timestamp, OpenError> {
         self.store
             .now()
+            .map_err(|error| store::explain(&self.options.database, &error))
+    }
+
+    /// The secret that signs the deliveries of [`LIVE_KEY`]'s organization.
+    pub(crate) fn webhook_secret(&self) -> Result<String, OpenError> {
+        self.store
+            .organization(Organization::MAIN)
+            .map(|organization| organization.webhook_secret)
             .map_err(|error| store::explain(&self.options.database, &error))
     }
 

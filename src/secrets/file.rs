@@ -114,7 +114,7 @@ impl SecretsFile {
         toml::from_str(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
             let line = text[..start].matches('\n').count() + 1;
-            self.unusable(&format!("line {line} cannot be read"))
+            self.unusable(&format!("line {line} is invalid"))
         })
     }
 
@@ -129,17 +129,17 @@ impl SecretsFile {
 }
 
 /// What to do about a file that cannot be used.
-const REPAIR: &str = "correct it, or remove it and run `bookctl auth login` again";
+const REPAIR: &str = "correct the file, or delete it and run `bookctl auth login` again";
 
 fn refuse_if_others_can_read(path: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let open = fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o077 != 0);
     if open {
         return Err(Error::config(format!(
-            "{} holds keys, and others can read it",
+            "{} contains keys, and other users can read it",
             path.display()
         ))
-        .hint(format!("chmod 600 {}", path.display())));
+        .hint(format!("run: chmod 600 {}", path.display())));
     }
     Ok(())
 }
@@ -208,6 +208,6 @@ mod tests {
         file.set(&account, Item::ApiKey, &secret).unwrap();
         fs::set_permissions(&file.0, fs::Permissions::from_mode(0o640)).unwrap();
         let error = file.get(&account, Item::ApiKey).unwrap_err();
-        assert!(error.hint.as_deref().unwrap().starts_with("chmod 600"));
+        assert!(error.hint.as_deref().unwrap().starts_with("run: chmod 600"));
     }
 }

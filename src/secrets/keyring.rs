@@ -94,17 +94,17 @@ fn reason(refusal: &Refusal) -> String {
             Err(Refusal::PlatformFailure(cause) | Refusal::NoStorageAccess(cause)) => {
                 innermost(cause.as_ref())
             }
-            _ => return "there is no keyring".to_owned(),
+            _ => return "this system has no keyring".to_owned(),
         },
         Refusal::PlatformFailure(cause) => innermost(cause.as_ref()),
         Refusal::NoStorageAccess(cause) => {
             return format!("the keyring is locked: {}", innermost(cause.as_ref()));
         }
-        Refusal::Ambiguous(_) => "it holds several entries of that name".to_owned(),
+        Refusal::Ambiguous(_) => "it has several entries with this name".to_owned(),
         Refusal::BadEncoding(_) => "the entry is not text".to_owned(),
-        _ => "it refused".to_owned(),
+        _ => "it refused the request".to_owned(),
     };
-    format!("no keyring answers: {cause}")
+    format!("the system keyring cannot be used: {cause}")
 }
 
 fn innermost(cause: &(dyn std::error::Error + 'static)) -> String {

@@ -68,7 +68,7 @@ impl Listener {
         ack_log: AckLog,
         due: Vec<(i64, Timestamp)>,
     ) -> Result<(Self, mpsc::Receiver<ListenerEvent>)> {
-        let failed = |error: std::io::Error| Error::io("the listener cannot be started", error);
+        let failed = |error: std::io::Error| Error::io("cannot start the listener", error);
         socket.set_nonblocking(true).map_err(failed)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

@@ -24,9 +24,9 @@ pub(crate) struct Endpoint(Url);
 impl Endpoint {
     /// Parses an http or https URL without user, password and fragment.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let url = Url::parse(text.trim()).map_err(|_| "it is not a URL".to_owned())?;
+        let url = Url::parse(text.trim()).map_err(|_| "not a URL".to_owned())?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-            return Err("give a URL such as http://127.0.0.1:8080/webhooks".to_owned());
+            return Err("use a URL such as http://127.0.0.1:8080/webhooks".to_owned());
         }
         if !url.username().is_empty() || url.password().is_some() {
             // Keeps clap's error message from showing it.

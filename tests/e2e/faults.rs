@@ -199,7 +199,7 @@ fn an_open_attempt_is_settled_with_the_same_key_and_the_same_request() {
     assert_eq!(list["attempts"], json!([]));
 }
 
-/// Exit 15: "network: the service was not reached, or a read got no answer" (command line, Exit codes)
+/// Exit 15: "the service could not be reached, or its answer to a read could not be used" (command line, Exit codes)
 #[test]
 fn whatever_is_no_answer_to_a_read_exits_15() {
     for (reply, code) in [

@@ -201,6 +201,9 @@ fn ctrl_c_ends_a_served_sandbox_cleanly() {
     terminal
         .see("http://127.0.0.1:")
         .see("/openapi.json")
+        .see("export BOOKCTL_BASE_URL=http://127.0.0.1:")
+        .see("export BOOKCTL_API_KEY=sk_live_sandbox")
+        .see("export BOOKCTL_WEBHOOK_SECRET=whsec_sandbox")
         .press(Key::CtrlC);
     terminal.end().exits(0);
 }

@@ -197,7 +197,7 @@ fn a_table_in_a_pipe_is_tab_separated_and_whole() {
     }
 }
 
-/// Exit 0: "done; an empty list too" (command line, Exit codes)
+/// Exit 0: "success, also with an empty list" (command line, Exit codes)
 #[test]
 fn an_empty_list_is_no_error() {
     let home = Home::new();

@@ -129,9 +129,17 @@ fn a_failure_says_whether_trying_again_is_safe_and_only_then_how() {
     let code = |code: Value| json!({"id": "bk_1", "status": "failed", "error_code": code, "venue_id": "ven_1", "datetime": "2126-12-01T19:30:00Z"});
     for (booking, safe, said) in [
         (code(json!("provider_error")), true, "safe"),
-        (code(json!("payment_outcome_unknown")), false, "check"),
-        (code(json!("a_code_of_tomorrow")), false, "check"),
-        (code(Value::Null), false, "check"),
+        (
+            code(json!("payment_outcome_unknown")),
+            false,
+            "not safe, check first",
+        ),
+        (
+            code(json!("a_code_of_tomorrow")),
+            false,
+            "not safe, check first",
+        ),
+        (code(Value::Null), false, "not safe, check first"),
     ] {
         let server = Scripted::start(move |_| Reply::json(200, &booking));
         let card = card(&Home::pointing_to(server.base_url(), "sk_live_x"), "bk_1");
@@ -267,7 +275,7 @@ fn where_the_organization_is_not_in_order_the_hint_says_who_can_mend_it() {
             .exits(5)
             .error();
         assert!(
-            text(&error, "hint").contains("whoever administers the organization"),
+            text(&error, "hint").contains("ask an administrator of the organization"),
             "{error}"
         );
         assert!(text(&error, "message").contains(reason), "{error}");

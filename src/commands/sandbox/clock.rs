@@ -10,13 +10,15 @@ use crate::model::time_text::human;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{DocumentView, Page, Tone};
 
-/// Show the sandbox's clock, or move it: expiries and whatever else is due come with it
+/// Show the sandbox's clock, or move it ahead
+///
+/// Everything that is due by then happens before the next response: expiries, confirmations and webhook retries.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox clock\n  \
     bookctl sandbox clock --advance 21m")]
 pub(crate) struct Args {
-    /// How far to move it ahead, such as 21m or 31d
+    /// How far to move the clock ahead, such as 21m or 31d
     #[arg(long, value_name = "DURATION", value_parser = jump)]
     advance: Option<Duration>,
 }

@@ -3,7 +3,7 @@ use crate::app::Context;
 use crate::client::Call;
 use crate::outcome::{Exit, Result};
 
-/// Show the text messages that the sandbox sent, newest first: one-time codes and session codes
+/// List text messages with one-time codes, newest first
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox inbox\n  \
@@ -24,5 +24,5 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
             ("text", "text"),
         ],
     };
-    inbox.emit(context, "no message was sent yet")
+    inbox.emit(context, "no messages yet")
 }

@@ -18,9 +18,10 @@ use super::{Needs, ServiceNeed};
 use crate::app::Context;
 use crate::outcome::{Exit, Result};
 
-/// The whole service, offline: serve it, move its clock, break it
+/// Run and control the offline sandbox
 ///
-/// All but `serve` and `run` act on the sandbox that the profile points to.
+/// It is the whole service, with a clock that you can move and failures that you can add. All commands except `serve`
+/// and `run` act on the sandbox that the profile points to.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Serve(serve::Args),

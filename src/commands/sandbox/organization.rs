@@ -7,7 +7,9 @@ use crate::json::{Document, plain};
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{DocumentView, Page, Tone};
 
-/// Show the organization's settings, or change them: webhook URL and secret, billing, suspension
+/// Show or change the organization's settings
+///
+/// Among them are the webhook URL and secret, billing and suspension.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox organization\n  \
@@ -15,10 +17,10 @@ use crate::terminal::output::{DocumentView, Page, Tone};
     bookctl sandbox organization -F billing_check=unavailable\n  \
     bookctl sandbox organization --organization other -F suspended=true")]
 pub(crate) struct Args {
-    /// Another organization than the one that most keys belong to
+    /// Organization [default: the one that most keys belong to]
     #[arg(long, value_name = "NAME")]
     organization: Option<String>,
-    /// A setting; true, false, null, numbers and JSON lists are typed, anything else is text
+    /// Setting to change; true, false, null, numbers and JSON lists keep their type, the rest is text
     #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field)]
     fields: Vec<Field>,
 }

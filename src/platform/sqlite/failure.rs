@@ -65,7 +65,7 @@ impl fmt::Display for Failure {
             ),
             Failure::Held => write!(
                 f,
-                "was held by another process for {} s",
+                "is in use by another process (waited {} s)",
                 LockWaitSettings::limit().as_secs_f32()
             ),
             Failure::Full => f.write_str("cannot be written: the disk is full"),

@@ -33,6 +33,7 @@ pub(crate) use open::{Database, OpenError, explain};
 pub(crate) use tx::Tx;
 
 use super::rules::api_error::ApiError;
+use super::rules::organization::Organization;
 use crate::platform::sqlite;
 use queue::{Job, PendingWrite};
 
@@ -72,6 +73,11 @@ impl Store {
         let tx = Tx::begin(&connection)?;
         self.remember_offset(&tx);
         Ok(tx.now)
+    }
+
+    /// The settings of an organization.
+    pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Organization> {
+        Tx::begin(&self.lock())?.organization(id)
     }
 
     /// The sandbox's clock, with the offset as last read, without reading the database.

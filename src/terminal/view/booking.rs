@@ -277,5 +277,6 @@ mod tests {
             card.contains(&format!("retry\t{}: ", Retry::CheckFirst.advice())),
             "{card}"
         );
+        assert!(card.contains("retry\tnot safe, check first"), "{card}");
     }
 }

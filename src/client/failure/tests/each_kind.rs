@@ -42,7 +42,7 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
             "network",
             Exit::Network,
             None,
-            "cannot reach the service: refused",
+            "refused",
             "check the base URL",
         ),
         (
@@ -50,7 +50,7 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
             "network",
             Exit::Network,
             None,
-            "cannot reach the service: reset",
+            "did not answer: reset",
             "check the base URL",
         ),
         (

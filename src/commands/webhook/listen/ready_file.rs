@@ -45,7 +45,7 @@ impl Drop for ReadyFile {
 
 fn failed(path: &Path, error: std::io::Error) -> Error {
     Error::io(
-        format!("the ready file {} cannot be written", path.display()),
+        format!("cannot write the ready file {}", path.display()),
         error,
     )
 }
