@@ -61,7 +61,7 @@ pub(crate) async fn guide(context: &Context, draft: &mut BookingDraft) -> Result
 }
 
 async fn pick_venue(context: &Context, draft: &mut BookingDraft) -> Result<()> {
-    let question = Question::new("Which venue?", "VENUE", "the venue");
+    let question = Question::new("What would you like to book?", "VENUE", "the venue");
     let vertical = VERTICALS[context.prompter.choose(&question, &VERTICALS).await?];
     loop {
         let place = ask_line(

@@ -50,7 +50,7 @@ fn a_journal_that_is_held_is_named_after_a_second_and_waited_for_as_long_as_the_
     assert_eq!(output.error()["code"], "journal");
     let output = output
         .says("waiting for another process to release the journal")
-        .says("held by another process for 2 s");
+        .says("in use by another process (waited 2 s)");
     assert!(
         took > Duration::from_secs(2) && took < SOON,
         "{took:?} {output}"
@@ -213,7 +213,7 @@ fn a_journal_that_cannot_be_used_any_more_is_not_set_aside_while_another_process
         .run(["attempts", "recover", "--json", "--timeout", "1s"])
         .exits(3);
     assert_eq!(output.error()["code"], "journal");
-    output.says("held by another process");
+    output.says("in use by another process");
     let names = fs::read_dir(home.path()).unwrap();
     let mut names = names.map(|file| file.unwrap().file_name());
     assert!(!names.any(|name| name.to_string_lossy().contains("broken")));
