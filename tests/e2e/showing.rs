@@ -48,8 +48,7 @@ fn a_card_has_the_state_in_words_then_the_guest_then_the_venue_then_what_can_be_
         &[
             "expired\t",
             "Expired. Nobody answered",
-            "retry\t",
-            " safe\n",
+            "retry\tsafe\n",
             "status since\t",
             " ago (",
             "next\tbookctl slots ven_otp --at ",
