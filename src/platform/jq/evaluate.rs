@@ -37,7 +37,7 @@ def @tsv: [_cells(_replaced("\\"; "\\\\") | _replaced("\t"; "\\t") | _replaced("
 def @html: tostring | escape_html | _replaced("&apos;"; "&#39;");
 "#;
 
-type Compiled = jaq_core::compile::Filter<Native<JustLut<Val>>>;
+pub(super) type Compiled = jaq_core::compile::Filter<Native<JustLut<Val>>>;
 
 /// Compiles an expression. The error says why it does not compile.
 pub(super) fn compile(source: &str) -> Result<Compiled, String> {
@@ -89,7 +89,11 @@ pub(super) fn compile(source: &str) -> Result<Compiled, String> {
 
 /// The filter's outputs as JSON, one per line.
 pub(super) fn evaluate(source: &str, input: &str) -> Result<String, String> {
-    let filter = compile(source)?;
+    run(&compile(source)?, input)
+}
+
+/// The outputs of a compiled filter as JSON, one per line.
+pub(super) fn run(filter: &Compiled, input: &str) -> Result<String, String> {
     let input =
         jaq_json::read::parse_single(input.as_bytes()).map_err(|error| error.to_string())?;
     let context = Ctx::<JustLut<Val>>::new(&filter.lut, Vars::new([]));
@@ -158,7 +162,7 @@ fn write(value: &Val, out: &mut String) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn run(source: &str) -> Result<String, String> {
+    fn lines(source: &str) -> Result<String, String> {
         evaluate(
             source,
             r#"{"id": "bk_1", "n": 1, "list": [{"b": 1, "a": 2}]}"#,
@@ -167,18 +171,18 @@ mod tests {
 
     /// One output that is a string, without its quotes; any other as JSON.
     fn one(source: &str) -> Result<String, String> {
-        let lines = run(source)?;
-        let string = serde_json::from_str::<String>(&lines);
-        Ok(string.unwrap_or_else(|_| lines.trim_end().to_owned()))
+        let output = lines(source)?;
+        let string = serde_json::from_str::<String>(&output);
+        Ok(string.unwrap_or_else(|_| output.trim_end().to_owned()))
     }
 
     #[test]
     fn outputs_are_json_in_their_own_order_one_a_line() {
         assert_eq!(
-            run(".id, .n, .list[0]").unwrap(),
+            lines(".id, .n, .list[0]").unwrap(),
             "\"bk_1\"\n1\n{\"b\":1,\"a\":2}\n"
         );
-        assert_eq!(run("empty").unwrap(), "");
+        assert_eq!(lines("empty").unwrap(), "");
     }
 
     /// As jq 1.7 writes them.
@@ -214,20 +218,20 @@ mod tests {
         ] {
             assert_eq!(one(filter), Ok(line.to_owned()), "{filter}");
         }
-        assert!(run("@csv").unwrap_err().contains("no row"));
-        assert!(run("[{}] | @tsv").unwrap_err().contains("row"));
+        assert!(lines("@csv").unwrap_err().contains("no row"));
+        assert!(lines("[{}] | @tsv").unwrap_err().contains("row"));
     }
 
     #[test]
     fn what_is_no_number_is_still_json() {
         assert_eq!(
-            run("[nan, infinite, -infinite, 1.0, 0.1]").unwrap(),
+            lines("[nan, infinite, -infinite, 1.0, 0.1]").unwrap(),
             "[null,1.7976931348623157e+308,-1.7976931348623157e+308,1.0,0.1]\n"
         );
         assert_eq!(
-            run("nan, ([nan] | tojson, @json)").unwrap(),
+            lines("nan, ([nan] | tojson, @json)").unwrap(),
             "null\n\"[null]\"\n\"[null]\"\n"
         );
-        assert!(run("{(1, null): 2}").is_err());
+        assert!(lines("{(1, null): 2}").is_err());
     }
 }
