@@ -119,9 +119,7 @@ fn only(outputs: Result<String, String>) -> Result<Value, String> {
     let outputs = outputs.map_err(|why| format!("failed: {why}"))?;
     let mut lines = outputs.lines();
     match (lines.next(), lines.count()) {
-        (Some(line), 0) => {
-            serde_json::from_str(line).map_err(|error| format!("failed: {error}"))
-        }
+        (Some(line), 0) => serde_json::from_str(line).map_err(|error| format!("failed: {error}")),
         (None, _) => Err("gives no value".to_owned()),
         (Some(_), more) => Err(format!("gives {} values instead of one", more + 1)),
     }

@@ -1,0 +1,136 @@
+//! The service as another service would speak: an adapter between the contract's shapes and those of a file.
+//!
+//! Requests are translated into the contract's shape before they are handled, answers and events out of it. It shares
+//! no code with the client's adapter, which does the same the other way round.
+
+mod answer;
+mod dialect;
+mod file;
+mod kind;
+mod page;
+mod path;
+mod request;
+mod scalars;
+
+use std::collections::BTreeMap;
+
+use crate::platform::jq::Worker;
+
+pub(crate) use answer::Spoken;
+pub(crate) use file::BUILT_IN;
+pub(crate) use kind::{AnswerKind, RequestKind};
+pub(crate) use page::{Page, PageQuery};
+pub(crate) use request::WrongField;
+
+use dialect::Dialect;
+use page::Paging;
+use scalars::{Money, Times};
+
+/// How a service speaks.
+#[derive(Debug)]
+pub(crate) struct Speech {
+    /// The built-in name, or the file.
+    pub(crate) name: String,
+    dialect: Dialect,
+    /// Times at the venue have no offset.
+    local_times: bool,
+    number_ids: bool,
+    times: Times,
+    money: Money,
+    /// The status of a fresh booking or session.
+    created_status: u16,
+    /// What stands before `/v1`; empty, or beginning with a slash and not ending with one.
+    base_path: String,
+    paging: Paging,
+    page_size: usize,
+    read: BTreeMap<RequestKind, Worker>,
+    write: BTreeMap<AnswerKind, Worker>,
+}
+
+impl Default for Speech {
+    /// The contract itself.
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            dialect: Dialect::default(),
+            local_times: false,
+            number_ids: false,
+            times: Times::default(),
+            money: Money::default(),
+            created_status: 201,
+            base_path: String::new(),
+            paging: Paging::default(),
+            page_size: 10,
+            read: BTreeMap::new(),
+            write: BTreeMap::new(),
+        }
+    }
+}
+
+impl Speech {
+    pub(crate) fn base_path(&self) -> &str {
+        &self.base_path
+    }
+
+    /// Whether ids are numbers, which the caller keeps.
+    pub(crate) fn numbers_ids(&self) -> bool {
+        self.number_ids
+    }
+
+    /// The header that carries the API key.
+    pub(crate) fn auth_header(&self) -> &str {
+        &self.dialect.auth_header
+    }
+
+    /// The API key in that header's value; `None` if it is not sent as this service wants it.
+    pub(crate) fn key<'a>(&self, value: &'a str) -> Option<&'a str> {
+        if self.dialect.auth_scheme.is_empty() {
+            return Some(value.trim());
+        }
+        let (scheme, key) = value.split_once(' ')?;
+        scheme
+            .eq_ignore_ascii_case(&self.dialect.auth_scheme)
+            .then(|| key.trim())
+    }
+
+    /// The header that carries a delivery's signature.
+    pub(crate) fn signature_header(&self) -> String {
+        format!("{}-Signature", self.dialect.service_name)
+    }
+
+    /// The header that carries the number of a delivery's attempt.
+    pub(crate) fn attempt_header(&self) -> String {
+        format!("{}-Delivery-Attempt", self.dialect.service_name)
+    }
+
+    /// The status of an answer.
+    pub(crate) fn status(&self, status: u16) -> u16 {
+        match status {
+            201 => self.created_status,
+            status => status,
+        }
+    }
+
+    /// The contract's name of a provider that the service calls so; other names stay.
+    pub(crate) fn provider_called(&self, name: &str) -> String {
+        let own = [
+            (&self.dialect.provider_a, "provider_a"),
+            (&self.dialect.provider_b, "provider_b"),
+        ];
+        match own.into_iter().find(|(called, _)| *called == name) {
+            Some((_, provider)) => provider.to_owned(),
+            // A name that another provider has given up means nobody.
+            None if matches!(name, "provider_a" | "provider_b") => format!("not {name}"),
+            None => name.to_owned(),
+        }
+    }
+
+    /// What the service calls a provider; `None` if that is the contract's name.
+    fn provider_name(&self, provider: &str) -> Option<String> {
+        match provider {
+            "provider_a" => Some(self.dialect.provider_a.clone()),
+            "provider_b" => Some(self.dialect.provider_b.clone()),
+            _ => None,
+        }
+    }
+}
