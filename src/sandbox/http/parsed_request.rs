@@ -75,10 +75,6 @@ impl ParsedRequest {
         &self.body
     }
 
-    pub(super) fn uri(&self) -> &Uri {
-        &self.uri
-    }
-
     /// A header as text.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()

@@ -34,6 +34,8 @@ pub(super) struct Speaker<'a> {
     host: String,
     asked: Option<RequestKind>,
     page: Page,
+    /// What is wrong with a request that has no body to refuse.
+    refused: Option<ApiError>,
 }
 
 impl From<WrongField> for ApiError {
@@ -57,6 +59,7 @@ impl<'a> Speaker<'a> {
             host: String::new(),
             asked: request_kind(endpoint),
             page: Page::default(),
+            refused: None,
         }
     }
 
@@ -93,7 +96,10 @@ impl<'a> Speaker<'a> {
         }
         match speech.page(&wanted) {
             Ok(page) => self.page = page,
-            Err((field, detail)) => fields = Err(ApiError::invalid(field, detail)),
+            Err((field, detail)) if self.asked.is_some() => {
+                fields = Err(ApiError::invalid(field, detail));
+            }
+            Err((field, detail)) => self.refused = Some(ApiError::invalid(field, detail)),
         }
         let path = request.path();
         let path = path.strip_prefix(speech.base_path()).unwrap_or(path);
@@ -175,6 +181,13 @@ impl<'a> Speaker<'a> {
 
     /// Gives the answer the service's shape.
     pub(super) async fn speak(&self, response: Response) -> Response {
+        let response = match &self.refused {
+            // Reading changed nothing.
+            Some(error) if self.endpoint.method == "GET" && response.status().is_success() => {
+                reply::error(error)
+            }
+            _ => response,
+        };
         let kind = answer_kind(self.endpoint);
         let asked = (self.asked, self.page);
         let (mut response, next) = speak(self.service, self.speech, kind, asked, response).await;

@@ -100,9 +100,10 @@ const BESIDE_EACH_OTHER: &[(&[&str], &[&str])] = &[
 impl Dialect {
     /// Sets a name. The error says why it is refused, as the predicate of a sentence.
     pub(super) fn set(&mut self, key: &str, name: &str) -> Result<(), String> {
-        let own = self
-            .name(key)
-            .ok_or_else(|| "is no name of the dialect".to_owned())?;
+        let own = self.name(key).ok_or_else(|| {
+            let known: Vec<&str> = Self::TABLE.iter().map(|(key, ..)| *key).collect();
+            format!("is not known; the names are {}", known.join(", "))
+        })?;
         let why = match key {
             "auth_scheme" if HeaderValue::from_str(name).is_err() => "cannot travel in a header",
             "auth_scheme" => "",
@@ -166,5 +167,15 @@ impl Dialect {
                 vec![]
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_the_names_and_the_defaults_of_the_clients() {
+        assert_eq!(Dialect::TABLE, crate::adapter::Dialect::TABLE);
     }
 }

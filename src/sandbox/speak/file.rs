@@ -32,7 +32,7 @@ pub(crate) const SETTINGS: &[(&str, &str, &str, &str)] = &[
         "number_ids",
         "`true`, `false`",
         "`false`",
-        "ids of venues, slots, bookings, sessions and events are whole numbers; a `bookctl` file keeps which",
+        "ids of venues, slots, bookings, sessions and events are whole numbers, which the sandbox's database keeps",
     ),
     (
         "times",
@@ -372,7 +372,7 @@ mod tests {
             ("times =", "x.toml, line 1: "),
             (
                 "\n[dialect]\notp_feild = 'pin'",
-                "x.toml, line 3: dialect.otp_feild is no name of the dialect",
+                "x.toml, line 3: dialect.otp_feild is not known; the names are auth_header, ",
             ),
             (
                 "[dialect]\notp_field = 3",
@@ -423,5 +423,48 @@ mod tests {
             missing.starts_with("/nowhere/x.toml cannot be read: "),
             "{missing}"
         );
+    }
+
+    /// The tables of docs/sandbox.md.
+    fn tables() -> String {
+        let mut tables =
+            String::from("| key | values | default | meaning |\n| --- | --- | --- | --- |\n");
+        for (key, values, default, meaning) in SETTINGS {
+            tables.push_str(&format!("| `{key}` | {values} | {default} | {meaning} |\n"));
+        }
+        let reads = RequestKind::TABLE
+            .iter()
+            .map(|(_, kind, meaning)| ("read", *kind, *meaning));
+        let writes = AnswerKind::TABLE
+            .iter()
+            .map(|(_, kind, meaning)| ("write", *kind, *meaning));
+        tables.push_str("\n| expression | document |\n| --- | --- |\n");
+        for (table, kind, meaning) in reads.chain(writes) {
+            tables.push_str(&format!("| `{table}.{kind}` | {meaning} |\n"));
+        }
+        tables
+    }
+
+    /// `UPDATE_DOCS=1` writes them anew.
+    #[test]
+    fn the_page_of_the_sandbox_lists_every_key_of_the_file() {
+        const BEGIN: &str = "<!-- generated: the keys of a --speak file -->\n";
+        let path = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("docs/sandbox.md");
+        let page = fs::read_to_string(&path).unwrap();
+        let (before, rest) = page.split_once(BEGIN).unwrap();
+        let (stands, after) = rest.split_once("<!-- end -->").unwrap();
+        if stands == tables() {
+            return;
+        }
+        let is_updated = std::env::var_os("UPDATE_DOCS").is_some();
+        assert!(
+            is_updated,
+            "docs/sandbox.md has drifted from the code; UPDATE_DOCS=1 writes it anew"
+        );
+        fs::write(
+            &path,
+            format!("{before}{BEGIN}{}<!-- end -->{after}", tables()),
+        )
+        .unwrap();
     }
 }
