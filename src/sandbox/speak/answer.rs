@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::Speech;
 use super::kind::{AnswerKind, RequestKind};
 use super::page::Page;
 use super::path::Path;
 use super::scalars;
+use super::speech::Speech;
 
 /// An answer as it is sent.
 #[derive(Debug)]

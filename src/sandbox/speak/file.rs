@@ -7,10 +7,9 @@ use std::path::Path as FilePath;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::Speech;
 use super::kind::{AnswerKind, RequestKind};
-use super::page::Paging;
 use super::scalars::{Money, Times};
+use super::speech::{Paging, Speech};
 use crate::platform::jq::Worker;
 
 /// The built-in files by their names.

@@ -2,20 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::Speech;
 use super::kind::AnswerKind;
-
-/// How a list leads to its next page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Paging {
-    /// It does not: every list is whole.
-    #[default]
-    None,
-    /// `next_cursor` in the body, sent back as `cursor` in the body or the query.
-    Cursor,
-    /// `Link: <…?page=2>; rel="next"`.
-    Link,
-}
+use super::speech::{Paging, Speech};
 
 /// The page that a request asks for: what stood under `cursor` and `page`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

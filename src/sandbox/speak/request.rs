@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::Speech;
 use super::kind::RequestKind;
 use super::path::Path;
 use super::scalars::{self, Times};
+use super::speech::Speech;
 
 /// A field of a request that is not as the service takes it, or the whole body.
 #[derive(Debug, PartialEq, Eq)]
