@@ -3,11 +3,15 @@
 use jaq_core::box_iter::box_once;
 use jaq_core::compile::Compiler;
 use jaq_core::data::JustLut;
+use jaq_core::load::parse::Def;
 use jaq_core::load::{Arena, File, Loader};
 use jaq_core::{Ctx, Exn, Native, Vars};
 use jaq_json::{Num, Val};
 use serde_json::Value;
 
+use super::watched;
+
+const NO_EXPRESSION: &str = "is not a jq expression";
 /// The most bytes that a filter may output.
 const LONGEST_TEXT: usize = 64 * 1024 * 1024;
 /// Functions that would read the environment (which holds secrets) or the streams, or end the process.
@@ -39,15 +43,53 @@ def @html: tostring | escape_html | _replaced("&apos;"; "&#39;");
 
 pub(super) type Compiled = jaq_core::compile::Filter<Native<JustLut<Val>>>;
 
+/// `range` in jq itself, so that its steps are checked. It comes before all other definitions, which may use it, and so
+/// uses none.
+const RANGE: &str = "
+def range($from; $to; $by):
+  def up: if . < $to then ., (. + $by | up) else {}[] end;
+  def down: if . > $to then ., (. + $by | down) else {}[] end;
+  def still: if . != $to then ., (. + $by | still) else {}[] end;
+  $from | if $by > 0 then up elif $by < 0 then down else still end;
+";
+/// What a watched expression is called among the definitions.
+const MAIN: &str = "_main";
+
 /// Compiles an expression. The error says why it does not compile.
 pub(super) fn compile(source: &str) -> Result<Compiled, String> {
+    link(source, Vec::new(), false)
+}
+
+/// The same with checks of the limits that [`watched::begin`] sets.
+pub(super) fn compile_watched(source: &str) -> Result<Compiled, String> {
+    let body = jaq_core::load::parse(source, |parser| parser.term())
+        .ok_or_else(|| NO_EXPRESSION.to_owned())?;
+    let main = Def {
+        name: MAIN,
+        args: Vec::new(),
+        body,
+    };
+    link(MAIN, vec![main], true)
+}
+
+/// Compiles `source` with the definitions of jq and these.
+fn link<'s>(source: &'s str, own: Vec<Def<&'s str>>, is_watched: bool) -> Result<Compiled, String> {
     let kept = |name: &str| !KEPT_AWAY.contains(&name);
-    let formats = jaq_core::load::parse(FORMATS, |parser| parser.defs()).unwrap_or_default();
-    let defs = jaq_core::defs()
+    let parsed = |text| jaq_core::load::parse(text, |parser| parser.defs()).unwrap_or_default();
+    let range = if is_watched {
+        parsed(RANGE)
+    } else {
+        Vec::new()
+    };
+    let defs = range
+        .into_iter()
+        .chain(jaq_core::defs())
         .chain(jaq_std::defs())
         .chain(jaq_json::defs())
-        .chain(formats)
+        .chain(parsed(FORMATS))
         .filter(|def| kept(def.name));
+    let defs = defs.map(|def| -> Def<&'s str> { def }).chain(own);
+    let defs = defs.map(|def| if is_watched { watched::watch(def) } else { def });
     let to_json: jaq_core::native::Fun<JustLut<Val>> = jaq_core::native::run((
         "tojson",
         Box::new([]),
@@ -59,8 +101,8 @@ pub(super) fn compile(source: &str) -> Result<Compiled, String> {
     let funs = jaq_core::funs()
         .chain(jaq_std::funs())
         .chain(jaq_json::funs().filter(|(name, ..)| *name != "tojson"))
-        .chain([to_json])
-        .filter(|(name, ..)| kept(name));
+        .chain([to_json, watched::check()])
+        .filter(|(name, ..)| kept(name) && !(is_watched && *name == "range"));
     let arena = Arena::default();
     let modules = Loader::new(defs)
         .load(
@@ -70,7 +112,7 @@ pub(super) fn compile(source: &str) -> Result<Compiled, String> {
                 path: (),
             },
         )
-        .map_err(|_| "is not a jq expression".to_owned())?;
+        .map_err(|_| NO_EXPRESSION.to_owned())?;
     Compiler::default()
         .with_funs(funs)
         .compile(modules)
@@ -82,7 +124,7 @@ pub(super) fn compile(source: &str) -> Result<Compiled, String> {
                 .next();
             match unknown {
                 Some(name) => format!("{} is not known here", name.escape_debug()),
-                None => "is not a jq expression".to_owned(),
+                None => NO_EXPRESSION.to_owned(),
             }
         })
 }

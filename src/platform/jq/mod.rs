@@ -2,6 +2,7 @@
 
 mod child;
 mod evaluate;
+mod watched;
 mod worker;
 
 pub(crate) use child::{ENTRY, Trouble, filter_standard_input};

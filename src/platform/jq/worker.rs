@@ -1,10 +1,9 @@
 //! An expression that a server evaluates many times, on a thread of this process.
 //!
-//! A thread cannot be ended from outside, so it has no limit on memory: this is for expressions of whoever runs the
-//! server. What comes from elsewhere is for the child process.
+//! A thread has no limit on memory of its own: this is for expressions of whoever runs the server. What comes from
+//! elsewhere is for the child process.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,22 +11,21 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::evaluate::{compile, run};
+use super::evaluate::{compile_watched, run};
+use super::watched;
 
 /// How long an expression may take for one document.
 const LONGEST_RUN: Duration = Duration::from_secs(2);
+/// How much longer its end is waited for. A single step of jq is not checked.
+const GRACE: Duration = Duration::from_secs(2);
 /// How many documents may wait for an expression.
 const QUEUE: usize = 1024;
 /// Allows some ten thousand levels of recursion.
 const STACK: usize = 256 * 1024 * 1024;
-/// After this many evaluations without end, the expression is not tried again: each keeps a thread busy.
-const MOST_ABANDONED: u8 = 2;
-
 /// An expression that compiles, with the thread that evaluates it from the first document on.
 pub(crate) struct Worker {
     source: String,
     thread: Mutex<Option<SyncSender<Job>>>,
-    abandoned: AtomicU8,
 }
 
 struct Job {
@@ -44,29 +42,24 @@ impl fmt::Debug for Worker {
 impl Worker {
     /// Compiles an expression. The error says why it does not compile.
     pub(crate) fn new(source: &str) -> Result<Self, String> {
-        compile(source)?;
+        compile_watched(source)?;
         Ok(Worker {
             source: source.to_owned(),
             thread: Mutex::new(None),
-            abandoned: AtomicU8::new(0),
         })
     }
 
     /// The one output of the expression for a document. The error says what the expression did, as the predicate of a
     /// sentence.
     pub(crate) async fn apply(&self, document: &Value) -> Result<Value, String> {
-        let endless = || format!("did not end within {} s", LONGEST_RUN.as_secs());
-        if self.abandoned.load(Ordering::Relaxed) >= MOST_ABANDONED {
-            return Err(format!("{} and is not tried again", endless()));
-        }
         let (done, outcome) = oneshot::channel();
         let document = document.to_string();
         self.send(Job { document, done })?;
-        match tokio::time::timeout(LONGEST_RUN, outcome).await {
+        match tokio::time::timeout(LONGEST_RUN + GRACE, outcome).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => Err("failed: its thread has ended".to_owned()),
             Err(_) => {
-                self.abandoned.fetch_add(1, Ordering::Relaxed);
+                // The thread is left to itself, and the next document starts another.
                 *self.lock() = None;
                 Err(endless())
             }
@@ -102,21 +95,32 @@ impl Worker {
     }
 }
 
+fn endless() -> String {
+    format!("did not end within {} s", LONGEST_RUN.as_secs())
+}
+
 /// Evaluates documents until nobody can send any more.
 fn work(source: &str, jobs: &Receiver<Job>) {
     // The compiled form cannot move to another thread.
-    let Ok(filter) = compile(source) else {
+    let Ok(filter) = compile_watched(source) else {
         return;
     };
     for job in jobs {
+        watched::begin(LONGEST_RUN);
+        let outcome = only(run(&filter, &job.document));
         // Whoever asked may have stopped waiting.
-        let _ = job.done.send(only(run(&filter, &job.document)));
+        let _ = job.done.send(outcome);
     }
 }
 
 /// The output, if there is exactly one.
 fn only(outputs: Result<String, String>) -> Result<Value, String> {
-    let outputs = outputs.map_err(|why| format!("failed: {why}"))?;
+    // An error that is a text comes in quotes.
+    let outputs = outputs.map_err(|why| match why.trim_matches('"') {
+        watched::TOO_LONG => endless(),
+        watched::TOO_DEEP => watched::TOO_DEEP.to_owned(),
+        _ => format!("failed: {why}"),
+    })?;
     let mut lines = outputs.lines();
     match (lines.next(), lines.count()) {
         (Some(line), 0) => serde_json::from_str(line).map_err(|error| format!("failed: {error}")),
@@ -127,6 +131,7 @@ fn only(outputs: Result<String, String>) -> Result<Value, String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::evaluate::compile;
     use super::*;
     use serde_json::json;
 
@@ -162,17 +167,69 @@ mod tests {
     }
 
     #[test]
-    fn an_expression_without_end_is_given_up_and_another_goes_on() {
-        let endless = Worker::new("if . == 1 then last(repeat(1)) else . end").unwrap();
-        block_on(async {
-            for _ in 0..MOST_ABANDONED {
-                let given_up = endless.apply(&json!(1)).await;
-                assert_eq!(given_up, Err("did not end within 2 s".to_owned()));
-            }
-            let refused = endless.apply(&json!(2)).await.unwrap_err();
-            assert_eq!(refused, "did not end within 2 s and is not tried again");
-            let other = Worker::new(".").unwrap();
-            assert_eq!(other.apply(&json!(2)).await, Ok(json!(2)));
-        });
+    fn an_expression_without_end_fails_and_the_next_document_is_translated() {
+        for endless in [
+            "last(repeat(1))",
+            "[range(infinite)]",
+            "last(range(0; 1; 0))",
+            "def f: f; f",
+            "until(false; .)",
+            "reduce repeat(1) as $x (0; . + $x)",
+            "first(range(1e12) | select(. < 0))",
+        ] {
+            let worker = Worker::new(&format!("if . == 1 then {endless} else . end")).unwrap();
+            block_on(async {
+                let failed = worker.apply(&json!(1)).await;
+                assert_eq!(
+                    failed,
+                    Err("did not end within 2 s".to_owned()),
+                    "{endless}"
+                );
+                assert_eq!(worker.apply(&json!(2)).await, Ok(json!(2)), "{endless}");
+            });
+        }
+    }
+
+    #[test]
+    fn recursion_without_end_fails_before_the_stack_ends() {
+        for endless in [
+            "def f: 1 + f; f",
+            "def f: [f]; f",
+            "def f(g): f(g | g) + 1; f(.)",
+        ] {
+            let failed = apply(endless, &json!(1)).unwrap_err();
+            let ends = ["recurses without end", "did not end within 2 s"];
+            assert!(ends.contains(&failed.as_str()), "{endless}: {failed}");
+        }
+        let deep = "def f: if . == 0 then 0 else (. - 1 | f) + 1 end; f";
+        assert_eq!(apply(deep, &json!(5_000)), Ok(json!(5_000)));
+    }
+
+    #[test]
+    fn what_is_watched_gives_what_it_gives_otherwise() {
+        let document = json!({"a": [3, 1, 2], "b": {"c": "x-y", "d": null}, "t": 1_795_262_400});
+        for expression in [
+            "[range(3)], [range(5; 1; -2)], [limit(3; range(10))] | tojson",
+            ".a |= sort | .b |= with_entries(select(.value != null)) | del(.t)",
+            ".b.c |= (split(\"-\") | map(ascii_upcase) | join(\"_\"))",
+            "def last: .[-1]; .a | last |= 9",
+            "[paths] | map(length), [.. | numbers]",
+            "to_entries | map(.key) | first, last, nth(1)",
+            "(.a | first) = 7 | .a[1:] | add",
+            ".t | todate, (todate | fromdate)",
+            "[.a[] | . as $x | if $x > 1 then $x else empty end] | any(. > 2), length",
+            ".b | walk(if type == \"string\" then ascii_upcase else . end)",
+            "\"\\(.a | @csv) \\(.b.c | @base64)\"",
+            "try error(\"x\") catch ., (.b.c | test(\"x\")), ([.a | recurse] | length)",
+            "reduce .a[] as $n (0; . + $n), [foreach .a[] as $n (0; . + $n)]",
+            ".a | map_values(. + 1) | getpath([0]), (setpath([0]; 5) | tostring)",
+            "label $out | foreach .a[] as $n (0; . + $n; if . > 3 then ., break $out else . end)",
+        ] {
+            let document = document.to_string();
+            let free = compile(expression).and_then(|filter| run(&filter, &document));
+            watched::begin(LONGEST_RUN);
+            let watched = compile_watched(expression).and_then(|filter| run(&filter, &document));
+            assert_eq!(watched, free, "{expression}");
+        }
     }
 }
