@@ -67,6 +67,7 @@ mod search;
 mod sessions;
 mod shared_limits;
 mod showing;
+mod speak;
 mod times;
 mod two_runs;
 mod walk;

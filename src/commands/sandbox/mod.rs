@@ -12,11 +12,14 @@ mod reset;
 mod run;
 mod serve;
 
+use std::sync::Arc;
+
 use clap::Subcommand;
 
 use super::{Needs, ServiceNeed};
 use crate::app::Context;
-use crate::outcome::{Exit, Result};
+use crate::outcome::{Error, Exit, Result};
+use crate::sandbox::{BUILT_IN, Speech};
 
 /// Run and control the offline sandbox
 ///
@@ -68,5 +71,17 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Inbox(args) => inbox::run(context, args).await,
         Command::Clock(args) => clock::run(context, args).await,
         Command::Reset(args) => reset::run(context, args).await,
+    }
+}
+
+/// The service that a `--speak` names.
+fn speech(name: &str) -> Result<Arc<Speech>> {
+    let built_in: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
+    match Speech::open(name) {
+        Ok(speech) => Ok(Arc::new(speech)),
+        Err(error) => Err(Error::config(error.to_string()).hint(format!(
+            "the built-in services are {}; docs/sandbox.md lists the keys of a file",
+            built_in.join(", ")
+        ))),
     }
 }

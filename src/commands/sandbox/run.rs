@@ -28,14 +28,19 @@ pub(crate) struct Args {
     /// Disable rate limits and the limit on test bookings
     #[arg(long)]
     no_limits: bool,
+    /// Speak as another service would: enveloped, camel, plain, or a file that describes one
+    #[arg(long, value_name = "FILE|NAME")]
+    speak: Option<String>,
     /// Command and its arguments, after --
     #[arg(last = true, required = true, value_name = "CMD")]
     command: Vec<std::ffi::OsString>,
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let speech = args.speak.as_deref().map(super::speech).transpose()?;
     let sandbox = Sandbox::open(Options {
         limits: !args.no_limits,
+        speech: speech.clone(),
         ..Options::new(Database::Memory)
     })
     .map_err(|error| sandbox_error(&error))?;
@@ -45,12 +50,18 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .await
         .map_err(failed)?;
-    let base = format!("http://{}", listener.local_addr().map_err(failed)?);
+    let address = listener.local_addr().map_err(failed)?;
+    let base_path = speech.as_ref().map_or("", |it| it.base_path());
+    let base = format!("http://{address}{base_path}");
     let (stop, stopped) = oneshot::channel::<()>();
     let server = tokio::spawn(sandbox.serve(listener, None, async {
         let _ = stopped.await;
     }));
-    context.out.note(&format!("sandbox listening on {base}"));
+    let speaks = speech.map(|it| format!(", speaks {}", it.name));
+    context.out.note(&format!(
+        "sandbox listening on {base}{}",
+        speaks.unwrap_or_default()
+    ));
 
     let Some((program, arguments)) = args.command.split_first() else {
         return Err(Error::usage("no command was given"));

@@ -1,6 +1,7 @@
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -11,7 +12,7 @@ use crate::model::duration::lasting;
 use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::ownership;
-use crate::sandbox::{Database, LIVE_KEY, OnRequest, Options, Sandbox};
+use crate::sandbox::{Database, LIVE_KEY, OnRequest, Options, Sandbox, Speech};
 use crate::terminal::output::{Output, Page, Tone, View};
 
 /// Serve the sandbox over HTTP until Ctrl-C
@@ -21,7 +22,8 @@ use crate::terminal::output::{Output, Page, Tone, View};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox serve\n  \
-    bookctl sandbox serve --port 0 --ephemeral --json")]
+    bookctl sandbox serve --port 0 --ephemeral --json\n  \
+    bookctl sandbox serve --speak enveloped")]
 pub(crate) struct Args {
     /// Port to listen on; 0 picks a free one
     #[arg(long, value_name = "N", default_value_t = 4010)]
@@ -41,6 +43,9 @@ pub(crate) struct Args {
     /// container's.
     #[arg(long, value_name = "ADDRESS")]
     expose: Option<IpAddr>,
+    /// Speak as another service would: enveloped, camel, plain, or a file that describes one
+    #[arg(long, value_name = "FILE|NAME")]
+    speak: Option<String>,
     /// How often to send due webhooks; the service itself does so every 30s
     // A worker that never pauses would keep the processor to itself.
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = lasting)]
@@ -57,6 +62,7 @@ fn is_blank(file: &Path) -> bool {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let speech = args.speak.as_deref().map(super::speech).transpose()?;
     let named = args.database.clone();
     let database = match (args.ephemeral, args.database) {
         (true, _) => Database::Memory,
@@ -77,6 +83,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let sandbox = Sandbox::open(Options {
         limits: !args.no_limits,
         delivery_interval: args.delivery_interval,
+        speech: speech.clone(),
         ..Options::new(database)
     })
     .map_err(|error| {
@@ -108,9 +115,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     // Listens for signals before the server is announced, so that a signal from then on ends it cleanly.
     let mut signals = Signals::listen()?;
     context.out.emit_line(&Ready {
-        base_url: format!("http://{address}"),
+        origin: format!("http://{address}"),
         database: shown,
         webhook_secret,
+        speech,
     })?;
     let log: OnRequest = Box::new(|request| {
         let milliseconds = request.duration.as_secs_f64() * 1000.0;
@@ -118,6 +126,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             "{} {} {} {milliseconds:.1} ms",
             request.method, request.path, request.status
         ));
+        if let Some(failure) = request.failure {
+            Output::trace(&failure);
+        }
     });
     let log = (!context.out.is_quiet()).then_some(log);
     let shutdown = async move {
@@ -132,38 +143,51 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 }
 
 struct Ready {
-    base_url: String,
+    origin: String,
     database: Option<String>,
     webhook_secret: String,
+    speech: Option<Arc<Speech>>,
 }
 
 impl Ready {
+    fn base_url(&self) -> String {
+        let path = self.speech.as_ref().map_or("", |it| it.base_path());
+        format!("{}{path}", self.origin)
+    }
+
     fn openapi_url(&self) -> String {
-        format!("{}/openapi.json", self.base_url)
+        format!("{}/openapi.json", self.origin)
     }
 }
 
 impl View for Ready {
     fn json(&self) -> crate::json::Document {
-        json!({
-            "base_url": self.base_url,
+        let mut ready = json!({
+            "base_url": self.base_url(),
             "openapi_url": self.openapi_url(),
             "database": self.database,
-        })
-        .into()
+        });
+        if let Some(speech) = &self.speech {
+            ready["speak"] = json!(speech.name);
+        }
+        ready.into()
     }
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        page.heading(Tone::Good, "sandbox", &self.base_url);
+        page.heading(Tone::Good, "sandbox", &self.base_url());
+        if let Some(speech) = &self.speech {
+            page.field("speaks", &speech.name);
+        }
         page.field("openapi", self.openapi_url());
         page.field("state", self.database.as_deref().unwrap_or("in memory"));
         page.field("stop", "Ctrl-C");
         page.line("");
         page.line("To use it in another terminal:");
         page.line("");
+        let base_url = self.base_url();
         for (variable, value) in [
-            ("BOOKCTL_BASE_URL", self.base_url.as_str()),
+            ("BOOKCTL_BASE_URL", base_url.as_str()),
             ("BOOKCTL_API_KEY", LIVE_KEY),
             ("BOOKCTL_WEBHOOK_SECRET", self.webhook_secret.as_str()),
         ] {

@@ -15,6 +15,7 @@ mod organizations;
 mod queue;
 mod rate_limits;
 mod sessions;
+mod spoken_ids;
 mod tx;
 
 use std::path::PathBuf;
@@ -65,6 +66,11 @@ impl Store {
             arrival: Notify::new(),
             offset: AtomicI64::new(0),
         })
+    }
+
+    /// Makes the table of the numbers that stand for ids, if it is not there.
+    pub(crate) fn keep_numbers(&self) -> rusqlite::Result<()> {
+        self.lock().execute_batch(spoken_ids::TABLE)
     }
 
     /// The sandbox's clock.
