@@ -5,11 +5,13 @@ mod edit;
 pub(crate) mod environment;
 mod file;
 mod paths;
+mod setting;
 mod target;
 
 pub(crate) use base_url::{BaseUrl, is_loopback};
-pub(crate) use edit::{ProfileName, edit};
+pub(crate) use edit::{Draft, ProfileName, edit};
 pub(crate) use environment::Environment;
 pub(crate) use file::{ConfigFile, Profile, SANDBOX_PROFILE};
 pub(crate) use paths::Paths;
+pub(crate) use setting::{Assignment, Setting, whole_path};
 pub(crate) use target::{Service, Target, TargetOptions, resolve};

@@ -3,6 +3,7 @@
 mod add;
 mod listing;
 mod remove;
+mod set;
 
 use clap::Subcommand;
 
@@ -31,6 +32,8 @@ pub(crate) enum Command {
         /// Profile
         name: String,
     },
+    Set(set::SetArgs),
+    Unset(set::UnsetArgs),
     Remove(remove::Args),
 }
 
@@ -46,6 +49,8 @@ pub(super) async fn run(setup: &Setup, command: Command) -> Result<Exit> {
         }
         Command::Add(args) => add::run(setup, &args),
         Command::Use { name } => use_profile(setup, &name),
+        Command::Set(args) => set::set(setup, &args),
+        Command::Unset(args) => set::unset(setup, &args),
         Command::Remove(args) => remove::run(setup, args).await,
     }
 }
