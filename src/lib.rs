@@ -26,7 +26,7 @@ use std::future::Future;
 
 use clap::CommandFactory;
 
-use app::{Context, Setup, Signals};
+use app::{Context, Signals, Startup};
 use cli::{Cli, completion};
 use commands::{Plan, ServiceNeed};
 use config::Environment;
@@ -80,7 +80,7 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
         .build()
         .map_err(|error| Error::io("the runtime cannot be started", &error));
     let outcome = runtime.and_then(|runtime| {
-        let setup = Setup::new(&cli.flags, environment, out)?;
+        let setup = Startup::new(&cli.flags, environment, out)?;
         let outcome = runtime.block_on(run_until_interrupted(setup, plan));
         // A prompt or a keyring that nobody waits for any more may still be at it on its own thread.
         runtime.shutdown_background();
@@ -93,7 +93,7 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
 }
 
 /// The command, unless Ctrl-C or SIGTERM comes first.
-async fn run_until_interrupted(mut setup: Setup, plan: Plan) -> Result<Exit> {
+async fn run_until_interrupted(mut setup: Startup, plan: Plan) -> Result<Exit> {
     let (needs, run) = match plan {
         // Answered before there was a runtime.
         Plan::Program(run) => return run(&setup.out, &cli::with_first_page),
@@ -117,9 +117,9 @@ async fn run_until_interrupted(mut setup: Setup, plan: Plan) -> Result<Exit> {
         true => checked.await.map_err(interrupted_instead),
         false => unless_interrupted(checked).await,
     };
-    outcome.map_err(|error| match &*context.course.borrow() {
-        Some(course) => course.explain(error, &context.situation.borrow()),
-        None => context.situation.borrow().explain(error),
+    outcome.map_err(|error| match &*context.batch_progress.borrow() {
+        Some(batch_progress) => batch_progress.explain(error, &context.in_flight.borrow()),
+        None => context.in_flight.borrow().explain(error),
     })
 }
 

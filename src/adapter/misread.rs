@@ -58,7 +58,8 @@ impl Misread {
                 places.join("` and at `")
             ),
             NotFound::Unreadable { place, elements } => format!(
-                "the answer has {elements} elements at `{place}`, and none of them has {}",
+                "the answer has {} at `{place}`, and none of them has {}",
+                counted(elements),
                 shape.mark()
             ),
             NotFound::NoList => format!("the answer has no list of {nouns}"),
@@ -82,5 +83,12 @@ impl Misread {
         ));
         error.body = Some(*self.document);
         error
+    }
+}
+
+fn counted(elements: usize) -> String {
+    match elements {
+        1 => "1 element".to_owned(),
+        many => format!("{many} elements"),
     }
 }

@@ -9,6 +9,7 @@ use super::misread::{Misread, NotFound};
 use super::names::{key_of, same_words};
 use super::path::Path;
 use super::profile_adapter::Adapter;
+use super::resource::flattened;
 use super::shape::Shape;
 use crate::json::Document;
 use crate::model::booking::Booking;
@@ -72,7 +73,9 @@ impl Adapter {
                 return Err(Misread::of_expression(ReadKind::Booking, &why, document));
             }
         }
-        let found = match one(document.value(), Shape::Booking) {
+        let flat = flattened(&document);
+        let value = flat.as_ref().unwrap_or(document.value());
+        let found = match one(value, Shape::Booking) {
             Ok(object) => object,
             Err(why) => return Err(Misread::of_object(ReadKind::Booking, why, document)),
         };
@@ -83,12 +86,8 @@ impl Adapter {
         let item = match is_whole && is_in_own_names(found, Shape::Booking) {
             true => Booking::from_document(document.clone()),
             false => {
-                let beside = around(document.value(), &[found]);
-                Booking::translated(
-                    document.clone(),
-                    in_own_names(found, Shape::Booking),
-                    beside,
-                )
+                let (read, beside) = (in_own_names(found, Shape::Booking), around(value, &[found]));
+                Booking::translated(document.clone(), read, beside)
             }
         };
         match item {
@@ -149,15 +148,19 @@ impl Adapter {
             Some(Err(why)) => return Err(Misread::of_expression(kind, &why, document.clone())),
             None => {}
         }
-        let found = one(document.value(), shape)
-            .map_err(|why| Misread::of_object(kind, why, document.clone()))?;
-        let beside = around(document.value(), &[found]);
+        let flat = flattened(document);
+        let value = flat.as_ref().unwrap_or(document.value());
+        let found =
+            one(value, shape).map_err(|why| Misread::of_object(kind, why, document.clone()))?;
+        let beside = around(value, &[found]);
         Ok((in_own_names(found, shape), beside))
     }
 
     /// Reads the bookings in a document that is about something else, such as the unfinished ones of a 404. `None` where
     /// there is no list at all.
-    pub(crate) fn bookings_in(&self, value: &Value, place: &str) -> Option<OpenBookings> {
+    pub(crate) fn bookings_in(&self, document: &Document, place: &str) -> Option<OpenBookings> {
+        let flat = flattened(document);
+        let value = flat.as_ref().unwrap_or(document.value());
         let found = match elements(value, Shape::Booking, place) {
             Ok(found) => found,
             Err(NotFound::Unreadable { elements, .. }) => {
@@ -195,7 +198,14 @@ impl Adapter {
             Some(Err(why)) => return Err(Misread::of_expression(kind, &why, document.clone())),
             None => None,
         };
-        let value = translated.as_ref().unwrap_or(document.value());
+        let flat = match translated {
+            Some(_) => None,
+            None => flattened(document),
+        };
+        let value = translated
+            .as_ref()
+            .or(flat.as_ref())
+            .unwrap_or(document.value());
         // An expression writes the contract's names, whatever the dialect says of the service's.
         let field = if translated.is_some() {
             kind.as_str()
@@ -219,15 +229,14 @@ impl Adapter {
             return Err(Misread::of_list(kind, shape, why, document.clone()));
         }
         if unread > 0 {
-            let (noun, nouns) = shape.nouns();
-            let which = if unread == 1 { noun } else { nouns };
+            let (_, nouns) = shape.nouns();
             warnings.push(format!(
-                "{unread} of {} {which} cannot be read: {} is missing",
+                "{unread} of {} {nouns} cannot be read: {} is missing",
                 found.elements,
                 shape.mark()
             ));
         }
-        let beside = around(document.value(), &found.objects);
+        let beside = around(value, &found.objects);
         let item = List {
             items: read,
             around: beside,
@@ -357,4 +366,100 @@ fn own_name(object: &Map<String, Value>, key: &str, shape: Shape) -> Option<&'st
     }
     let name = shape.fields().iter().find(|name| same_words(name, key))?;
     (key_of(object, name) == Some(key)).then_some(*name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn booking(document: Value) -> Result<Booking, Misread> {
+        let reading = Adapter::default().booking(document.into(), false)?;
+        Ok(reading.item)
+    }
+
+    #[test]
+    fn a_booking_is_found_in_an_envelope_and_what_is_around_it_is_kept() {
+        let inner = json!({"id": 7, "object": "booking", "status": "CONFIRMED", "provider": "a", "partySize": 2});
+        let read = booking(json!({"data": inner, "meta": {"request_id": "r1"}})).unwrap();
+        assert_eq!(read.id(), "7");
+        assert_eq!(read.value()["party_size"], 2);
+        assert_eq!(
+            read.around(),
+            [("meta.request_id".to_owned(), "r1".to_owned())]
+        );
+        let resource =
+            json!({"data": {"type": "b", "id": "9", "attributes": {"object": "b", "status": "x"}}});
+        assert_eq!(booking(resource).unwrap().id(), "9");
+    }
+
+    #[test]
+    fn a_booking_in_the_contracts_shape_is_kept_as_it_came() {
+        let read = booking(json!({"id": "bk_1", "status": "confirmed", "more": {"b": 1}})).unwrap();
+        assert_eq!(read.own_document().text(), read.document().text());
+        assert!(read.around().is_empty());
+    }
+
+    #[test]
+    fn an_answer_without_a_booking_says_what_is_missing() {
+        for (document, why) in [
+            (json!({"ok": true}), "nothing in it has `id` and `status`"),
+            (
+                json!([{"id": 1, "status": "a", "object": "b"}, {"id": 2, "status": "a", "object": "b"}]),
+                "it has 2 bookings in `[]`",
+            ),
+            (
+                json!({"object": "error", "id": "e", "status": "failed"}),
+                "nothing in it",
+            ),
+        ] {
+            let misread = booking(document.clone()).unwrap_err();
+            assert!(misread.why.contains(why), "{document}: {}", misread.why);
+        }
+    }
+
+    #[test]
+    fn venues_that_cannot_be_read_are_never_none() {
+        let venues = |document: Value| Adapter::default().venues(&document.into());
+        let read =
+            venues(json!({"results": [{"venue_id": 1}, {"name": "x"}], "total": 2})).unwrap();
+        assert_eq!(read.item.items.len(), 1);
+        assert_eq!(
+            read.warnings,
+            ["1 of 2 venues cannot be read: `venue_id` is missing"]
+        );
+        assert_eq!(read.item.around.len(), 2, "{:?}", read.item.around);
+        for empty in [
+            json!({"venues": []}),
+            json!([]),
+            json!({"data": {"items": []}}),
+            json!({"venues": null}),
+        ] {
+            assert!(
+                venues(empty.clone()).unwrap().item.items.is_empty(),
+                "{empty}"
+            );
+        }
+        for (document, why) in [
+            (
+                json!({"results": [{"id": 1}, {"id": 2}]}),
+                "2 elements at `results`, and none of them has `venue_id`",
+            ),
+            (json!({"venues": [{"id": 1}]}), "1 element at `venues`"),
+            (json!({"count": 0}), "no list of venues"),
+        ] {
+            let misread = venues(document.clone()).unwrap_err();
+            assert!(misread.why.contains(why), "{document}: {}", misread.why);
+        }
+    }
+
+    #[test]
+    fn the_profiles_place_comes_before_the_contracts() {
+        let mut adapter = Adapter::default();
+        adapter.dialect.rename("venues_field", "data.near").unwrap();
+        let document =
+            json!({"venues": [{"venue_id": "far"}], "data": {"near": [{"venue_id": "near"}]}});
+        let read = adapter.venues(&document.into()).unwrap();
+        assert_eq!(read.item.items[0].id(), "near");
+    }
 }

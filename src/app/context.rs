@@ -1,25 +1,24 @@
-//! What a command is given: settings, service, journal, prompter, output, clock. Nothing is opened before it
-//! is needed.
+//! What a command is given: settings, service, journal, prompter, output and clock. Each is opened when it is first
+//! used.
 
-mod meter;
-mod patience;
+mod rate_limit;
+mod rate_limit_prompt;
 
-pub(crate) use meter::Waited;
+pub(crate) use rate_limit::WaitOutcome;
 
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::adapter::{Adapter, Dialect};
-use crate::app::Setup;
-use crate::app::in_flight::{Course, Situation};
+use crate::app::Startup;
+use crate::app::in_flight::{BatchProgress, InFlight};
 use crate::client::{Answer, Call, Client, Connection, Failure, Trace};
 use crate::config::{Environment, Paths, Service, Target};
 use crate::journal::Journal;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Error, Result};
 use crate::platform::ownership;
 use crate::sandbox::{self, Database, Sandbox};
 use crate::secrets::{Item, KeySource, Secret, Vault};
@@ -27,22 +26,22 @@ use crate::terminal::output::Output;
 use crate::terminal::prompt::Prompter;
 use crate::webhook::Webhooks;
 
-/// How long one request may take, answer included, unless `--timeout` says otherwise.
+/// The time limit of one request, including its answer, without `--timeout`.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often the embedded sandbox looks for deliveries while a command lasts: what one command books, a listener in
-/// another terminal is to show within a second.
+/// How often the embedded sandbox sends deliveries while a command runs: a listener in another terminal shows them
+/// within a second.
 const EMBEDDED_DELIVERIES: Duration = Duration::from_millis(200);
 
-/// Everything a command may touch.
+/// Everything that a command may use.
 pub(crate) struct Context {
     pub(crate) out: Output,
     pub(crate) prompter: Prompter,
     pub(crate) environment: Environment,
-    /// What an interrupt now would have to say.
-    pub(crate) situation: RefCell<Situation>,
-    /// What a command that does many things would have to say instead.
-    pub(crate) course: RefCell<Option<Course>>,
+    /// What an interrupt has to report now.
+    pub(crate) in_flight: RefCell<InFlight>,
+    /// What an interrupt of a batch has to report.
+    pub(crate) batch_progress: RefCell<Option<BatchProgress>>,
     paths: Paths,
     target: Target,
     /// How the embedded sandbox speaks.
@@ -51,40 +50,42 @@ pub(crate) struct Context {
     timeout: Option<Duration>,
     /// How long a rate limit may be waited out.
     max_wait: Cell<Duration>,
-    waits_unless_said: bool,
+    max_wait_is_default: bool,
     verbose: bool,
     client: OnceCell<Client>,
     embedded: OnceCell<Embedded>,
     journal: RefCell<Option<Journal>>,
 }
 
-/// The sandbox in this process: opened for its clock, served once something is sent.
+/// The embedded sandbox. It is opened when its clock is read, and served when the first request is sent.
 struct Embedded {
     waiting: RefCell<Option<Sandbox>>,
-    /// The sandbox's clock less our own.
+    /// The sandbox's clock minus ours.
     offset: SignedDuration,
 }
 
 impl Context {
-    /// A context for the service that flags, environment and file choose.
-    pub(crate) fn new(setup: Setup) -> Result<Self> {
+    /// A context for the service that flags, environment and configuration choose.
+    pub(crate) fn new(setup: Startup) -> Result<Self> {
         let target = setup.target()?;
         Ok(Context::with_target(setup, target))
     }
 
-    /// The same for a command that can do without a service: one that is refused is not opened.
-    pub(crate) fn without_need(mut setup: Setup) -> Result<Self> {
+    /// Like [`Context::new`], for a command that can do without a service. A service that `--no-sandbox` refuses is
+    /// not opened.
+    pub(crate) fn without_need(mut setup: Startup) -> Result<Self> {
         setup.options.no_sandbox |= setup.target().is_err();
         let target = setup.target_or_none()?;
         Ok(Context::with_target(setup, target))
     }
 
-    pub(crate) fn with_target(setup: Setup, target: Target) -> Self {
+    /// A context for a service that is already chosen.
+    pub(crate) fn with_target(setup: Startup, target: Target) -> Self {
         Context {
             out: setup.out,
             prompter: setup.prompter,
-            situation: RefCell::default(),
-            course: RefCell::default(),
+            in_flight: RefCell::default(),
+            batch_progress: RefCell::default(),
             no_sandbox: setup.options.no_sandbox,
             environment: setup.environment,
             paths: setup.paths,
@@ -92,7 +93,7 @@ impl Context {
             contract: Adapter::default(),
             timeout: setup.timeout,
             max_wait: Cell::new(setup.max_wait.unwrap_or_default()),
-            waits_unless_said: setup.max_wait.is_none(),
+            max_wait_is_default: setup.max_wait.is_none(),
             verbose: setup.verbose,
             client: OnceCell::new(),
             embedded: OnceCell::new(),
@@ -100,6 +101,7 @@ impl Context {
         }
     }
 
+    /// The service that the command talks to.
     pub(crate) fn target(&self) -> &Target {
         &self.target
     }
@@ -133,7 +135,7 @@ impl Context {
         &self.adapter().dialect
     }
 
-    /// Now, by the clock that the service goes by: the sandbox's own where it is embedded.
+    /// The current time by the service's clock. The embedded sandbox has a clock of its own.
     pub(crate) fn now(&self) -> Result<Timestamp> {
         match &self.target {
             Target::Embedded { .. } => {
@@ -149,8 +151,8 @@ impl Context {
         }
     }
 
-    /// The service's clock for as long as a question stands: an embedded sandbox's may be moved meanwhile
-    /// by another command.
+    /// A clock for the time that a prompt is open. Another command may move an embedded sandbox's clock in the
+    /// meantime.
     pub(crate) fn live_clock(&self) -> impl Fn() -> Timestamp {
         let watched = match &self.target {
             Target::Embedded { database, .. } => {
@@ -166,7 +168,7 @@ impl Context {
         }
     }
 
-    /// The client of the service; the embedded sandbox starts here, in this process.
+    /// The client of the service. The embedded sandbox starts with the first call of this.
     pub(crate) fn client(&self) -> Result<&Client> {
         if let Some(client) = self.client.get() {
             return Ok(client);
@@ -215,7 +217,7 @@ impl Context {
         }
     }
 
-    /// The environment's key, else the one that is stored for the profile and exactly this origin.
+    /// The key in the environment, else the one that is stored for the profile and exactly this origin.
     fn key_source(&self, service: &Service) -> KeySource {
         match (&service.key, service.account()) {
             (Some(key), _) => KeySource::Given(key.clone()),
@@ -258,7 +260,7 @@ impl Context {
         let sandbox = Sandbox::open(options).map_err(|error| sandbox_error(&error))?;
         let now = sandbox.now().map_err(|error| sandbox_error(&error))?;
         let offset = now.duration_since(Timestamp::now());
-        // Two readings of one clock differ by what lies between them.
+        // Two readings of the same clock differ by the time between them.
         let offset = if offset.abs() < SignedDuration::from_secs(1) {
             SignedDuration::ZERO
         } else {
@@ -270,7 +272,7 @@ impl Context {
         }))
     }
 
-    /// Serves the embedded sandbox on a port of its own for as long as this command lasts; returns its address.
+    /// Serves the embedded sandbox on a port of its own until the command ends. Returns its base URL.
     fn serve_embedded(&self) -> Result<String> {
         let failed =
             |error: std::io::Error| Error::io("the embedded sandbox cannot be served", &error);
@@ -300,27 +302,28 @@ impl Context {
             .map_err(|_| Error::journal("the journal is not open"))
     }
 
-    /// Sends a read; what may pass is tried again, and a rate limit waited out as long as `--max-wait` allows.
+    /// Sends a read. Temporary failures are retried, and a rate limit is waited out for as long as `--max-wait`
+    /// allows.
     pub(crate) async fn read(&self, call: Call) -> Result<Answer> {
         let client = self.client()?;
         let mut allowed = self.admit(&call, self.max_wait()).await?;
         loop {
             match client.read(&call).await {
-                // Written with whatever the journal writes next: a read that went well waits for no disk.
+                // Written together with the next write to the journal: a successful read does not wait for the disk.
                 Ok(answer) => {
-                    self.observe_allowance(&call);
+                    self.observe_rate_limit(&call);
                     return Ok(answer);
                 }
                 Err(failure) => {
-                    self.note_allowance(&call);
-                    allowed = self.pause_for_limit(failure, &call, allowed).await?;
+                    self.record_rate_limit(&call);
+                    allowed = self.pause_for_rate_limit(failure, &call, allowed).await?;
                     allowed = self.admit(&call, allowed).await?;
                 }
             }
         }
     }
 
-    /// Whether a key would travel with a request, as far as that can be told without a look into a keyring.
+    /// Whether a request would carry a key, as far as that is known without opening a keyring.
     pub(crate) fn has_key(&self) -> bool {
         match &self.target {
             Target::Embedded { .. } => true,
@@ -328,24 +331,25 @@ impl Context {
         }
     }
 
-    /// `--timeout`, for a command whose whole wait it limits.
+    /// The value of `--timeout`, for a command whose whole wait it limits.
     pub(crate) fn timeout(&self) -> Option<Duration> {
         self.timeout
     }
 
+    /// How long a rate limit may be waited out.
     pub(crate) fn max_wait(&self) -> Duration {
         self.max_wait.get()
     }
 
-    /// Lets rate limits be waited out as long as it takes, unless `--max-wait` says otherwise: for what goes on for
-    /// longer than a window anyway.
-    pub(crate) fn wait_for_limits(&self) {
-        if self.waits_unless_said {
+    /// Waits out rate limits without a time limit, unless `--max-wait` sets one. For commands that take longer than a
+    /// window anyway.
+    pub(crate) fn wait_for_rate_limits(&self) {
+        if self.max_wait_is_default {
             self.max_wait.set(Duration::MAX);
         }
     }
 
-    /// Refuses before a change where the profile only reads; names a real profile before anything is changed.
+    /// Refuses a change if the profile is read-only, and names a real profile before anything is changed.
     pub(crate) fn before_change(&self) -> Result<()> {
         let Target::Remote(service) = &self.target else {
             return Ok(());
@@ -363,12 +367,12 @@ impl Context {
         Ok(())
     }
 
-    /// Whether a sandbox will do: `--no-sandbox` says that none does.
+    /// Whether a sandbox is acceptable, that is, `--no-sandbox` was not given.
     pub(crate) fn takes_sandboxes(&self) -> bool {
         !self.no_sandbox
     }
 
-    /// Under `--no-sandbox`, refuses a service whose index says that it is a sandbox.
+    /// Refuses a service whose index says that it is a sandbox, if `--no-sandbox` was given.
     pub(crate) async fn refuse_sandbox(&self) -> Result<()> {
         if !self.no_sandbox {
             return Ok(());
@@ -383,10 +387,10 @@ impl Context {
         Ok(())
     }
 
-    /// A call of the sandbox's own surface; refused where the profile points to no sandbox.
+    /// Sends a call to the sandbox's control endpoints. Fails if the profile does not point to a sandbox.
     pub(crate) async fn control(&self, call: Call) -> Result<Answer> {
         if matches!(self.target, Target::Remote(_)) {
-            // The index would say it too, but needs a key, which a sandbox's controls do not.
+            // The index would say so too, but it needs a key, and a sandbox's controls do not.
             let clock = self.client()?.send(&Call::get("/sandbox/clock")).await;
             let is_sandbox = match &clock {
                 Ok(answer) => answer.document.str("now").is_some(),
@@ -396,7 +400,7 @@ impl Context {
                     | Failure::Redirected { .. }
                     | Failure::Unreadable { .. },
                 ) => false,
-                // Whether it is one cannot be told: the call itself says why.
+                // This failure does not tell. The call itself will report it.
                 Err(_) => true,
             };
             if !is_sandbox {
@@ -408,8 +412,8 @@ impl Context {
         self.read(call).await
     }
 
-    /// Whether the service is a sandbox. An address elsewhere is asked for its index alone, and one that cannot be
-    /// asked is none.
+    /// Whether the service is a sandbox. Of a service that is not on this machine only the index is read; without an
+    /// answer it counts as no sandbox.
     pub(crate) async fn is_sandbox(&self) -> bool {
         let Target::Remote(service) = &self.target else {
             return true;
@@ -428,17 +432,17 @@ impl Context {
         }
     }
 
-    /// What was delivered to this machine by the service.
+    /// The deliveries that this machine has received from the service.
     pub(crate) fn webhooks(&self) -> Result<Webhooks> {
         Webhooks::open(&self.paths.webhooks, self.target.origin())
     }
 
-    /// Where the journal is, whether or not it can be used.
+    /// The path of the journal, whether or not it can be used.
     pub(crate) fn journal_file(&self) -> &std::path::Path {
         &self.paths.journal
     }
 
-    /// The file of the sandbox that `sandbox serve` and the embedded one share.
+    /// The sandbox file that `sandbox serve` and the embedded sandbox share.
     pub(crate) fn sandbox_file(&self) -> &std::path::Path {
         &self.paths.sandbox
     }
@@ -446,30 +450,4 @@ impl Context {
 
 fn sandbox_error(error: &sandbox::OpenError) -> Error {
     Error::config(format!("the sandbox cannot be used: {error}")).hint(error.hint())
-}
-
-/// Ctrl-C and SIGTERM, from the moment this is made.
-pub(crate) struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Signals {
-    pub(crate) fn listen() -> Result<Self> {
-        let listen = |kind| {
-            signal(kind).map_err(|error| Error::io("signals cannot be listened for", &error))
-        };
-        Ok(Signals {
-            interrupt: listen(SignalKind::interrupt())?,
-            terminate: listen(SignalKind::terminate())?,
-        })
-    }
-
-    /// The next of them, as the exit code that it stands for.
-    pub(crate) async fn next(&mut self) -> Exit {
-        tokio::select! {
-            _ = self.interrupt.recv() => Exit::Interrupted,
-            _ = self.terminate.recv() => Exit::Terminated,
-        }
-    }
 }

@@ -1,54 +1,54 @@
-//! Where a command stands, so that Ctrl-C at any point ends with what is certain and how to go on.
+//! What a command has in flight, so that Ctrl-C at any moment reports what is certain and how to continue.
 
 use crate::model::booking::{Booking, Status};
 use crate::model::shell;
 use crate::outcome::{Code, Error};
 
-/// What an interrupt would have to say now.
+/// What an interrupt has to report now.
 #[derive(Debug, Default)]
-pub(crate) enum Situation {
-    /// Nothing was sent that changes anything.
+pub(crate) enum InFlight {
+    /// Nothing was sent that could change anything.
     #[default]
     Nothing,
-    /// A create is on its way under this key.
+    /// A booking request is on its way under this key.
     Creating { key: String },
-    /// A booking is watched by this command: as it was last seen, if it was.
+    /// This command watches a booking, whose last seen status is `status`.
     Watching {
         id: String,
         status: Option<Status>,
         command: String,
     },
-    /// A booking is known, in this state.
+    /// A booking is known to have this status.
     Known { id: String, status: Status },
     /// An answer to this paused booking is on its way.
     Answering { id: String },
-    /// A change of this booking is on its way: `what` is the noun for it.
+    /// A change of this booking is on its way; `what` is its noun.
     Changing { id: String, what: &'static str },
-    /// A call that changes something, none of the above, is on its way.
+    /// Another call that changes something is on its way.
     Sent { request: String },
-    /// A consumer was sent this: whether it took it only its answer would have told.
+    /// A webhook was posted to a consumer, whose answer has not come.
     Posted { what: String, to: String },
-    /// A person was texted the code of this session.
-    Texted { session: String },
-    /// Guests are forgotten; what remains of them in the journal's file is being overwritten.
-    Forgotten,
+    /// The service texted a person the code of this session.
+    CodeSent { session: String },
+    /// The guests are deleted, and the journal's file is being rewritten.
+    ForgettingGuests,
 }
 
-/// How far a command that does many things has come.
+/// How far a batch has come.
 #[derive(Debug)]
-pub(crate) struct Course {
-    /// What is done, as "3 of 10 rows are done".
+pub(crate) struct BatchProgress {
+    /// What is done: "3 of 10 rows are done".
     pub(crate) done: String,
-    /// How to go on.
+    /// How to continue.
     pub(crate) hint: String,
 }
 
-impl Course {
-    /// The error with what is done, what is on its way, and how to go on; other errors pass unchanged.
-    pub(crate) fn explain(&self, mut error: Error, situation: &Situation) -> Error {
+impl BatchProgress {
+    /// Adds to an interrupt what is done, what is in flight, and how to continue. Other errors pass unchanged.
+    pub(crate) fn explain(&self, mut error: Error, in_flight: &InFlight) -> Error {
         if error.code == Code::Interrupted {
             error.message = format!("{}; {}", error.message, self.done);
-            if let Situation::Creating { key } = situation {
+            if let InFlight::Creating { key } = in_flight {
                 error
                     .message
                     .push_str(", and the outcome of one is unknown");
@@ -60,29 +60,30 @@ impl Course {
     }
 }
 
-impl Situation {
+impl InFlight {
+    /// A booking that was just read.
     pub(crate) fn known(booking: &Booking) -> Self {
-        Situation::Known {
+        InFlight::Known {
             id: booking.id().to_owned(),
             status: booking.status(),
         }
     }
 
-    /// The error with what an interrupted person needs to know; other errors pass unchanged.
+    /// Adds to an interrupt what the person needs to know. Other errors pass unchanged.
     pub(crate) fn explain(&self, mut error: Error) -> Error {
         if error.code != Code::Interrupted {
             return error;
         }
         let word = error.message.clone();
         match self {
-            Situation::Nothing => error.message = format!("{word}; nothing was changed"),
-            Situation::Creating { key } => {
+            InFlight::Nothing => error.message = format!("{word}; nothing was changed"),
+            InFlight::Creating { key } => {
                 error.message =
                     format!("{word} while the booking was being created: its outcome is unknown");
                 error.hint = Some(resume_command(key));
                 error.idempotency_key = Some(key.clone());
             }
-            Situation::Watching {
+            InFlight::Watching {
                 id,
                 status,
                 command,
@@ -93,7 +94,7 @@ impl Situation {
                 };
                 error.hint = Some(command.clone());
             }
-            Situation::Known { id, status } => {
+            InFlight::Known { id, status } => {
                 error.message = format!("{word}; booking {id} is {status}");
                 error.hint = Some(match status {
                     Status::RequiresAction => format!("bookctl continue {}", shell::word(id)),
@@ -101,35 +102,35 @@ impl Situation {
                     _ => show_command(id),
                 });
             }
-            Situation::Answering { id } => {
+            InFlight::Answering { id } => {
                 error.message = format!(
                     "{word} while the answer to booking {id} was on its way: check before answering again"
                 );
                 error.hint = Some(show_command(id));
             }
-            Situation::Changing { id, what } => {
+            InFlight::Changing { id, what } => {
                 error.message = format!(
                     "{word} while the {what} of booking {id} was on its way: its outcome is unknown"
                 );
                 error.hint = Some(format!("look before trying again: {}", show_command(id)));
             }
-            Situation::Sent { request } => {
+            InFlight::Sent { request } => {
                 error.message =
                     format!("{word} while {request} was on its way: its outcome is unknown");
                 error.hint = Some("look before it is sent again".to_owned());
             }
-            Situation::Posted { what, to } => {
+            InFlight::Posted { what, to } => {
                 error.message =
                     format!("{word}; {what} posted to {to}, which may have taken what it was sent");
                 error.hint = Some("look at what it did before anything is sent again".to_owned());
             }
-            Situation::Forgotten => {
+            InFlight::ForgettingGuests => {
                 error.message = format!(
                     "{word}; the guests are forgotten, but remains may be left in the journal's file"
                 );
                 error.hint = Some("the same command again overwrites them".to_owned());
             }
-            Situation::Texted { session } => {
+            InFlight::CodeSent { session } => {
                 error.message = format!("{word}; session {session} waits for its code");
                 let session = shell::word(session);
                 error.hint = Some(format!("bookctl session verify {session} --code CODE"));
@@ -139,12 +140,12 @@ impl Situation {
     }
 }
 
-/// The one command that settles an open create.
+/// The command that finds out the outcome of an open attempt.
 pub(crate) fn resume_command(key: &str) -> String {
     format!("bookctl attempts resume {}", shell::word(key))
 }
 
-/// The command that gives an open attempt up.
+/// The command that gives up an open attempt.
 pub(crate) fn abandon_command(key: &str) -> String {
     format!("bookctl attempts abandon {}", shell::word(key))
 }
@@ -161,11 +162,11 @@ mod tests {
 
     #[test]
     fn an_interrupt_ends_with_the_bookings_id_its_state_and_the_command_that_resumes_it() {
-        let situation = Situation::Known {
+        let in_flight = InFlight::Known {
             id: "bk_1".into(),
             status: Status::RequiresAction,
         };
-        let error = situation.explain(Error::interrupted(Exit::Interrupted));
+        let error = in_flight.explain(Error::interrupted(Exit::Interrupted));
         assert_eq!(
             error.message,
             "interrupted; booking bk_1 is requires_action"
@@ -176,7 +177,7 @@ mod tests {
     #[test]
     fn an_interrupted_create_names_its_key_and_never_says_that_nothing_happened() {
         let error =
-            Situation::Creating { key: "k".into() }.explain(Error::interrupted(Exit::Terminated));
+            InFlight::Creating { key: "k".into() }.explain(Error::interrupted(Exit::Terminated));
         assert!(error.message.contains("unknown"));
         assert_eq!(error.idempotency_key.as_deref(), Some("k"));
         assert_eq!(error.exit, Exit::Terminated);

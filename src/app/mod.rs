@@ -1,9 +1,11 @@
-//! What a command is given: its context, how it starts, and what it has in flight.
+//! What a command is given: the context, how it is built, and what is in flight.
 
 mod context;
 pub(crate) mod flags;
 pub(crate) mod in_flight;
+mod signals;
 mod startup;
 
-pub(crate) use context::{Context, Signals, Waited};
-pub(crate) use startup::Setup;
+pub(crate) use context::{Context, WaitOutcome};
+pub(crate) use signals::Signals;
+pub(crate) use startup::Startup;

@@ -1,5 +1,5 @@
-//! What there is before a service is chosen: streams, prompter, environment, files. Verbs that mend the
-//! configuration work with this alone, so that a broken one does not lock its owner out.
+//! What exists before a service is chosen: output, prompter, environment and files. Commands that repair the
+//! configuration use only this, so that they work when the configuration is broken.
 
 use std::time::{Duration, SystemTime};
 
@@ -12,7 +12,8 @@ use crate::platform::lock_wait::LockWaitSettings;
 use crate::terminal::output::{Output, Terminals};
 use crate::terminal::prompt::{Prompter, TerminalEnv};
 
-pub(crate) struct Setup {
+/// The parts of a [`Context`](super::Context) that do not depend on a service.
+pub(crate) struct Startup {
     pub(crate) out: Output,
     pub(crate) prompter: Prompter,
     pub(crate) environment: Environment,
@@ -24,7 +25,12 @@ pub(crate) struct Setup {
     pub(crate) verbose: bool,
 }
 
-impl Setup {
+impl Startup {
+    /// Finds the files and reads the environment.
+    ///
+    /// # Errors
+    ///
+    /// `config` (3) if the home has no usable place, or the clock is impossible.
     pub(crate) fn new(flags: &Flags, environment: Environment, out: Output) -> Result<Self> {
         LockWaitSettings::set(
             flags.timeout,
@@ -43,7 +49,7 @@ impl Setup {
             accessible: Environment::on(environment.accessible.as_ref()),
             colour: out.stderr_style().colour,
         });
-        Ok(Setup {
+        Ok(Startup {
             out,
             prompter,
             paths: Paths::find(&environment)?,
@@ -65,7 +71,8 @@ impl Setup {
         resolve(&self.options, &self.environment, &self.paths)
     }
 
-    /// The same for what can do without one: only a configuration that cannot be used is an error.
+    /// Like [`Startup::target`], for a command that can do without a service. Only an unusable configuration is an
+    /// error.
     pub(crate) fn target_or_none(&self) -> Result<Target> {
         let options = TargetOptions {
             service_optional: true,
@@ -81,10 +88,10 @@ impl Setup {
     }
 }
 
-/// Refuses a clock that shows a time before 1970 or after 9999, before anything is sent.
+/// Refuses a clock before 1970 or after 9999, before anything is sent.
 ///
-/// Idempotency keys begin with the milliseconds since 1970, and a `Date` header has a year of four digits; neither can
-/// be made of such a time. A machine whose clock lost its battery shows one.
+/// Idempotency keys begin with the milliseconds since 1970, and a `Date` header has a year of four digits. A machine
+/// whose clock battery is empty shows such a time.
 fn refuse_impossible_clock(now: SystemTime) -> Result<()> {
     let possible = now >= SystemTime::UNIX_EPOCH && Timestamp::try_from(now).is_ok();
     match possible {

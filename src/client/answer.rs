@@ -1,4 +1,4 @@
-//! What came back: bounded in size, and an answer only where it is one of the service's documents.
+//! Reads an answer: limited in size, and accepted only if it is a JSON document.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::json::Document;
 
 /// The largest answer that is read. The service's own documents are a few kilobytes.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
-/// The most values that an answer may hold: in memory each takes far more room than in its text.
+/// The most JSON values that an answer may have. In memory a value takes far more space than in text.
 const MAX_VALUES: usize = 250_000;
 
 /// A 2xx answer with a JSON document.
@@ -29,11 +29,11 @@ pub(crate) struct RawAnswer {
     pub(crate) answer: Result<Document, Failure>,
 }
 
-/// Status and headers of an answer; shown as `HTTP 200 OK`, then a header a line.
+/// The status and the headers of an answer. Displayed as `HTTP 200 OK`, followed by one header per line.
 #[derive(Debug)]
 pub(crate) struct Head {
     pub(crate) status: StatusCode,
-    /// In their order; bytes that are no UTF-8 are replaced.
+    /// In their order; bytes that are not UTF-8 are replaced.
     pub(crate) headers: Vec<(String, String)>,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn read_answer(
     headers: &HeaderMap,
     body: Vec<u8>,
 ) -> Result<Answer, Failure> {
-    // It was done, and there is nothing to say of it. A call that needs a document finds none in `null`.
+    // The call succeeded without a document. A caller that needs one will not find it in `null`.
     if status == StatusCode::NO_CONTENT {
         return Ok(Answer {
             status: status.as_u16(),
@@ -112,15 +112,14 @@ pub(super) fn read_answer(
     }
 }
 
-/// Where a redirect leads, as far as that can be shown: a path may hold a secret, and so may what stands before the
-/// host.
+/// The origin of a redirect. The rest is left out, because paths and user names may contain secrets.
 fn origin_of(location: &HeaderValue) -> Option<String> {
     let url = Url::parse(location.to_str().ok()?).ok()?;
     let of_the_web = matches!(url.scheme(), "http" | "https");
     of_the_web.then(|| url.origin().ascii_serialization())
 }
 
-/// About how many values a JSON text holds, before any room is made for them.
+/// Estimates how many values a JSON text has, before memory is allocated for them.
 fn values(text: &[u8]) -> usize {
     let (mut values, mut in_string, mut escaped) = (1, false, false);
     for byte in text {

@@ -3,19 +3,20 @@
 use reqwest::{Method, Url};
 use serde_json::Value;
 
-/// One request.
+/// A request of the service.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) method: Method,
-    /// Path under the base address; its segments are encoded already.
+    /// The path below the base URL, with its segments encoded.
     pub(crate) path: String,
     pub(crate) body: Option<Value>,
     pub(crate) idempotency_key: Option<String>,
-    /// Further headers, as `bookctl api -H` gives them.
+    /// Further headers, from `bookctl api -H`.
     pub(crate) headers: Vec<(String, String)>,
 }
 
 impl Call {
+    /// A GET of this path.
     pub(crate) fn get(path: impl Into<String>) -> Self {
         Call {
             method: Method::GET,
@@ -26,6 +27,7 @@ impl Call {
         }
     }
 
+    /// A POST of this JSON body.
     pub(crate) fn post(path: impl Into<String>, body: Value) -> Self {
         Call {
             method: Method::POST,
@@ -36,6 +38,7 @@ impl Call {
         }
     }
 
+    /// A PUT of this JSON body.
     pub(crate) fn put(path: impl Into<String>, body: Value) -> Self {
         Call {
             method: Method::PUT,
@@ -43,6 +46,7 @@ impl Call {
         }
     }
 
+    /// A DELETE of this path.
     pub(crate) fn delete(path: impl Into<String>) -> Self {
         Call {
             method: Method::DELETE,
@@ -50,25 +54,25 @@ impl Call {
         }
     }
 
-    /// Whether the service may have done something when no answer came.
+    /// Whether the call may have changed something even if no answer came.
     pub(crate) fn is_write(&self) -> bool {
-        // The two searches are reads that travel as POST; a sandbox's own controls book nothing.
+        // The two searches are reads although they are POSTs, and a sandbox's controls book nothing.
         let path = self.path.split(['?', '#']).next().unwrap_or_default();
         self.method != Method::GET && !path.ends_with("/search") && !self.is_of_a_sandbox()
     }
 
-    /// Whether it goes over a connection that carried nothing before. On one that did, an answer that the service sent
-    /// once too often would be taken for the answer to this booking request.
+    /// Whether the call needs a new connection. On a used connection, a surplus answer to an earlier request would be
+    /// taken for the answer to this booking request.
     pub(super) fn wants_fresh_connection(&self) -> bool {
         self.method == Method::POST && self.path == "/v1/bookings"
     }
 
-    /// Whether it goes to a sandbox's own surface, which needs no key.
+    /// Whether the call goes to a sandbox's control endpoints, which need no key.
     pub(super) fn is_of_a_sandbox(&self) -> bool {
         self.path.starts_with("/sandbox/")
     }
 
-    /// An id as exactly one path segment, whatever is in it: it can neither climb nor ask.
+    /// Encodes an id as exactly one path segment, whatever it contains.
     pub(crate) fn segment(id: &str) -> String {
         let mut encoded = String::new();
         for byte in id.bytes() {
@@ -79,21 +83,22 @@ impl Call {
                 _ => encoded.push_str(&format!("%{byte:02X}")),
             }
         }
-        // A lone dot climbs even where it is encoded, and nothing is another path: neither is an id.
+        // `.` and `..` would change the path even when encoded, and an empty segment is another path. None of them is
+        // an id.
         match encoded.as_str() {
             "" | "." | ".." => "%20".to_owned(),
             _ => encoded,
         }
     }
 
-    /// A text as the value of a query: it can neither end it nor start another.
+    /// Encodes a text as the value of a query parameter.
     pub(crate) fn query_value(text: &str) -> String {
         let url = Url::parse_with_params("http://x", [("", text)]).ok();
         let query = url.as_ref().and_then(Url::query).unwrap_or_default();
         query.trim_start_matches('=').to_owned()
     }
 
-    /// `METHOD /path`, as errors name it.
+    /// `METHOD /path`, as errors show it.
     pub(crate) fn name(&self) -> String {
         format!("{} {}", self.method, self.path)
     }

@@ -7,13 +7,13 @@ use super::answer::Answer;
 use super::call::Call;
 use super::failure::Failure;
 use super::http_client::Client;
-use super::retry::{self, Next};
+use super::retry::{self, RetryDecision};
 use crate::adapter::{Adapter, WriteKind};
 use crate::outcome::{Error, Result};
 
-/// Where venues are looked for.
+/// Where to search for venues.
 #[derive(Clone, Debug)]
-pub(crate) enum Where {
+pub(crate) enum SearchLocation {
     Near(String),
     At { latitude: f64, longitude: f64 },
 }
@@ -22,24 +22,29 @@ pub(crate) enum Where {
 #[derive(Clone, Debug)]
 pub(crate) struct VenueQuery {
     pub(crate) vertical: String,
-    pub(crate) place: Where,
+    pub(crate) place: SearchLocation,
     pub(crate) datetime: String,
     pub(crate) party_size: Option<u32>,
     pub(crate) providers: Vec<String>,
-    /// Fields that have no name here.
+    /// Further fields of the body (`-F`).
     pub(crate) fields: Map<String, Value>,
 }
 
 impl VenueQuery {
+    /// The call.
+    ///
+    /// # Errors
+    ///
+    /// `usage` (2) if `fields` repeats a field of the request; configuration (3) if an expression of the profile fails.
     pub(crate) fn call(&self, adapter: &Adapter) -> Result<Call> {
         let mut body = Map::new();
         body.insert("vertical".into(), json!(self.vertical));
         body.insert("datetime".into(), json!(self.datetime));
         match &self.place {
-            Where::Near(location) => {
+            SearchLocation::Near(location) => {
                 body.insert("location".into(), json!(location));
             }
-            Where::At {
+            SearchLocation::At {
                 latitude,
                 longitude,
             } => {
@@ -64,11 +69,16 @@ pub(crate) struct SlotQuery {
     pub(crate) datetime: String,
     pub(crate) party_size: u32,
     pub(crate) provider: Option<String>,
-    /// Fields that have no name here.
+    /// Further fields of the body (`-F`).
     pub(crate) fields: Map<String, Value>,
 }
 
 impl SlotQuery {
+    /// The call.
+    ///
+    /// # Errors
+    ///
+    /// `usage` (2) if `fields` repeats a field of the request; configuration (3) if an expression of the profile fails.
     pub(crate) fn call(&self, adapter: &Adapter) -> Result<Call> {
         let mut body = Map::new();
         body.insert("venue_id".into(), json!(self.venue_id));
@@ -167,10 +177,12 @@ fn written(adapter: &Adapter, kind: WriteKind, body: Map<String, Value>) -> Resu
     })
 }
 
-/// A request's body with fields that have no name here; objects are joined.
+/// Adds fields to a request's body; objects are merged.
 ///
 /// # Errors
-/// `usage` (2) where the request has the field already: what was asked, looked up and shown would not be what is sent.
+///
+/// `usage` (2) if the request already has the field. Otherwise what is sent would differ from what was looked up and
+/// shown.
 pub(crate) fn with_fields(body: Value, fields: &Map<String, Value>) -> Result<Value> {
     let Value::Object(mut body) = body else {
         return Ok(body);
@@ -193,7 +205,7 @@ pub(crate) fn with_fields(body: Value, fields: &Map<String, Value>) -> Result<Va
 }
 
 impl Call {
-    /// The call with these fields in its body, as [`with_fields`] has it.
+    /// Adds fields to the call's body, like [`with_fields`].
     pub(crate) fn with_fields(mut self, fields: &Map<String, Value>) -> Result<Self> {
         self.body = match self.body {
             Some(body) => Some(with_fields(body, fields)?),
@@ -210,7 +222,7 @@ pub(crate) fn create_call(body: Value, idempotency_key: &str) -> Call {
     call
 }
 
-/// What a paused booking is answered with.
+/// An answer to a paused booking.
 #[derive(Clone, Debug)]
 pub(crate) enum Continuation {
     Otp(String),
@@ -220,6 +232,7 @@ pub(crate) enum Continuation {
 }
 
 impl Continuation {
+    /// POST /v1/bookings/{booking_id}/continue with this answer.
     pub(crate) fn call(&self, booking_id: &str, adapter: &Adapter) -> Result<Call> {
         let one = |name: &str, value: Value| Map::from_iter([(name.to_owned(), value)]);
         let (kind, body) = match self {
@@ -235,7 +248,7 @@ impl Continuation {
     }
 }
 
-/// What a confirmed booking is changed to; the fields are independent (spec, Endpoints: modify).
+/// The changes to a confirmed booking; each field is independent (spec, Endpoints: modify).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) datetime: Option<String>,
@@ -244,6 +257,7 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
+    /// POST /v1/bookings/{booking_id}/modify with these changes.
     pub(crate) fn call(&self, booking_id: &str, adapter: &Adapter) -> Result<Call> {
         let mut body = Map::new();
         insert_some(&mut body, "datetime", self.datetime.as_ref());
@@ -266,7 +280,7 @@ pub(crate) fn cancel_call(
     Ok(Call::post(path, written(adapter, WriteKind::Cancel, body)?))
 }
 
-/// The calls of a person's connected provider account (spec, Endpoints: Sessions).
+/// The calls for a person's connected provider account (spec, Endpoints: Sessions).
 pub(crate) mod session {
     use super::*;
 
@@ -287,7 +301,7 @@ pub(crate) mod session {
         ))
     }
 
-    /// POST /v1/sessions/{id}/verify: the code that was received.
+    /// POST /v1/sessions/{id}/verify with the code that the person received.
     pub(crate) fn verify(id: &str, code: &str, adapter: &Adapter) -> Result<Call> {
         let body = Map::from_iter([("code".to_owned(), json!(code))]);
         Ok(Call::post(
@@ -306,7 +320,7 @@ pub(crate) mod session {
         Call::get(path(id))
     }
 
-    /// DELETE /v1/sessions/{id}: the saved sign-in is destroyed.
+    /// DELETE /v1/sessions/{id}, which destroys the saved sign-in.
     pub(crate) fn disconnect(id: &str) -> Call {
         Call::delete(path(id))
     }
@@ -365,19 +379,19 @@ impl Client {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
-            // The random end of a fresh id is random enough.
+            // The random bits of a fresh UUID are random enough.
             let jitter = f64::from(Uuid::now_v7().as_fields().3[7]) / 255.0;
             match retry::after_read(&failure, tried, jitter) {
-                Next::Again(pause) => tokio::time::sleep(pause).await,
-                Next::GiveUp => return Err(failure),
+                RetryDecision::Again(pause) => tokio::time::sleep(pause).await,
+                RetryDecision::GiveUp => return Err(failure),
             }
         }
     }
 
-    /// Sends a booking request: at most three tries, all with the call's one key.
+    /// Sends a booking request, at most three times, always with the same key.
     ///
-    /// Returns what the last try was told, and whether any try that failed leaves open whether a booking was made: what
-    /// a later try is told proves nothing about an earlier one.
+    /// Returns the result of the last try, and whether a failed try may have booked. The result of a later try proves
+    /// nothing about an earlier one.
     pub(crate) async fn create(&self, call: &Call) -> (Result<Answer, Failure>, bool) {
         let mut in_doubt = false;
         let mut tried = 0;
@@ -389,8 +403,8 @@ impl Client {
             };
             in_doubt |= failure.leaves_a_write_open();
             match retry::after_create(&failure, tried) {
-                Next::Again(pause) => tokio::time::sleep(pause).await,
-                Next::GiveUp => return (Err(failure), in_doubt),
+                RetryDecision::Again(pause) => tokio::time::sleep(pause).await,
+                RetryDecision::GiveUp => return (Err(failure), in_doubt),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Everything that is not a 2xx answer with a document, and how it becomes the error that a person sees.
+//! Every result that is not a 2xx answer with a document, and the error that it becomes.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,29 +9,29 @@ use crate::model::shell;
 use crate::outcome::code::{self, exit_for_refusal};
 use crate::outcome::{Code, Error, ErrorCode, Exit};
 
-/// What to do where there is no key.
+/// The hint if there is no key.
 const NO_KEY_HINT: &str = "set BOOKCTL_API_KEY, or store a key with `bookctl auth login`";
 
-/// Why there is no answer to work with.
+/// Why a call has no usable answer.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// There is no key for this service: nothing was sent.
+    /// There is no key for this service. Nothing was sent.
     NoKey(String),
-    /// The key is not to be had, for this reason: nothing was sent.
+    /// The key cannot be read, for this reason. Nothing was sent.
     Key(Error),
-    /// The request could not be made.
+    /// The request could not be built.
     NotSent(String),
-    /// No connection came about: nothing was sent.
+    /// The connection could not be established. Nothing was sent.
     NotReached(String),
     /// The connection broke after the request may have been sent.
     NoAnswer(String),
-    /// No whole answer within this time.
+    /// No complete answer within this time.
     TimedOut(Duration),
-    /// An answer that is too large to be read, as this says.
+    /// The answer cannot be used, for this reason, such as its size.
     Unusable(String),
-    /// An answer that leads elsewhere: to this origin, where it is another one.
+    /// A redirect. `to` is set if it leads to another origin.
     Redirected { status: u16, to: Option<String> },
-    /// An answer that is none of the service's documents.
+    /// An answer that is not one of the service's documents.
     Unreadable { status: u16, kind: String },
     /// A non-2xx answer with a document (spec, Errors).
     Refused(Box<Refusal>),
@@ -73,7 +73,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What to do next after a refusal: where its status is all that is known, the path says what was asked for.
+/// What to do after a refusal. If only the status is known, the path tells what was asked for.
 fn next_step(code: &str, path: &str) -> Option<String> {
     let path = path.split('?').next().unwrap_or_default();
     let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
@@ -95,7 +95,7 @@ fn next_step(code: &str, path: &str) -> Option<String> {
 }
 
 impl Failure {
-    /// Whether a write may have been carried out although no proper answer says so.
+    /// Whether a write may have been carried out although no answer says so.
     pub(crate) fn leaves_a_write_open(&self) -> bool {
         match self {
             Failure::NoKey(_) | Failure::Key(_) | Failure::NotSent(_) | Failure::NotReached(_) => {
@@ -110,7 +110,7 @@ impl Failure {
         }
     }
 
-    /// The status of the answer, where one came.
+    /// The status of the answer, if one came.
     pub(crate) fn status(&self) -> Option<u16> {
         match self {
             Failure::Refused(refusal) => Some(refusal.status),
@@ -121,12 +121,12 @@ impl Failure {
         }
     }
 
-    /// Whether the service refused for its rate limit, and so carried nothing out.
+    /// Whether the service refused because of a rate limit, and so did nothing.
     pub(crate) fn is_rate_limit(&self) -> bool {
         matches!(self, Failure::Refused(refusal) if refusal.status == 429 && refusal.is_certain())
     }
 
-    /// The error for a person, for the call that failed.
+    /// The error of the failed call, for a person.
     pub(crate) fn into_error(self, call: &Call) -> Error {
         if let Failure::Key(mut error) = self {
             error.request = Some(call.name());
@@ -158,7 +158,7 @@ impl Failure {
                 let code = ErrorCode::of_refusal(refusal.code.as_deref(), refusal.status);
                 let is_described = !matches!(code, ErrorCode::Status(_));
                 if refusal.instead.is_some() && !matches!(refusal.status, 400..=404 | 409 | 413 | 422 | 429) {
-                    // No document, and a status that the service has no use for: it was not the service.
+                    // Without a document, and with a status that the service does not use: something else answered.
                     exit = Exit::Network;
                 }
                 let next = next_step(&code.to_string(), &call.path);
@@ -213,7 +213,7 @@ impl Failure {
 mod tests {
     mod each_kind;
 
-    use super::super::allowance::WINDOW;
+    use super::super::rate_limit::RATE_LIMIT_WINDOW;
     use super::super::refusal::GIVEN_UP_ON_THE_WAY;
     use super::*;
     use crate::arbitrary;
@@ -368,7 +368,7 @@ mod tests {
             }
             let body = json!({"error": "rate_limited", "retry_after_seconds": seconds});
             let refusal = Refusal::new(429, &headers, body.into());
-            prop_assert!(refusal.retry_after.is_none_or(|after| after <= WINDOW));
+            prop_assert!(refusal.retry_after.is_none_or(|after| after <= RATE_LIMIT_WINDOW));
         }
 
         #[test]

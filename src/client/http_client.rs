@@ -1,4 +1,4 @@
-//! One HTTP client: bounded in time and size, follows no redirect, speaks JSON.
+//! The HTTP client: limited in time and size, follows no redirects, speaks JSON.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -10,51 +10,56 @@ use reqwest::redirect::Policy;
 use reqwest::{Certificate, StatusCode};
 use tokio::sync::OnceCell;
 
-use super::allowance::Allowance;
 use super::answer::{Answer, Head, RawAnswer, failure_of, read_answer, read_bounded, root_cause};
 use super::call::Call;
 use super::failure::Failure;
+use super::rate_limit::RateLimit;
 use super::wire_trace::WireTrace;
 use crate::adapter::Dialect;
 use crate::outcome::{Code, Error, Result, reason};
 use crate::platform::regular_file;
 use crate::secrets::{KeySource, Secret};
 
-/// How long a connection may take to come about: an unreachable address is said within 3 s.
+/// The time limit for connecting: an unreachable address is reported within 3 s.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(2500);
-/// Takes the lines of `--verbose`.
+/// Receives the lines of `--verbose`.
 pub(crate) type Trace = Box<dyn Fn(&str)>;
 
-/// Where to and how.
+/// The address of a service, and how to connect to it.
 pub(crate) struct Connection {
-    /// Base address without a slash at its end.
+    /// The base URL without a trailing slash.
     pub(crate) base: String,
     pub(crate) loopback: bool,
     pub(crate) https: bool,
     pub(crate) key: KeySource,
     pub(crate) ca_file: Option<PathBuf>,
     pub(crate) dialect: Dialect,
-    /// How long one request may take, answer included.
+    /// The time limit of one request, including its answer.
     pub(crate) timeout: Duration,
-    /// Takes a line for each request and answer, redacted.
+    /// Receives a line for each request and answer, with secrets masked.
     pub(crate) trace: Option<Trace>,
 }
 
 /// The client of one service.
 pub(crate) struct Client {
     http: reqwest::Client,
-    /// The same, with a connection of its own for each request.
+    /// The same client with a new connection for each request.
     without_pool: OnceCell<reqwest::Client>,
     connection: Connection,
     /// The key, once it was looked up.
     key: OnceCell<Option<Secret>>,
-    /// Service time less our own, as the last answer's `Date` showed it.
+    /// The service's time minus ours, from the `Date` header of the last answer.
     skew: Cell<Option<SignedDuration>>,
-    /// What the last answer said is left of its rate limit.
-    allowance: Cell<Option<Allowance>>,
+    /// What the last answer said of its rate limit.
+    rate_limit: Cell<Option<RateLimit>>,
 }
 
 impl Client {
+    /// A client for this connection.
+    ///
+    /// # Errors
+    ///
+    /// `config` (3) if the certificates of `ca_file` cannot be used.
     pub(crate) fn new(connection: Connection) -> Result<Self> {
         Ok(Client {
             http: http_client(&connection)?
@@ -64,11 +69,11 @@ impl Client {
             connection,
             key: OnceCell::new(),
             skew: Cell::default(),
-            allowance: Cell::default(),
+            rate_limit: Cell::default(),
         })
     }
 
-    /// The client for a call, made when the first call needs it.
+    /// The HTTP client for a call, built when a call first needs it.
     async fn http(&self, call: &Call) -> Result<&reqwest::Client, Failure> {
         if !call.wants_fresh_connection() {
             return Ok(&self.http);
@@ -81,25 +86,26 @@ impl Client {
         client.map_err(|error: Error| Failure::NotSent(error.message.clone()))
     }
 
+    /// The dialect of the service.
     pub(crate) fn dialect(&self) -> &Dialect {
         &self.connection.dialect
     }
 
-    /// Now, by the service's clock as far as its answers show it.
+    /// The current time by the service's clock, as far as its answers have shown it.
     pub(crate) fn service_now(&self) -> Timestamp {
         Timestamp::now()
             .saturating_add(self.skew.get().unwrap_or_default())
             .unwrap_or(Timestamp::MAX)
     }
 
-    /// The service's clock less ours; `None` before an answer showed it.
+    /// The service's clock minus ours; `None` before the first answer.
     pub(crate) fn skew(&self) -> Option<SignedDuration> {
         self.skew.get()
     }
 
-    /// What the last answer said is left of its rate limit.
-    pub(crate) fn allowance(&self) -> Option<Allowance> {
-        self.allowance.get()
+    /// What the last answer said of its rate limit.
+    pub(crate) fn rate_limit(&self) -> Option<RateLimit> {
+        self.rate_limit.get()
     }
 
     /// Whether the service is on this machine.
@@ -107,7 +113,7 @@ impl Client {
         self.connection.loopback
     }
 
-    /// The key for a call: one that needs none goes without a look into any keyring.
+    /// The key for a call. A call that needs no key opens no keyring.
     async fn key(&self, call: &Call) -> Result<Option<&Secret>, Failure> {
         let source = &self.connection.key;
         if call.is_of_a_sandbox() && !matches!(source, KeySource::Given(_)) {
@@ -147,13 +153,13 @@ impl Client {
         Ok(headers)
     }
 
-    /// Sends once. A 2xx answer that is a JSON document is an `Answer`; everything else is a [`Failure`].
+    /// Sends the call once. A 2xx answer with a JSON document is an [`Answer`], everything else a [`Failure`].
     pub(crate) async fn send(&self, call: &Call) -> Result<Answer, Failure> {
         let (status, headers, body) = self.exchange(call).await?;
         read_answer(status, &headers, body)
     }
 
-    /// Sends once, and keeps the answer's status line and headers too.
+    /// Sends the call once, and returns the status and the headers too.
     pub(crate) async fn send_raw(&self, call: &Call) -> Result<RawAnswer, Failure> {
         let (status, headers, body) = self.exchange(call).await?;
         let shown = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
@@ -168,7 +174,7 @@ impl Client {
         Ok(RawAnswer { head, answer })
     }
 
-    /// Knocks at `GET /v1/` with this key or none; a refusal says, too, that the service is reached.
+    /// Sends `GET /v1/` with this key or none. Even a refusal shows that the service can be reached.
     pub(crate) async fn knock(&self, key: Option<&Secret>) -> Result<Answer, Failure> {
         let (status, headers, body) = self.exchange_with(&Call::get("/v1/"), key).await?;
         read_answer(status, &headers, body)
@@ -200,7 +206,7 @@ impl Client {
                 .header(CONTENT_TYPE, "application/json")
                 .body(body.to_string());
         }
-        self.allowance.set(None);
+        self.rate_limit.set(None);
         let exchange = async {
             let response = request.send().await.map_err(|error| failure_of(&error))?;
             let (status, headers) = (response.status(), response.headers().clone());
@@ -213,7 +219,7 @@ impl Client {
         let (status, headers, body) = outcome.inspect_err(|failure| trace.failure(failure))?;
         trace.answer(status.as_u16(), &body);
         self.observe_clock(&headers);
-        self.allowance.set(Allowance::of(status, &headers));
+        self.rate_limit.set(RateLimit::of(status, &headers));
         Ok((status, headers, body))
     }
 
@@ -223,7 +229,7 @@ impl Client {
             return;
         };
         let skew = date.timestamp().duration_since(Timestamp::now());
-        // `Date` has whole seconds: a smaller difference is none.
+        // `Date` has a resolution of one second, so a smaller difference means nothing.
         let skew = if skew.abs() < SignedDuration::from_secs(2) {
             SignedDuration::ZERO
         } else {
@@ -240,17 +246,17 @@ fn http_client(connection: &Connection) -> Result<reqwest::ClientBuilder> {
         .redirect(Policy::none())
         .http1_title_case_headers()
         .referer(false)
-        // A connection that does not come about is known as such: it must not look like a lost answer.
+        // A connection that cannot be established has to be reported as such, not as a lost answer.
         .connect_timeout(CONNECT_TIMEOUT.min(connection.timeout.mul_f32(0.75)))
         .tcp_nodelay(true);
     if connection.loopback {
-        // A proxy has no business between us and this machine.
+        // Requests to this machine do not go through a proxy.
         builder = builder.no_proxy();
     }
     if let Some(file) = &connection.ca_file {
         builder = builder.tls_certs_merge(authorities(file)?);
     } else if !connection.https {
-        // Loading the system's authorities takes longer than the request, and fails where there are none.
+        // Loading the system's certificates takes longer than the request, and fails on a system without any.
         builder = builder.tls_certs_only([]);
     }
     Ok(builder)
@@ -263,7 +269,7 @@ fn cannot_set_up(error: &reqwest::Error) -> Error {
     .hint("install the system's certificate authorities (ca-certificates), or set ca_file in the profile")
 }
 
-/// The headers of a call as `--dry-run` and `--verbose` show them: the key is masked.
+/// The headers of a call as `--dry-run` and `--verbose` show them, with the key masked.
 pub(crate) fn shown_headers(
     dialect: &Dialect,
     has_key: bool,
@@ -279,7 +285,7 @@ pub(crate) fn shown_headers(
     if let Some(key) = &call.idempotency_key {
         headers.push(("Idempotency-Key".to_owned(), key.clone()));
     }
-    // What a caller added may be a secret, too.
+    // Added headers may be secrets too.
     let added = call.headers.iter();
     headers.extend(added.map(|(name, _)| (name.clone(), "***".to_owned())));
     headers
@@ -294,7 +300,7 @@ fn credential(dialect: &Dialect, key: &str) -> String {
     }
 }
 
-/// The authorities of a whole system take a quarter of a megabyte.
+/// The size limit. A whole system's certificates are about 250 kB.
 const LARGEST_BUNDLE: u64 = 16 * 1024 * 1024;
 
 fn authorities(file: &std::path::Path) -> Result<Vec<Certificate>> {

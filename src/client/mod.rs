@@ -1,22 +1,22 @@
-//! The thin HTTP layer: it knows the wire, and nothing of terminals, files or people.
+//! The HTTP layer. It knows the service's wire format, and nothing about terminals, files or people.
 
-mod allowance;
 mod answer;
 mod call;
 mod endpoints;
 mod failure;
 mod http_client;
+mod rate_limit;
 mod refusal;
 mod retry;
 mod wire_trace;
 
-pub(crate) use allowance::WINDOW;
 pub(crate) use answer::{Answer, Head};
 pub(crate) use call::Call;
 pub(crate) use endpoints::{
-    BookingRequest, Changes, Continuation, NewBooking, SlotQuery, VenueQuery, Where, cancel_call,
-    create_call, session, show_call, with_fields,
+    BookingRequest, Changes, Continuation, NewBooking, SearchLocation, SlotQuery, VenueQuery,
+    cancel_call, create_call, session, show_call, with_fields,
 };
 pub(crate) use failure::Failure;
 pub(crate) use http_client::{Client, Connection, Trace, shown_headers};
+pub(crate) use rate_limit::{RATE_LIMIT_WINDOW, RateLimit};
 pub(crate) use wire_trace::redacted;

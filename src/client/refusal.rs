@@ -1,33 +1,33 @@
-//! A non-2xx answer of the service (spec, Errors): what it says, and what it proves.
+//! A non-2xx answer of the service (spec, Errors): what it says and what it proves.
 
 use std::time::Duration;
 
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use super::allowance::{WINDOW, retry_after};
+use super::rate_limit::{RATE_LIMIT_WINDOW, retry_after};
 use crate::json::{Document, plain};
 use crate::model::shell;
 use crate::outcome::code;
 use crate::secrets::redact;
 
-/// How many of the organization's unfinished bookings a person is shown.
+/// How many of the organization's unfinished bookings are shown.
 pub(super) const OPEN_SHOWN: usize = 10;
 
-/// Statuses that stand for a request which something between here and the service gave up, or wants again: whatever
-/// their body says, the service may have carried it out.
+/// Statuses of requests that a proxy gave up, or wants to be repeated. The service may have carried them out, whatever
+/// the body says.
 pub(super) const GIVEN_UP_ON_THE_WAY: [u16; 3] = [408, 425, 499];
 
 /// A refusal as the service worded it.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
-    /// `error_code`, else a code that stands in `error` itself.
+    /// The value of `error_code`, or `error` if that is a known code.
     pub(crate) code: Option<String>,
     pub(crate) retry_after: Option<Duration>,
-    /// `null` where no document came.
+    /// `null` if no document came.
     pub(crate) body: Document,
-    /// The content type of what came instead of a document.
+    /// The content type of a body that is not a document.
     pub(super) instead: Option<String>,
 }
 
@@ -44,7 +44,8 @@ impl Refusal {
                 .get("retry_after_seconds")
                 .and_then(Value::as_u64)
         });
-        let retry_after = seconds.map(|seconds| Duration::from_secs(seconds).min(WINDOW));
+        let retry_after =
+            seconds.map(|seconds| Duration::from_secs(seconds).min(RATE_LIMIT_WINDOW));
         Refusal {
             status,
             code,
@@ -54,7 +55,7 @@ impl Refusal {
         }
     }
 
-    /// A 4xx whose body is a page or nothing: it may come from something between here and the service.
+    /// A 4xx without a document. It may come from a proxy.
     pub(super) fn bare(status: u16, headers: &HeaderMap, kind: String) -> Self {
         Refusal {
             instead: Some(kind),
@@ -62,8 +63,8 @@ impl Refusal {
         }
     }
 
-    /// Whether it proves that the service carried nothing out. Each of the service's refusals is a document with `error`
-    /// (spec, Errors); a 5xx proves it by a documented code alone.
+    /// Whether the refusal proves that the service did nothing. Each of the service's refusals is a document with
+    /// `error` (spec, Errors); a 5xx proves it only with a documented code.
     pub(crate) fn is_certain(&self) -> bool {
         let code = self.code.as_deref();
         match self.status {
@@ -73,7 +74,7 @@ impl Refusal {
         }
     }
 
-    /// What a status says by itself.
+    /// The meaning of the status alone.
     fn of_status(&self) -> String {
         let status = self.status;
         let meaning = code::entry(&format!("http_{status}")).map(|entry| entry.meaning);
@@ -87,7 +88,7 @@ impl Refusal {
         }
     }
 
-    /// What and why, in one sentence: the service's own words, and what else its body says.
+    /// One sentence that says what was refused and why: the service's own words, and further fields of the body.
     pub(crate) fn sentence(&self) -> String {
         let known = self.code.as_deref().and_then(code::entry);
         let own = self.body.str("message").or_else(|| {
@@ -106,11 +107,11 @@ impl Refusal {
         for (label, value) in self.particulars() {
             sentence.push_str(&format!("; {label}: {value}"));
         }
-        // A service may repeat what it was sent.
+        // The service's message may contain what was sent.
         redact(&sentence).into_owned()
     }
 
-    /// The documented fields of the body that say more (spec, Errors, Body shapes).
+    /// The documented fields of the body that add to the message (spec, Errors, Body shapes).
     fn particulars(&self) -> Vec<(&str, String)> {
         let body = self.body.value();
         let mut particulars = Vec::new();
@@ -143,13 +144,13 @@ impl Refusal {
 }
 
 impl Refusal {
-    /// The unfinished bookings that come with a booking that was not found (spec, Errors: 404).
+    /// The unfinished bookings that a 404 lists (spec, Errors).
     pub(super) fn open_bookings(&self) -> &[Value] {
         let open = self.body.value().get("open_bookings");
         open.and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 
-    /// An unfinished booking in a line: its id, its status, and what it waits for.
+    /// An unfinished booking in one line: its id, its status, and what it waits for.
     pub(super) fn open_booking(booking: &Value) -> String {
         let text = |field: &str| booking.get(field).map(plain).unwrap_or_default();
         let asked = booking
@@ -168,7 +169,7 @@ impl Refusal {
         format!("unfinished: {}", parts.join("  "))
     }
 
-    /// The command that looks at the unfinished bookings.
+    /// The command that shows the unfinished bookings.
     pub(super) fn look_at_open_ones(&self) -> Option<String> {
         let ids = self
             .open_bookings()

@@ -1,42 +1,42 @@
-//! When a create or a read is sent again within one run: a pure policy (docs/architecture.md).
+//! Decides whether a call is sent again within one run. Pure functions.
 
 use std::time::Duration;
 
 use super::failure::Failure;
 
-/// How often a read is tried, and a create in one run, all with one idempotency key.
+/// The most tries of a read, and of a booking request in one run. All tries have the same idempotency key.
 const TRIES: u32 = 3;
 
 /// What to do after a failed try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum RetryDecision {
     /// Send the same request with the same key after this pause.
     Again(Duration),
-    /// It is over; whether a booking exists may be open.
+    /// Stop. Whether a booking exists may be unknown.
     GiveUp,
 }
 
-/// Decides after the failure of try number `tried` (1 for the first) of a create.
+/// Decides after try number `tried` (from 1) of a booking request.
 ///
-/// A refusal is final. What may pass is tried again, because the key makes it safe (spec, Limits 7); an address
-/// where nothing takes a connection is not, since a person already waited for it.
-pub(super) fn after_create(failure: &Failure, tried: u32) -> Next {
+/// A refusal is final. Temporary failures are retried, which the key makes safe (spec, Limits 7). An address that does
+/// not accept connections is not retried, because the person has already waited for it.
+pub(super) fn after_create(failure: &Failure, tried: u32) -> RetryDecision {
     let passing = match failure {
         Failure::NotReached(why) => !why.contains("in time"),
         Failure::NoKey(_) | Failure::Key(_) | Failure::NotSent(_) => false,
         Failure::NoAnswer(_) | Failure::TimedOut(_) | Failure::Unusable(_) => true,
         Failure::Redirected { .. } => false,
         Failure::Unreadable { status, .. } => *status >= 500 || (200..300).contains(status),
-        // A 4xx that proves nothing comes from something in between, which will hardly say anything else.
+        // A 4xx that proves nothing comes from a proxy, which would answer the same again.
         Failure::Refused(refusal) => refusal.status >= 500 && !refusal.is_certain(),
     };
     next(passing, tried, 1.0)
 }
 
-/// Decides after the failure of a read: a broken connection and an unexplained 5xx may pass.
+/// Decides after a failed read: a broken connection or an unexplained 5xx may be temporary.
 ///
-/// `jitter`, from 0 to 1, spreads the tries of many clients that failed at the same moment.
-pub(super) fn after_read(failure: &Failure, tried: u32, jitter: f64) -> Next {
+/// `jitter`, from 0 to 1, spreads the retries of clients that failed at the same moment.
+pub(super) fn after_read(failure: &Failure, tried: u32, jitter: f64) -> RetryDecision {
     let passing = match failure {
         Failure::NoAnswer(_) => true,
         Failure::Unreadable { status, .. } => *status >= 500,
@@ -52,12 +52,12 @@ pub(super) fn after_read(failure: &Failure, tried: u32, jitter: f64) -> Next {
     next(passing, tried, jitter)
 }
 
-fn next(passing: bool, tried: u32, jitter: f64) -> Next {
+fn next(passing: bool, tried: u32, jitter: f64) -> RetryDecision {
     if !passing || tried >= TRIES {
-        return Next::GiveUp;
+        return RetryDecision::GiveUp;
     }
     let longest = Duration::from_millis(150 << tried);
-    Next::Again(longest.mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0))
+    RetryDecision::Again(longest.mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0))
 }
 
 #[cfg(test)]
@@ -67,18 +67,18 @@ mod tests {
     #[test]
     fn a_create_is_tried_at_most_three_times() {
         let broken = Failure::NoAnswer("reset".into());
-        assert!(matches!(after_create(&broken, 1), Next::Again(_)));
-        assert!(matches!(after_create(&broken, 2), Next::Again(_)));
-        assert_eq!(after_create(&broken, 3), Next::GiveUp);
+        assert!(matches!(after_create(&broken, 1), RetryDecision::Again(_)));
+        assert!(matches!(after_create(&broken, 2), RetryDecision::Again(_)));
+        assert_eq!(after_create(&broken, 3), RetryDecision::GiveUp);
     }
 
     #[test]
     fn an_address_where_nothing_takes_a_connection_is_not_waited_for_twice() {
         let unreachable = Failure::NotReached("nothing answered in time".into());
-        assert_eq!(after_create(&unreachable, 1), Next::GiveUp);
+        assert_eq!(after_create(&unreachable, 1), RetryDecision::GiveUp);
         let stalled = Failure::TimedOut(Duration::from_secs(30));
-        assert!(matches!(after_create(&stalled, 1), Next::Again(_)));
-        assert_eq!(after_read(&stalled, 1, 0.5), Next::GiveUp);
+        assert!(matches!(after_create(&stalled, 1), RetryDecision::Again(_)));
+        assert_eq!(after_read(&stalled, 1, 0.5), RetryDecision::GiveUp);
     }
 
     #[test]
@@ -86,13 +86,13 @@ mod tests {
         let broken = Failure::NoAnswer("reset".into());
         assert_eq!(
             after_read(&broken, 1, 0.0),
-            Next::Again(Duration::from_millis(150))
+            RetryDecision::Again(Duration::from_millis(150))
         );
         assert_eq!(
             after_read(&broken, 1, 1.0),
-            Next::Again(Duration::from_millis(300))
+            RetryDecision::Again(Duration::from_millis(300))
         );
-        assert_eq!(after_read(&broken, 3, 1.0), Next::GiveUp);
+        assert_eq!(after_read(&broken, 3, 1.0), RetryDecision::GiveUp);
     }
 
     fn unreadable(status: u16) -> Failure {
@@ -115,21 +115,24 @@ mod tests {
     fn a_page_in_place_of_a_success_or_of_a_failure_of_the_service_may_pass() {
         for status in [200, 201, 299, 500, 502, 599] {
             let next = after_create(&unreadable(status), 1);
-            assert!(matches!(next, Next::Again(_)), "{status}");
+            assert!(matches!(next, RetryDecision::Again(_)), "{status}");
         }
         for status in [199, 300] {
             assert_eq!(
                 after_create(&unreadable(status), 1),
-                Next::GiveUp,
+                RetryDecision::GiveUp,
                 "{status}"
             );
         }
         assert!(matches!(
             after_read(&unreadable(500), 1, 0.5),
-            Next::Again(_)
+            RetryDecision::Again(_)
         ));
         for status in [200, 404, 499] {
-            assert_eq!(after_read(&unreadable(status), 1, 0.5), Next::GiveUp);
+            assert_eq!(
+                after_read(&unreadable(status), 1, 0.5),
+                RetryDecision::GiveUp
+            );
         }
     }
 
@@ -145,7 +148,11 @@ mod tests {
         ] {
             let failure = refused(status, body.clone());
             for next in [after_create(&failure, 1), after_read(&failure, 1, 0.5)] {
-                assert_eq!(matches!(next, Next::Again(_)), again, "{status} {body}");
+                assert_eq!(
+                    matches!(next, RetryDecision::Again(_)),
+                    again,
+                    "{status} {body}"
+                );
             }
         }
     }
@@ -153,8 +160,8 @@ mod tests {
     #[test]
     fn what_never_left_is_sent_again_only_where_nothing_was_waited_for() {
         let refused = Failure::NotReached("connection refused".into());
-        assert!(matches!(after_create(&refused, 1), Next::Again(_)));
-        assert_eq!(after_read(&refused, 1, 0.5), Next::GiveUp);
+        assert!(matches!(after_create(&refused, 1), RetryDecision::Again(_)));
+        assert_eq!(after_read(&refused, 1, 0.5), RetryDecision::GiveUp);
         let elsewhere = Failure::Redirected {
             status: 302,
             to: None,
@@ -164,8 +171,16 @@ mod tests {
             Failure::NotSent(String::new()),
             elsewhere,
         ] {
-            assert_eq!(after_create(&failure, 1), Next::GiveUp, "{failure:?}");
-            assert_eq!(after_read(&failure, 1, 0.5), Next::GiveUp, "{failure:?}");
+            assert_eq!(
+                after_create(&failure, 1),
+                RetryDecision::GiveUp,
+                "{failure:?}"
+            );
+            assert_eq!(
+                after_read(&failure, 1, 0.5),
+                RetryDecision::GiveUp,
+                "{failure:?}"
+            );
         }
     }
 
@@ -174,7 +189,7 @@ mod tests {
         let broken = Failure::NoAnswer("reset".into());
         for (tried, millis) in [(1, 300), (2, 600)] {
             let pause = Duration::from_millis(millis);
-            assert_eq!(after_create(&broken, tried), Next::Again(pause));
+            assert_eq!(after_create(&broken, tried), RetryDecision::Again(pause));
         }
     }
 }

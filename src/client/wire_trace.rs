@@ -1,4 +1,4 @@
-//! What `--verbose` shows of the wire: requests and answers, their secrets left out.
+//! The trace of `--verbose`: requests and answers with secrets masked.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::failure::Failure;
 use crate::adapter::Dialect;
 use crate::secrets::{register_secret, register_secrets_in};
 
-/// Request fields that are secrets whatever the dialect: payment answers.
+/// Fields that are secret in every dialect: payment answers.
 const SECRET_FIELDS: &[&str] = &["psp_response"];
 
 pub(super) struct WireTrace<'a> {
@@ -47,7 +47,7 @@ impl<'a> WireTrace<'a> {
     }
 }
 
-/// Whatever the service answers to them, it is not to be repeated to a person.
+/// Registers the secrets of a request, so that nothing in the answer repeats them to a person.
 fn conceal_secrets(body: &Value, dialect: &Dialect) {
     for (_, value) in body
         .as_object()
@@ -68,7 +68,7 @@ fn is_secret(field: &str, dialect: &Dialect) -> bool {
         || SECRET_FIELDS.contains(&field)
 }
 
-/// An answer as it came, but for the secret in a sandbox's settings.
+/// An answer, with the webhook secret of a sandbox's settings masked.
 fn without_webhook_secret(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     match serde_json::from_str(&text) {
@@ -80,7 +80,7 @@ fn without_webhook_secret(body: &[u8]) -> String {
     }
 }
 
-/// The body as it may be shown: one-time codes and payment answers are masked, however deep they stand.
+/// A body with one-time codes and payment answers masked at every depth.
 pub(crate) fn redacted(body: &Value, dialect: &Dialect) -> Value {
     let mask = |(key, value): (&String, &Value)| {
         let shown = match is_secret(key, dialect) {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::field::{Field, body, field, header, pairs, raw_field};
 use crate::app::Context;
-use crate::app::in_flight::Situation;
+use crate::app::in_flight::InFlight;
 use crate::client::{Call, Head};
 use crate::flows::{preview, read_file, read_stdin};
 use crate::json::Document;
@@ -109,7 +109,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             })?;
             Ok(Exit::Done)
         }
-        // A person sees what came; for a script it is in the one object that is the error.
+        // A person sees the answer as it came. A script finds it in the error object.
         Err(error) if context.out.is_human() => {
             let body = error.body.clone();
             if head.is_some() || body.is_some() {
@@ -136,12 +136,12 @@ async fn send(context: &Context, call: &Call) -> Result<(Head, Result<Document>)
     loop {
         allowed = context.admit(call, allowed).await?;
         if call.is_write() {
-            context.situation.replace(Situation::Sent {
+            context.in_flight.replace(InFlight::Sent {
                 request: call.name(),
             });
         }
         let raw = client.send_raw(call).await;
-        context.note_allowance(call);
+        context.record_rate_limit(call);
         let raw = raw.map_err(|failure| failure.into_error(call))?;
         let failure = match raw.answer {
             Ok(document) => return Ok((raw.head, Ok(document))),
@@ -150,15 +150,15 @@ async fn send(context: &Context, call: &Call) -> Result<(Head, Result<Document>)
         if call.is_write() && !failure.is_rate_limit() || failure.status() != Some(429) {
             return Ok((raw.head, Err(failure.into_error(call))));
         }
-        context.situation.replace(Situation::Nothing);
-        match context.pause_for_limit(failure, call, allowed).await {
+        context.in_flight.replace(InFlight::Nothing);
+        match context.pause_for_rate_limit(failure, call, allowed).await {
             Ok(left) => allowed = left,
             Err(error) => return Ok((raw.head, Err(error))),
         }
     }
 }
 
-/// A path that stays under the service's address: it starts at the root, and does not climb.
+/// Checks that a path starts at the root and stays below the service's address.
 fn own_path(path: &str) -> Result<String> {
     let refuse = |why: &str| {
         Error::usage(format!("the path {} {why}", path.escape_debug()))
@@ -228,7 +228,7 @@ fn method(text: &str) -> Result<Method, String> {
 struct ApiView {
     head: Option<Head>,
     body: Option<Document>,
-    /// Errors go into logs, also by stdout: a service may repeat in one what it was sent.
+    /// Whether the service refused. Errors get into logs, and a service may repeat in one what it was sent.
     refused: bool,
 }
 
@@ -242,8 +242,8 @@ impl ApiView {
 }
 
 impl View for ApiView {
-    /// The answer's own document; with its head one object around it: `{"status", "headers", "body"}`, a header that
-    /// comes several times with its values joined by commas, as HTTP has it.
+    /// The answer's own document. With `--include`, an object `{"status", "headers", "body"}` around it, in which the
+    /// values of a repeated header are joined by commas, as HTTP defines it.
     fn json(&self) -> Document {
         let body = self.body.clone().unwrap_or_else(|| Value::Null.into());
         let Some(head) = &self.head else {

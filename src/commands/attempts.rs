@@ -29,7 +29,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// To list and to recover, the journal is enough.
+    /// Listing and recovering need only the journal.
     pub(super) fn needs(&self) -> Needs {
         Needs::of(match self.action {
             None | Some(Action::List { .. } | Action::Recover) => ServiceNeed::None,
@@ -73,7 +73,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Action::List { all } => {
             let attempts = match all {
                 true => context.journal()?.attempts()?,
-                false => context.journal()?.unsettled()?,
+                false => context.journal()?.open_attempts()?,
             };
             context.out.emit(&AttemptList(&attempts))?;
             if context.out.is_human() {
@@ -97,7 +97,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             if !context.journal()?.owns(&attempt) {
                 return Err(another_account(&attempt));
             }
-            // What is settled is only looked at: nothing is sent that could make anything.
+            // A settled attempt is only read. Nothing is sent that could make a booking.
             if let (State::Settled, Some(id)) = (attempt.state, &attempt.booking_id) {
                 return finish(context, &read_booking(context, id).await?);
             }
@@ -171,7 +171,7 @@ fn find(context: &Context, key: &str) -> Result<Attempt> {
     Ok(attempt)
 }
 
-/// A request whose guest was forgotten is another one: it is not sent (7).
+/// The error (7) for a request whose guest was deleted. It would be another request, and is not sent.
 fn not_whole(attempt: &Attempt) -> Error {
     let what = format!(
         "this attempt is {}, and its guest was forgotten: it cannot be sent again",
@@ -190,7 +190,7 @@ fn tone_of(state: State) -> Tone {
     }
 }
 
-/// What became of a journal that was to be recovered.
+/// The result of `recover`.
 struct RecoveryView<'a> {
     path: &'a Path,
     recovery: Recovery,
@@ -236,7 +236,7 @@ impl View for RecoveryView<'_> {
     }
 }
 
-/// A run as `attempts --json` shows it; what is not known is left out.
+/// A run as `attempts --json` shows it, without unknown fields.
 fn run_document(run: &Run) -> Value {
     let mut document = json!({
         "number": run.number,

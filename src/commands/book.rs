@@ -7,13 +7,14 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::field::Extra;
+use super::field::ExtraFields;
 use super::timing::Zone;
 use crate::app::Context;
 use crate::client::create_call;
 use crate::flows::{
-    Draft, Manner, Offer, Zoning, choose_slot, create, finish, guide, is_key, locate_slot,
-    locate_venue, mention_doubtful, offered, preview, resolve, wait_while_processing, walk_through,
+    BatchOptions, BookingDraft, Offer, ZoneSource, answer_pauses, choose_slot, create, finish,
+    guide, is_key, locate_slot, locate_venue, offered, preview, resolve, wait_while_processing,
+    warn_of_open_attempts,
 };
 use crate::journal::Shown;
 use crate::model::booking::{Booking, Status};
@@ -25,7 +26,7 @@ use crate::model::zone::system_zone;
 use crate::model::{duration, party};
 use crate::outcome::{Code, Error, Exit, Result};
 
-/// How long a person is kept waiting for a booking that is processing.
+/// How long a person waits for a booking that is processing.
 const PATIENCE: &str = "2m";
 
 /// Book a venue
@@ -94,7 +95,7 @@ pub(crate) struct Args {
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]
-    extra: Extra,
+    extra: ExtraFields,
     /// Show the request and send nothing
     #[arg(long)]
     dry_run: bool,
@@ -109,7 +110,7 @@ pub(crate) struct Args {
     retry_failed: bool,
 }
 
-/// What says which booking is meant, and so does not go with a file of them.
+/// The arguments that describe one booking, and so exclude `--from`.
 const ONE_BOOKING: &[&str] = &[
     "venue",
     "slot",
@@ -132,7 +133,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         context.journal()?.take_any_account();
     }
     if let Some(from) = args.from {
-        let manner = Manner {
+        let manner = BatchOptions {
             wait: args.wait,
             retry_failed: args.retry_failed,
         };
@@ -155,15 +156,21 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if let Some(retention) = retention {
         context.journal()?.keep_for(retention);
     }
-    mention_doubtful(context, &HashSet::from([key.clone()])).await?;
+    warn_of_open_attempts(context, &HashSet::from([key.clone()])).await?;
     let booking = make(context, &mut draft, key, given).await?;
     let booking = follow(context, booking, wait).await?;
     finish(context, &booking)
 }
 
-/// Completes the draft and creates the booking. Where a person was walked there, a guest whom the service refuses
-/// is asked for again; a request that changed gets a key of its own.
-async fn make(context: &Context, draft: &mut Draft, key: String, given: bool) -> Result<Booking> {
+/// Completes the draft and makes the booking.
+///
+/// A person who was guided is asked again for a guest that the service refuses. The changed request gets a new key.
+async fn make(
+    context: &Context,
+    draft: &mut BookingDraft,
+    key: String,
+    given: bool,
+) -> Result<Booking> {
     let mut key = key;
     let mut walked = false;
     loop {
@@ -192,13 +199,13 @@ async fn make(context: &Context, draft: &mut Draft, key: String, given: bool) ->
     }
 }
 
-/// The error with what a person needs to go on from here.
-fn explained(error: Error, draft: &Draft, walked: bool) -> Error {
+/// Adds to an error what the person needs to continue.
+fn explained(error: Error, draft: &BookingDraft, walked: bool) -> Error {
     let error = match draft.command() {
         Some(command) if walked => error.detail(format!("to come back to it: {command}")),
         _ => error,
     };
-    // Without a provider the service may not know whom to ask (spec, Errors: 400 without a code).
+    // Without a provider, the service may not know which one to ask (spec, Errors: 400 without a code).
     if error.code == Code::Http400 && draft.provider.is_none() {
         return error.hint("where several providers serve a venue, name one with --provider");
     }
@@ -209,7 +216,7 @@ fn new_key() -> String {
     Uuid::now_v7().to_string()
 }
 
-/// Walks a person through what follows the create; a script gets the create's own answer unless it waits.
+/// Guides a person through what follows. A script gets the first answer, unless it waits.
 async fn follow(context: &Context, booking: Booking, wait: Option<Duration>) -> Result<Booking> {
     let interactive = context.prompter.interactive();
     let patience = duration::duration(PATIENCE).unwrap_or_default();
@@ -218,15 +225,15 @@ async fn follow(context: &Context, booking: Booking, wait: Option<Duration>) -> 
     };
     let mut booking = wait_while_processing(context, booking, longest).await?;
     while interactive && booking.status() == Status::RequiresAction {
-        booking = walk_through(context, booking).await?;
+        booking = answer_pauses(context, booking).await?;
         booking = wait_while_processing(context, booking, longest).await?;
     }
     Ok(booking)
 }
 
-/// The draft as far as the flags and what is remembered tell it.
-fn draft(context: &Context, args: Args) -> Result<Draft> {
-    let mut draft = Draft {
+/// The draft from flags and earlier searches.
+fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
+    let mut draft = BookingDraft {
         at: args.at,
         zone: args.zone.tz,
         party_size: args.party,
@@ -239,7 +246,7 @@ fn draft(context: &Context, args: Args) -> Result<Draft> {
         vendor_payment: args.payment.is_some(),
         fields: args.extra.body()?,
         goes_ahead: args.yes,
-        ..Draft::default()
+        ..BookingDraft::default()
     };
     draft.check_fields()?;
     if let Some(venue) = &args.venue {
@@ -270,8 +277,8 @@ fn draft(context: &Context, args: Args) -> Result<Draft> {
     Ok(draft)
 }
 
-/// The first thing that is missing: its flag and what it is.
-fn lacking(draft: &Draft) -> Option<(&'static str, &'static str)> {
+/// The first missing argument: its flag and its description.
+fn lacking(draft: &BookingDraft) -> Option<(&'static str, &'static str)> {
     let slot_is_unknown = draft.slot_id.is_some();
     [
         (
@@ -301,17 +308,17 @@ fn missing(flag: &str, what: &str) -> Error {
     ))
 }
 
-/// The time to send: a slot's own, byte for byte, found first where only a time was given.
-async fn find_time(context: &Context, draft: &mut Draft) -> Result<Value> {
+/// The time to send: the slot's own, byte for byte. If only a time was given, the slot is looked up.
+async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<Value> {
     if let Some(slot) = &draft.slot {
         let offered = slot.datetime_value();
         let Some(when) = &draft.at else {
             return Ok(offered);
         };
-        // A time beside a slot is sent as it was meant: that it differs is the service's to refuse.
+        // A time given next to a slot is sent as it was meant. If they differ, the service decides.
         let meant = match (
             when.exact(),
-            Zoning::of(
+            ZoneSource::of(
                 draft
                     .venue
                     .as_ref()
@@ -320,8 +327,8 @@ async fn find_time(context: &Context, draft: &mut Draft) -> Result<Value> {
             ),
         ) {
             (Some(moment), _) => moment.clone(),
-            (None, Zoning::Known(zone)) => resolve(when, context.now()?, &zone)?,
-            (None, Zoning::Learned) => resolve(when, context.now()?, &system_zone())?,
+            (None, ZoneSource::Known(zone)) => resolve(when, context.now()?, &zone)?,
+            (None, ZoneSource::Learned) => resolve(when, context.now()?, &system_zone())?,
         };
         let venue = draft.venue.as_ref();
         let venue = venue.and_then(|venue| venue.remembered.as_ref());
@@ -338,16 +345,16 @@ async fn find_time(context: &Context, draft: &mut Draft) -> Result<Value> {
     let Some(venue) = &draft.venue else {
         return Err(Error::usage("no venue is named"));
     };
-    let zoning = Zoning::of(venue.remembered.as_ref(), draft.zone.as_ref());
+    let zone_source = ZoneSource::of(venue.remembered.as_ref(), draft.zone.as_ref());
     if draft.slot_id.is_some() {
-        let zone = zoning.or_system();
+        let zone = zone_source.or_system();
         return Ok(resolve(when, context.now()?, &zone)?.wire().into());
     }
     let offer = offered(
         context,
         venue,
         when,
-        &zoning,
+        &zone_source,
         draft.party_size.unwrap_or(1),
         draft.provider.as_deref(),
         &Map::new(),
@@ -355,7 +362,7 @@ async fn find_time(context: &Context, draft: &mut Draft) -> Result<Value> {
     .await?;
     let slot = match offer.at_wanted().cloned() {
         Some(slot) => slot,
-        // On a terminal the nearest are offered; a script gets them listed, and books nothing.
+        // A person may choose one of the nearest slots. A script gets them listed, and nothing is booked.
         None if context.prompter.interactive() && !offer.slots.is_empty() => {
             choose_slot(context, &offer).await?
         }
@@ -370,7 +377,7 @@ async fn find_time(context: &Context, draft: &mut Draft) -> Result<Value> {
     Ok(datetime)
 }
 
-/// Nothing is offered at that time: the nearest are listed, and nothing is booked (7).
+/// The error (7) if nothing is offered at that time. It lists the nearest slots.
 fn no_slot(venue: &str, offer: &Offer) -> Error {
     let wanted = human(&offer.wanted.wire());
     let mut error = Error::new(
@@ -387,8 +394,8 @@ fn no_slot(venue: &str, offer: &Offer) -> Error {
     }
 }
 
-/// `--dry-run`: the request as it would be sent, without asking the service anything.
-fn show_request(context: &Context, draft: Draft, key: &str) -> Result<Exit> {
+/// The output of `--dry-run`: the request as it would be sent. The service is not asked.
+fn show_request(context: &Context, draft: BookingDraft, key: &str) -> Result<Exit> {
     if let Some((flag, what)) = lacking(&draft) {
         return Err(missing(flag, what));
     }
@@ -399,7 +406,7 @@ fn show_request(context: &Context, draft: Draft, key: &str) -> Result<Exit> {
                 .venue
                 .as_ref()
                 .and_then(|venue| venue.remembered.as_ref());
-            let zone = Zoning::of(venue, draft.zone.as_ref()).or_system();
+            let zone = ZoneSource::of(venue, draft.zone.as_ref()).or_system();
             resolve(when, context.now()?, &zone)?.wire().into()
         }
         (None, None) => return Err(Error::usage("no time is named")),

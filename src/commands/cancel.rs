@@ -1,4 +1,4 @@
-use super::field::Extra;
+use super::field::ExtraFields;
 use crate::app::Context;
 use crate::client::cancel_call;
 use crate::flows::{Confirmation, change, finish, locate_booking, preview, read_booking};
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]
-    extra: Extra,
+    extra: ExtraFields,
     /// Show the request and send nothing
     #[arg(long)]
     dry_run: bool,
@@ -43,7 +43,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         confirm(context, id).await?;
     }
     let booking = change(context, id, call, "cancellation", |booking| {
-        // That its provider cannot cancel is an answer too.
+        // The answer may also say that the provider cannot cancel.
         booking.status() == Status::Cancelled
             || booking.error_code() == Some("cancellation_unsupported")
     })

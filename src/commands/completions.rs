@@ -28,7 +28,7 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-/// A shell whose lines can be completed.
+/// A shell with completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shell {
     Bash,
@@ -39,7 +39,7 @@ pub(crate) enum Shell {
 }
 
 impl Shell {
-    /// The name by which the shell's script asks.
+    /// The name that the shell's script passes.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Shell::Bash => "bash",
@@ -50,7 +50,7 @@ impl Shell {
         }
     }
 
-    /// What the shell reads once, so that it asks bookctl from then on.
+    /// The script, which makes the shell call bookctl for candidates.
     fn script(self) -> &'static str {
         match self {
             Shell::Bash => include_str!("../../completions/bookctl.bash"),
@@ -64,7 +64,7 @@ impl Shell {
 
 pub(super) fn run(out: &Output, args: &Args) -> Result<Exit> {
     if out.is_human() {
-        // A terminal's width is nothing to a script.
+        // The script does not depend on the terminal's width.
         out.print_script(args.shell.script())?;
     } else {
         out.emit(&Script(args.shell))?;

@@ -5,14 +5,14 @@ use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::client::Continuation;
 use crate::flows::{
-    Outcome, finish, locate_booking, payment_answer, preview, read_booking, read_file, read_stdin,
-    send_answer, wait_while_processing, walk_through,
+    AnswerOutcome, answer_pauses, finish, locate_booking, payment_answer, preview, read_booking,
+    read_file, read_stdin, send_answer, wait_while_processing,
 };
 use crate::model::booking::{Booking, Status};
 use crate::model::id::id;
 use crate::outcome::{Error, Exit, Result};
 
-/// How long a person is kept waiting for a booking that is processing.
+/// How long a person waits for a booking that is processing.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 const WAYS_TO_ANSWER: &str = "give --otp, --otp-stdin, --psp-response, --psp-abort or -F key=value";
@@ -65,8 +65,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     context.before_change()?;
     let booking = match given {
         Some(answer) => match send_answer(context, &id, &answer).await? {
-            Outcome::Advanced(booking) => booking,
-            Outcome::StillPaused(_, mut error) => {
+            AnswerOutcome::Advanced(booking) => booking,
+            AnswerOutcome::StillPaused(_, mut error) => {
                 if error.code.is_status() {
                     error.hint = Some(format!(
                         "the booking still waits: correct the answer, or see what it asks with `{}`",
@@ -86,7 +86,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     finish(context, &booking)
 }
 
-/// The answer that the flags give, if any.
+/// The answer from the flags, if any.
 async fn given(args: Args) -> Result<Option<Continuation>> {
     if let Some(code) = args.otp {
         if code.trim().is_empty() {
@@ -138,5 +138,5 @@ async fn walk(context: &Context, id: &str) -> Result<Booking> {
     if booking.status() != Status::RequiresAction {
         context.out.note(&format!("booking {id} waits for nothing"));
     }
-    walk_through(context, booking).await
+    answer_pauses(context, booking).await
 }

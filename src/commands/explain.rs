@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use crate::json::Document;
-use crate::outcome::code::{ALL, Entry, entry};
+use crate::outcome::code::{ALL, CodeEntry, entry};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Output, Page, TableCell, Tone, View};
 
@@ -19,7 +19,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(out: &Output, args: &Args) -> Result<Exit> {
-    let entries: Vec<&Entry> = match &args.code {
+    let entries: Vec<&CodeEntry> = match &args.code {
         None => ALL.iter().collect(),
         Some(code) => {
             let http = format!("http_{code}");
@@ -38,7 +38,7 @@ pub(super) fn run(out: &Output, args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-struct Explained(Vec<&'static Entry>);
+struct Explained(Vec<&'static CodeEntry>);
 
 impl View for Explained {
     fn json(&self) -> Document {

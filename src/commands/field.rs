@@ -1,4 +1,4 @@
-//! `key=value` and `Name: value`, as `-F` and `-H` take them, and the body that fields make.
+//! Parses `key=value` and `Name: value` arguments (`-F` and `-H`), and builds a body from fields.
 
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Number, Value};
@@ -7,7 +7,7 @@ use crate::client::Call;
 use crate::json::plain;
 use crate::outcome::{Error, Result};
 
-/// How deep a field's brackets may nest: deeper ones no service reads.
+/// The deepest nesting of a field's brackets.
 const DEEPEST: usize = 32;
 
 /// A field and its value.
@@ -17,7 +17,7 @@ pub(crate) struct Field {
     pub(crate) value: Value,
 }
 
-/// Reads `key=value`; the value is typed as `gh api -F` does: true, false, null and numbers, else text.
+/// Parses `key=value`. Types the value as `gh api -F` does: true, false, null and numbers, else text.
 pub(crate) fn field(text: &str) -> Result<Field, String> {
     let field = raw_field(text)?;
     let typed = field
@@ -25,20 +25,20 @@ pub(crate) fn field(text: &str) -> Result<Field, String> {
         .as_str()
         .and_then(|text| serde_json::from_str::<Value>(text).ok());
     Ok(match typed {
-        // An id of many digits, or with a zero in front, is none that a number can hold.
+        // A number that would lose digits or leading zeros is an id, and stays text.
         Some(Value::Number(number)) if !is_kept(&number, &field.value) => field,
         Some(value @ (Value::Null | Value::Bool(_) | Value::Number(_))) => Field { value, ..field },
         _ => field,
     })
 }
 
-/// Whether a number is written as it was given; of one with a fraction or an exponent the value is what counts.
+/// Whether a number is written exactly as it was given. With a fraction or an exponent, the value decides.
 fn is_kept(number: &Number, given: &Value) -> bool {
     let given = given.as_str().unwrap_or_default();
     given.contains(['.', 'e', 'E']) || number.to_string() == given
 }
 
-/// Reads `key=value`; the value is text as it stands.
+/// Parses `key=value`, with the value as text.
 pub(crate) fn raw_field(text: &str) -> Result<Field, String> {
     let parts = text
         .split_once('=')
@@ -50,27 +50,31 @@ pub(crate) fn raw_field(text: &str) -> Result<Field, String> {
     })
 }
 
-/// Fields of a request's body that have no flag: every call that has a body takes them.
+/// `-F`, for every command whose call has a body.
 #[derive(clap::Args, Debug, Default)]
-pub(crate) struct Extra {
+pub(crate) struct ExtraFields {
     /// A field of the request's body that has no flag; true, false, null and numbers are typed, anything else is text
     #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field)]
     fields: Vec<Field>,
 }
 
-impl Extra {
+impl ExtraFields {
     /// The fields as an object.
+    ///
+    /// # Errors
+    ///
+    /// `usage` (2) if two fields contradict each other.
     pub(crate) fn body(self) -> Result<Map<String, Value>> {
         body(self.fields)
     }
 
-    /// The call with the fields in its body.
+    /// Adds the fields to the call's body.
     pub(crate) fn add_to(self, call: Call) -> Result<Call> {
         call.with_fields(&self.body()?)
     }
 }
 
-/// Reads `Name: value`, as a header can carry it.
+/// Parses `Name: value`, as HTTP permits it.
 pub(crate) fn header(text: &str) -> Result<(String, String), String> {
     let parts = text
         .split_once(':')
@@ -86,8 +90,10 @@ pub(crate) fn header(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// The object that fields make. Brackets nest, as `gh api` has it: `customer[name]` is a field of an object, `tags[]`
-/// appends to an array, and `guests[][name]` belongs to the array's last object until that has a name.
+/// Builds an object from fields.
+///
+/// Brackets nest as in `gh api`: `customer[name]` is a field of an object, `tags[]` appends to an array, and
+/// `guests[][name]` belongs to the array's last object unless that has a name already.
 pub(crate) fn body(fields: impl IntoIterator<Item = Field>) -> Result<Map<String, Value>> {
     let mut body = Map::new();
     for Field { key, value } in fields {
@@ -102,7 +108,7 @@ pub(crate) fn body(fields: impl IntoIterator<Item = Field>) -> Result<Map<String
     Ok(body)
 }
 
-/// The names that lead to a field's place; an empty one stands for the end of an array.
+/// The path in a field's key; an empty step is the end of an array. `None` if the brackets are wrong.
 fn steps(key: &str) -> Option<Vec<&str>> {
     let (name, mut rest) = key.split_at(key.find('[').unwrap_or(key.len()));
     let mut steps = vec![name];
@@ -116,7 +122,7 @@ fn steps(key: &str) -> Option<Vec<&str>> {
     fits.then_some(steps)
 }
 
-/// Puts a value where the steps lead; `None` where something stands in the way.
+/// Sets the value at a path; `None` if something else is in the way.
 fn put(object: &mut Map<String, Value>, steps: &[&str], value: Value) -> Option<()> {
     let (name, rest) = steps.split_first()?;
     match object.get_mut(*name) {
@@ -126,7 +132,7 @@ fn put(object: &mut Map<String, Value>, steps: &[&str], value: Value) -> Option<
     Some(())
 }
 
-/// What is held there, with the value at the end of the steps.
+/// `held` with the value set at the rest of the path.
 fn nested(held: Option<Value>, steps: &[&str], value: Value) -> Option<Value> {
     match (steps, held) {
         ([], None) => Some(value),
@@ -156,7 +162,7 @@ fn nested(held: Option<Value>, steps: &[&str], value: Value) -> Option<Value> {
     }
 }
 
-/// The same as pairs of a query: what is nested keeps its brackets.
+/// The fields as pairs of a query string, with brackets for nested ones.
 pub(crate) fn pairs(body: &Map<String, Value>) -> Vec<(String, String)> {
     fn flatten(key: String, value: &Value) -> Vec<(String, String)> {
         match value {

@@ -22,7 +22,7 @@ pub(crate) struct Args {
     words: Vec<String>,
 }
 
-/// What is explained beside the commands.
+/// A help topic.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Topic {
     Environment,
@@ -37,7 +37,7 @@ pub(super) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<
     if let [word] = args.words.as_slice()
         && let Ok(topic) = Topic::from_str(word, false)
     {
-        // `sandbox` is a command too; its own help is `bookctl sandbox --help`.
+        // `sandbox` is a command too. Its help is `bookctl sandbox --help`.
         out.emit(&Explained::of(topic))?;
         return Ok(Exit::Done);
     }
@@ -50,7 +50,7 @@ pub(super) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<
             )
         })?;
     }
-    // What `--help` prints there: it is asked for as a person would.
+    // Parsed as `--help`, to print the same text.
     let asked = ["bookctl"].into_iter();
     let asked = asked.chain(args.words.iter().map(String::as_str));
     if let Err(help) = root.try_get_matches_from(asked.chain(["--help"])) {
@@ -59,7 +59,7 @@ pub(super) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<
     Ok(Exit::Done)
 }
 
-/// A topic: a few sentences and a table, each row a JSON object under `name`.
+/// A topic: a few sentences and a table, each of whose rows is a JSON object under `name`.
 struct Explained {
     intro: &'static str,
     name: &'static str,

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use crate::app::Context;
 use crate::config::Target;
-use crate::journal::Window;
+use crate::journal::RateLimitWindow;
 use crate::json::Document;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
@@ -19,7 +19,7 @@ use crate::terminal::output::{Page, TableCell, Tone, View};
 pub(crate) struct Args {}
 
 pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
-    let windows = context.journal()?.windows()?;
+    let windows = context.journal()?.rate_limits()?;
     let embedded = matches!(context.target(), Target::Embedded { .. });
     let moved = embedded.then(|| context.now()).transpose()?;
     let seen = windows.into_iter().map(|window| {
@@ -37,16 +37,16 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A window as it is now, as far as nobody else used it.
+/// A rate limit as it is now, if nobody else has used it since.
 struct Seen {
-    window: Window,
+    window: RateLimitWindow,
     remaining: u32,
-    /// Seconds until it resets; none where it did already.
+    /// Seconds until the window resets; `None` if it has reset already.
     resets_in: Option<u64>,
 }
 
 impl Seen {
-    fn new(window: Window, now: Timestamp) -> Self {
+    fn new(window: RateLimitWindow, now: Timestamp) -> Self {
         let (remaining, resets_in) = window.left(now);
         let resets_in = Some(resets_in.as_secs()).filter(|_| !resets_in.is_zero());
         Seen {
@@ -63,7 +63,7 @@ impl View for LimitList {
     fn json(&self) -> Document {
         let limits = self.0.iter().map(|seen| {
             json!({
-                "endpoint": seen.window.budget,
+                "endpoint": seen.window.name,
                 "limit": seen.window.allowed,
                 "remaining": seen.remaining,
                 "resets_in_seconds": seen.resets_in.unwrap_or(0),
@@ -86,7 +86,7 @@ impl View for LimitList {
                 None => "already".to_owned(),
             };
             vec![
-                TableCell::from(seen.window.budget.as_str()),
+                TableCell::from(seen.window.name.as_str()),
                 TableCell::toned(seen.remaining.to_string(), tone),
                 TableCell::from(seen.window.allowed.to_string()),
                 TableCell::from(resets),
@@ -110,8 +110,8 @@ mod tests {
     #[test]
     fn a_window_that_is_over_is_whole_again() {
         let now = Timestamp::UNIX_EPOCH;
-        let window = |resets_at| Window {
-            budget: "POST /v1/bookings".into(),
+        let window = |resets_at| RateLimitWindow {
+            name: "POST /v1/bookings".into(),
             allowed: 10,
             remaining: 3,
             resets_at,

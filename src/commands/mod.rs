@@ -1,4 +1,5 @@
-//! One file a verb: its arguments (their comments are the help), what it does, and the view it ends with.
+//! The commands. Each has a file with its arguments (whose doc comments are the help), `run`, and the view that it
+//! shows.
 
 mod api;
 mod attempts;
@@ -36,19 +37,19 @@ pub(crate) use help::Topic;
 pub(crate) use overview::template;
 
 use crate::app::Context;
-use crate::app::Setup;
+use crate::app::Startup;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::Output;
 
-/// Every verb, registered in one line; `overview` groups them for the help, in this order.
+/// All commands, one per line. `overview` groups them in the help, in this order.
 #[derive(Subcommand, Debug)]
 #[command(defer = true)]
 pub(crate) enum Command {
     Search(search::Args),
     Slots(slots::Args),
     #[command(flatten)]
-    Book(MadeAtOnce),
-    // The overview tells it; a visible one would take the command's place at a Tab.
+    Book(EagerBook),
+    // Hidden from clap's list, because the overview shows it and a visible alias would replace the command at Tab.
     #[command(alias = "get")]
     Show(show::Args),
     Watch(watch::Args),
@@ -72,58 +73,60 @@ pub(crate) enum Command {
     Completions(completions::Args),
 }
 
-/// Not deferred: clap would put its own heading behind that of the flags that every command takes.
+/// `book`, parsed eagerly: in a deferred command, clap would print its headings after the global flags.
 #[derive(Subcommand, Debug)]
-pub(crate) enum MadeAtOnce {
+pub(crate) enum EagerBook {
     Book(Box<book::Args>),
 }
 
-// A command with commands below it, which are made when it is the one that was given. What the help says is theirs,
-// which a comment of the documentation's kind would replace.
+// A command with subcommands, which are built only if it was given.
+//
+// This is not a doc comment, because that would replace the help of `T`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Group<T: Subcommand> {
     #[command(subcommand)]
     command: T,
 }
 
-/// What a command needs before it runs, and how it runs once it has that.
+/// What a command needs before it runs, and how to run it then.
 pub(crate) enum Plan {
-    /// The program alone, so that a broken configuration keeps nobody from reading.
+    /// Only the program itself, so that it works with a broken configuration.
     Program(ProgramRun),
-    /// The configuration, which it may repair: no service has to be found in it.
-    Configuration(Box<dyn FnOnce(Setup) -> Running<'static>>),
-    /// A context, with a service in it as `Needs` says.
+    /// The configuration, which the command may repair. No service needs to be found in it.
+    Configuration(Box<dyn FnOnce(Startup) -> Running<'static>>),
+    /// A context, with a service as `Needs` requires.
     Context(Needs, Box<dyn for<'a> FnOnce(&'a Context) -> Running<'a>>),
 }
 
-/// Runs with what the program knows of itself: the output, and the root of the command tree.
+/// Runs a command with the output and the root of the command tree.
 pub(crate) type ProgramRun = Box<dyn FnOnce(&Output, &dyn Fn() -> clap::Command) -> Result<Exit>>;
 
-/// A command on its way.
+/// A running command.
 pub(crate) type Running<'a> = Pin<Box<dyn Future<Output = Result<Exit>> + 'a>>;
 
 /// What a command needs of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Needs {
     pub(crate) service: ServiceNeed,
-    /// Whether a signal is how the command is meant to end.
+    /// Whether the command is meant to run until a signal comes.
     pub(crate) is_server: bool,
 }
 
 /// Which service a command talks to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServiceNeed {
-    /// The one of the profile. `--no-sandbox` has to look at it first.
+    /// The profile's service. Under `--no-sandbox` it is checked first.
     Profile,
-    /// The one of the profile, and it refuses a sandbox in its own way where that matters.
+    /// The profile's service. The command refuses a sandbox itself where that matters.
     ProfileUnchecked,
-    /// A sandbox of its own, so that a key in the environment is not for it.
+    /// A sandbox of its own, so that a key in the environment does not apply.
     OwnSandbox,
-    /// None: all that it needs is on this machine, and it works where the service is refused.
+    /// None. The command uses only this machine, and works even if the service is refused.
     None,
 }
 
 impl Needs {
+    /// Needs this service, and runs to its end.
     pub(crate) const fn of(service: ServiceNeed) -> Self {
         Needs {
             service,
@@ -139,11 +142,11 @@ impl Plan {
         Plan::Program(Box::new(run))
     }
 
-    fn configuration(run: impl AsyncFnOnce(Setup) -> Result<Exit> + 'static) -> Self {
+    fn configuration(run: impl AsyncFnOnce(Startup) -> Result<Exit> + 'static) -> Self {
         Plan::Configuration(Box::new(move |setup| Box::pin(run(setup))))
     }
 
-    /// A command that talks to the service of the profile.
+    /// A plan for a command that talks to the profile's service.
     fn service(run: impl AsyncFnOnce(&Context) -> Result<Exit> + 'static) -> Self {
         Plan::context(Needs::of(ServiceNeed::Profile), run)
     }
@@ -154,7 +157,7 @@ impl Plan {
 }
 
 impl Command {
-    /// What the command needs and how it runs: a new command is an arm here, or nothing compiles.
+    /// What each command needs and how it runs. A new command without an arm here does not compile.
     pub(crate) fn plan(self) -> Plan {
         match self {
             Command::Help(args) => Plan::program(move |out, root| help::run(out, &args, root())),
@@ -169,7 +172,7 @@ impl Command {
             }
             Command::Search(args) => Plan::service(async move |it| search::run(it, args).await),
             Command::Slots(args) => Plan::service(async move |it| slots::run(it, args).await),
-            Command::Book(MadeAtOnce::Book(args)) => {
+            Command::Book(EagerBook::Book(args)) => {
                 Plan::service(async move |it| book::run(it, *args).await)
             }
             Command::Show(args) => Plan::service(async move |it| show::run(it, args).await),

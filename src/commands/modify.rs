@@ -2,13 +2,14 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use super::field::Extra;
+use super::field::ExtraFields;
 use super::timing::Zone;
 use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::client::Changes;
 use crate::flows::{
-    Zoning, change, finish, locate_booking, locate_venue, offered, preview, read_booking, resolve,
+    ZoneSource, change, finish, locate_booking, locate_venue, offered, preview, read_booking,
+    resolve,
 };
 use crate::json::plain;
 use crate::model::booking::{Booking, Status};
@@ -41,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT")]
     seating: Option<String>,
     #[command(flatten)]
-    extra: Extra,
+    extra: ExtraFields,
     /// Show the request and send nothing; without an offset or --tz, a time is then this machine's
     #[arg(long)]
     dry_run: bool,
@@ -54,7 +55,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let id = &locate_booking(context, &args.booking)?;
     let datetime = match &args.at {
         Some(when) if args.dry_run => {
-            let zone = Zoning::of(None, args.zone.tz.as_ref()).or_system();
+            let zone = ZoneSource::of(None, args.zone.tz.as_ref()).or_system();
             Some(resolve(when, context.now()?, &zone)?.wire())
         }
         Some(when) => Some(new_time(context, id, when, args.zone.tz.as_ref(), args.party).await?),
@@ -78,7 +79,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     finish(context, &booking)
 }
 
-/// Whether the booking is as the changes want it.
+/// Whether the booking shows the changes.
 fn shows(booking: &Booking, changes: &Changes) -> bool {
     let is = |field: &str, wanted: Option<String>| {
         wanted.is_none_or(|wanted| booking.value().get(field).map(plain) == Some(wanted))
@@ -97,7 +98,7 @@ fn shows(booking: &Booking, changes: &Changes) -> bool {
         && is("seating_preference", changes.seating.clone())
 }
 
-/// The new time on the venue's clock: a slot's own where the venue offers one then.
+/// The new time on the venue's clock: the slot's own time if one is offered then.
 async fn new_time(
     context: &Context,
     id: &str,
@@ -126,21 +127,29 @@ async fn new_time(
         );
     };
     let venue = locate_venue(context, venue)?;
-    match Zoning::of(venue.remembered.as_ref(), zone) {
-        Zoning::Known(zone) => Ok(resolve(when, context.now()?, &zone)?.wire()),
-        Zoning::Learned => {
+    match ZoneSource::of(venue.remembered.as_ref(), zone) {
+        ZoneSource::Known(zone) => Ok(resolve(when, context.now()?, &zone)?.wire()),
+        ZoneSource::Learned => {
             let size = booking.value().get("party_size").and_then(Value::as_u64);
             let size = party
                 .or(size.and_then(|size| u32::try_from(size).ok()))
                 .unwrap_or(1);
             let provider = booking.str("provider");
-            let zoning = Zoning::Learned;
-            let offer =
-                offered(context, &venue, when, &zoning, size, provider, &Map::new()).await?;
+            let zone_source = ZoneSource::Learned;
+            let offer = offered(
+                context,
+                &venue,
+                when,
+                &zone_source,
+                size,
+                provider,
+                &Map::new(),
+            )
+            .await?;
             if let Some(slot) = offer.at_wanted() {
                 return Ok(slot.datetime().to_owned());
             }
-            // Where nothing is offered that day, the booking's own time still shows the venue's clock.
+            // Without a slot on that day, the booking's own time shows the venue's offset.
             match own_clock(&booking).filter(|_| offer.slots.is_empty()) {
                 Some(zone) => Ok(resolve(when, context.now()?, &zone)?.wire()),
                 None => Ok(offer.wanted.wire()),
@@ -149,7 +158,7 @@ async fn new_time(
     }
 }
 
-/// The clock that a booking's own time is written in.
+/// The offset of the booking's own time.
 fn own_clock(booking: &Booking) -> Option<TimeZone> {
     let when = When::parse(booking.str("datetime")?).ok()?;
     Some(TimeZone::fixed(when.exact()?.zoned().offset()))

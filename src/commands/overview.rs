@@ -1,4 +1,4 @@
-//! The first page that a person reads: the commands by what they are for, instead of one long list.
+//! The first help page: commands in groups by purpose.
 
 use clap::Subcommand;
 use clap::builder::Styles;
@@ -6,7 +6,7 @@ use clap::builder::Styles;
 use super::Command;
 use crate::terminal::output::wrap;
 
-/// Every command once, under what somebody wants who looks for it; in the order of [`Command`].
+/// Every command once, in groups. Within a group in the order of [`Command`].
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Find and book", &["search", "slots", "book"]),
     (
@@ -26,11 +26,12 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Learn more", &["explain", "help", "completions"]),
 ];
 
-/// Columns of the longest name.
+/// The width of the longest name.
 const NAMES: usize = 11;
 
-/// The help of `bookctl` itself for a terminal of so many columns. clap knows headings for flags alone, so that the
-/// groups are written here; what each command does is its own sentence all the same.
+/// The help of `bookctl` itself for a terminal of this many columns.
+///
+/// clap has headings only for flags, so the groups are written here. Each command's summary is its own.
 pub(crate) fn template(columns: usize) -> String {
     let all = every_command();
     let styles = Styles::styled();
@@ -53,7 +54,7 @@ pub(crate) fn template(columns: usize) -> String {
     text
 }
 
-/// The tree with what each command says of itself.
+/// The command tree with all summaries.
 fn every_command() -> clap::Command {
     let mut all = Command::augment_subcommands(clap::Command::new("bookctl"));
     all = all.disable_help_subcommand(true);
@@ -61,7 +62,7 @@ fn every_command() -> clap::Command {
     all
 }
 
-/// What a command does, and its other names.
+/// A command's summary and aliases.
 fn summary(command: &clap::Command) -> String {
     let about = command.get_about().map(ToString::to_string);
     let mut summary = about.unwrap_or_default();

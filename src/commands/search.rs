@@ -1,9 +1,9 @@
 use clap::builder::PossibleValuesParser;
 
-use super::field::Extra;
+use super::field::ExtraFields;
 use super::timing::At;
 use crate::app::Context;
-use crate::client::{VenueQuery, Where};
+use crate::client::{SearchLocation, VenueQuery};
 use crate::flows::{VERTICALS, find_venues, resolve};
 use crate::journal::Shown;
 use crate::model::party;
@@ -42,13 +42,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "P")]
     provider: Vec<String>,
     #[command(flatten)]
-    extra: Extra,
+    extra: ExtraFields,
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let place = match (args.near, args.lat, args.lon) {
-        (Some(text), ..) => Where::Near(text),
-        (None, Some(latitude), Some(longitude)) => Where::At {
+        (Some(text), ..) => SearchLocation::Near(text),
+        (None, Some(latitude), Some(longitude)) => SearchLocation::At {
             latitude,
             longitude,
         },

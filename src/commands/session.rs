@@ -1,9 +1,9 @@
 use serde_json::{Value, json};
 
-use super::field::Extra;
+use super::field::ExtraFields;
 use crate::adapter::list;
 use crate::app::Context;
-use crate::app::in_flight::Situation;
+use crate::app::in_flight::InFlight;
 use crate::client::{Call, session};
 use crate::flows::{Confirmation, preview, read_stdin, send_guarded, understood};
 use crate::json::{Document, plain};
@@ -43,7 +43,7 @@ pub(crate) struct Connect {
     #[arg(long, value_name = "P")]
     provider: Option<String>,
     #[command(flatten)]
-    extra: Extra,
+    extra: ExtraFields,
     /// Show the request and send nothing
     #[arg(long)]
     dry_run: bool,
@@ -65,7 +65,7 @@ pub(crate) struct Verify {
     #[arg(long)]
     code_stdin: bool,
     #[command(flatten)]
-    extra: Extra,
+    extra: ExtraFields,
     /// Show the request and send nothing
     #[arg(long)]
     dry_run: bool,
@@ -137,7 +137,7 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
                 confirm(context, &args.session).await?;
             }
             let answer = send_once(context, call).await?;
-            // Where the service has nothing to say of it, that it is done is all.
+            // Without a document, success is the whole result.
             match answer.value() {
                 Value::Null => {
                     json!({"id": args.session, "object": "session", "deleted": true}).into()
@@ -173,13 +173,13 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
             "a code was texted to {to}; session {id} waits for it"
         ));
         document = loop {
-            context.situation.replace(Situation::Texted {
+            context.in_flight.replace(InFlight::CodeSent {
                 session: id.clone(),
             });
             let code = ask_code(context).await?;
             match send_once(context, session::verify(&id, &code, context.adapter())?).await {
                 Ok(document) => break document,
-                // Another try is the person's to decide, as long as a code can be right.
+                // The person may try again as long as the session accepts codes.
                 Err(error) if error.code == Code::InvalidCode && waits(context, &id).await => {
                     context.out.warn(&error.message);
                 }
@@ -191,22 +191,22 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Whether the session still waits for its code: it is too late for one that was wrong too often, or is too old.
+/// Whether the session still waits for its code. It does not after too many wrong codes, or when it has expired.
 async fn waits(context: &Context, id: &str) -> bool {
     match context.read(session::show(id)).await {
         Ok(answer) => answer.document.str("state") == Some("pending"),
-        // Whether it does cannot be told; the next answer will.
+        // Unknown. The next answer will tell.
         Err(_) => true,
     }
 }
 
 /// Sends a call that must not be repeated where something may have been done.
 async fn send_once(context: &Context, call: Call) -> Result<Document> {
-    let in_flight = || Situation::Sent {
+    let in_flight = || InFlight::Sent {
         request: call.name(),
     };
     let sent = send_guarded(context, &call, in_flight, "asking the service").await?;
-    context.situation.replace(Situation::Nothing);
+    context.in_flight.replace(InFlight::Nothing);
     sent.map(|answer| answer.document).map_err(|failure| {
         let is_open = failure.leaves_a_write_open();
         let error = failure.into_error(&call);

@@ -43,9 +43,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     for id in &ids {
         match read(context, id, args.exit_status).await {
             Ok(booking) => bookings.push(booking),
-            // A person is shown the others all the same; a script is given all of them or none.
+            // A person sees the other bookings anyway. A script gets all of them or none.
             Err(mut error) if context.out.is_human() && is_about_one(&error) => {
-                // One line each: what else is unfinished would be told again and again.
+                // One line per error: the unfinished bookings would be repeated each time.
                 error.details.clear();
                 error.hint = None;
                 context.out.report(&error);
@@ -60,7 +60,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if let Some(exit) = failed {
         return Ok(exit);
     }
-    // Of several bookings the first that is not confirmed speaks.
+    // The first booking that is not confirmed decides.
     let exit = bookings
         .iter()
         .map(Booking::exit)
@@ -68,7 +68,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     Ok(exit.filter(|_| args.exit_status).unwrap_or(Exit::Done))
 }
 
-/// Reads one booking. Where the exit code speaks for it, it has to be the one that was asked for.
+/// Reads one booking. If its status becomes the exit code, it must be the requested one.
 async fn read(context: &Context, id: &str, is_judged: bool) -> Result<Booking> {
     match is_judged {
         true => read_booking(context, id).await,
@@ -76,7 +76,7 @@ async fn read(context: &Context, id: &str, is_judged: bool) -> Result<Booking> {
     }
 }
 
-/// Whether the next booking may be read although this one cannot.
+/// Whether the other bookings can still be read after this error.
 fn is_about_one(error: &Error) -> bool {
     matches!(
         error.exit,

@@ -1,7 +1,7 @@
-use super::field::Extra;
+use super::field::ExtraFields;
 use super::timing::At;
 use crate::app::Context;
-use crate::flows::{Zoning, locate_venue, offered};
+use crate::flows::{ZoneSource, locate_venue, offered};
 use crate::journal::Shown;
 use crate::model::party;
 use crate::outcome::{Exit, Result};
@@ -27,17 +27,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "P")]
     provider: Option<String>,
     #[command(flatten)]
-    extra: Extra,
+    extra: ExtraFields,
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let venue = locate_venue(context, &args.venue)?;
-    let zoning = Zoning::of(venue.remembered.as_ref(), args.when.zone.tz.as_ref());
+    let zone_source = ZoneSource::of(venue.remembered.as_ref(), args.when.zone.tz.as_ref());
     let offer = offered(
         context,
         &venue,
         &args.when.at,
-        &zoning,
+        &zone_source,
         args.party,
         args.provider.as_deref(),
         &args.extra.body()?,

@@ -68,7 +68,7 @@ impl View for Index {
     }
 }
 
-/// How far the service's clock is from ours, in words.
+/// The difference between the service's clock and ours, in words.
 fn difference(ours: Timestamp, theirs: Timestamp) -> String {
     let ahead = theirs.duration_since(ours);
     if ahead.abs() < SignedDuration::from_secs(2) {

@@ -1,11 +1,11 @@
-//! `--at` and `--tz`, as the verbs that take a time share them.
+//! `--at` and `--tz`, for all commands that take a time.
 
 use jiff::tz::TimeZone;
 
 use crate::model::when::When;
 use crate::model::zone;
 
-/// A time that may not be left out.
+/// A required time.
 #[derive(clap::Args, Debug)]
 pub(crate) struct At {
     /// Time: `2026-12-01 19:30`, `tomorrow 19:30`, `fri 8pm`, `in 3 days 19:30`, or RFC 3339
@@ -15,7 +15,7 @@ pub(crate) struct At {
     pub(crate) zone: Zone,
 }
 
-/// The zone of a time without an offset, where no venue tells it.
+/// The zone of a time without an offset, if no venue determines it.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Zone {
     /// Zone of a time without an offset, where the venue's is not known: `Europe/Paris`, `UTC`, `+02:00`

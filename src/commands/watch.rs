@@ -3,7 +3,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::app::Context;
-use crate::app::in_flight::Situation;
+use crate::app::in_flight::InFlight;
 use crate::flows::{locate_booking, read_booking};
 use crate::model::booking::{Booking, Status};
 use crate::model::id::id;
@@ -11,9 +11,9 @@ use crate::model::shell;
 use crate::outcome::{Exit, Result};
 use crate::terminal::view::BookingView;
 
-/// The pause between two looks: 300 reads fit into the service's five minutes.
+/// The pause between two reads. The service permits 300 reads in five minutes.
 const PAUSE: Duration = Duration::from_secs(2);
-/// How long a booking is watched unless `--timeout` says: a pause ends by itself after 20 minutes.
+/// How long a booking is watched without `--timeout`. A pause expires after 20 minutes.
 const LONGEST: Duration = Duration::from_secs(30 * 60);
 
 /// Watch a booking until it is settled, or waits for an action
@@ -36,24 +36,24 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let id = locate_booking(context, &args.booking)?;
-    let situation = |status| Situation::Watching {
+    let situation = |status| InFlight::Watching {
         id: id.clone(),
         status,
         command: again(&id, &args.until),
     };
-    context.situation.replace(situation(None));
+    context.in_flight.replace(situation(None));
     let deadline = Instant::now() + context.timeout().unwrap_or(LONGEST);
     let mut shown: Option<String> = None;
     let progress = context.out.progress("");
     loop {
         let booking = read_booking(context, &id).await?;
-        // What changes is not the status alone: a new pause has the same one.
+        // Compares the whole document, because a new pause has the same status as the one before.
         if shown.as_deref() != Some(booking.document().text()) {
             show(context, &booking)?;
             shown = Some(booking.document().text().to_owned());
         }
         let status = booking.status();
-        context.situation.replace(situation(Some(status.clone())));
+        context.in_flight.replace(situation(Some(status.clone())));
         if args.until.iter().any(|until| until == status.as_str()) {
             return Ok(Exit::Done);
         }
@@ -61,7 +61,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         if ends(&status, &args.until) || left.is_zero() {
             return Ok(match status {
                 Status::Other(_) => Exit::Processing,
-                // It is not what was waited for, and may still become it.
+                // The booking has not reached the requested status, but still can.
                 Status::Confirmed if !args.until.is_empty() => Exit::Processing,
                 _ => booking.exit(),
             });
@@ -74,15 +74,14 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
 }
 
-/// The command that goes on watching.
+/// The command that continues to watch.
 fn again(id: &str, until: &[String]) -> String {
     let until = until.iter().map(|status| format!(" --until {status}"));
     let until: String = until.collect();
     format!("bookctl watch {}{until}", shell::word(id))
 }
 
-/// Whether nothing more is to be waited for. A status that was asked for may still come after a pause, and after a
-/// confirmation that is changed or cancelled.
+/// Whether to stop watching. A requested status may still come after a pause, and after a confirmation.
 fn ends(status: &Status, until: &[String]) -> bool {
     match status {
         Status::Processing | Status::Other(_) => false,

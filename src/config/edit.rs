@@ -32,20 +32,20 @@ impl ProfileName {
 }
 
 /// The file while it is edited.
-pub(crate) struct Draft {
+pub(crate) struct ConfigEdit {
     document: DocumentMut,
     /// The content of the file before the change.
     pub(crate) before: ConfigFile,
 }
 
 /// Changes the file. A result that is not a valid configuration is not written.
-pub(crate) fn edit(path: &Path, change: impl FnOnce(&mut Draft) -> Result<()>) -> Result<()> {
+pub(crate) fn edit(path: &Path, change: impl FnOnce(&mut ConfigEdit) -> Result<()>) -> Result<()> {
     private_file::update(path, |text| {
         let before = ConfigFile::parse(path, &text)?;
         let document = text
             .parse()
             .map_err(|_| Error::config(format!("{} is not TOML", path.display())))?;
-        let mut draft = Draft { document, before };
+        let mut draft = ConfigEdit { document, before };
         change(&mut draft)?;
         let changed = draft.document.to_string();
         ConfigFile::parse(path, &changed)?;
@@ -80,7 +80,7 @@ impl From<std::io::Error> for Failed {
     }
 }
 
-impl Draft {
+impl ConfigEdit {
     /// Sets the default profile. `None` makes the embedded sandbox the default again.
     pub(crate) fn set_default(&mut self, name: Option<&str>) {
         match name {
@@ -198,7 +198,7 @@ fn assign(table: &mut dyn toml_edit::TableLike, key: &str, mut to: toml_edit::Va
 mod tests {
     use super::*;
 
-    fn edited(text: &str, change: impl FnOnce(&mut Draft) -> Result<()>) -> Result<String> {
+    fn edited(text: &str, change: impl FnOnce(&mut ConfigEdit) -> Result<()>) -> Result<String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config.toml");
         std::fs::write(&path, text).unwrap();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::base_url::BaseUrl;
-use super::edit::Draft;
+use super::edit::ConfigEdit;
 use crate::adapter::{Dialect, Expression, ReadKind, WriteKind};
 use crate::model::retention::Retention;
 use crate::outcome::{Error, Result, reason};
@@ -82,7 +82,7 @@ impl Setting {
     ///
     /// # Errors
     /// The value cannot be one of this setting; the error names the key.
-    pub(crate) fn set(&self, draft: &mut Draft, profile: &str, text: &str) -> Result<()> {
+    pub(crate) fn set(&self, draft: &mut ConfigEdit, profile: &str, text: &str) -> Result<()> {
         match self {
             Setting::BaseUrl => self.set_address(draft, profile, text),
             Setting::ReadOnly => draft.set(profile, "read_only", self.boolean(text)?),
@@ -110,7 +110,7 @@ impl Setting {
     }
 
     /// Removes the setting, so that its default holds.
-    pub(crate) fn unset(&self, draft: &mut Draft, profile: &str) -> Result<()> {
+    pub(crate) fn unset(&self, draft: &mut ConfigEdit, profile: &str) -> Result<()> {
         match self {
             Setting::BaseUrl => Err(Error::usage("a profile cannot be without its base_url")
                 .hint("change it with `bookctl profile set`, or remove the profile")),
@@ -123,7 +123,7 @@ impl Setting {
     }
 
     /// A key is stored for one origin. It would not be used at another, so the address can only change within it.
-    fn set_address(&self, draft: &mut Draft, profile: &str, text: &str) -> Result<()> {
+    fn set_address(&self, draft: &mut ConfigEdit, profile: &str, text: &str) -> Result<()> {
         let address = BaseUrl::parse(text, "base_url")?;
         let known = draft.before.profile(profile)?;
         if let Some(stored_for) = &known.key_origin

@@ -1,16 +1,19 @@
-//! Changing a booking, once: a change whose answer got lost is looked for, never repeated.
+//! Changes a booking once. If the answer is lost, the booking is read to see whether the change was made; the change
+//! is never repeated.
 
 use super::guarded::send_guarded;
 use super::understood::booking_of;
 use super::wait::{look_up, read_booking};
 use crate::app::Context;
-use crate::app::in_flight::{Situation, show_command};
+use crate::app::in_flight::{InFlight, show_command};
 use crate::client::{Call, Failure};
 use crate::model::booking::Booking;
 use crate::outcome::Result;
 
-/// Whether an answer is about the booking that was to be changed. A service may know it by another id as well; then it
-/// shows that id under this one, too. The answer to another request proves nothing.
+/// Whether an answer is about the booking that was to be changed.
+///
+/// A service may know a booking by several ids, and then shows the other id for this one as well. The answer to
+/// another request proves nothing.
 async fn is_of(context: &Context, id: &str, answered: &Booking) -> bool {
     if answered.id() == id {
         return true;
@@ -19,8 +22,10 @@ async fn is_of(context: &Context, id: &str, answered: &Booking) -> bool {
     shown.is_ok_and(|shown| shown.id() == answered.id())
 }
 
-/// Sends a modify or a cancel. Where no proper answer came, the booking is read: if it shows what was
-/// asked, as `done` judges, the change was made; else its outcome stays open (16). `what` is its noun.
+/// Sends a modify or a cancel call; `what` is its noun.
+///
+/// If no usable answer comes, reads the booking. If `done` finds the change in it, the change was made; else its
+/// outcome is unknown (16).
 pub(crate) async fn change(
     context: &Context,
     id: &str,
@@ -28,7 +33,7 @@ pub(crate) async fn change(
     what: &'static str,
     done: impl Fn(&Booking) -> bool,
 ) -> Result<Booking> {
-    let in_flight = || Situation::Changing {
+    let in_flight = || InFlight::Changing {
         id: id.to_owned(),
         what,
     };
@@ -36,7 +41,7 @@ pub(crate) async fn change(
     let failure = match send_guarded(context, &call, in_flight, &doing).await? {
         Ok(answer) => match booking_of(context, answer.document) {
             Some(booking) if is_of(context, id, &booking).await => {
-                context.situation.replace(Situation::known(&booking));
+                context.in_flight.replace(InFlight::known(&booking));
                 return Ok(booking);
             }
             _ => Failure::Unreadable {
@@ -49,7 +54,7 @@ pub(crate) async fn change(
     let open = failure.leaves_a_write_open();
     let mut error = failure.into_error(&call);
     if !open {
-        context.situation.replace(Situation::Nothing);
+        context.in_flight.replace(InFlight::Nothing);
         return Err(error);
     }
     error.hint = Some(format!("look before trying again: {}", show_command(id)));

@@ -1,4 +1,4 @@
-//! Whether a booking is the one that was asked for.
+//! Compares a booking with the request that it answers.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::json::plain;
 use crate::model::booking::Booking;
 
-/// What a request and its booking both name, and must agree in.
+/// Fields of both the request and the booking, in which they must agree.
 const COMPARED: [&str; 5] = [
     "venue_id",
     "datetime",
@@ -16,17 +16,17 @@ const COMPARED: [&str; 5] = [
     "customer.email",
 ];
 
-/// Marks of a text that the service does not show in full.
+/// Characters with which a service masks part of a text.
 const MASKS: [char; 3] = ['*', '•', '…'];
 
-/// Says in what a booking is not the one that was asked for, as `venue_id is B, not A`; `None` where they agree in all
-/// that both name. What was modified since the booking was made is no difference.
+/// How a booking differs from what was asked for, such as `venue_id is B, not A`, or `None` if the fields that both
+/// have agree. A modification since the booking was made is not a difference.
 pub(super) fn difference(asked: &Value, booking: &Booking) -> Option<String> {
     let booked = booking.document().value();
     COMPARED.into_iter().find_map(|name| {
         let pointer = format!("/{}", name.replace('.', "/"));
         let shown = booked.pointer(&pointer).or_else(|| match name {
-            // A guest who is a text is a name.
+            // A guest given as a plain text is a name.
             "customer.name" => booked.get("customer").filter(|it| it.is_string()),
             _ => None,
         });
@@ -38,8 +38,8 @@ pub(super) fn difference(asked: &Value, booking: &Booking) -> Option<String> {
     })
 }
 
-/// Whether two values may mean the same, however the service writes them: an id or a count as a number or a text, a
-/// moment in another form, a guest in other letters or in part.
+/// Whether two values may mean the same in another notation: a number as text, the same moment in another form, a name
+/// in other letters or in part.
 fn agree(name: &str, asked: &Value, shown: &Value) -> bool {
     match name {
         "datetime" => same_moment(asked, shown),
@@ -48,7 +48,7 @@ fn agree(name: &str, asked: &Value, shown: &Value) -> bool {
             let shown = plain(shown);
             shown.contains(MASKS) || shown.trim().eq_ignore_ascii_case(plain(asked).trim())
         }
-        // An object or a list is a form that is not understood, and no difference.
+        // An object or a list is a notation that is not understood, which is no proof of a difference.
         _ => !is_scalar(shown) || plain(asked).trim() == plain(shown).trim(),
     }
 }
@@ -57,10 +57,10 @@ fn is_scalar(value: &Value) -> bool {
     value.is_string() || value.is_number()
 }
 
-/// Whether two times may be the same moment. A time without an offset is the venue's own, so that only the clock's
-/// reading can be compared; what is no time at all says nothing.
+/// Whether two times may be the same moment. A time without an offset is local to the venue, so only the clock reading
+/// is compared. A value that is not a time proves nothing.
 fn same_moment(asked: &Value, shown: &Value) -> bool {
-    let (asked, shown) = (Moment::read(asked), Moment::read(shown));
+    let (asked, shown) = (ComparedTime::read(asked), ComparedTime::read(shown));
     match (asked, shown) {
         (Some(asked), Some(shown)) => match (asked.instant, shown.instant) {
             (Some(asked), Some(shown)) => asked == shown,
@@ -73,16 +73,16 @@ fn same_moment(asked: &Value, shown: &Value) -> bool {
     }
 }
 
-/// A time as a document has it: RFC 3339, without an offset, or seconds or milliseconds since 1970.
-struct Moment {
+/// A time in a document: RFC 3339 with or without an offset, or seconds or milliseconds since 1970.
+struct ComparedTime {
     instant: Option<Timestamp>,
-    /// What the clock reads, where the text says it.
+    /// The clock reading, if the text has one.
     reading: Option<DateTime>,
 }
 
-impl Moment {
+impl ComparedTime {
     fn read(value: &Value) -> Option<Self> {
-        /// Seconds beyond the year 5000 are milliseconds.
+        /// Larger numbers of seconds (past the year 5000) are taken for milliseconds.
         const LAST_SECOND: i64 = 100_000_000_000;
         if let Some(number) = value.as_i64() {
             let instant = match number {
@@ -90,7 +90,7 @@ impl Moment {
                 milliseconds => Timestamp::from_millisecond(milliseconds),
             };
             let instant = Some(instant.ok()?);
-            return Some(Moment {
+            return Some(ComparedTime {
                 instant,
                 reading: None,
             });
@@ -98,12 +98,12 @@ impl Moment {
         let text = value.as_str()?.trim();
         let instant = text.parse::<Timestamp>().ok();
         let reading = text.parse::<DateTime>().ok();
-        (instant.is_some() || reading.is_some()).then_some(Moment { instant, reading })
+        (instant.is_some() || reading.is_some()).then_some(ComparedTime { instant, reading })
     }
 }
 
-/// Whether two names may be of one guest: the same words in any order, case and punctuation aside. A name that is
-/// masked, or has initials in place of words, is compared in what it shows.
+/// Whether two names may be the same guest: the same words in any order, ignoring case and punctuation. Of a masked
+/// name or one with initials, only what it shows is compared.
 fn same_name(asked: &str, shown: &str) -> bool {
     let words = |name: &str| {
         let name = name.to_lowercase();

@@ -1,22 +1,23 @@
-//! The go-ahead before something that cannot be undone.
+//! Confirmation before something that cannot be undone.
 
 use crate::outcome::{Code, Error, Result};
 use crate::terminal::prompt::{Prompter, Question};
 
-/// Something that cannot be undone.
+/// A confirmation of something that cannot be undone.
 pub(crate) struct Confirmation<'a> {
     /// What is about to be done, as the subject of a sentence: "cancelling".
     pub(crate) action: &'a str,
     pub(crate) question: String,
-    /// What a person is told who declines: "nothing was cancelled".
+    /// What to say if the person declines: "nothing was cancelled".
     pub(crate) declined: &'a str,
 }
 
 impl Confirmation<'_> {
-    /// Whether a person can be asked at all.
+    /// Checks that a person can be asked at all.
     ///
     /// # Errors
-    /// `usage` (2), which names `--yes`, where nothing may be asked.
+    ///
+    /// `usage` (2), which names `--yes`, if prompts are not possible.
     pub(crate) fn check(&self, prompter: &Prompter) -> Result<()> {
         if prompter.interactive() {
             return Ok(());
@@ -28,10 +29,11 @@ impl Confirmation<'_> {
         .hint("pass --yes"))
     }
 
-    /// Asks; the answer is no by default.
+    /// Asks; the default is no.
     ///
     /// # Errors
-    /// `declined` (17) where the answer is no, and as [`Confirmation::check`].
+    ///
+    /// `declined` (17) if the answer is no, and those of [`Confirmation::check`].
     pub(crate) async fn ask(&self, prompter: &Prompter) -> Result<()> {
         self.check(prompter)?;
         let question = Question::new(self.question.clone(), "--yes", "the go-ahead");

@@ -1,5 +1,5 @@
-//! A booking request that is never forgotten: each run of it is recorded before its first byte, and ended by what
-//! proves its outcome.
+//! Sends a booking request. Each run of it is recorded before its first byte is sent, and its end is recorded with
+//! what it proves.
 
 use std::time::Duration;
 
@@ -7,22 +7,25 @@ use serde_json::Value;
 
 use super::comparison::difference;
 use super::understood::booking_of;
-use crate::app::in_flight::{Situation, abandon_command, resume_command, show_command};
-use crate::app::{Context, Waited};
+use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
+use crate::app::{Context, WaitOutcome};
 use crate::client::{Answer, BookingRequest, Call, Failure, create_call};
-use crate::journal::{Begun, Earlier, RunId, State};
+use crate::journal::{
+    BeginOutcome, Conclusion, Earlier, LastTry, RunEnd, RunId, conclusion, existed_before,
+    outcome_of,
+};
 use crate::model::booking::Booking;
 use crate::outcome::{Code, Error, Exit, Result};
 
-/// A booking request that was answered with a booking.
-pub(crate) struct Made {
+/// A booking that answered a booking request.
+pub(crate) struct CreatedBooking {
     pub(crate) booking: Booking,
-    /// Whether the booking was made before, under the same idempotency key (spec, Limits 7).
+    /// Whether the booking existed before, under the same idempotency key (spec, Limits 7).
     pub(crate) earlier: bool,
 }
 
-impl Made {
-    /// Tells a person what the booking itself does not say.
+impl CreatedBooking {
+    /// Tells a person what the booking itself does not show.
     fn announce(&self, context: &Context) {
         if self.earlier {
             context.out.note(&format!(
@@ -33,7 +36,7 @@ impl Made {
     }
 }
 
-/// Creates a booking under `key`, and tells a person where it was made before.
+/// Makes a booking under `key`, and tells a person if it existed before. Fails like [`make`].
 pub(crate) async fn create(
     context: &Context,
     key: &str,
@@ -44,15 +47,20 @@ pub(crate) async fn create(
     Ok(made.booking)
 }
 
-/// Creates a booking under `key`.
+/// Makes a booking under `key`.
 ///
-/// Before anything is sent the journal holds the run, synced; without a journal nothing is sent.
+/// The journal holds the run, synced, before anything is sent. Without a journal nothing is sent.
 ///
 /// # Errors
-/// What the service refused. Where this run or another run of the attempt may have booked, the error says so (16, or 9
-/// where a rate limit was met last) and names the command that settles it. A booking for something else is 7 where the
-/// service says that it made it before (200), else 16.
-pub(super) async fn make(context: &Context, key: &str, request: BookingRequest) -> Result<Made> {
+///
+/// The service's refusal. If this run or another run of the attempt may have booked, the error says so (16, or 9 if a
+/// rate limit was met last) and names the command that finds out. A booking for something else is an error too: 7 if
+/// the service made it before (200), else 16.
+pub(super) async fn make(
+    context: &Context,
+    key: &str,
+    request: BookingRequest,
+) -> Result<CreatedBooking> {
     let client = context.client()?;
     let attempt = Sending {
         context,
@@ -68,21 +76,32 @@ pub(super) async fn make(context: &Context, key: &str, request: BookingRequest) 
             true => attempt.may_have_booked(error),
             false => error,
         })?;
-        context.situation.replace(Situation::Creating {
+        context.in_flight.replace(InFlight::Creating {
             key: key.to_owned(),
         });
         let progress = context.out.progress("booking");
         let (sent, in_doubt) = client.create(&attempt.call).await;
         drop(progress);
-        context.observe_allowance(&attempt.call);
+        context.observe_rate_limit(&attempt.call);
+        let tries = Tries { earlier, in_doubt };
         let failure = match sent {
-            Ok(answer) => return attempt.take(&run, earlier, in_doubt, answer),
+            Ok(answer) => return attempt.take(&run, tries, answer),
             Err(failure) => failure,
         };
-        may_have_booked = attempt.end(&run, &failure, in_doubt);
-        // The run is over: a limit is waited out between two runs, so that an interrupt then leaves nothing open.
+        let last = match &failure {
+            Failure::Refused(refusal) if refusal.is_certain() => LastTry::Refused,
+            failure if failure.leaves_a_write_open() => LastTry::NoProof,
+            _ => LastTry::NotSent,
+        };
+        may_have_booked =
+            attempt.end_without_booking(&run, tries, last, failure.status()) == Conclusion::Unknown;
+        // The run is over before the rate limit is waited out, so an interrupt during the wait leaves nothing open.
         let waited = match failure.is_rate_limit() {
-            true => context.pause_for_limit(failure, &attempt.call, left).await,
+            true => {
+                context
+                    .pause_for_rate_limit(failure, &attempt.call, left)
+                    .await
+            }
             false => Err(failure.into_error(&attempt.call)),
         };
         allowed = waited.map_err(|error| match may_have_booked {
@@ -92,7 +111,16 @@ pub(super) async fn make(context: &Context, key: &str, request: BookingRequest) 
     }
 }
 
-/// One attempt while it is sent.
+/// What may have booked before the last try of a run.
+#[derive(Clone, Copy)]
+struct Tries {
+    /// What the earlier runs of the attempt leave possible.
+    earlier: Earlier,
+    /// Whether an earlier try of this run may have booked.
+    in_doubt: bool,
+}
+
+/// One attempt that is being sent.
 struct Sending<'a> {
     context: &'a Context,
     key: &'a str,
@@ -106,97 +134,86 @@ impl Sending<'_> {
         self.call.body.as_ref().unwrap_or(&Value::Null)
     }
 
-    /// Records a run as soon as the rate limit that is known of has room for it. Returns what is left of `allowed`.
+    /// Records a run as soon as the known rate limit allows one. Returns what is left of `allowed`.
     async fn begin(&self, allowed: Duration) -> Result<(RunId, Earlier, Duration)> {
         let mut allowed = allowed;
-        let mut budget = self.call.budget();
+        let mut limit = self.call.rate_limit_name();
         loop {
-            let metered = match budget {
-                Some(budget) => {
-                    let now = self.context.metered_now(budget).await;
-                    now.map(|now| (budget, now))
+            let counted_in = match limit {
+                Some(limit) => {
+                    let now = self.context.rate_limit_now(limit).await;
+                    now.map(|now| (limit, now))
                 }
                 None => None,
             };
             let begun = self
                 .context
                 .journal()?
-                .begin(self.key, self.body(), metered)?;
+                .begin(self.key, self.body(), counted_in)?;
             let window = match begun {
-                Begun::Run { run, earlier } => return Ok((run, earlier, allowed)),
-                Begun::Shut(window) => window,
+                BeginOutcome::Run { run, earlier } => return Ok((run, earlier, allowed)),
+                BeginOutcome::RateLimited(window) => window,
             };
             let waited = self.context.wait_for_window(&window, &self.call, allowed);
             match waited.await? {
-                Waited::Until { left } => allowed = left,
-                Waited::NotAtAll => budget = None,
+                WaitOutcome::Waited { left } => allowed = left,
+                WaitOutcome::Skipped => limit = None,
             }
         }
     }
 
-    /// Ends a run that failed, and says whether this run or another one may have booked, or has: "nothing was booked"
-    /// would then be wrong.
-    fn end(&self, run: &RunId, failure: &Failure, in_doubt: bool) -> bool {
-        let noted = self
-            .context
-            .journal()
-            .and_then(|mut journal| match failure {
-                _ if in_doubt => journal.doubt(run, self.body(), failure.status()),
-                Failure::Refused(refusal) => journal.refuse(run, refusal.status),
-                _ => journal.withdraw(run),
-            });
-        match noted {
-            Ok(state) => {
-                if state == State::Refused {
-                    self.context.situation.replace(Situation::Nothing);
-                }
-                state != State::Refused
-            }
-            Err(error) => {
-                let why = &error.message;
-                self.context
-                    .out
-                    .warn(&format!("the journal could not note how this ended: {why}"));
-                true
-            }
+    /// Ends a run that did not produce the requested booking, and returns what may be said of the attempt.
+    fn end_without_booking(
+        &self,
+        run: &RunId,
+        tries: Tries,
+        last: LastTry,
+        http_status: Option<u16>,
+    ) -> Conclusion {
+        let outcome = outcome_of(last, tries.in_doubt, tries.earlier);
+        let end = RunEnd {
+            outcome,
+            http_status,
+            booking: None,
+            request: self.body(),
+        };
+        let ended = self.context.journal().and_then(|mut it| it.end(run, &end));
+        let state = ended.map_err(|error| {
+            let why = &error.message;
+            self.context
+                .out
+                .warn(&format!("the journal could not note how this ended: {why}"));
+        });
+        let conclusion = conclusion(outcome, state.ok());
+        if conclusion == Conclusion::NothingBooked {
+            self.context.in_flight.replace(InFlight::Nothing);
         }
+        conclusion
     }
 
-    /// Takes an answer for what it proves: the booking that was asked for, or nothing.
-    ///
-    /// `in_doubt` says whether an earlier try of this run may have booked.
-    fn take(&self, run: &RunId, earlier: Earlier, in_doubt: bool, answer: Answer) -> Result<Made> {
+    /// Judges an answer: it is either the requested booking, or an error.
+    fn take(&self, run: &RunId, tries: Tries, answer: Answer) -> Result<CreatedBooking> {
         let status = answer.status;
-        let may_have_booked = in_doubt || earlier == Earlier::MayHaveBooked;
+        let is_new = status != 200;
         let Some(booking) = booking_of(self.context, answer.document) else {
             let failure = Failure::Unreadable {
                 status,
                 kind: "no booking".to_owned(),
             };
-            self.end(run, &failure, true);
+            self.end_without_booking(run, tries, LastTry::NoProof, Some(status));
             return Err(self.may_have_booked(failure.into_error(&self.call)));
         };
-        let known = match earlier {
+        let known = match tries.earlier {
             Earlier::Booked => self.known_booking(),
             Earlier::Nothing | Earlier::MayHaveBooked => None,
         };
-        // A booking that this attempt is known to have made is the one that was asked for, whatever was changed since.
+        // A booking that an earlier run of this attempt made is the requested one, even if it was modified since.
         let is_known = known.as_deref() == Some(booking.id());
         if let Some(difference) = difference(&self.asked, &booking).filter(|_| !is_known) {
-            let is_older = status == 200 && !may_have_booked;
-            let noted = self
-                .context
-                .journal()
-                .and_then(|mut journal| match is_older {
-                    true => journal.note_another_booking(run, self.body(), status),
-                    false => journal.doubt(run, self.body(), Some(status)),
-                });
-            if let Err(error) = noted {
-                self.context.out.warn(&error.message);
-            }
-            let error = match is_older {
-                true => another_booking(&booking, &difference, self.key),
-                false => {
+            let last = LastTry::AnotherBooking { is_new };
+            let error = match self.end_without_booking(run, tries, last, Some(status)) {
+                Conclusion::AnotherBooking => another_booking(&booking, &difference, self.key),
+                _ => {
                     let error = self.may_have_booked(misdirected(&booking, &difference));
                     let hint = error.hint.clone().unwrap_or_default();
                     let abandon = abandon_command(self.key);
@@ -207,21 +224,34 @@ impl Sending<'_> {
             };
             return Err(self.described(error, status));
         }
-        self.context.situation.replace(Situation::known(&booking));
-        self.keep(run, &booking, status, known);
-        Ok(Made {
+        self.context.in_flight.replace(InFlight::known(&booking));
+        self.keep(run, tries, &booking, status, known);
+        Ok(CreatedBooking {
             booking,
-            // An attempt that was open may have made it itself, a moment ago.
-            earlier: status == 200 && !may_have_booked,
+            earlier: existed_before(is_new, tries.in_doubt, tries.earlier),
         })
     }
 
-    /// Ends the run with its booking. A booking is never lost for a journal that cannot note it.
-    fn keep(&self, run: &RunId, booking: &Booking, status: u16, known: Option<String>) {
+    /// Ends the run with its booking. If the journal cannot record it, that is a warning: the booking is returned
+    /// anyway.
+    fn keep(
+        &self,
+        run: &RunId,
+        tries: Tries,
+        booking: &Booking,
+        status: u16,
+        known: Option<String>,
+    ) {
         let out = &self.context.out;
         let id = booking.id();
         let noted = self.context.journal().and_then(|mut journal| {
-            journal.book(run, booking, status)?;
+            let end = RunEnd {
+                outcome: outcome_of(LastTry::Booked, tries.in_doubt, tries.earlier),
+                http_status: Some(status),
+                booking: Some(booking),
+                request: self.body(),
+            };
+            journal.end(run, &end)?;
             journal.other_attempt_of(id, self.key)
         });
         match noted {
@@ -234,7 +264,8 @@ impl Sending<'_> {
                 error.message
             )),
         }
-        // The service forgot the first one, as a sandbox does that was reset, or the API key is another organization's.
+        // The service has forgotten the first booking, as a reset sandbox does, or the API key is another
+        // organization's.
         if let Some(known) = known.filter(|known| known != id) {
             out.warn(&format!(
                 "this idempotency key made booking {known} before, and {id} now: both may stand"
@@ -248,10 +279,9 @@ impl Sending<'_> {
         attempt.ok().flatten()?.booking_id
     }
 
-    /// The error of a run that leaves the attempt open: it says so, whatever the last try was told, and names what
-    /// settles it.
+    /// Turns an error into one that says that a booking may exist, and names the command that finds out.
     fn may_have_booked(&self, mut error: Error) -> Error {
-        // An interrupt says by itself what is on its way.
+        // An interrupt already says what is in flight.
         if error.code == Code::Interrupted {
             return error;
         }
@@ -274,7 +304,7 @@ impl Sending<'_> {
     }
 }
 
-/// The service knows the key for another booking than was asked for.
+/// The error for a key under which the service has made another booking.
 pub(super) fn another_booking(booking: &Booking, difference: &str, key: &str) -> Error {
     let id = booking.id();
     let mut error = Error::new(Code::AnotherBooking,
@@ -292,7 +322,7 @@ pub(super) fn another_booking(booking: &Booking, difference: &str, key: &str) ->
     error
 }
 
-/// The service says that it made a booking now, and shows another one than was asked for.
+/// The error for a 201 that shows another booking than the requested one.
 fn misdirected(booking: &Booking, difference: &str) -> Error {
     let mut error = Error::new(
         Code::OutcomeUnknown,

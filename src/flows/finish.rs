@@ -1,17 +1,16 @@
-//! How a command that wanted a booking confirmed ends: the booking on stdout, its state as the exit code.
+//! Ends a command that makes or changes a booking: the booking on stdout, its status as the exit code.
 
 use jiff::Timestamp;
 
-use super::seen::note_seen;
 use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::model::booking::Booking;
 use crate::outcome::{Exit, Result};
 use crate::terminal::view::BookingView;
 
-/// Keeps the booking as it ended, emits it and says what its state means for a script.
+/// Updates the journal's copy of the booking, writes the booking, and returns the exit code of its status.
 pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
-    note_seen(context, booking);
+    update_kept_booking(context, booking);
     let dialect = context.dialect();
     let now = context.now().unwrap_or_else(|_| Timestamp::now());
     let view = BookingView {
@@ -19,7 +18,7 @@ pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
         dialect: &dialect,
         now,
     };
-    // The booking is made whether or not it can be written: its id must not be lost with the answer.
+    // The booking exists even if stdout cannot be written. The error must carry its id.
     let (id, status) = (booking.id(), booking.status());
     let is_read = context.out.emit_read(&view).map_err(|mut error| {
         error.message = format!("booking {id} is {status}, but {}", error.message);
@@ -36,4 +35,20 @@ pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
         ));
     }
     Ok(booking.exit())
+}
+
+/// Updates the journal's copy of a booking that this machine made.
+///
+/// Does nothing without a journal. A journal that cannot be written is no error: the work is done, and the copy is
+/// as old as its date says.
+fn update_kept_booking(context: &Context, booking: &Booking) {
+    if !context.journal_file().exists() {
+        return;
+    }
+    let _ = context.journal().and_then(|mut journal| {
+        if journal.is_outdated(booking)? {
+            journal.update_booking(booking)?;
+        }
+        Ok(())
+    });
 }

@@ -1,39 +1,40 @@
 //! Sending a call that changes something.
 
 use crate::app::Context;
-use crate::app::in_flight::Situation;
+use crate::app::in_flight::InFlight;
 use crate::client::{Answer, Call, Failure};
 use crate::outcome::Result;
 
-/// Sends a call that must not be repeated where the service may have carried it out.
+/// Sends a call that must not be repeated if the service may have carried it out.
 ///
-/// A rate limit is the one refusal after which it is sent again: the service says that it did nothing, and `--max-wait`
-/// says how long it may be waited out. `in_flight` is what an interrupt has to say while the call is on its way, and
-/// `doing` what a person is shown meanwhile.
+/// A rate limit is the only refusal after which the call is sent again, because the service has then done nothing;
+/// `--max-wait` limits the wait. `in_flight` is what an interrupt reports while the call is on its way, and `doing`
+/// labels the progress display.
 ///
 /// # Errors
-/// The rate limit, where it may not be waited out; everything else that is no answer is returned as a [`Failure`].
+///
+/// The rate limit, if it may not be waited out. Every other failure is returned as a [`Failure`].
 pub(crate) async fn send_guarded(
     context: &Context,
     call: &Call,
-    in_flight: impl Fn() -> Situation,
+    in_flight: impl Fn() -> InFlight,
     doing: &str,
 ) -> Result<Result<Answer, Failure>> {
     let client = context.client()?;
     let mut allowed = context.max_wait();
     loop {
         allowed = context.admit(call, allowed).await?;
-        context.situation.replace(in_flight());
+        context.in_flight.replace(in_flight());
         let progress = context.out.progress(doing);
         let sent = client.send(call).await;
-        context.note_allowance(call);
+        context.record_rate_limit(call);
         drop(progress);
         let failure = match sent {
             Err(failure) if failure.is_rate_limit() => failure,
             sent => return Ok(sent),
         };
-        // A refusal is certain while it is waited out: an interrupt then leaves nothing open.
-        context.situation.replace(Situation::Nothing);
-        allowed = context.pause_for_limit(failure, call, allowed).await?;
+        // The service has done nothing, so an interrupt during the wait leaves nothing open.
+        context.in_flight.replace(InFlight::Nothing);
+        allowed = context.pause_for_rate_limit(failure, call, allowed).await?;
     }
 }

@@ -1,13 +1,13 @@
-//! The guided booking: what flags do not say is asked, and what they say is not.
+//! The guided booking: asks for everything that flags have not set.
 
 use serde_json::{Map, Value};
 
-use super::draft::Draft;
-use super::locate::Located;
-use super::offer::{Offer, Zoning, offered, resolve};
+use super::booking_draft::BookingDraft;
+use super::locate::LocatedVenue;
+use super::offer::{Offer, ZoneSource, offered, resolve};
 use super::venues::find_venues;
 use crate::app::Context;
-use crate::client::{VenueQuery, Where};
+use crate::client::{SearchLocation, VenueQuery};
 use crate::journal::Shown;
 use crate::model::slot::Slot;
 use crate::model::time_text::human;
@@ -22,9 +22,9 @@ use crate::terminal::view::slot_line;
 /// The four verticals (spec, What the service does).
 pub(crate) const VERTICALS: [&str; 4] = ["dining", "fitness", "entertainment", "travel"];
 
-/// Asks for everything that `draft` lacks, shows one summary, and asks for the go-ahead.
-pub(crate) async fn guide(context: &Context, draft: &mut Draft) -> Result<()> {
-    // The service says who it is before the first question.
+/// Asks for everything that `draft` lacks, shows a summary, and asks for confirmation.
+pub(crate) async fn guide(context: &Context, draft: &mut BookingDraft) -> Result<()> {
+    // Notes about the service (such as the embedded sandbox) come before the first question.
     context.client()?;
     let time_is_flagged = draft.at.is_some();
     if draft.venue.is_none() {
@@ -61,7 +61,7 @@ pub(crate) async fn guide(context: &Context, draft: &mut Draft) -> Result<()> {
     }
 }
 
-async fn pick_venue(context: &Context, draft: &mut Draft) -> Result<()> {
+async fn pick_venue(context: &Context, draft: &mut BookingDraft) -> Result<()> {
     let question = Question::new("Which venue?", "VENUE", "the venue");
     let vertical = VERTICALS[context.prompter.choose(&question, &VERTICALS).await?];
     loop {
@@ -110,7 +110,7 @@ async fn pick_venue(context: &Context, draft: &mut Draft) -> Result<()> {
             )
             .await?;
         let venue = venues[row].clone();
-        draft.venue = Some(Located {
+        draft.venue = Some(LocatedVenue {
             id: venue.id().to_owned(),
             remembered: Some(venue),
         });
@@ -120,7 +120,7 @@ async fn pick_venue(context: &Context, draft: &mut Draft) -> Result<()> {
 
 async fn search(
     context: &Context,
-    draft: &Draft,
+    draft: &BookingDraft,
     vertical: &str,
     place: String,
 ) -> Result<Vec<Venue>> {
@@ -131,7 +131,7 @@ async fn search(
     };
     let query = VenueQuery {
         vertical: vertical.to_owned(),
-        place: Where::Near(place),
+        place: SearchLocation::Near(place),
         datetime: moment.wire(),
         party_size: draft.party_size,
         providers: draft.provider.clone().into_iter().collect(),
@@ -142,12 +142,16 @@ async fn search(
         .map(|(_, venues)| venues)
 }
 
-async fn pick_slot(context: &Context, draft: &mut Draft, time_is_flagged: bool) -> Result<()> {
+async fn pick_slot(
+    context: &Context,
+    draft: &mut BookingDraft,
+    time_is_flagged: bool,
+) -> Result<()> {
     if draft.party_size.is_none() {
         draft.party_size = Some(ask_party(context).await?);
     }
     ask_provider(context, draft).await?;
-    // A time that flags gave and that is offered is not asked again.
+    // If the time from the flags is offered, it is not asked for again.
     let mut from_flags = time_is_flagged;
     loop {
         let when = match draft.at.take() {
@@ -160,13 +164,13 @@ async fn pick_slot(context: &Context, draft: &mut Draft, time_is_flagged: bool) 
         let Some(venue) = &draft.venue else {
             return Err(Error::usage("no venue is named"));
         };
-        let zoning = Zoning::of(venue.remembered.as_ref(), draft.zone.as_ref());
+        let zone_source = ZoneSource::of(venue.remembered.as_ref(), draft.zone.as_ref());
         let party = draft.party_size.unwrap_or(1);
         let offer = match offered(
             context,
             venue,
             &when,
-            &zoning,
+            &zone_source,
             party,
             draft.provider.as_deref(),
             &Map::new(),
@@ -187,11 +191,7 @@ async fn pick_slot(context: &Context, draft: &mut Draft, time_is_flagged: bool) 
             ));
             continue;
         }
-        let taken = if from_flags {
-            offer.at_wanted().cloned()
-        } else {
-            None
-        };
+        let taken = offer.at_wanted().cloned().filter(|_| from_flags);
         let slot = match taken {
             Some(slot) => slot,
             None => choose_slot(context, &offer).await?,
@@ -203,7 +203,7 @@ async fn pick_slot(context: &Context, draft: &mut Draft, time_is_flagged: bool) 
     }
 }
 
-/// Asks which of the offered slots it is to be, the nearest to the time asked for first.
+/// Lets the person choose one of the offered slots. The slot nearest to the requested time is selected first.
 pub(crate) async fn choose_slot(context: &Context, offer: &Offer) -> Result<Slot> {
     let rows: Vec<String> = offer
         .slots
@@ -233,8 +233,8 @@ pub(crate) async fn choose_slot(context: &Context, offer: &Offer) -> Result<Slot
     Ok(offer.slots[row].clone())
 }
 
-/// A venue of several providers has no mapping of its own: one of them must be named (spec, Booking: provider).
-async fn ask_provider(context: &Context, draft: &mut Draft) -> Result<()> {
+/// Asks for the provider at a venue that has several, because one of them must be named (spec, Booking: provider).
+async fn ask_provider(context: &Context, draft: &mut BookingDraft) -> Result<()> {
     let venue = draft
         .venue
         .as_ref()
@@ -333,13 +333,13 @@ fn venue_line(venue: &Venue) -> String {
     parts.join(" · ")
 }
 
-fn summary(draft: &Draft) -> Page {
+fn summary(draft: &BookingDraft) -> Page {
     let mut page = Page::default();
     let venue = draft.venue.as_ref();
     page.heading(
         Tone::Strong,
         "to book",
-        venue.map(Located::name).unwrap_or_default(),
+        venue.map(LocatedVenue::name).unwrap_or_default(),
     );
     let slot = draft.slot.as_ref();
     page.field_if("when", slot.map(Slot::time_text));

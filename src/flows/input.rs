@@ -1,4 +1,4 @@
-//! Standard input and files as answers: bounded, and never deaf to Ctrl-C.
+//! Reads standard input and files, with a size limit and interruptible by Ctrl-C.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,16 +6,16 @@ use std::path::PathBuf;
 
 use crate::outcome::{Error, Result, reason};
 
-/// The longest input that is read; a request may be 1 MB (spec, Errors: 413), which is the service's to refuse.
+/// The longest input that is read. Requests are limited to 1 MB (spec, Errors: 413), which the service enforces.
 const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
 
-/// The whole of standard input.
+/// Reads all of standard input.
 pub(crate) async fn read_stdin() -> Result<String> {
     let read = read(|| Ok(io::stdin())).await;
     read.map_err(|error| Error::usage(format!("standard input cannot be read: {}", reason(&error))))
 }
 
-/// The whole of a file, or of whatever else has a path.
+/// Reads a whole file, or whatever else the path names.
 pub(crate) async fn read_file(path: &str) -> Result<String> {
     let file = PathBuf::from(path);
     let read = read(move || File::open(file)).await;
@@ -28,7 +28,7 @@ pub(crate) async fn read_file(path: &str) -> Result<String> {
     })
 }
 
-/// On a thread of its own, so that Ctrl-C ends the command while a pipe says nothing.
+/// Reads on a thread of its own, so that Ctrl-C works while a pipe is silent.
 async fn read<R: Read>(
     open: impl FnOnce() -> io::Result<R> + Send + 'static,
 ) -> io::Result<String> {

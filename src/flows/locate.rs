@@ -1,21 +1,21 @@
-//! What `VENUE` and slot arguments stand for: an id, or `@N` for a row of the last list.
+//! Resolves venue, slot and booking arguments: an id, or `@N` for a row of the last list.
 
 use serde_json::Value;
 
 use crate::app::Context;
-use crate::journal::{List, RememberedSlot};
+use crate::journal::{RecentList, RecentSlot};
 use crate::model::venue::Venue;
 use crate::outcome::{Error, Result};
 
-/// A venue by its id, with what an earlier search said of it.
+/// A venue, with what an earlier search returned for it.
 #[derive(Clone, Debug)]
-pub(crate) struct Located {
+pub(crate) struct LocatedVenue {
     pub(crate) id: String,
     pub(crate) remembered: Option<Venue>,
 }
 
-impl Located {
-    /// Its id as the service wrote it, a text or a number: so it is sent back.
+impl LocatedVenue {
+    /// The id as the service wrote it, a text or a number: so it is sent back.
     pub(crate) fn id_value(&self) -> Value {
         match &self.remembered {
             Some(venue) => venue.id_value(),
@@ -23,47 +23,47 @@ impl Located {
         }
     }
 
-    /// Its name where it is remembered, else its id.
+    /// The venue's name if it is known, else its id.
     pub(crate) fn name(&self) -> &str {
         self.remembered.as_ref().map_or(&self.id, Venue::name)
     }
 }
 
-/// The venue that an argument names.
-pub(crate) fn locate_venue(context: &Context, argument: &str) -> Result<Located> {
+/// Resolves a venue argument.
+pub(crate) fn locate_venue(context: &Context, argument: &str) -> Result<LocatedVenue> {
     if let Some(row) = row_number(argument)? {
-        let id = listed(context, List::Venues, row)?;
+        let id = listed(context, RecentList::Venues, row)?;
         let remembered = context.journal()?.venue(&id)?;
-        return Ok(Located { id, remembered });
+        return Ok(LocatedVenue { id, remembered });
     }
     // Without a journal the id alone still names the venue.
     let remembered = context
         .journal()
         .ok()
         .and_then(|journal| journal.venue(argument).ok().flatten());
-    Ok(Located {
+    Ok(LocatedVenue {
         id: argument.to_owned(),
         remembered,
     })
 }
 
-/// The slot that an argument names: its id, and the slot where it was seen before.
+/// Resolves a slot argument: the id, and the slot if it was seen before.
 pub(crate) fn locate_slot(
     context: &Context,
     argument: &str,
-) -> Result<(String, Option<RememberedSlot>)> {
+) -> Result<(String, Option<RecentSlot>)> {
     let id = match row_number(argument)? {
-        Some(row) => listed(context, List::Slots, row)?,
+        Some(row) => listed(context, RecentList::Slots, row)?,
         None => argument.to_owned(),
     };
     let slot = context.journal()?.slot(&id)?;
     Ok((id, slot))
 }
 
-/// The booking that an argument names.
+/// Resolves a booking argument to the booking's id.
 pub(crate) fn locate_booking(context: &Context, argument: &str) -> Result<String> {
     match row_number(argument)? {
-        Some(row) => listed(context, List::Bookings, row),
+        Some(row) => listed(context, RecentList::Bookings, row),
         None => Ok(argument.to_owned()),
     }
 }
@@ -81,11 +81,11 @@ fn row_number(argument: &str) -> Result<Option<u32>> {
     }
 }
 
-fn listed(context: &Context, list: List, row: u32) -> Result<String> {
+fn listed(context: &Context, list: RecentList, row: u32) -> Result<String> {
     let (command, noun) = match list {
-        List::Venues => ("bookctl search", "venues"),
-        List::Slots => ("bookctl slots", "slots"),
-        List::Bookings => ("bookctl bookings", "bookings"),
+        RecentList::Venues => ("bookctl search", "venues"),
+        RecentList::Slots => ("bookctl slots", "slots"),
+        RecentList::Bookings => ("bookctl bookings", "bookings"),
     };
     let journal = context.journal()?;
     if let Some(id) = journal.listed(list, row)? {

@@ -1,47 +1,48 @@
-//! Flows that verbs share: finding a venue and a slot, creating, the pauses, waiting, the guided booking.
+//! What several commands do: find a venue and a slot, book, answer a pause, wait, and guide a person through a
+//! booking.
 
-mod answer;
 mod batch;
+mod booking_draft;
 mod change;
 mod comparison;
 mod confirmation;
 mod create;
-mod doubt;
-mod draft;
 mod finish;
-mod forget;
+mod forget_secrets;
 mod guarded;
 mod guided;
 mod input;
 mod locate;
 mod offer;
+mod open_attempts;
 mod open_bookings;
-mod pause;
+mod pause_answer;
+mod pause_prompts;
 mod preview;
-mod seen;
 mod understood;
 mod venues;
 mod wait;
 mod webhook_secrets;
 
-pub(crate) use answer::{Outcome, send_answer};
 pub(crate) use batch::{
-    Format, Identity, Keyed, Manner, RowResult, is_key, keyed, read_rows, run_batch,
+    BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, is_key, keyed, read_rows,
+    run_batch,
 };
+pub(crate) use booking_draft::BookingDraft;
 pub(crate) use change::change;
 pub(crate) use confirmation::Confirmation;
 pub(crate) use create::create;
-pub(crate) use doubt::mention_doubtful;
-pub(crate) use draft::Draft;
 pub(crate) use finish::finish;
-pub(crate) use forget::forget_secrets;
+pub(crate) use forget_secrets::forget_secrets;
 pub(crate) use guarded::send_guarded;
 pub(crate) use guided::{VERTICALS, choose_slot, guide};
 pub(crate) use input::{read_file, read_stdin};
 pub(crate) use locate::{locate_booking, locate_slot, locate_venue};
-pub(crate) use offer::{Offer, Zoning, offered, resolve};
+pub(crate) use offer::{Offer, ZoneSource, offered, resolve};
+pub(crate) use open_attempts::warn_of_open_attempts;
 pub(crate) use open_bookings::open_bookings;
-pub(crate) use pause::{payment_answer, walk_through};
+pub(crate) use pause_answer::{AnswerOutcome, send_answer};
+pub(crate) use pause_prompts::{answer_pauses, payment_answer};
 pub(crate) use preview::preview;
 pub(crate) use understood::understood;
 pub(crate) use venues::find_venues;

@@ -1,11 +1,11 @@
-//! The slots of a venue around a time, and the one at that time.
+//! Asks a venue for its slots around a time.
 
 use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-use super::locate::Located;
+use super::locate::LocatedVenue;
 use super::understood::understood;
 use crate::app::Context;
 use crate::client::SlotQuery;
@@ -17,56 +17,56 @@ use crate::model::when::{Moment, When};
 use crate::model::zone::system_zone;
 use crate::outcome::{Error, Exit, Result};
 
-/// Whose clock a time without an offset is read from.
+/// How to read a time that has no offset.
 #[derive(Clone, Debug)]
-pub(crate) enum Zoning {
-    /// A zone that is known: the venue's, else `--tz`.
+pub(crate) enum ZoneSource {
+    /// In a known zone: the venue's, else that of `--tz`.
     Known(TimeZone),
-    /// The venue's, which only its slots can show.
+    /// In the venue's zone, which only its slots can show.
     Learned,
 }
 
-impl Zoning {
-    /// The venue's zone where a search told it, else `--tz`.
+impl ZoneSource {
+    /// The venue's zone if a search returned it, else that of `--tz`.
     pub(crate) fn of(venue: Option<&Venue>, flag: Option<&TimeZone>) -> Self {
         match venue.and_then(Venue::timezone).or_else(|| flag.cloned()) {
-            Some(zone) => Zoning::Known(zone),
-            None => Zoning::Learned,
+            Some(zone) => ZoneSource::Known(zone),
+            None => ZoneSource::Learned,
         }
     }
 }
 
-impl Zoning {
-    /// The zone where no slot will be asked for: the known one, else the system's.
+impl ZoneSource {
+    /// The zone to use if no slots will be asked for: the known one, else the system's.
     pub(crate) fn or_system(self) -> TimeZone {
         match self {
-            Zoning::Known(zone) => zone,
-            Zoning::Learned => system_zone(),
+            ZoneSource::Known(zone) => zone,
+            ZoneSource::Learned => system_zone(),
         }
     }
 }
 
-/// What a venue offers around a time.
+/// The slots of a venue around a time.
 pub(crate) struct Offer {
     venue_id: String,
     party_size: u32,
     pub(crate) document: Document,
     pub(crate) slots: Vec<Slot>,
-    /// The provider that offers them, as the answer says.
+    /// The provider of the slots, as the answer names it.
     pub(crate) provider: Option<String>,
-    /// The time that was asked for.
+    /// The requested time.
     pub(crate) wanted: Moment,
     /// The venue's zone, if it is known: for times without an offset.
     zone: Option<TimeZone>,
 }
 
 impl Offer {
-    /// The slot at exactly the time that was asked for.
+    /// The slot at exactly the requested time.
     pub(crate) fn at_wanted(&self) -> Option<&Slot> {
         self.slots.iter().find(|slot| self.is_wanted(slot))
     }
 
-    /// The slots nearest to the time that was asked for, nearest first.
+    /// Up to `count` slots, nearest to the requested time first.
     pub(crate) fn nearest(&self, count: usize) -> Vec<&Slot> {
         let mut slots: Vec<&Slot> = self.slots.iter().collect();
         slots.sort_by_key(|slot| self.distance(slot));
@@ -74,14 +74,15 @@ impl Offer {
         slots
     }
 
-    /// The row of the slot nearest to the time that was asked for.
+    /// The index of the slot nearest to the requested time.
     pub(crate) fn nearest_row(&self) -> usize {
         let rows = self.slots.iter().enumerate();
         rows.min_by_key(|(_, slot)| self.distance(slot))
             .map_or(0, |(row, _)| row)
     }
 
-    /// Remembers the slots, so that an id alone is enough to book one; `shown` makes them the rows of `@N`.
+    /// Remembers the slots, so that one can be booked by its id alone. With [`Shown::AsList`] they become the rows of
+    /// `@N`.
     pub(crate) fn remember(&self, context: &Context, shown: Shown) {
         let remembered = context.journal().and_then(|mut journal| {
             let (venue, provider) = (&self.venue_id, self.provider.as_deref());
@@ -122,13 +123,13 @@ impl Offer {
 
 /// Asks a venue for its slots on the day of `when`.
 ///
-/// Where nothing told the venue's zone, its slots do: they carry the venue's own offset. The time is then
-/// read again on the venue's clock, and asked for again where that is another day.
+/// If the venue's zone is unknown, its slots show the offset. The time is then read again on the venue's clock, and
+/// another day is asked for if that changes the date.
 pub(crate) async fn offered(
     context: &Context,
-    venue: &Located,
+    venue: &LocatedVenue,
     when: &When,
-    zoning: &Zoning,
+    zone_source: &ZoneSource,
     party_size: u32,
     provider: Option<&str>,
     fields: &Map<String, Value>,
@@ -136,10 +137,10 @@ pub(crate) async fn offered(
     let now = context.now()?;
     let ask =
         async |moment: Moment| ask(context, venue, moment, party_size, provider, fields).await;
-    let zone = match (when.exact(), zoning) {
+    let zone = match (when.exact(), zone_source) {
         (Some(_), _) => TimeZone::UTC,
-        (None, Zoning::Known(zone)) => zone.clone(),
-        (None, Zoning::Learned) => {
+        (None, ZoneSource::Known(zone)) => zone.clone(),
+        (None, ZoneSource::Learned) => {
             let assumed = resolve(when, now, &system_zone())?;
             let offer = ask(assumed.clone()).await?;
             let Some(offset) = offer.slots.iter().find_map(offset_of) else {
@@ -165,7 +166,11 @@ pub(crate) async fn offered(
     ask(resolve(when, now, &zone)?).await
 }
 
-/// The moment that was meant; a time that a clock change skips or repeats is refused.
+/// The moment that `when` means.
+///
+/// # Errors
+///
+/// `usage` (2) for a time that a clock change skips or repeats.
 pub(crate) fn resolve(when: &When, now: Timestamp, zone: &TimeZone) -> Result<Moment> {
     when.resolve(now, zone)
         .map_err(|error| Error::usage(error.to_string()))
@@ -173,7 +178,7 @@ pub(crate) fn resolve(when: &When, now: Timestamp, zone: &TimeZone) -> Result<Mo
 
 async fn ask(
     context: &Context,
-    venue: &Located,
+    venue: &LocatedVenue,
     wanted: Moment,
     party_size: u32,
     provider: Option<&str>,
@@ -216,7 +221,7 @@ async fn ask(
     })
 }
 
-/// The offset of the clock that a slot's own time is written in.
+/// The offset in a slot's own datetime.
 fn offset_of(slot: &Slot) -> Option<Offset> {
     let (local, instant) = (slot.local()?, slot.instant(None)?);
     let wall = local.to_zoned(TimeZone::UTC).ok()?.timestamp();

@@ -1,4 +1,4 @@
-//! The organization's unfinished bookings, which the service lists where it is asked for one that it does not know.
+//! Reads the organization's unfinished bookings, which the service lists in its answer for an unknown id.
 
 use crate::app::Context;
 use crate::client::show_call;
@@ -8,7 +8,7 @@ use crate::outcome::{Code, Error, Result};
 /// An id that no booking has.
 const NO_BOOKING: &str = "no-such-booking";
 
-/// The unfinished bookings of the last day, whichever key made them, each as the service wrote it.
+/// The unfinished bookings of the last day, made with any key, as the service sent them.
 pub(crate) async fn open_bookings(context: &Context) -> Result<Vec<Booking>> {
     let body = match context.read(show_call(NO_BOOKING)).await {
         Err(mut error) if error.http_status == Some(404) => error.body.take(),
@@ -17,7 +17,7 @@ pub(crate) async fn open_bookings(context: &Context) -> Result<Vec<Booking>> {
     };
     let open = body
         .as_ref()
-        .and_then(|body| context.adapter().bookings_in(body.value(), "open_bookings"));
+        .and_then(|body| context.adapter().bookings_in(body, "open_bookings"));
     let Some(open) = open else {
         let what = "the answer has no list of open bookings";
         let mut error = Error::new(Code::UnexpectedAnswer, what)

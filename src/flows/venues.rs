@@ -1,4 +1,4 @@
-//! Searching venues, and remembering them.
+//! Searches for venues.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::json::Document;
 use crate::model::venue::Venue;
 use crate::outcome::Result;
 
-/// Searches venues and remembers them.
+/// Searches for venues, and remembers them in the journal.
 pub(crate) async fn find_venues(
     context: &Context,
     query: &VenueQuery,

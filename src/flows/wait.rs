@@ -1,25 +1,26 @@
-//! Waiting for a booking that is still processing.
+//! Waits for a booking that is processing.
 
 use std::time::Duration;
 
 use super::understood::understood;
 use crate::app::Context;
-use crate::app::in_flight::Situation;
+use crate::app::in_flight::InFlight;
 use crate::client::show_call;
 use crate::model::booking::{Booking, Status};
 use crate::model::id::id as valid_id;
 use crate::outcome::{Code, Error, Exit, Result};
 
-/// The first pause between two looks; each is longer than the one before, up to the last.
+/// The first pause between two reads. Each pause is longer than the one before, up to a maximum.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// How many looks in a row may fail before the wait ends with the booking as it was last seen.
+/// How many reads in a row may fail before the wait ends with the booking as last read.
 const LOOKS: u32 = 3;
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// Reads a booking whose id came from the service.
+/// Reads a booking by an id that came from the service.
 ///
 /// # Errors
-/// `unexpected_answer` (15) where the answer is no booking, or another one than was asked for.
+///
+/// `unexpected_answer` (15) if the answer is not a booking, or is another one.
 pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking> {
     let booking = look_up(context, id).await?;
     if booking.id() == id {
@@ -30,8 +31,8 @@ pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking>
     Err(error)
 }
 
-/// Reads a booking by the id that a person gives. A service may know one booking by several ids, so another id in the
-/// answer is a warning.
+/// Reads a booking by an id that a person gave. A service may know a booking by several ids, so another id in the
+/// answer is only a warning.
 pub(crate) async fn find_booking(context: &Context, id: &str) -> Result<Booking> {
     let booking = look_up(context, id).await?;
     if booking.id() != id {
@@ -40,7 +41,7 @@ pub(crate) async fn find_booking(context: &Context, id: &str) -> Result<Booking>
     Ok(booking)
 }
 
-/// Reads what the service shows under an id.
+/// Reads the booking that the service shows under an id.
 pub(super) async fn look_up(context: &Context, id: &str) -> Result<Booking> {
     valid_id(id).map_err(|why| Error::usage(format!("the booking's id cannot be used: {why}")))?;
     let answer = context.read(show_call(id)).await.map_err(|mut error| {
@@ -64,7 +65,8 @@ fn unexpected(why: String) -> Error {
         .hint("check the base URL: perhaps something else answered than the booking service")
 }
 
-/// Looks again until the booking is no longer processing, or `longest` is over; returns it as it then is.
+/// Reads the booking again and again until it is no longer processing or `longest` has passed. Returns it as last
+/// read.
 pub(crate) async fn wait_while_processing(
     context: &Context,
     booking: Booking,
@@ -76,7 +78,7 @@ pub(crate) async fn wait_while_processing(
     let mut failed = 0;
     let progress = context.out.progress("");
     while booking.status() == Status::Processing {
-        context.situation.replace(Situation::known(&booking));
+        context.in_flight.replace(InFlight::known(&booking));
         let left = deadline.saturating_duration_since(tokio::time::Instant::now());
         if left.is_zero() {
             break;
@@ -93,7 +95,7 @@ pub(crate) async fn wait_while_processing(
                 booking = read;
                 failed = 0;
             }
-            // The booking is made, whatever a look at it says: it must not be lost with the connection.
+            // The booking exists whatever a failed read says, so it is returned as last read.
             Err(error) if failed + 1 == LOOKS => {
                 context.out.warn(&format!(
                     "{} is made, but cannot be read: {}",
@@ -105,6 +107,6 @@ pub(crate) async fn wait_while_processing(
             Err(_) => failed += 1,
         }
     }
-    context.situation.replace(Situation::known(&booking));
+    context.in_flight.replace(InFlight::known(&booking));
     Ok(booking)
 }

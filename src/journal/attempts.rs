@@ -1,4 +1,4 @@
-//! What is known of each attempt: its request, its runs, and what they prove.
+//! Reads attempts: the request of each, its runs, and what they prove.
 
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -14,9 +14,9 @@ use crate::platform::hex;
 /// One time that an attempt was sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
-    /// Counts the runs of an attempt from 1.
+    /// Numbered from 1 within the attempt.
     pub(crate) number: u32,
-    /// The id of the process that ran it; older journals did not note it.
+    /// The id of the process; `None` in runs of older versions.
     pub(crate) process: Option<u32>,
     pub(crate) outcome: Outcome,
     pub(crate) http_status: Option<u16>,
@@ -38,7 +38,8 @@ impl Run {
         }
     }
 
-    /// Whether the run is over without an answer: it said so, or it began so long ago that its process has died.
+    /// Whether the run is over without an answer: it ended so, or it began so long ago that its process must have
+    /// died.
     fn has_ended_in_doubt(&self, long_ago: Timestamp) -> bool {
         let began = self.started_at.parse::<Timestamp>();
         match self.outcome {
@@ -49,31 +50,31 @@ impl Run {
     }
 }
 
-/// An idempotency key and a request that were to be sent from this machine.
+/// An idempotency key and the request that was to be sent under it.
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {
     pub(crate) idempotency_key: String,
     pub(crate) state: State,
     pub(crate) profile: Option<String>,
-    /// The service it goes to; an idempotency key is never sent to another one.
+    /// The service that it goes to. An idempotency key is never sent to another service.
     pub(crate) origin: String,
     pub(crate) request: Value,
     pub(crate) booking_id: Option<String>,
     /// RFC 3339.
     pub(crate) created_at: String,
-    /// Whether the request is still the one that was written down.
+    /// Whether the stored request still matches its hash.
     pub(crate) is_intact: bool,
-    /// The hash of the request as it was sent, the guest included.
+    /// The hash of the request as it was sent, including the guest.
     request_hash: String,
-    /// When its guest was forgotten: the request is incomplete since then.
+    /// When its guest was deleted (RFC 3339). The request is incomplete since then.
     pub(crate) forgotten_at: Option<String>,
-    /// Whether it was answered with a booking that existed before (spec, Limits 7).
+    /// Whether the answer was a booking that existed before (spec, Limits 7).
     pub(crate) is_older: bool,
     /// In the order in which they began.
     pub(crate) runs: Vec<Run>,
 }
 
-/// No run lasts longer: the process of an older one that did not end has died.
+/// The longest possible run. The process of an older run without an end has died.
 const LONGEST_RUN: SignedDuration = SignedDuration::from_mins(5);
 
 const COLUMNS: &str = "idempotency_key, state, profile, origin, request, booking_id, created_at, request_hash, forgotten_at, http_status";
@@ -145,7 +146,8 @@ impl Attempt {
         self.runs.iter().map(Run::evidence)
     }
 
-    /// The process that is sending it, as far as the journal knows: one that was killed stands here for a while, too.
+    /// The process that is sending the attempt, as far as the journal knows. A process that was killed is reported for
+    /// some minutes, too.
     pub(crate) fn sending_now(&self) -> Option<u32> {
         let long_ago = Timestamp::now()
             .saturating_sub(LONGEST_RUN)
@@ -156,34 +158,34 @@ impl Attempt {
         sending?.process
     }
 
-    /// Whether it asked for just this.
+    /// Whether the attempt is for exactly this request.
     pub(crate) fn is_of(&self, request: &Value) -> bool {
         is_hash_of(&self.request_hash, request)
     }
 }
 
-/// The state that the runs of an attempt prove.
+/// The state that follows from the runs of an attempt.
 pub(super) fn derived(runs: &[Run]) -> State {
     state_of(runs.iter().map(Run::evidence))
 }
 
 impl Journal {
-    /// Takes attempts of every account for this organization's own from here on: its API key was changed.
+    /// From here on, treats attempts of every account as this organization's, because its API key was changed.
     pub(crate) fn take_any_account(&mut self) {
         self.takes_any_account = true;
     }
 
-    /// Whether the attempt may be sent, or its booking looked up, with the API key at hand.
+    /// Whether the attempt may be sent, or its booking read, with the present API key.
     pub(crate) fn owns(&self, attempt: &Attempt) -> bool {
         self.takes_any_account || may_be_sent_by(&self.account, attempt.evidence())
     }
 
-    /// Every attempt whose outcome is open, the oldest first, whichever service it went to.
-    pub(crate) fn unsettled(&self) -> Result<Vec<Attempt>> {
+    /// The open attempts at all services, oldest first.
+    pub(crate) fn open_attempts(&self) -> Result<Vec<Attempt>> {
         self.attempts_where("WHERE state = 'unsettled'")
     }
 
-    /// Every attempt, the oldest first, whichever service it went to and whatever its outcome.
+    /// All attempts at all services, oldest first.
     pub(crate) fn attempts(&self) -> Result<Vec<Attempt>> {
         self.attempts_where("")
     }
@@ -197,17 +199,17 @@ impl Journal {
         })
     }
 
-    /// One attempt, whatever its state.
+    /// The attempt under a key, whatever its state.
     pub(crate) fn attempt(&self, key: &str) -> Result<Option<Attempt>> {
         self.read(|connection| find(connection, key))
     }
 
     /// The open attempts at this service in which a run has ended without a known outcome.
-    pub(crate) fn doubtful(&self) -> Result<Vec<Attempt>> {
+    pub(crate) fn attempts_in_doubt(&self) -> Result<Vec<Attempt>> {
         let long_ago = Timestamp::now()
             .saturating_sub(LONGEST_RUN)
             .unwrap_or(Timestamp::MIN);
-        let mut attempts = self.unsettled()?;
+        let mut attempts = self.open_attempts()?;
         attempts.retain(|attempt| {
             attempt.origin == self.origin
                 && (attempt.runs.is_empty()
@@ -219,7 +221,7 @@ impl Journal {
         Ok(attempts)
     }
 
-    /// The idempotency key of another attempt at this service that has this booking.
+    /// The idempotency key of another attempt at this service that has the same booking.
     pub(crate) fn other_attempt_of(&self, booking_id: &str, key: &str) -> Result<Option<String>> {
         self.read(|connection| {
             connection
@@ -233,8 +235,8 @@ impl Journal {
 pub(super) const OTHER_ATTEMPT: &str = "
     SELECT idempotency_key FROM attempts WHERE origin = ?1 AND booking_id = ?2 AND idempotency_key <> ?3 LIMIT 1";
 
-/// Another organization has bookings of its own under the same idempotency key: sent with its API key, the attempt
-/// would book a second time.
+/// The error for an attempt of another organization. That organization has idempotency keys of its own, so sending the
+/// attempt with its API key would book a second time.
 pub(crate) fn another_account(attempt: &Attempt) -> Error {
     let profile = attempt.profile.as_ref();
     let of = profile.map_or(String::new(), |profile| format!(" (profile {profile})"));
@@ -248,12 +250,12 @@ pub(crate) fn another_account(attempt: &Attempt) -> Error {
     .idempotency_key(&attempt.idempotency_key)
 }
 
-/// Whether a request is the one of this hash, also of a journal that hashed the text as it was sent.
+/// Whether `hashed` is the hash of a request. Older journals hashed the text as it was sent.
 fn is_hash_of(hashed: &str, request: &Value) -> bool {
     hashed == request_hash(request) || hashed == hash(&request.to_string())
 }
 
-/// The hash by which a request is known again.
+/// The hash that identifies a request.
 pub(super) fn request_hash(request: &Value) -> String {
     hash(&canonical(request))
 }
@@ -321,9 +323,9 @@ mod tests {
         here.run("under way", &json!({}));
         for (journal, key) in [(&mut here, "doubted here"), (&mut there, "doubted there")] {
             let run = journal.run(key, &json!({}));
-            journal.doubt(&run, &json!({}), None).unwrap();
+            journal.end_in_doubt(&run, &json!({}), None).unwrap();
         }
-        let doubtful = here.doubtful().unwrap();
+        let doubtful = here.attempts_in_doubt().unwrap();
         let keys = doubtful.iter().map(|it| it.idempotency_key.as_str());
         assert_eq!(keys.collect::<Vec<_>>(), ["doubted here"]);
     }
@@ -334,7 +336,7 @@ mod tests {
         let mut journal = journal(&folder, "here");
         for (key, status) in [("made", 201), ("older", 200)] {
             let run = journal.run(key, &json!({}));
-            journal.book(&run, &booking(key), status).unwrap();
+            journal.end_booked(&run, &booking(key), status).unwrap();
         }
         journal.run("open", &json!({}));
         let mut attempts: Vec<_> = journal
@@ -356,7 +358,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = journal(&folder, "here");
         let run = journal.run("first", &json!({}));
-        journal.book(&run, &booking("bk_1"), 201).unwrap();
+        journal.end_booked(&run, &booking("bk_1"), 201).unwrap();
         let other = |id: &str, key: &str| journal.other_attempt_of(id, key).unwrap();
         assert_eq!(other("bk_1", "second").as_deref(), Some("first"));
         assert_eq!(other("bk_1", "first"), None);

@@ -1,4 +1,4 @@
-//! What this machine booked: each booking as it was last seen.
+//! The bookings of this machine, each as it was last seen.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -11,23 +11,24 @@ use crate::outcome::Result;
 /// A booking of the journal.
 #[derive(Clone, Debug)]
 pub(crate) struct KeptBooking {
-    /// As the service sent it; where its guest was forgotten, its id and status alone.
+    /// The document from the service. If its guest was deleted, only the id and the status.
     pub(crate) booking: Booking,
     /// When it was last read, RFC 3339.
     pub(crate) seen_at: String,
 }
 
-/// What may still change by itself, a status that nobody knows included. The index of this name has these very words.
+/// The condition for bookings that may still change, including unknown statuses. The index of this name has the same
+/// text.
 pub(super) const UNFINISHED: &str = "status NOT IN ('confirmed', 'failed', 'cancelled', 'expired')";
 
-/// A booking whose guest is forgotten is its id and status from then on, whatever is seen of it later.
+/// The update of a booking. One whose guest was deleted stays reduced to its id and status.
 const SEEN: &str = "
     status   = excluded.status,
     seen_at  = excluded.seen_at,
     document = iif(bookings.forgotten_at IS NULL, excluded.document,
                    json_object('id', bookings.id, 'object', 'booking', 'status', excluded.status))";
 
-/// Keeps the booking that the attempt under `key` made, in the transaction that settles the attempt.
+/// Stores the booking of the attempt under `key`, in the transaction that settles the attempt.
 pub(super) fn keep(connection: &Connection, key: &str, booking: &Booking) -> rusqlite::Result<()> {
     let query = format!(
         "INSERT INTO bookings (origin, id, profile, idempotency_key, status, document, created_at, seen_at)
@@ -41,8 +42,8 @@ pub(super) fn keep(connection: &Connection, key: &str, booking: &Booking) -> rus
 }
 
 impl Journal {
-    /// Whether the journal knows the booking in another state.
-    pub(crate) fn knows_otherwise(&self, booking: &Booking) -> Result<bool> {
+    /// Whether the journal has the booking in another state.
+    pub(crate) fn is_outdated(&self, booking: &Booking) -> Result<bool> {
         let (status, document) = (booking.status(), booking.document().text());
         self.read(|connection| {
             connection.query_row(
@@ -54,8 +55,8 @@ impl Journal {
         })
     }
 
-    /// The booking was read just now. One that the journal does not know stays unknown to it.
-    pub(crate) fn see(&mut self, booking: &Booking) -> Result<()> {
+    /// Stores the present state of a booking. A booking that is not in the journal is not added.
+    pub(crate) fn update_booking(&mut self, booking: &Booking) -> Result<()> {
         let (origin, status) = (self.origin.clone(), booking.status());
         let now = Timestamp::now().to_string();
         self.write(|connection| {
@@ -70,7 +71,7 @@ impl Journal {
         })
     }
 
-    /// What this machine booked at this service, the newest first: all, or those with one status.
+    /// The bookings at this service, newest first, all or those with one status.
     pub(crate) fn bookings(&self, status: Option<&str>, limit: u32) -> Result<Vec<KeptBooking>> {
         let rows = self.read(|connection| {
             connection
@@ -87,7 +88,7 @@ impl Journal {
         Ok(kept.collect())
     }
 
-    /// How a booking that this machine made ended, where it did: it changes by itself no more.
+    /// A booking in its final state, or `None` if it may still change or is not known.
     pub(crate) fn ended(&self, id: &str) -> Result<Option<Booking>> {
         let text = self.read(|connection| {
             let query = format!(
@@ -101,7 +102,7 @@ impl Journal {
         Ok(text.and_then(|text| Booking::from_document(Document::parse(text).ok()?)))
     }
 
-    /// The ids of those that may have changed by themselves since they were seen, the newest first.
+    /// The ids of bookings that may have changed since they were last read, newest first.
     pub(crate) fn unfinished_bookings(&self, limit: u32) -> Result<Vec<String>> {
         self.read(|connection| {
             connection
@@ -111,7 +112,7 @@ impl Journal {
         })
     }
 
-    /// Whether this machine made the booking, as far as anything of it is left.
+    /// Whether this machine made the booking, as far as the journal still knows.
     pub(crate) fn made(&self, booking_id: &str) -> Result<bool> {
         self.read(|connection| {
             let row = params![self.origin, booking_id];
@@ -164,7 +165,7 @@ mod tests {
 
     fn made(journal: &mut Journal, key: &str, booking: &Booking) {
         let run = journal.run(key, &json!({}));
-        journal.book(&run, booking, 201).unwrap();
+        journal.end_booked(&run, booking, 201).unwrap();
     }
 
     #[test]
@@ -175,9 +176,9 @@ mod tests {
         made(&mut journal, "b", &booking("bk_2", "confirmed"));
         assert_eq!(journal.unfinished_bookings(9).unwrap(), ["bk_1"]);
         let later = booking("bk_1", "confirmed");
-        assert!(journal.knows_otherwise(&later).unwrap());
-        journal.see(&later).unwrap();
-        assert!(!journal.knows_otherwise(&later).unwrap());
+        assert!(journal.is_outdated(&later).unwrap());
+        journal.update_booking(&later).unwrap();
+        assert!(!journal.is_outdated(&later).unwrap());
         assert!(journal.ended("bk_1").unwrap().is_some());
         assert!(journal.ended("bk_9").unwrap().is_none());
         let kept = journal.bookings(Some("confirmed"), 9).unwrap();
@@ -192,8 +193,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = journal(&folder);
         let theirs = booking("bk_9", "confirmed");
-        assert!(!journal.knows_otherwise(&theirs).unwrap());
-        journal.see(&theirs).unwrap();
+        assert!(!journal.is_outdated(&theirs).unwrap());
+        journal.update_booking(&theirs).unwrap();
         assert!(journal.bookings(None, 9).unwrap().is_empty());
     }
 
@@ -259,6 +260,6 @@ mod tests {
         made(&mut journal, "a", &booking("bk_1", "processing"));
         assert!(journal.ended("bk_1").unwrap().is_none());
         let same = booking("bk_1", "processing");
-        assert!(!journal.knows_otherwise(&same).unwrap());
+        assert!(!journal.is_outdated(&same).unwrap());
     }
 }

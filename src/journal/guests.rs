@@ -1,8 +1,8 @@
-//! Guests' data, and how it goes: by itself once it was kept long enough, or because a person says so.
+//! Deletes guests' data, when its retention is over or because a person asked for it.
 //!
-//! What goes is the guest in a stored request and the document of a booking; the hash of the request stays, so that
-//! its key is still refused for another one. An unsettled attempt is never touched: its request is what settles it.
-//! Afterwards the file is to be rewritten, so that nothing of them remains in it.
+//! Deleted are the guest in a stored request and the document of a booking. The hash of the request stays, so that its
+//! key is still refused for another request. An open attempt keeps its guest, because it may have to be sent again.
+//! Afterwards the file has to be rewritten, so that nothing of the guests remains in it.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
@@ -11,33 +11,33 @@ use super::Journal;
 use crate::model::retention::Retention;
 use crate::outcome::Result;
 
-/// What one create forgets at most, so that none takes long: more than one create ever adds.
+/// How many guests one booking request deletes at most, so that it stays fast. More than one request ever adds.
 const PURGED_AT_ONCE: u32 = 1000;
 
-/// The largest file that is rewritten after a create by the way: that takes a fraction of a second.
+/// The largest file, in bytes, that is rewritten after a booking request. Rewriting it takes a fraction of a second.
 const SMALL: u64 = 16 * 1024 * 1024;
 
-/// What was forgotten, and what was not.
+/// What was deleted, and what was not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Forgotten {
-    /// Bookings, and attempts that made none.
+    /// Bookings, and attempts without a booking.
     pub(crate) count: u32,
-    /// Attempts that fit, and are left as they are: their outcome is not known.
+    /// Attempts that match but were left unchanged, because their outcome is unknown.
     pub(crate) unsettled: u32,
 }
 
-/// The request without the people in it. One that somebody damaged must not keep a create from being settled.
+/// The request without its guest. A damaged request must not keep an attempt from being settled.
 const WITHOUT_GUEST: &str = "
     request = iif(json_valid(request), json_remove(request, '$.customer', '$.end_user'), '{}'), forgotten_at = ?3";
 
-/// Attempts that name a guest and are concluded, as the indexes say it. A state that nobody here wrote is neither.
+/// Concluded attempts that still have a guest; the indexes have the same condition. Unknown states are not concluded.
 const CONCLUDED: &str = "state IN ('settled', 'refused', 'abandoned') AND forgotten_at IS NULL";
 
-/// What is of a service (?1) up to a moment (?2).
+/// The rows of a service (?1) up to a moment (?2).
 const UNTIL: &str = "origin = ?1 AND created_at <= ?2";
 
-/// Forgets the guests of what was begun so long ago at this service that `retention` is over. What is left of a
-/// booking is its id, its status and when it was made. Returns how many rows that changed.
+/// Deletes the guests of attempts at this service that are older than `retention`. Of a booking, its id, its status
+/// and its creation time remain. Returns the number of changed rows.
 pub(super) fn purge(
     connection: &Connection,
     origin: &str,
@@ -69,7 +69,7 @@ fn purge_bookings() -> String {
     )
 }
 
-/// Bookings, and attempts that still name a guest; one that made a booking counts as that.
+/// Counts bookings and attempts that still have a guest. An attempt with a booking counts once.
 fn count_guests() -> String {
     format!(
         "SELECT count(*) FROM (
@@ -108,25 +108,25 @@ fn count(connection: &Connection, origin: &str, until: &str) -> rusqlite::Result
 }
 
 impl Journal {
-    /// How long guests are remembered where nothing else is said.
+    /// Sets how long guests are kept.
     pub(crate) fn keep_for(&mut self, retention: Retention) {
         self.retention = retention;
     }
 
-    /// Leaves no remains of what a create purged, where that is quickly done. Where it is not, or fails, what remains
-    /// is in no row, and goes with the next rewriting.
+    /// Rewrites the file after a booking request has deleted guests, if that is fast. Otherwise, or if it fails, free
+    /// pages may contain remains until the file is rewritten the next time.
     pub(super) fn clean_after(&mut self, purged: usize) {
         if purged > 0 && self.size() <= SMALL {
             let _ = self.rewrite();
         }
     }
 
-    /// What `forget_until` would forget.
+    /// What [`Journal::forget_until`] would delete.
     pub(crate) fn forgettable(&self, until: Timestamp) -> Result<Forgotten> {
         self.read(|connection| count(connection, &self.origin, &until.to_string()))
     }
 
-    /// Forgets every guest of what was booked at this service until then; `rewrite_file` is to follow.
+    /// Deletes all guests at this service up to a moment. Must be followed by `rewrite_file`.
     pub(crate) fn forget_until(&mut self, until: Timestamp) -> Result<Forgotten> {
         let (origin, until) = (self.origin.clone(), until.to_string());
         let now = Timestamp::now().to_string();
@@ -138,7 +138,7 @@ impl Journal {
         })
     }
 
-    /// Forgets the guest of one booking, and counts nothing where that was done before; `rewrite_file` is to follow.
+    /// Deletes the guest of one booking. Counts nothing if that was done before. Must be followed by `rewrite_file`.
     pub(crate) fn forget_booking(&mut self, id: &str) -> Result<Forgotten> {
         let origin = self.origin.clone();
         let now = Timestamp::now().to_string();
@@ -159,20 +159,20 @@ mod tests {
 
     use super::*;
     use crate::journal::plans::plan;
-    use crate::journal::{Begun, Earlier, State};
+    use crate::journal::{BeginOutcome, Earlier, State};
     use crate::model::booking::Booking;
     use serde_json::{Value, json};
     use std::path::PathBuf;
 
     const GUEST: &str = "Canary Wharton";
 
-    struct Place {
+    struct TestJournal {
         folder: tempfile::TempDir,
     }
 
-    impl Place {
+    impl TestJournal {
         fn new() -> Self {
-            Place {
+            TestJournal {
                 folder: tempfile::tempdir().unwrap(),
             }
         }
@@ -212,12 +212,12 @@ mod tests {
 
     fn make(journal: &mut Journal, key: &str, id: &str) {
         let run = journal.run(key, &request(GUEST));
-        journal.book(&run, &booking(id, GUEST), 201).unwrap();
+        journal.end_booked(&run, &booking(id, GUEST), 201).unwrap();
     }
 
     #[test]
     fn a_forgotten_guest_is_nowhere_in_the_file_and_the_key_still_belongs_to_the_request() {
-        let place = Place::new();
+        let place = TestJournal::new();
         let mut journal = place.journal();
         make(&mut journal, "k", "bk_1");
         assert!(place.holds(GUEST));
@@ -228,8 +228,8 @@ mod tests {
         assert!(journal.made("bk_1").unwrap() && !journal.made("bk_2").unwrap());
         let again = journal.begin("k", &request(GUEST), None).unwrap();
         let earlier = match again {
-            Begun::Run { earlier, .. } => earlier,
-            Begun::Shut(window) => panic!("{window:?}"),
+            BeginOutcome::Run { earlier, .. } => earlier,
+            BeginOutcome::RateLimited(window) => panic!("{window:?}"),
         };
         assert_eq!(earlier, Earlier::Booked);
         assert!(journal.begin("k", &request("Another Guest"), None).is_err());
@@ -240,17 +240,19 @@ mod tests {
     /// Pages that were split, merged and freed hold no remains either.
     #[test]
     fn of_many_guests_of_all_lengths_nothing_remains() {
-        let place = Place::new();
+        let place = TestJournal::new();
         let mut journal = place.journal();
         let guest = |number: usize| format!("{GUEST} {}", "x".repeat(number * 37 % 3000));
         for number in 0..150 {
             let (key, id) = (format!("k{number}"), format!("bk_{:03}", number * 61 % 150));
             let run = journal.run(&key, &request(&guest(number)));
             journal
-                .book(&run, &booking(&id, &guest(number)), 201)
+                .end_booked(&run, &booking(&id, &guest(number)), 201)
                 .unwrap();
             // What is seen later is longer or shorter than what it replaces.
-            journal.see(&booking(&id, &guest(number * 7))).unwrap();
+            journal
+                .update_booking(&booking(&id, &guest(number * 7)))
+                .unwrap();
         }
         assert!(place.holds("Canary"));
         let forgotten = journal.forget_until(Timestamp::now()).unwrap();
@@ -262,12 +264,12 @@ mod tests {
 
     #[test]
     fn an_unsettled_attempt_keeps_its_guest_whoever_forgets() {
-        let place = Place::new();
+        let place = TestJournal::new();
         let mut journal = place.journal();
         journal.keep_for(Retention::parse("0").unwrap());
         journal.run("open", &request(GUEST));
         let closed = journal.run("closed", &request("Another Guest"));
-        journal.refuse(&closed, 400).unwrap();
+        journal.end_refused(&closed, 400).unwrap();
         journal.run("other", &request("Third Guest"));
         journal.abandon("other").unwrap();
         // What was refused or abandoned is forgotten at once, since nothing of it is to be kept.
@@ -287,11 +289,11 @@ mod tests {
 
     #[test]
     fn a_retention_of_nothing_leaves_id_and_status_whatever_is_seen_later() {
-        let place = Place::new();
+        let place = TestJournal::new();
         let mut journal = place.journal();
         journal.keep_for(Retention::parse("0").unwrap());
         make(&mut journal, "k", "bk_1");
-        journal.see(&booking("bk_1", GUEST)).unwrap();
+        journal.update_booking(&booking("bk_1", GUEST)).unwrap();
         assert!(!place.holds(GUEST));
         let kept = journal.bookings(None, 9).unwrap();
         let stub = json!({"id": "bk_1", "object": "booking", "status": "confirmed"});
@@ -300,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_create_forgets_what_was_kept_long_enough_at_its_own_service_alone() {
-        let place = Place::new();
+        let place = TestJournal::new();
         let mut journal = place.journal();
         make(&mut journal, "old", "bk_1");
         journal
@@ -314,12 +316,12 @@ mod tests {
         let mut other = Journal::open(&place.path(), "https://b.example".into(), None).unwrap();
         let run = other.run("b", &request("Neighbour"));
         other
-            .book(&run, &booking("bk_b", "Neighbour"), 201)
+            .end_booked(&run, &booking("bk_b", "Neighbour"), 201)
             .unwrap();
         assert!(place.holds(GUEST));
         let run = journal.run("new", &request("Newcomer"));
         journal
-            .book(&run, &booking("bk_2", "Newcomer"), 201)
+            .end_booked(&run, &booking("bk_2", "Newcomer"), 201)
             .unwrap();
         assert!(!place.holds(GUEST) && place.holds("Newcomer"));
         assert_eq!(journal.bookings(None, 9).unwrap().len(), 2);
@@ -327,10 +329,10 @@ mod tests {
 
     #[test]
     fn a_request_that_somebody_damaged_keeps_no_create_from_being_settled() {
-        let place = Place::new();
+        let place = TestJournal::new();
         let mut journal = place.journal();
         let old = journal.run("old", &request(GUEST));
-        journal.refuse(&old, 400).unwrap();
+        journal.end_refused(&old, 400).unwrap();
         let damage = "UPDATE attempts SET request = request || ' {'";
         journal
             .write(|connection| connection.execute_batch(damage))
@@ -347,25 +349,27 @@ mod tests {
     /// A limit that is waited out refuses an attempt and opens it again: it must then be whole.
     #[test]
     fn a_refused_attempt_that_is_tried_again_has_its_guest_again() {
-        let place = Place::new();
+        let place = TestJournal::new();
         let mut journal = place.journal();
         journal.keep_for(Retention::parse("0").unwrap());
         let refused = journal.run("k", &request(GUEST));
-        journal.refuse(&refused, 429).unwrap();
+        journal.end_refused(&refused, 429).unwrap();
         assert!(!place.holds(GUEST));
         let again = journal.run("k", &request(GUEST));
-        let open = &journal.unsettled().unwrap()[0];
+        let open = &journal.open_attempts().unwrap()[0];
         assert_eq!(
             (&open.request, &open.forgotten_at),
             (&request(GUEST), &None)
         );
-        journal.book(&again, &booking("bk_1", GUEST), 201).unwrap();
+        journal
+            .end_booked(&again, &booking("bk_1", GUEST), 201)
+            .unwrap();
         assert!(!place.holds(GUEST));
     }
 
     #[test]
     fn neither_a_purge_nor_a_forget_looks_at_what_it_leaves() {
-        let place = Place::new();
+        let place = TestJournal::new();
         let journal = place.journal();
         for (query, index) in [
             (

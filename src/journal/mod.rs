@@ -1,20 +1,20 @@
 //! What was attempted and what came of it, what was booked, and the venues and slots that were last seen.
 //!
-//! Before the first byte of a booking request leaves, the journal holds its idempotency key, the request and where it
-//! goes, synced to the disk. Without a journal nothing is sent.
+//! The journal holds the idempotency key and the request of an attempt, synced to disk, before the first byte of the
+//! request is sent. Without a journal nothing is sent.
 
 mod attempts;
 mod bookings;
-mod completing;
+mod completion_index;
 mod guests;
-mod limits;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]
 mod protocol_model;
-mod rate_window;
+mod rate_limit_window;
+mod rate_limits;
+mod recent_rows;
 mod recover;
-mod remembered;
 mod run_log;
 mod runs;
 mod schema;
@@ -22,11 +22,13 @@ mod store;
 
 pub(crate) use attempts::{Attempt, Run, another_account};
 pub(crate) use bookings::KeptBooking;
-pub(crate) use completing::{Made, Memory};
+pub(crate) use completion_index::{CompletionIndex, KnownBooking};
 pub(crate) use guests::Forgotten;
-pub(crate) use rate_window::Window;
+pub(crate) use rate_limit_window::RateLimitWindow;
+pub(crate) use recent_rows::{RecentList, RecentSlot, Shown};
 pub(crate) use recover::{Recovery, recover};
-pub(crate) use remembered::{List, RememberedSlot, Shown};
-pub(crate) use run_log::{Begun, RunId};
-pub(crate) use runs::{Earlier, State};
+pub(crate) use run_log::{BeginOutcome, RunEnd, RunId};
+pub(crate) use runs::{
+    Conclusion, Earlier, LastTry, State, conclusion, existed_before, outcome_of,
+};
 pub(crate) use store::Journal;

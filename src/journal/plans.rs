@@ -1,12 +1,12 @@
-//! How SQLite goes about a query: what is flat to a million rows finds them by an index.
+//! Query plans, for tests that queries use an index and so stay fast with a million rows.
 
 use rusqlite::params_from_iter;
 
 use super::Journal;
 
-/// The plan, a step a line.
+/// The plan of a query, one step per line.
 pub(super) fn plan(journal: &Journal, query: &str) -> String {
-    // What is asked for is not what is planned: any value will do.
+    // The plan does not depend on the values of the parameters.
     let parameters = (1..=9).filter(|number| query.contains(&format!("?{number}")));
     let parameters = parameters.max().unwrap_or(0);
     let steps = journal.read(|connection| {

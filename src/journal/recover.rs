@@ -1,4 +1,5 @@
-//! A journal that cannot be used any more: set aside, never deleted, and what it still tells taken over.
+//! Replaces a journal that cannot be used any more. The old file is set aside, never deleted, and its readable rows
+//! are taken over.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,26 +14,26 @@ use crate::outcome::{Error, Result, reason};
 use crate::platform::lock_wait::LockWait;
 use crate::platform::private_file::{self, beside};
 
-/// What became of a journal.
+/// What was done with the journal.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Recovery {
-    /// It is sound, and stays where it is.
+    /// The journal is sound, and was left alone.
     Sound,
-    /// There was none.
+    /// There is no journal.
     Missing,
-    /// It is kept under another name, and a new one took over the attempts that could be read.
+    /// The old journal was renamed to `kept`, and the readable attempts were copied into a new one.
     SetAside { kept: PathBuf, attempts: usize },
 }
 
-/// The tables that are taken over. Of each, every column that both files have is: the journal of another version may
-/// have more or fewer.
+/// The tables that are taken over, with all columns that both files have. Journals of other versions may have more or
+/// fewer.
 const TAKEN_OVER: [&str; 3] = ["attempts", "runs", "bookings"];
 
-/// Sets the journal at `path` aside if it is damaged or of a newer program, and starts a new one. One that is only
-/// held by another process, or that may not be read, is left alone: its error says so.
+/// Replaces the journal at `path` if it is damaged or was written by a newer version. A journal that is locked or not
+/// readable is left alone, with an error.
 ///
-/// The new one takes its place in one step, with everything in it that was taken over: whoever is killed half way
-/// has changed nothing, and of several at once one does it.
+/// The new file takes its place in one step, complete. A process that is killed before has changed nothing, and of
+/// several at once one does it.
 pub(crate) fn recover(path: &Path) -> Result<Recovery> {
     if !path.exists() {
         return Ok(Recovery::Missing);
@@ -53,8 +54,8 @@ pub(crate) fn recover(path: &Path) -> Result<Recovery> {
         return Ok(Recovery::Sound);
     }
     let new = beside(path, ".new");
-    // Nobody may write to the old journal from the first read until the new one stands in its place: an attempt that
-    // began in between would be forgotten.
+    // Nobody may write to the old journal until the new one is in its place. An attempt that began in between would be
+    // lost.
     let old = hold(path)?;
     let attempts = take_over(old.as_ref(), &new)?;
     private_file::sync(&new).map_err(cannot)?;
@@ -63,8 +64,8 @@ pub(crate) fn recover(path: &Path) -> Result<Recovery> {
     Ok(Recovery::SetAside { kept, attempts })
 }
 
-/// Opens the old journal for reading and keeps others from writing to it until the connection is dropped; `None` where
-/// it is so damaged that nobody can write to it.
+/// Opens the old journal for reading, and keeps others from writing until the connection is dropped. Returns `None` if
+/// the journal is so damaged that nobody can write to it.
 fn hold(path: &Path) -> Result<Option<Connection>> {
     if !path.is_file() {
         return Ok(None);
@@ -86,7 +87,7 @@ fn hold(path: &Path) -> Result<Option<Connection>> {
     }
 }
 
-/// Makes a journal at `new` of what can be read in the old one, and counts its attempts.
+/// Makes a journal at `new` from the readable rows of the old one. Returns the number of attempts.
 fn take_over(old: Option<&Connection>, new: &Path) -> Result<usize> {
     let mut journal = Journal::make(new).map_err(|why| why.into_error(new))?;
     let mut attempts = 0;
@@ -117,13 +118,13 @@ fn take_over(old: Option<&Connection>, new: &Path) -> Result<usize> {
     Ok(attempts)
 }
 
-/// Gives the old journal another name as well, so that there is one under its own all the time.
+/// Gives the old journal a second name, so that its own name never disappears.
 fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
     let kept = free_name(path);
     if !path.is_file() || fs::hard_link(path, &kept).is_err() {
         fs::rename(path, &kept)?;
     }
-    // Beside a new journal the rollback file would be played back into that one.
+    // SQLite would apply the old rollback file to the new journal.
     let rollback = beside(path, "-journal");
     if rollback.exists() {
         fs::rename(&rollback, beside(&kept, "-journal"))?;
@@ -131,8 +132,11 @@ fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
     Ok(kept)
 }
 
-/// Whether the journal opens, is of a version that we know, has our tables, and every page of it is in order; an
-/// error where that cannot be told.
+/// Whether the journal can be opened, has a known version and our tables, and every page is intact.
+///
+/// # Errors
+///
+/// If that cannot be determined.
 fn is_sound(path: &Path) -> Result<bool> {
     if !path.is_file() {
         return Ok(false);
@@ -166,7 +170,7 @@ fn columns_of(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Stri
         .collect()
 }
 
-/// The rows of a table that can still be read, up to the first damage, and which of `columns` it has.
+/// The rows of a table up to the first damage, and the names of those of `columns` that the table has.
 fn readable(
     connection: &Connection,
     table: &str,
@@ -182,11 +186,11 @@ fn readable(
         let rows = query.query_map([], |row| (0..count).map(|column| row.get(column)).collect())?;
         Ok((columns, rows.map_while(|row| row.ok()).collect()))
     };
-    // What cannot be read stays in the file that is kept.
+    // Unreadable rows remain in the file that is set aside.
     read().unwrap_or_default()
 }
 
-/// A name beside the journal that nothing has yet.
+/// A name next to the journal that is still free.
 fn free_name(path: &Path) -> PathBuf {
     let now = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
     let first = beside(path, &format!(".broken-{now}"));
@@ -250,11 +254,11 @@ mod tests {
         };
         let mut journal = open("one");
         let open_run = journal.run("open", &json!({}));
-        journal.doubt(&open_run, &json!({}), None).unwrap();
+        journal.end_in_doubt(&open_run, &json!({}), None).unwrap();
         journal.run("abandoned", &json!({}));
         journal.abandon("abandoned").unwrap();
         let refused = journal.run("refused", &json!({}));
-        journal.refuse(&refused, 400).unwrap();
+        journal.end_refused(&refused, 400).unwrap();
         for lost in ["", "DELETE FROM runs"] {
             let mut journal = open("one");
             journal
@@ -337,7 +341,7 @@ mod tests {
         let aside = |recovery: &&Recovery| **recovery != Recovery::Sound;
         assert_eq!(recoveries.iter().filter(aside).count(), 1, "{recoveries:?}");
         let journal = Journal::open(&path, "o".into(), None).unwrap();
-        assert_eq!(journal.unsettled().unwrap().len(), 200);
+        assert_eq!(journal.open_attempts().unwrap().len(), 200);
     }
 
     #[test]
@@ -356,6 +360,6 @@ mod tests {
             "{recovered:?}"
         );
         let journal = Journal::open(&path, "o".into(), None).unwrap();
-        assert_eq!(journal.unsettled().unwrap()[0].idempotency_key, "k");
+        assert_eq!(journal.open_attempts().unwrap()[0].idempotency_key, "k");
     }
 }

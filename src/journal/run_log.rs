@@ -1,11 +1,11 @@
-//! Writing the runs of an attempt: each begins in one synced transaction before anything is sent, and ends by itself.
+//! Writes the runs of an attempt. Each begins in a synced transaction before anything is sent, and ends by itself.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 use serde_json::Value;
 
 use super::attempts::{another_account, derived, find, request_hash, runs};
-use super::rate_window::{self, Window};
+use super::rate_limit_window::{self, RateLimitWindow};
 use super::runs::{Earlier, Outcome, State, earlier, may_be_sent_by};
 use super::{Journal, bookings, guests};
 use crate::model::booking::Booking;
@@ -18,39 +18,43 @@ pub(crate) struct RunId {
     number: u32,
 }
 
-/// What became of the wish to send an attempt.
+/// Whether a run was begun.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Begun {
+pub(crate) enum BeginOutcome {
     /// The run is on the disk, and the request may be sent.
     Run { run: RunId, earlier: Earlier },
     /// Nothing was recorded: the service would refuse the request until this window resets.
-    Shut(Window),
+    RateLimited(RateLimitWindow),
 }
 
 /// How a run ended.
-struct End<'a> {
-    outcome: Outcome,
-    http_status: Option<u16>,
-    booking: Option<&'a Booking>,
-    /// The whole request, where the attempt stays open and must not lack its guest.
-    request: Option<&'a Value>,
+#[derive(Debug)]
+pub(crate) struct RunEnd<'a> {
+    pub(crate) outcome: Outcome,
+    /// The status of the last answer, if one came.
+    pub(crate) http_status: Option<u16>,
+    /// The booking that was asked for, if it was answered with; it is kept.
+    pub(crate) booking: Option<&'a Booking>,
+    /// The request that was sent.
+    pub(crate) request: &'a Value,
 }
 
 impl Journal {
-    /// Records a run of the attempt under `key`, synced. The attempt is open from here on, until its runs prove
+    /// Records a new run of the attempt under `key`, synced. The attempt is open from here on, until its runs prove
     /// otherwise.
     ///
-    /// `metered` is the budget that the request is counted in, and now by the service's clock.
+    /// `counted_in` is the name of the rate limit that the request counts towards, and the service's time.
     ///
     /// # Errors
-    /// A key that was used for another request (2) or at another service (2), or that another organization's API key
-    /// may have booked with (3), is refused, and nothing is recorded.
+    ///
+    /// `usage` (2) if the key was used for another request or at another service, `config` (3) if another
+    /// organization's API key may have booked with it. Nothing is recorded then.
     pub(crate) fn begin(
         &mut self,
         key: &str,
         request: &Value,
-        metered: Option<(&str, Timestamp)>,
-    ) -> Result<Begun> {
+        counted_in: Option<(&str, Timestamp)>,
+    ) -> Result<BeginOutcome> {
         let (origin, account) = (self.origin.clone(), self.account.clone());
         let (profile, any_account) = (self.profile.clone(), self.takes_any_account);
         let begun = self.write(|connection| {
@@ -69,10 +73,10 @@ impl Journal {
                     return Ok(Err(refused));
                 }
             }
-            if let Some((budget, now)) = metered
-                && let Some(window) = rate_window::take(connection, &origin, &account, budget, now)?
+            if let Some((limit, now)) = counted_in
+                && let Some(window) = rate_limit_window::count_request(connection, &origin, &account, limit, now)?
             {
-                return Ok(Ok(Begun::Shut(window)));
+                return Ok(Ok(BeginOutcome::RateLimited(window)));
             }
             let now = Timestamp::now().to_string();
             if known.is_none() {
@@ -94,7 +98,7 @@ impl Journal {
                 [key, account.as_str()],
             )?;
             derive(connection, key, Some(request), &now)?;
-            Ok(Ok(Begun::Run {
+            Ok(Ok(BeginOutcome::Run {
                 run: RunId { key: key.to_owned(), number },
                 earlier: earlier(earlier_runs.iter().map(|run| run.evidence())),
             }))
@@ -102,83 +106,11 @@ impl Journal {
         begun.map_err(|refused| refused.idempotency_key(key))
     }
 
-    /// The run was answered with the booking that was asked for, which is kept with it.
-    pub(crate) fn book(&mut self, run: &RunId, booking: &Booking, status: u16) -> Result<State> {
-        self.end(
-            run,
-            &End {
-                outcome: Outcome::Booked,
-                http_status: Some(status),
-                booking: Some(booking),
-                request: None,
-            },
-        )
-    }
-
-    /// The service refused the run: it created nothing. Returns what the other runs leave of the attempt.
-    pub(crate) fn refuse(&mut self, run: &RunId, status: u16) -> Result<State> {
-        self.end(
-            run,
-            &End {
-                outcome: Outcome::Refused,
-                http_status: Some(status),
-                booking: None,
-                request: None,
-            },
-        )
-    }
-
-    /// The run sent nothing. An attempt that has no other run is removed. Returns what the other runs leave of it.
-    pub(crate) fn withdraw(&mut self, run: &RunId) -> Result<State> {
-        self.end(
-            run,
-            &End {
-                outcome: Outcome::NotSent,
-                http_status: None,
-                booking: None,
-                request: None,
-            },
-        )
-    }
-
-    /// The service says that it made another booking under this key before. The attempt is open, as after a doubt.
-    pub(crate) fn note_another_booking(
-        &mut self,
-        run: &RunId,
-        request: &Value,
-        status: u16,
-    ) -> Result<State> {
-        self.end(
-            run,
-            &End {
-                outcome: Outcome::AnotherBooking,
-                http_status: Some(status),
-                booking: None,
-                request: Some(request),
-            },
-        )
-    }
-
-    /// The run ended without a proof of what the service did. The attempt is open, with the whole `request`, also
-    /// where a person abandoned it, or its guest was forgotten, while the run was under way.
-    pub(crate) fn doubt(
-        &mut self,
-        run: &RunId,
-        request: &Value,
-        status: Option<u16>,
-    ) -> Result<State> {
-        self.end(
-            run,
-            &End {
-                outcome: Outcome::InDoubt,
-                http_status: status,
-                booking: None,
-                request: Some(request),
-            },
-        )
-    }
-
-    fn end(&mut self, run: &RunId, end: &End<'_>) -> Result<State> {
+    /// Records how a run ended, and returns the new state of the attempt.
+    ///
+    /// An attempt that was never sent is removed. An attempt that stays open gets its whole request back, even if a
+    /// person abandoned it or its guest was deleted in the meantime.
+    pub(crate) fn end(&mut self, run: &RunId, end: &RunEnd<'_>) -> Result<State> {
         let now = Timestamp::now().to_string();
         let (origin, retention) = (self.origin.clone(), self.retention);
         let (state, purged) = self.write(|connection| {
@@ -194,7 +126,9 @@ impl Journal {
                     now
                 ],
             )?;
-            let state = derive(connection, &run.key, end.request, &now)?;
+            let is_open = matches!(end.outcome, Outcome::InDoubt | Outcome::AnotherBooking);
+            let request = is_open.then_some(end.request);
+            let state = derive(connection, &run.key, request, &now)?;
             if let Some(booking) = end.booking {
                 bookings::keep(connection, &run.key, booking)?;
             }
@@ -204,7 +138,7 @@ impl Journal {
         Ok(state)
     }
 
-    /// Gives up the runs whose outcome is open; the attempt stays in the journal.
+    /// Gives up the runs whose outcome is unknown. The attempt stays in the journal.
     pub(crate) fn abandon(&mut self, key: &str) -> Result<State> {
         let now = Timestamp::now().to_string();
         let (origin, retention) = (self.origin.clone(), self.retention);
@@ -223,9 +157,9 @@ impl Journal {
 }
 
 impl Journal {
-    /// Makes the runs of every attempt prove what its row says. Where runs could not be read, as in a damaged journal,
-    /// or were never written, as in one of an older version, the row is what is known: a run that proves just as much
-    /// takes their place.
+    /// Adds the runs that are missing to prove the state of each attempt's row. They cannot be read in a damaged
+    /// journal, and older versions did not write them. The row then decides, and one run is added that proves the
+    /// same.
     pub(super) fn prove_again(&mut self) -> Result<()> {
         let now = Timestamp::now().to_string();
         self.write(|connection| {
@@ -259,8 +193,8 @@ impl Journal {
     }
 }
 
-/// Writes the state that the runs prove into the attempt's row, and returns it. An attempt in which nothing was ever
-/// sent is removed. One that is open gets its whole request back, where that is at hand.
+/// Stores the state that the runs prove in the attempt's row, and returns it. An attempt that was never sent is
+/// removed. An open attempt gets its whole request back if that is given.
 fn derive(
     connection: &Connection,
     key: &str,
@@ -276,7 +210,7 @@ fn derive(
         }
         return Ok(state);
     }
-    // A key has one booking: the first that was seen stays.
+    // A key has one booking: the first that was seen.
     let proof = runs
         .iter()
         .find(|run| run.outcome == Outcome::Booked)

@@ -1,8 +1,8 @@
-//! What the runs of an attempt prove: pure functions, which the model checker calls as well (`protocol_model`).
+//! What the runs of an attempt prove: pure functions, which the model checker calls too (`protocol_model`).
 //!
-//! An attempt is an idempotency key and a request. Each time it is sent is a run, written down before its first byte
-//! leaves. Several processes may run one attempt at the same time, so a run ends by itself: what one run was told says
-//! nothing about another.
+//! An attempt is an idempotency key and a request. Each time it is sent is a run, which is recorded before its first
+//! byte is sent. Several processes may run one attempt at the same time, so a run ends by itself: the answer to one
+//! run says nothing about another.
 
 /// What is known of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -11,8 +11,8 @@ pub(crate) enum Outcome {
     UnderWay,
     /// The run ended without a proof of what the service did.
     InDoubt,
-    /// The service answered with a booking for something else, and said that it made it before. It may have been the
-    /// answer to another request, so the attempt is open all the same.
+    /// The service answered with a booking for something else, and said that it existed before. That may have been the
+    /// answer to another request, so the attempt stays open.
     AnotherBooking,
     /// No byte of the request left this machine.
     NotSent,
@@ -44,7 +44,7 @@ impl Outcome {
         }
     }
 
-    /// Reads the journal's word; a word that this program never writes proves nothing.
+    /// Parses a word of the journal. An unknown word proves nothing.
     pub(crate) fn parse(word: &str) -> Self {
         let known = Outcome::ALL.into_iter().find(|it| it.as_str() == word);
         known.unwrap_or(Outcome::InDoubt)
@@ -56,20 +56,20 @@ impl Outcome {
     }
 }
 
-/// What the decisions below need to know of a run.
+/// The part of a run that the decisions below depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Evidence<'a> {
     pub(crate) outcome: Outcome,
     /// Whether a person has abandoned the attempt since the run began.
     pub(crate) abandoned: bool,
-    /// Whose API key the run used; `None` in journals that did not note it.
+    /// The account whose API key the run used; `None` in runs of older versions.
     pub(crate) account: Option<&'a str>,
 }
 
-/// What is known of an attempt.
+/// The state of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum State {
-    /// A run may have created a booking that nobody knows: the attempt is open.
+    /// A run may have created a booking that is not known: the attempt is open.
     Unsettled,
     /// A booking answered a run.
     Settled,
@@ -87,6 +87,7 @@ impl State {
         State::Abandoned,
     ];
 
+    /// The word that the journal and `attempts --json` use.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             State::Unsettled => "unsettled",
@@ -96,7 +97,7 @@ impl State {
         }
     }
 
-    /// Reads the journal's word; a word that this program never writes proves nothing.
+    /// Parses a word of the journal. An unknown word proves nothing.
     pub(crate) fn parse(word: &str) -> Self {
         let known = State::ALL.into_iter().find(|it| it.as_str() == word);
         known.unwrap_or(State::Unsettled)
@@ -105,9 +106,9 @@ impl State {
 
 /// Derives the state of an attempt from its runs.
 ///
-/// A booking settles every run, because the service keeps one booking for a key (spec, Limits 7). Without one, a
-/// single run that may have created a booking keeps the attempt open. An attempt without any run is open too: its
-/// runs were lost, and what is not proven is open.
+/// A booking settles all runs, because the service keeps one booking for a key (spec, Limits 7). Without one, a single
+/// run that may have booked keeps the attempt open. An attempt without runs is open too: its runs were lost, and
+/// nothing is proved.
 pub(crate) fn state_of<'a>(runs: impl IntoIterator<Item = Evidence<'a>>) -> State {
     let (mut any, mut open, mut abandoned) = (false, false, false);
     for run in runs {
@@ -130,9 +131,8 @@ pub(crate) fn state_of<'a>(runs: impl IntoIterator<Item = Evidence<'a>>) -> Stat
 
 /// Whether `account` may send the attempt.
 ///
-/// Idempotency keys belong to an organization. Where a run with another organization's API key may have booked, the
-/// same key would book a second time. A run of which no account is known may be anybody's, as in the journals of
-/// older versions.
+/// Idempotency keys belong to an organization. If a run with another organization's API key may have booked, the same
+/// key would book a second time. A run of unknown account, from an older version, may be anybody's.
 pub(crate) fn may_be_sent_by<'a>(
     account: &str,
     runs: impl IntoIterator<Item = Evidence<'a>>,
@@ -167,6 +167,68 @@ pub(crate) fn earlier<'a>(runs: impl IntoIterator<Item = Evidence<'a>>) -> Earli
             Earlier::Booked => 2,
         })
         .unwrap_or(Earlier::Nothing)
+}
+
+/// What the last try of a run was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LastTry {
+    /// No byte of the request left this machine.
+    NotSent,
+    /// The service refused the request, and so created nothing for this try.
+    Refused,
+    /// Nothing that proves what the service did.
+    NoProof,
+    /// A booking for something else: made just now (201), or before (200).
+    AnotherBooking { is_new: bool },
+    /// The booking that was asked for.
+    Booked,
+}
+
+/// Whether a booking that the service did not just make (`is_new`) existed before the attempt.
+///
+/// It did not if an earlier try of this run (`in_doubt`), or an earlier run, may have made it.
+pub(crate) fn existed_before(is_new: bool, in_doubt: bool, earlier: Earlier) -> bool {
+    !is_new && !in_doubt && earlier != Earlier::MayHaveBooked
+}
+
+/// Derives how a run ends from what its last try was told.
+///
+/// `in_doubt` is whether an earlier try of the run may have booked: a later refusal proves nothing about it.
+pub(crate) fn outcome_of(last: LastTry, in_doubt: bool, earlier: Earlier) -> Outcome {
+    match last {
+        LastTry::Booked => Outcome::Booked,
+        LastTry::AnotherBooking { is_new } if existed_before(is_new, in_doubt, earlier) => {
+            Outcome::AnotherBooking
+        }
+        LastTry::AnotherBooking { .. } | LastTry::NoProof => Outcome::InDoubt,
+        LastTry::Refused | LastTry::NotSent if in_doubt => Outcome::InDoubt,
+        LastTry::Refused => Outcome::Refused,
+        LastTry::NotSent => Outcome::NotSent,
+    }
+}
+
+/// What a command may say of an attempt when one of its runs ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Conclusion {
+    /// The booking that was asked for exists.
+    Booked,
+    /// No run of the attempt created a booking.
+    NothingBooked,
+    /// The service had made another booking under the key before: exit code 7.
+    AnotherBooking,
+    /// A booking may exist: exit code 16, or 9 where a rate limit was met last.
+    Unknown,
+}
+
+/// Derives what may be said from how the run ended and the state that its attempt then has; `None` where the journal
+/// could not note the end.
+pub(crate) fn conclusion(outcome: Outcome, state: Option<State>) -> Conclusion {
+    match (outcome, state) {
+        (Outcome::Booked, _) => Conclusion::Booked,
+        (Outcome::AnotherBooking, _) => Conclusion::AnotherBooking,
+        (Outcome::Refused | Outcome::NotSent, Some(State::Refused)) => Conclusion::NothingBooked,
+        _ => Conclusion::Unknown,
+    }
 }
 
 #[cfg(test)]
@@ -271,6 +333,61 @@ mod tests {
             earlier([run(Outcome::Booked), run(Outcome::UnderWay)]),
             Earlier::Booked
         );
+    }
+
+    #[test]
+    fn a_refusal_ends_a_run_in_doubt_where_an_earlier_try_may_have_booked() {
+        for (last, outcome) in [
+            (LastTry::Refused, Outcome::Refused),
+            (LastTry::NotSent, Outcome::NotSent),
+            (LastTry::NoProof, Outcome::InDoubt),
+            (LastTry::Booked, Outcome::Booked),
+        ] {
+            for earlier in [Earlier::Nothing, Earlier::MayHaveBooked, Earlier::Booked] {
+                assert_eq!(outcome_of(last, false, earlier), outcome, "{last:?}");
+                let in_doubt = match last {
+                    LastTry::Booked => Outcome::Booked,
+                    _ => Outcome::InDoubt,
+                };
+                assert_eq!(outcome_of(last, true, earlier), in_doubt, "{last:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_a_200_after_runs_that_cannot_have_booked_shows_that_the_key_is_anothers() {
+        for (is_new, in_doubt, earlier, outcome) in [
+            (false, false, Earlier::Nothing, Outcome::AnotherBooking),
+            (false, false, Earlier::Booked, Outcome::AnotherBooking),
+            (true, false, Earlier::Nothing, Outcome::InDoubt),
+            (false, true, Earlier::Nothing, Outcome::InDoubt),
+            (false, false, Earlier::MayHaveBooked, Outcome::InDoubt),
+        ] {
+            let last = LastTry::AnotherBooking { is_new };
+            assert_eq!(outcome_of(last, in_doubt, earlier), outcome);
+        }
+    }
+
+    #[test]
+    fn nothing_is_said_to_be_booked_only_where_the_journal_notes_that_every_run_was_refused() {
+        for outcome in [Outcome::Refused, Outcome::NotSent] {
+            for (state, expected) in [
+                (Some(State::Refused), Conclusion::NothingBooked),
+                (Some(State::Settled), Conclusion::Unknown),
+                (Some(State::Unsettled), Conclusion::Unknown),
+                (Some(State::Abandoned), Conclusion::Unknown),
+                (None, Conclusion::Unknown),
+            ] {
+                assert_eq!(conclusion(outcome, state), expected, "{state:?}");
+            }
+        }
+        for (outcome, expected) in [
+            (Outcome::Booked, Conclusion::Booked),
+            (Outcome::AnotherBooking, Conclusion::AnotherBooking),
+            (Outcome::InDoubt, Conclusion::Unknown),
+        ] {
+            assert_eq!(conclusion(outcome, None), expected);
+        }
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The schema of the journal, as steps from each version to the next.
 
-/// The schema that this program writes: each step brings a journal of the version before to the next, and
-/// a new one goes through them all.
+/// The migrations of the journal. Each brings a journal from the previous version to the next; a new journal runs all
+/// of them.
 pub(super) const STEPS: &[&str] = &[FIRST, BOOKINGS_AND_LIMITS, GUESTS, ACCOUNTS, RUNS];
-/// What was there from the beginning: attempts, and what searches showed.
+/// The first version: attempts, and what searches returned.
 const FIRST: &str = "
 CREATE TABLE attempts (
     idempotency_key TEXT PRIMARY KEY,
@@ -45,10 +45,10 @@ CREATE TABLE lists (
     PRIMARY KEY (origin, kind, position)
 ) WITHOUT ROWID;
 ";
-/// What this machine booked, and what is left of the service's rate limits.
+/// Bookings of this machine, and rate limits.
 ///
-/// `document` is the booking as it was last seen. `resets_at` is in milliseconds of the service's clock, which is
-/// `ahead` of ours; `account` tells keys of one origin apart without being one.
+/// `document` is the booking as last seen. `resets_at` is in milliseconds of the service's clock, which is `ahead` of
+/// ours. `account` distinguishes the API keys of an origin without containing one.
 const BOOKINGS_AND_LIMITS: &str = "
 CREATE TABLE bookings (
     origin          TEXT NOT NULL,
@@ -75,7 +75,7 @@ CREATE TABLE limits (
 ) WITHOUT ROWID;
 ";
 
-/// When guests were forgotten, and the ways to find those who are to be, and the bookings of a status.
+/// When guests were deleted, and indexes to find guests to delete and bookings by status.
 const GUESTS: &str = "
 ALTER TABLE attempts ADD COLUMN forgotten_at TEXT;
 ALTER TABLE bookings ADD COLUMN forgotten_at TEXT;
@@ -87,15 +87,15 @@ CREATE INDEX bookings_unfinished ON bookings (origin, created_at)
     WHERE status NOT IN ('confirmed', 'failed', 'cancelled', 'expired');
 ";
 
-/// Whose key an attempt was made with, as `limits` tells keys apart: another organization has bookings of its own under
-/// the same idempotency key.
+/// The account of an attempt, as in `limits`. Another organization has bookings of its own under the same idempotency
+/// key.
 const ACCOUNTS: &str = "ALTER TABLE attempts ADD COLUMN account TEXT;";
 
-/// The runs of each attempt (see `runs`). An attempt of an older version becomes one run that proves just as much: what
-/// was closed stays closed.
+/// The runs of each attempt (see `runs`). An attempt of an older version gets one run that proves the same: what was
+/// closed stays closed.
 ///
-/// `process` is the id of the process that ran it. In `attempts`, `state`, `booking_id`, `http_status` and `account` are
-/// derived from the runs, in the transaction that changes them: they are there for the indexes, and for `recover`.
+/// `process` is the id of the process. In `attempts`, the columns `state`, `booking_id`, `http_status` and `account`
+/// are derived from the runs, in the transaction that changes them. Indexes and `recover` use them.
 const RUNS: &str = "
 CREATE TABLE runs (
     idempotency_key TEXT NOT NULL,

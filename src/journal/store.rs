@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
-use super::rate_window::{self, Window};
+use super::rate_limit_window::{self, RateLimitWindow};
 use super::schema::STEPS;
 use crate::model::retention::Retention;
 use crate::outcome::{Error, Result, reason};
@@ -24,7 +24,7 @@ pub(crate) struct Journal {
     /// Whether attempts of other accounts are this organization's, too: a person said so.
     pub(super) takes_any_account: bool,
     /// What answers showed of them, still to be written.
-    pub(super) observed: Vec<Window>,
+    pub(super) observed: Vec<RateLimitWindow>,
     path: PathBuf,
 }
 
@@ -182,7 +182,7 @@ impl Journal {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             for seen in observed {
-                rate_window::correct(&transaction, origin, account, seen)?;
+                rate_limit_window::correct(&transaction, origin, account, seen)?;
             }
             let value = work(&transaction)?;
             transaction.commit()?;
@@ -396,13 +396,13 @@ mod tests {
                 assert_eq!(attempt.runs[0].booking_id, attempt.booking_id);
             }
             let open: Vec<String> = journal
-                .unsettled()
+                .open_attempts()
                 .unwrap()
                 .into_iter()
                 .map(|attempt| attempt.idempotency_key)
                 .collect();
             assert_eq!(open, ["doubted", "open"]);
-            let doubtful = journal.doubtful().unwrap();
+            let doubtful = journal.attempts_in_doubt().unwrap();
             assert_eq!(doubtful[0].idempotency_key, "doubted");
         }
     }

@@ -1,51 +1,53 @@
-//! Every booking status and error code: what it means, whether trying again is safe, what to do next, and the exit code
-//! that a script sees. Errors, hints, cards, `explain` and docs/errors.md all speak from this one table.
+//! The table of all booking statuses and error codes: what each means, whether trying again is safe, what to do next,
+//! and the exit code. Errors, hints, cards, `explain` and docs/errors.md all use it.
 
 use super::Exit;
 
-/// Where a name is met.
+/// Where a code occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum CodeKind {
     /// A booking's `status` (spec, States and transitions).
     Status,
     /// A non-2xx answer's code: `error_code`, or `error` in older refusals (spec, Errors).
     Refusal,
     /// A booking's own `error_code`, carried by a normal answer.
     Outcome,
-    /// A non-2xx answer without a code: the HTTP status speaks.
+    /// A non-2xx answer without a code; the HTTP status stands in for it.
     Http,
-    /// bookctl's own: nothing, or no answer, came from the service.
+    /// bookctl's own codes, for errors that did not come from the service.
     Own,
 }
 
-impl Kind {
+impl CodeKind {
+    /// The name of the kind, as `explain` shows it.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
-            Kind::Status => "booking status",
-            Kind::Refusal => "refusal",
-            Kind::Outcome => "booking error",
-            Kind::Http => "HTTP status",
-            Kind::Own => "bookctl",
+            CodeKind::Status => "booking status",
+            CodeKind::Refusal => "refusal",
+            CodeKind::Outcome => "booking error",
+            CodeKind::Http => "HTTP status",
+            CodeKind::Own => "bookctl",
         }
     }
 }
 
-/// Whether sending the same thing again is safe.
+/// Whether the same request may be sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Retry {
-    /// There is nothing to try again.
+    /// There is nothing to send again.
     NotNeeded,
-    /// Trying again is safe: nothing was done.
+    /// Safe: nothing was done.
     Safe,
-    /// Trying again does not help until something else has changed.
+    /// Useless until something else has changed.
     Useless,
-    /// Safe once the request was corrected: nothing was done.
+    /// Safe after the request was corrected: nothing was done.
     Corrected,
-    /// Dangerous: something may have happened. Check first.
+    /// Dangerous: something may have been done. Check first.
     CheckFirst,
 }
 
 impl Retry {
+    /// The word that `explain --json` uses.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Retry::NotNeeded => "not_needed",
@@ -56,6 +58,7 @@ impl Retry {
         }
     }
 
+    /// The advice for a person, as a sentence.
     pub(crate) fn advice(self) -> &'static str {
         match self {
             Retry::NotNeeded => "nothing to repeat",
@@ -69,37 +72,37 @@ impl Retry {
 
 /// One row of the table.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct CodeEntry {
     pub(crate) code: Code,
-    /// The code as scripts and the service's documents have it.
+    /// The code in scripts and in the service's documents.
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
-    /// What it means, as a sentence without its full stop.
+    pub(crate) kind: CodeKind,
+    /// The meaning, as a sentence without a full stop.
     pub(crate) meaning: &'static str,
     pub(crate) retry: Retry,
-    /// What to do next, as a sentence without its full stop.
+    /// What to do next, as a sentence without a full stop.
     pub(crate) next: &'static str,
     pub(crate) exit: Exit,
 }
 
 /// The row for `code`, if the service's documents name it.
-pub(crate) fn entry(code: &str) -> Option<&'static Entry> {
+pub(crate) fn entry(code: &str) -> Option<&'static CodeEntry> {
     ALL.iter().find(|entry| entry.name == code)
 }
 
-/// The exit code of a refusal: the service's own code outranks the HTTP status.
+/// The exit code of a refusal. The service's code takes precedence over the HTTP status.
 ///
-/// A code that a failed booking carries says less where a change was refused with it: that booking has not failed.
+/// A code of failed bookings on a refused change counts for less, because the booking has not failed.
 pub(crate) fn exit_for_refusal(code: Option<&str>, http_status: u16) -> Exit {
     let documented = code.and_then(entry).filter(|entry| match entry.kind {
-        Kind::Status => false,
-        Kind::Outcome => entry.exit != Exit::Failed,
-        Kind::Refusal | Kind::Http | Kind::Own => true,
+        CodeKind::Status => false,
+        CodeKind::Outcome => entry.exit != Exit::Failed,
+        CodeKind::Refusal | CodeKind::Http | CodeKind::Own => true,
     });
     documented.map_or_else(|| exit_for_status(http_status), |entry| entry.exit)
 }
 
-/// The exit code of an HTTP status that came without a code of its own.
+/// The exit code of an HTTP status without a code.
 fn exit_for_status(http_status: u16) -> Exit {
     match http_status {
         401 => Exit::Unauthorized,
@@ -107,16 +110,16 @@ fn exit_for_status(http_status: u16) -> Exit {
         404 => Exit::NotFound,
         409 | 422 => Exit::Refused,
         429 => Exit::RateLimited,
-        // Whatever else a 4xx says, it is the request that the service does not take.
+        // Any other 4xx refuses the request as it is.
         400..=499 => Exit::Invalid,
         500..=599 => Exit::Service,
         _ => Exit::Unclassified,
     }
 }
 
-/// Whether a 5xx answer with this code says that nothing was done (spec, Errors: 503 rows).
+/// Whether a 5xx with this code proves that nothing was done (spec, Errors: 503 rows).
 pub(crate) fn says_nothing_was_done(code: &str) -> bool {
-    entry(code).is_some_and(|entry| entry.kind == Kind::Refusal && entry.exit == Exit::Service)
+    entry(code).is_some_and(|entry| entry.kind == CodeKind::Refusal && entry.exit == Exit::Service)
 }
 
 macro_rules! codes {
@@ -129,10 +132,10 @@ macro_rules! codes {
         }
 
         /// Every row, in the order of the table.
-        pub(crate) const ALL: &[Entry] = &[$(Entry {
+        pub(crate) const ALL: &[CodeEntry] = &[$(CodeEntry {
             code: Code::$code,
             name: $name,
-            kind: Kind::$kind,
+            kind: CodeKind::$kind,
             meaning: $meaning,
             retry: Retry::$retry,
             next: $next,
@@ -143,12 +146,12 @@ macro_rules! codes {
 
 impl Code {
     /// The row of this code.
-    pub(crate) fn entry(self) -> &'static Entry {
-        // The rows stand in the order of the enum.
+    pub(crate) fn entry(self) -> &'static CodeEntry {
+        // The rows are in the order of the enum.
         &ALL[self as usize]
     }
 
-    /// The code as scripts have it.
+    /// The name of the code in scripts.
     pub(crate) fn name(self) -> &'static str {
         self.entry().name
     }

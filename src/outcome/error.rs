@@ -1,4 +1,4 @@
-//! The one error that reaches the person: what, why, what to do next, and the exit code.
+//! The error type that reaches a person: what happened and why, what to do next, and the exit code.
 
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
@@ -8,25 +8,25 @@ use serde_json::{Map, Value, json};
 use super::{Code, ErrorCode, Exit};
 use crate::json::Document;
 
-/// Shorthand for everything that can end with an [`Error`].
+/// A result whose error is an [`Error`].
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A command's failure, as it is shown to a person and, under `--json`, to a script.
+/// A failed command, as it is shown to a person and, under `--json`, to a script.
 ///
-/// Boxed, so that a result is no larger for the error that it rarely carries.
+/// Boxed to keep results small.
 #[derive(Debug)]
-pub(crate) struct Error(Box<Report>);
+pub(crate) struct Error(Box<ErrorReport>);
 
-/// What an [`Error`] says.
+/// The content of an [`Error`].
 #[derive(Debug)]
-pub(crate) struct Report {
-    /// The service's own code, else `http_<status>`, else one of bookctl's own names.
+pub(crate) struct ErrorReport {
+    /// The service's code, else `http_<status>`, else one of bookctl's own codes.
     pub(crate) code: ErrorCode,
-    /// Which of several things it was that has this code, as one word for a script.
+    /// Distinguishes, in one word for scripts, between causes that share this code.
     pub(crate) cause: Option<&'static str>,
-    /// What happened and why: one sentence, no full stop.
+    /// What happened and why, in one sentence without a full stop.
     pub(crate) message: String,
-    /// Further lines for a person: what came with a refusal.
+    /// Further lines for a person.
     pub(crate) details: Vec<String>,
     /// What to do next.
     pub(crate) hint: Option<String>,
@@ -36,19 +36,19 @@ pub(crate) struct Report {
     pub(crate) request: Option<String>,
     pub(crate) retry_after: Option<Duration>,
     pub(crate) idempotency_key: Option<String>,
-    /// The service's own body, unchanged.
+    /// The body of the service's answer, unchanged.
     pub(crate) body: Option<Document>,
 }
 
 impl Error {
-    /// An error under a code of the table, with the code's own exit code.
+    /// An error with a code of the table, and that code's exit code.
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
         Error::of(code.into(), code.entry().exit, message)
     }
 
-    /// An error under any code of the service.
+    /// An error with any code of the service, and this exit code.
     pub(crate) fn of(code: ErrorCode, exit: Exit, message: impl Into<String>) -> Self {
-        Error(Box::new(Report {
+        Error(Box::new(ErrorReport {
             code,
             cause: None,
             message: message.into(),
@@ -63,58 +63,61 @@ impl Error {
         }))
     }
 
-    /// The same error with another exit code than its code has by itself.
+    /// Replaces the exit code.
     pub(crate) fn exiting(mut self, exit: Exit) -> Self {
         self.exit = exit;
         self
     }
 
-    /// Arguments that do not fit, or input that is missing where nothing may be asked (2).
+    /// The error for unusable arguments, or for missing input when prompts are not possible (2).
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Error::new(Code::Usage, message)
     }
 
-    /// Configuration that cannot be used (3).
+    /// The error for an unusable configuration (3).
     pub(crate) fn config(message: impl Into<String>) -> Self {
         Error::new(Code::Config, message)
     }
 
-    /// A journal that cannot be used (3): nothing is sent without one.
+    /// The error for an unusable journal (3), without which nothing is sent.
     pub(crate) fn journal(message: impl Into<String>) -> Self {
         Error::new(Code::Journal, message)
     }
 
-    /// The file of received deliveries that cannot be used (3).
+    /// The error for an unusable file of received deliveries (3).
     pub(crate) fn webhooks(message: impl Into<String>) -> Self {
         Error::new(Code::Webhooks, message)
     }
 
-    /// Local I/O that failed (1).
+    /// The error for failed local I/O (1); `what` failed because of `error`.
     pub(crate) fn io(what: impl std::fmt::Display, error: &std::io::Error) -> Self {
         Error::new(Code::Io, format!("{what}: {}", reason(error)))
     }
 
-    /// Ctrl-C or SIGTERM.
+    /// The error for Ctrl-C or SIGTERM.
     pub(crate) fn interrupted(exit: Exit) -> Self {
         Error::new(Code::Interrupted, exit_word(exit)).exiting(exit)
     }
 
+    /// Sets the hint: what to do next.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
+    /// Adds a line of details.
     pub(crate) fn detail(mut self, line: impl Into<String>) -> Self {
         self.details.push(line.into());
         self
     }
 
+    /// Sets the idempotency key that the error is about.
     pub(crate) fn idempotency_key(mut self, key: &str) -> Self {
         self.idempotency_key = Some(key.to_owned());
         self
     }
 
-    /// The object that is stderr's last line under `--json`; absent keys are left out.
+    /// The JSON object that is the last line of stderr under `--json`. Absent fields are left out.
     pub(crate) fn to_json(&self) -> Value {
         let mut object = Map::new();
         object.insert("code".into(), json!(self.code.to_string()));
@@ -148,15 +151,15 @@ impl Error {
 }
 
 impl Deref for Error {
-    type Target = Report;
+    type Target = ErrorReport;
 
-    fn deref(&self) -> &Report {
+    fn deref(&self) -> &ErrorReport {
         &self.0
     }
 }
 
 impl DerefMut for Error {
-    fn deref_mut(&mut self) -> &mut Report {
+    fn deref_mut(&mut self) -> &mut ErrorReport {
         &mut self.0
     }
 }
@@ -169,7 +172,7 @@ fn exit_word(exit: Exit) -> &'static str {
     }
 }
 
-/// An I/O error's reason without the "(os error N)" that helps nobody.
+/// The reason of an I/O error, without "(os error N)".
 pub(crate) fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {

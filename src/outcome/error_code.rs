@@ -1,22 +1,22 @@
-//! The code that an error has: one of the table, or what the service made of it.
+//! The code of an error: one of the table, or whatever the service sent.
 
 use std::fmt;
 
-use super::code::{Code, Kind, entry};
+use super::code::{Code, CodeKind, entry};
 
 /// The code of an error that reaches a person: `code` under `--json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ErrorCode {
-    /// One of the table.
+    /// A code of the table.
     Known(Code),
-    /// A code of the service that the table does not name.
+    /// A code of the service that is not in the table.
     Unknown(String),
-    /// An HTTP status that came without a code, and that the table does not name: `http_<status>`.
+    /// An HTTP status without a code that is not in the table: `http_<status>`.
     Status(u16),
 }
 
 impl ErrorCode {
-    /// The code of a refusal: the service's own, else its HTTP status.
+    /// The code of a refusal: the service's own, else that of its HTTP status.
     pub(crate) fn of_refusal(code: Option<&str>, http_status: u16) -> Self {
         let name = code.map_or_else(|| format!("http_{http_status}"), str::to_owned);
         match (entry(&name), code) {
@@ -28,10 +28,10 @@ impl ErrorCode {
 }
 
 impl ErrorCode {
-    /// Whether it stands for an HTTP status that came without a code of its own.
+    /// Whether the code stands for an HTTP status without a code of its own.
     pub(crate) fn is_status(&self) -> bool {
         match self {
-            ErrorCode::Known(code) => code.entry().kind == Kind::Http,
+            ErrorCode::Known(code) => code.entry().kind == CodeKind::Http,
             ErrorCode::Unknown(_) => false,
             ErrorCode::Status(_) => true,
         }

@@ -1,15 +1,15 @@
-//! The exit codes: one table, from which the process ends, the help speaks and the docs are made.
+//! The exit codes, in one table that the process, the help and the docs use.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitCode, ExitStatus};
 
 macro_rules! exits {
     ($($name:ident = $code:literal, $meaning:literal, $booking:literal;)*) => {
-        /// How a command ended, as the number that a script sees.
+        /// How a command ended. The number is the process's exit code.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Exit {
             $(#[doc = $meaning] $name,)*
-            /// What another program ended with, that ran on our behalf (`sandbox run`).
+            /// The exit code of a program that bookctl ran (`sandbox run`).
             OfProgram(u8),
         }
 
@@ -25,7 +25,7 @@ macro_rules! exits {
                 }
             }
 
-            /// What the number means, as one phrase.
+            /// The meaning of the exit code, as a phrase.
             pub fn meaning(self) -> &'static str {
                 match self {
                     $(Exit::$name => $meaning,)*
@@ -33,7 +33,7 @@ macro_rules! exits {
                 }
             }
 
-            /// What is certain about the booking after `book`, as one phrase.
+            /// What is certain about the booking after `book`, as a phrase.
             pub fn certainty(self) -> &'static str {
                 match self {
                     $(Exit::$name => $booking,)*
@@ -92,7 +92,7 @@ exits! {
 }
 
 impl Exit {
-    /// How a program ended, as a shell says it: its code, or 128 and the signal.
+    /// The exit code of a program as a shell reports it: its code, or 128 plus the signal.
     pub(crate) fn of_program(status: ExitStatus) -> Self {
         let code = status.code().or(status.signal().map(|signal| 128 + signal));
         match code {

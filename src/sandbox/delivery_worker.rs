@@ -9,7 +9,8 @@ use reqwest::{Client, redirect};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval_at};
 
-use super::rules::delivery::{DeliveryAttempt, sign};
+use super::rules::delivery::DeliveryAttempt;
+use super::rules::signature::sign;
 use super::store::{PendingDelivery, Store};
 
 /// How long an endpoint may take to respond.

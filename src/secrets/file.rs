@@ -17,34 +17,34 @@ use crate::platform::{ownership, private_file};
 pub(super) struct SecretsFile(pub(super) PathBuf);
 
 /// Each account with its secrets.
-type Kept = BTreeMap<String, Entry>;
+type Kept = BTreeMap<String, StoredSecrets>;
 
 #[derive(Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct StoredSecrets {
     #[serde(skip_serializing_if = "Option::is_none")]
-    api_key: Option<Line>,
+    api_key: Option<SecretText>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    webhook_secret: Option<Line>,
+    webhook_secret: Option<SecretText>,
 }
 
 /// A secret in the file. [`Secret`] itself does not implement `Serialize`, so that no document can contain one.
-struct Line(Secret);
+struct SecretText(Secret);
 
-impl Serialize for Line {
+impl Serialize for SecretText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.0.expose())
     }
 }
 
-impl<'de> Deserialize<'de> for Line {
+impl<'de> Deserialize<'de> for SecretText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(|text| Line(Secret::new(text)))
+        String::deserialize(deserializer).map(|text| SecretText(Secret::new(text)))
     }
 }
 
-impl Entry {
-    fn item(&mut self, item: Item) -> &mut Option<Line> {
+impl StoredSecrets {
+    fn item(&mut self, item: Item) -> &mut Option<SecretText> {
         match item {
             Item::ApiKey => &mut self.api_key,
             Item::WebhookSecret => &mut self.webhook_secret,
@@ -74,7 +74,7 @@ impl SecretsFile {
             refuse_if_others_can_read(&self.0)?;
         }
         self.update(|kept| {
-            let line = Line(secret.clone());
+            let line = SecretText(secret.clone());
             *kept.entry(account.to_string()).or_default().item(item) = Some(line);
             true
         })

@@ -87,9 +87,9 @@ impl AckLog {
     }
 
     /// Takes a free slot; `None` if all are in use.
-    pub(super) fn slot(self: &Arc<Self>) -> Option<Slot> {
+    pub(super) fn slot(self: &Arc<Self>) -> Option<AckSlot> {
         let slot = self.free().pop()?;
-        Some(Slot(self.clone(), slot))
+        Some(AckSlot(self.clone(), slot))
     }
 
     fn free(&self) -> std::sync::MutexGuard<'_, Vec<u64>> {
@@ -98,9 +98,9 @@ impl AckLog {
 }
 
 /// A slot of the log, free again when this is dropped; by then the database has the answer.
-pub(super) struct Slot(Arc<AckLog>, u64);
+pub(super) struct AckSlot(Arc<AckLog>, u64);
 
-impl Slot {
+impl AckSlot {
     /// Writes an answer if it is a 2xx. A failure is ignored: the database records the answer a little later.
     pub(super) fn write(&self, ack: Ack) {
         if !(200..300).contains(&ack.status) {
@@ -110,7 +110,7 @@ impl Slot {
     }
 }
 
-impl Drop for Slot {
+impl Drop for AckSlot {
     fn drop(&mut self) {
         self.0.free().push(self.1);
     }
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_full_log_has_no_slot_until_one_is_free_again() {
         let ack_log = Arc::new(AckLog::new(tempfile::tempfile().unwrap()));
-        let mut slots: Vec<Slot> = std::iter::from_fn(|| ack_log.slot()).collect();
+        let mut slots: Vec<AckSlot> = std::iter::from_fn(|| ack_log.slot()).collect();
         assert_eq!(slots.len() as u64, SLOTS);
         slots.pop();
         assert!(ack_log.slot().is_some());

@@ -11,7 +11,7 @@ use super::ack_log::{Ack, AckLog};
 use super::event::Names;
 use super::post::{Endpoint, client, innermost};
 use super::signature::sign;
-use super::store::{Answer, QueuedDelivery};
+use super::store::{AppAnswer, QueuedDelivery};
 use crate::outcome::Result;
 use crate::secrets::Secret;
 
@@ -90,7 +90,7 @@ impl App {
         &self,
         delivery: QueuedDelivery,
         ack_log: &Arc<AckLog>,
-    ) -> Answer {
+    ) -> AppAnswer {
         let slot = ack_log.slot();
         let (number, attempt) = (delivery.number, delivery.attempt);
         let begun_at = delivery.begun_at.as_millisecond();
@@ -113,7 +113,7 @@ impl App {
         delivery: QueuedDelivery,
         signing: Signing,
         on_status: impl FnOnce(u16),
-    ) -> Answer {
+    ) -> AppAnswer {
         let begun = Instant::now();
         let headers = self.headers(&delivery, signing, Timestamp::now());
         let request = self.client.post(self.endpoint.url().clone());
@@ -135,7 +135,7 @@ impl App {
             Err(error) if error.is_timeout() => Err("no answer in time".to_owned()),
             Err(error) => Err(innermost(&error)),
         };
-        Answer {
+        AppAnswer {
             status,
             latency_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
         }

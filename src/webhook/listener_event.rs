@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use tokio::sync::mpsc;
 
 use super::event::Event;
-use super::store::{Answer, State};
+use super::store::{AppAnswer, State};
 
 /// Capacity of the channel to the terminal. When it is full, events are counted instead of queued, so that a slow
 /// reader does not delay deliveries.
@@ -35,7 +35,7 @@ pub(crate) enum DeliveryOutcome {
     /// One attempt to forward it has ended.
     Forwarded {
         attempt: u32,
-        answer: Answer,
+        answer: AppAnswer,
         state: State,
         next_at: Option<Timestamp>,
     },

@@ -34,5 +34,5 @@ pub(crate) use signature::{
     DEFAULT_TOLERANCE, Header, Malformed, Signer, Unverified, Verified, Verifier, sign,
 };
 pub(crate) use store::{
-    Answer, AttemptRow, EventRow, HeaderLine, Query, Registration, State, Store, Webhooks,
+    AppAnswer, AttemptRow, EventRow, HeaderLine, Query, Registration, State, Store, Webhooks,
 };

@@ -45,19 +45,19 @@ pub(super) enum ForwardMode {
 }
 
 /// Why a delivery is refused.
-struct Refusal {
+struct Rejection {
     status: StatusCode,
     why: String,
 }
 
-impl Refusal {
+impl Rejection {
     fn new(status: StatusCode, why: impl Into<String>) -> Self {
         let why = why.into();
-        Refusal { status, why }
+        Rejection { status, why }
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for Rejection {
     fn into_response(self) -> Response {
         (self.status, Json(json!({ "error": self.why }))).into_response()
     }
@@ -74,7 +74,7 @@ async fn handle(
 ) -> Response {
     if request.method() != Method::POST {
         let allow = [(header::ALLOW, "POST")];
-        let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "only POST is allowed");
+        let refusal = Rejection::new(StatusCode::METHOD_NOT_ALLOWED, "only POST is allowed");
         return (allow, refusal).into_response();
     }
     let (head, body) = request.into_parts();
@@ -97,7 +97,7 @@ async fn handle(
         Ok(answer) => answer,
         Err(_) => {
             let status = StatusCode::INTERNAL_SERVER_ERROR;
-            Err((None, Refusal::new(status, "the delivery was not stored")))
+            Err((None, Rejection::new(status, "the delivery was not stored")))
         }
     };
     answer.unwrap_or_else(|(event, refusal)| {
@@ -109,9 +109,9 @@ async fn handle(
     })
 }
 
-fn too_large() -> Refusal {
+fn too_large() -> Rejection {
     let why = "the body is too large or incomplete";
-    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
+    Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, why)
 }
 
 impl Receiver {
@@ -119,19 +119,19 @@ impl Receiver {
         &self,
         headers: &HeaderMap,
         body: Vec<u8>,
-    ) -> Result<Response, (Option<Event>, Refusal)> {
+    ) -> Result<Response, (Option<Event>, Rejection)> {
         let received_at = Timestamp::now();
         if let Err(unverified) = self.verify(headers, &body, received_at) {
             // Unverified: nothing in the body can be trusted.
             let why = in_words(unverified, &self.names.signature_header());
-            return Err((None, Refusal::new(StatusCode::BAD_REQUEST, why)));
+            return Err((None, Rejection::new(StatusCode::BAD_REQUEST, why)));
         }
         let Some(event) = Event::read(&body, &self.names) else {
             let why = format!(
                 "the body is not an event: it has no field {:?}",
                 self.names.id
             );
-            return Err((None, Refusal::new(StatusCode::BAD_REQUEST, why)));
+            return Err((None, Rejection::new(StatusCode::BAD_REQUEST, why)));
         };
         let delivery = ReceivedDelivery {
             event: event.clone(),
@@ -217,9 +217,9 @@ fn stored() -> Response {
     Json(json!({ "received": true })).into_response()
 }
 
-fn not_stored(error: &StoreError) -> Refusal {
+fn not_stored(error: &StoreError) -> Rejection {
     let why = format!("it cannot be stored: {error}");
-    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, why)
+    Rejection::new(StatusCode::SERVICE_UNAVAILABLE, why)
 }
 
 fn lines(headers: &HeaderMap) -> Vec<HeaderLine> {

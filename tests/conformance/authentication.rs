@@ -7,7 +7,6 @@ use crate::service::{
     BETA, LIVE, OTHER, READ_ONLY, SUSPENDED, Service, TEST, WITHOUT_BILLING, path_of, session_path,
 };
 
-/// “Requests carry an API key belonging to an organization.”
 #[tokio::test]
 async fn auth_1a_a_key_stands_for_its_organization() {
     let service = Service::start(&[]);
@@ -18,7 +17,6 @@ async fn auth_1a_a_key_stands_for_its_organization() {
     }
 }
 
-/// “Key kinds: live, test, and beta (v3).”
 #[tokio::test]
 async fn auth_1b_live_and_test_keys_are_let_in_and_beta_keys_are_not() {
     let service = Service::start(&[]);
@@ -27,7 +25,6 @@ async fn auth_1b_live_and_test_keys_are_let_in_and_beta_keys_are_not() {
     service.with(BETA).get("/v1/").await.is(403);
 }
 
-/// “A beta (v3) key sent to /v1 is refused with 403 wrong_key_environment.”
 #[tokio::test]
 async fn auth_1c_a_beta_key_is_refused_everywhere_on_v1() {
     let service = Service::start(&[]);
@@ -53,7 +50,6 @@ async fn auth_1c_a_beta_key_is_refused_everywhere_on_v1() {
     }
 }
 
-/// “A missing or bad key gives 401 with error "unauthorized".”
 #[tokio::test]
 async fn auth_2_a_missing_or_bad_key_gives_401_unauthorized() {
     let service = Service::start(&[]);
@@ -77,8 +73,6 @@ async fn auth_2_a_missing_or_bad_key_gives_401_unauthorized() {
     }
 }
 
-/// “Each key has scopes; an endpoint needing a scope the key lacks gives 403 with error
-/// "insufficient_scope" and required_scope (for creating bookings the scope is bookings:create).”
 #[tokio::test]
 async fn auth_3_a_key_without_the_scope_is_told_which_one() {
     let service = Service::start(&[]);
@@ -101,7 +95,6 @@ async fn auth_3_a_key_without_the_scope_is_told_which_one() {
         .is(200);
 }
 
-/// “A live key on an organization without billing set up gives 402 billing_required.”
 #[tokio::test]
 async fn auth_4_a_live_key_without_billing_gives_402() {
     let service = Service::start(&[]);
@@ -120,8 +113,6 @@ async fn auth_4_a_live_key_without_billing_gives_402() {
     assert_eq!(answer.is(402)["error"], "billing_required");
 }
 
-/// “A test key is limited to 3 free allowance units, counted in confirmed test bookings only
-/// (searches and unconfirmed attempts never use it).”
 #[tokio::test]
 async fn auth_5a_only_confirmed_test_bookings_use_the_allowance() {
     let service = Service::start(&[]);
@@ -153,8 +144,6 @@ async fn auth_5a_only_confirmed_test_bookings_use_the_allowance() {
     create("ven_confirms").await.is(402);
 }
 
-/// “A test key is limited to 3 free allowance units, counted in confirmed test bookings only
-/// (searches and unconfirmed attempts never use it).”
 #[tokio::test]
 async fn auth_5a_a_test_booking_counts_once_it_is_confirmed() {
     let service = Service::start(&[]);
@@ -171,8 +160,6 @@ async fn auth_5a_a_test_booking_counts_once_it_is_confirmed() {
     test.post("/v1/bookings", order).await.is(402);
 }
 
-/// “When used up, search, availability and booking calls on test keys give 402
-/// free_tier_exhausted with limit.”
 #[tokio::test]
 async fn auth_5b_a_used_up_allowance_stops_searches_and_bookings_of_test_keys() {
     let service = Service::start(&[]);
@@ -203,7 +190,6 @@ async fn auth_5b_a_used_up_allowance_stops_searches_and_bookings_of_test_keys() 
     service.post("/v1/bookings", order).await.is(201);
 }
 
-/// “A suspended organization gets 403 org_suspended; a reason field says why when given.”
 #[tokio::test]
 async fn auth_6_a_suspended_organization_is_refused_with_the_reason() {
     let service = Service::start(&[]);
@@ -224,7 +210,6 @@ async fn auth_6_a_suspended_organization_is_refused_with_the_reason() {
     }
 }
 
-/// “Session operations that need a live key use the session code live_key_required.”
 #[tokio::test]
 async fn auth_7_session_operations_need_a_live_key() {
     let service = Service::start(&[]);
@@ -238,7 +223,6 @@ async fn auth_7_session_operations_need_a_live_key() {
     answer.refused(403, "live_key_required");
 }
 
-/// “Webhook deliveries are authenticated by signature (see Events).”
 #[tokio::test]
 async fn auth_8_deliveries_are_signed() {
     let service = Service::start(&[]);

@@ -7,8 +7,6 @@ use crate::service::{
     BETA, LIVE, OTHER, READ_ONLY, SUSPENDED, Service, TEST, WITHOUT_BILLING, instant, list, names,
 };
 
-/// “A fresh sandbox has a live key, a test key, one that only reads, one without billing, a beta
-/// key, a suspended one, and one of another organization.”
 #[tokio::test]
 async fn keys_1_every_key_of_a_fresh_sandbox_does_what_it_is_there_for() {
     let service = Service::start(&[]);
@@ -27,7 +25,6 @@ async fn keys_1_every_key_of_a_fresh_sandbox_does_what_it_is_there_for() {
     }
 }
 
-/// “Another organization never sees the first one's bookings or sessions.”
 #[tokio::test]
 async fn keys_2_another_organization_sees_neither_bookings_nor_sessions() {
     let service = Service::start(&[]);
@@ -50,7 +47,6 @@ async fn keys_2_another_organization_sees_neither_bookings_nor_sessions() {
     assert_eq!(service.read(&booking).await, booking);
 }
 
-/// “/sandbox/… and /openapi.json need no key.”
 #[tokio::test]
 async fn control_1_the_controls_need_no_key() {
     let service = Service::start(&[]);
@@ -79,7 +75,6 @@ async fn control_1_the_controls_need_no_key() {
     nobody.post("/sandbox/reset", json!({})).await.is(200);
 }
 
-/// “A request whose Host is not a loopback name and port of its own is refused.”
 #[tokio::test]
 async fn control_2_a_foreign_host_is_refused() {
     let service = Service::start(&[]);
@@ -101,7 +96,6 @@ async fn control_2_a_foreign_host_is_refused() {
     }
 }
 
-/// “Writes of another origin are refused.”
 #[tokio::test]
 async fn control_3_a_write_of_another_origin_is_refused() {
     let service = Service::start(&[]);
@@ -119,7 +113,6 @@ async fn control_3_a_write_of_another_origin_is_refused() {
     own.post("/sandbox/reset", json!({})).await.is(200);
 }
 
-/// “POST /sandbox/reset makes the sandbox fresh.”
 #[tokio::test]
 async fn control_4_reset_makes_it_fresh() {
     let service = Service::start(&[]);
@@ -150,7 +143,6 @@ async fn control_4_reset_makes_it_fresh() {
     assert_eq!(answer.number("ratelimit-remaining"), 9);
 }
 
-/// “POST /sandbox/clock {advance} moves the sandbox's time; it answers {now, offset_seconds}.”
 #[tokio::test]
 async fn control_5_the_clock_moves_ahead_and_says_how_far() {
     let service = Service::start(&[]);
@@ -190,7 +182,6 @@ const ORGANIZATION: [&str; 9] = [
     "webhook_url",
 ];
 
-/// “GET and PUT /sandbox/organization show and merge the settings.”
 #[tokio::test]
 async fn control_6_the_organization_is_shown_and_merged() {
     let service = Service::start(&[]);
@@ -220,7 +211,6 @@ async fn control_6_the_organization_is_shown_and_merged() {
     assert_eq!(service.get(path).await.body, expected);
 }
 
-/// “?organization= names another organization.”
 #[tokio::test]
 async fn control_7_another_organization_is_named_in_the_query() {
     let service = Service::start(&[]);
@@ -236,7 +226,6 @@ async fn control_7_another_organization_is_named_in_the_query() {
     service.get(unknown).await.refused_plainly(404);
 }
 
-/// “GET /sandbox/bookings lists all bookings, oldest first.”
 #[tokio::test]
 async fn control_8_the_bookings_of_every_organization_are_listed_oldest_first() {
     let service = Service::start(&[]);
@@ -249,7 +238,6 @@ async fn control_8_the_bookings_of_every_organization_are_listed_oldest_first() 
     assert_eq!(list(all.is(200), "bookings"), expected);
 }
 
-/// “GET /sandbox/inbox lists the texts, newest first.”
 #[tokio::test]
 async fn control_9_the_inbox_holds_the_texts_newest_first() {
     let service = Service::start(&[]);
@@ -268,7 +256,6 @@ async fn control_9_the_inbox_holds_the_texts_newest_first() {
     }
 }
 
-/// “GET /sandbox/deliveries shows every attempt with status, latency and next try.”
 #[tokio::test]
 async fn control_10_a_delivery_shows_its_attempts_and_the_next_one() {
     let receiver = Receiver::saying(|_, _| Reply(500, std::time::Duration::ZERO)).await;
@@ -305,7 +292,6 @@ async fn control_10_a_delivery_shows_its_attempts_and_the_next_one() {
     }
 }
 
-/// “POST /sandbox/deliveries/{event_id}/resend sends an event again.”
 #[tokio::test]
 async fn control_11_a_delivery_is_sent_again_on_demand() {
     let receiver = Receiver::start().await;
@@ -332,7 +318,6 @@ async fn control_11_a_delivery_is_sent_again_on_demand() {
     service.post(unknown, json!({})).await.refused_plainly(404);
 }
 
-/// “GET, POST and DELETE /sandbox/faults list, ask for and take back failures on purpose.”
 #[tokio::test]
 async fn control_12_faults_are_asked_for_listed_used_up_and_taken_back() {
     let service = Service::start(&[]);
@@ -365,8 +350,6 @@ async fn control_12_faults_are_asked_for_listed_used_up_and_taken_back() {
     }
 }
 
-/// “A fault delays, answers another status, drops the connection before or after the work,
-/// truncates or garbles the answer.”
 #[tokio::test]
 async fn control_13_every_kind_of_fault_does_what_it_says() {
     let service = Service::start(&[]);
@@ -410,7 +393,6 @@ async fn control_13_every_kind_of_fault_does_what_it_says() {
     assert_eq!(count().await, 4);
 }
 
-/// “GET /openapi.json describes the interface.”
 #[tokio::test]
 async fn control_14_the_interface_describes_itself() {
     let service = Service::start(&[]);

@@ -49,8 +49,6 @@ async fn create_until_killed(
     }
 }
 
-/// “After kill -9 under load every acknowledged booking is there, the database is whole, and
-/// every event has its delivery.”
 #[tokio::test]
 async fn crash_1_every_acknowledged_booking_survives_kill_9_and_so_do_its_events() {
     let folder = tempfile::tempdir().unwrap();
@@ -124,7 +122,6 @@ async fn crash_1_every_acknowledged_booking_survives_kill_9_and_so_do_its_events
     );
 }
 
-/// “After kill -9 an acknowledged idempotency key is known.”
 #[tokio::test]
 async fn crash_2_a_key_that_was_acknowledged_is_known_after_kill_9() {
     let folder = tempfile::tempdir().unwrap();
@@ -147,7 +144,6 @@ async fn crash_2_a_key_that_was_acknowledged_is_known_after_kill_9() {
     assert_eq!(answer.is(200)["status"], "confirmed");
 }
 
-/// “After kill -9 a delivery that was due is made.”
 #[tokio::test]
 async fn crash_3_a_delivery_that_was_under_way_is_made_again_after_kill_9() {
     let folder = tempfile::tempdir().unwrap();

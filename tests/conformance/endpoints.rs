@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use crate::purpose::details;
 use crate::service::{Service, approval, instant, list, path_of, session_path, with};
 
-/// “All paths are under {base_url}.”
 #[tokio::test]
 async fn endpoints_1_every_path_is_under_the_base_url() {
     let service = Service::start(&[]);
@@ -25,7 +24,6 @@ async fn endpoints_1_every_path_is_under_the_base_url() {
     }
 }
 
-/// “Bodies are JSON.”
 #[tokio::test]
 async fn endpoints_2_bodies_are_json() {
     let service = Service::start(&[]);
@@ -45,7 +43,6 @@ async fn endpoints_2_bodies_are_json() {
     assert_eq!(answer.refused_plainly(400)["error"], "invalid request body");
 }
 
-/// “GET /v1/ : returns the API name, version, server time and the partner endpoints.”
 #[tokio::test]
 async fn index_1_tells_name_version_time_and_endpoints() {
     let service = Service::start(&[]);
@@ -86,7 +83,6 @@ async fn index_1_tells_name_version_time_and_endpoints() {
     }
 }
 
-/// “POST /v1/venues/search : searches venues for a vertical.”
 #[tokio::test]
 async fn search_1_finds_venues_of_the_vertical_near_the_place() {
     let service = Service::start(&[]);
@@ -100,9 +96,6 @@ async fn search_1_finds_venues_of_the_vertical_near_the_place() {
     }
 }
 
-/// “Request: vertical (one of dining, fitness, entertainment, travel; required), datetime
-/// (required), location (text; or latitude and longitude instead), optional naming of the
-/// providers to use.”
 #[tokio::test]
 async fn search_2_takes_a_vertical_a_datetime_a_place_or_a_point_and_providers() {
     let service = Service::start(&[]);
@@ -137,7 +130,6 @@ async fn search_2_takes_a_vertical_a_datetime_a_place_or_a_point_and_providers()
     assert_eq!(typed.refused_plainly(400)["field"], "providers");
 }
 
-/// “Response: venues, each with a venue_id.”
 #[tokio::test]
 async fn search_3_every_venue_has_a_venue_id() {
     let service = Service::start(&[]);
@@ -146,7 +138,6 @@ async fn search_3_every_venue_has_a_venue_id() {
     }
 }
 
-/// “Missing required fields give 400 with a missing list.”
 #[tokio::test]
 async fn search_5_what_is_missing_is_listed() {
     let service = Service::start(&[]);
@@ -161,8 +152,6 @@ async fn search_5_what_is_missing_is_listed() {
     assert_eq!(body["missing"], json!(["datetime"]));
 }
 
-/// “POST /v1/availability/search : returns bookable slots for one venue, with each restaurant
-/// slot's card and cancellation terms.”
 #[tokio::test]
 async fn availability_1_offers_one_venues_slots_with_a_restaurants_terms() {
     let service = Service::start(&[]);
@@ -183,7 +172,6 @@ async fn availability_1_offers_one_venues_slots_with_a_restaurants_terms() {
     }
 }
 
-/// “POST /v1/bookings : creates a booking for a venue and requested time.”
 #[tokio::test]
 async fn bookings_create_1_creates_a_booking() {
     let service = Service::start(&[]);
@@ -192,7 +180,6 @@ async fn bookings_create_1_creates_a_booking() {
     assert_eq!(list(all.is(200), "bookings"), [booking]);
 }
 
-/// “Header: Idempotency-Key (optional, recommended).”
 #[tokio::test]
 async fn bookings_create_2_the_idempotency_key_is_optional() {
     let service = Service::start(&[]);
@@ -206,7 +193,6 @@ async fn bookings_create_2_the_idempotency_key_is_optional() {
     assert_eq!(first.is(201)["id"], second.is(200)["id"]);
 }
 
-/// “Request: the fields in the Booking resource section.”
 #[tokio::test]
 async fn bookings_create_3_takes_every_field_of_the_resource() {
     let service = Service::start(&[]);
@@ -238,7 +224,6 @@ async fn bookings_create_3_takes_every_field_of_the_resource() {
     assert_eq!(paid["payment_collection"], "vendor_external");
 }
 
-/// “Response: the booking.”
 #[tokio::test]
 async fn bookings_create_5_answers_with_the_booking() {
     let service = Service::start(&[]);
@@ -246,7 +231,6 @@ async fn bookings_create_5_answers_with_the_booking() {
     assert_eq!(service.read(&booking).await, booking);
 }
 
-/// “GET /v1/bookings/{booking_id} : returns the booking and its current status.”
 #[tokio::test]
 async fn bookings_read_1_answers_with_the_status_of_now() {
     let service = Service::start(&[]);
@@ -256,7 +240,6 @@ async fn bookings_read_1_answers_with_the_status_of_now() {
     assert_eq!(service.read(&booking).await["status"], "confirmed");
 }
 
-/// “Unknown id gives 404.”
 #[tokio::test]
 async fn bookings_read_2_an_unknown_id_gives_404() {
     let service = Service::start(&[]);
@@ -266,8 +249,6 @@ async fn bookings_read_2_an_unknown_id_gives_404() {
     }
 }
 
-/// “POST /v1/bookings/{booking_id}/continue : submits an OTP or another action to advance the
-/// booking.”
 #[tokio::test]
 async fn bookings_continue_1_an_otp_or_another_action_advances_the_booking() {
     let service = Service::start(&[]);
@@ -284,7 +265,6 @@ async fn bookings_continue_1_an_otp_or_another_action_advances_the_booking() {
     assert_eq!(answer.is(200)["status"], "confirmed");
 }
 
-/// “For vendor payments the body carries psp_response (the answer) or psp_abort (abandon).”
 #[tokio::test]
 async fn bookings_continue_2_a_payment_takes_psp_response_or_psp_abort() {
     let service = Service::start(&[]);
@@ -303,8 +283,6 @@ async fn bookings_continue_2_a_payment_takes_psp_response_or_psp_abort() {
     assert_eq!(answer.is(200)["status"], "failed");
 }
 
-/// “POST /v1/bookings/{booking_id}/modify : changes a confirmed booking's date/time, party size
-/// or seating preference.”
 #[tokio::test]
 async fn bookings_modify_1_time_party_and_seating_can_be_changed() {
     let service = Service::start(&[]);
@@ -321,7 +299,6 @@ async fn bookings_modify_1_time_party_and_seating_can_be_changed() {
     assert_eq!(service.read(&booking).await, *modified);
 }
 
-/// “The fields are independent; send only those to change.”
 #[tokio::test]
 async fn bookings_modify_2_only_what_is_sent_is_changed() {
     let service = Service::start(&[]);
@@ -351,7 +328,6 @@ async fn bookings_modify_2_only_what_is_sent_is_changed() {
     }
 }
 
-/// “POST /v1/bookings/{booking_id}/cancel : cancels a booking.”
 #[tokio::test]
 async fn bookings_cancel_1_cancels_a_booking() {
     let service = Service::start(&[]);
@@ -369,7 +345,6 @@ async fn bookings_cancel_1_cancels_a_booking() {
     assert_eq!(answer.is(200)["status"], "cancelled");
 }
 
-/// “POST /v1/sessions : connects a person's own provider B account and texts them a code.”
 #[tokio::test]
 async fn sessions_create_1_texts_the_person_a_code() {
     let service = Service::start(&[]);
@@ -383,7 +358,6 @@ async fn sessions_create_1_texts_the_person_a_code() {
     assert!(!session.to_string().contains(code.unwrap()));
 }
 
-/// “POST /v1/sessions/{id}/verify : sends the received code; the session becomes active.”
 #[tokio::test]
 async fn sessions_verify_1_the_received_code_activates_the_session() {
     let service = Service::start(&[]);
@@ -395,7 +369,6 @@ async fn sessions_verify_1_the_received_code_activates_the_session() {
     assert_eq!(service.post(&path, code).await.is(200)["state"], "active");
 }
 
-/// “GET /v1/sessions : lists sessions; query filters end_user, provider, state.”
 #[tokio::test]
 async fn sessions_list_1_filters_by_person_provider_and_state() {
     let service = Service::start(&[]);
@@ -426,7 +399,6 @@ async fn sessions_list_1_filters_by_person_provider_and_state() {
     assert!(ids("?end_user=nobody").await.is_empty());
 }
 
-/// “GET /v1/sessions/{id} : reads one session.”
 #[tokio::test]
 async fn sessions_read_1_reads_one_session() {
     let service = Service::start(&[]);
@@ -436,7 +408,6 @@ async fn sessions_read_1_reads_one_session() {
     assert_eq!(*answer.is(200), ada);
 }
 
-/// “DELETE /v1/sessions/{id} : disconnects the session; the saved sign-in is destroyed.”
 #[tokio::test]
 async fn sessions_delete_1_the_session_and_its_sign_in_are_gone() {
     let service = Service::start(&[]);
@@ -453,7 +424,6 @@ async fn sessions_delete_1_the_session_and_its_sign_in_are_gone() {
     answer.refused(409, "reconnect_required");
 }
 
-/// “GET /v1/sessions/{id}/card : returns has_card for the session's provider account.”
 #[tokio::test]
 async fn sessions_card_1_tells_whether_the_sessions_account_has_a_card() {
     let service = Service::start(&[]);
@@ -465,8 +435,6 @@ async fn sessions_card_1_tells_whether_the_sessions_account_has_a_card() {
     }
 }
 
-/// “GET /v1/sessions/card : the same check by query end_user and optional provider (default is
-/// provider B).”
 #[tokio::test]
 async fn sessions_card_2_tells_the_same_by_person_at_provider_b_unless_said() {
     let service = Service::start(&[]);

@@ -45,7 +45,6 @@ async fn refusals(service: &Service) -> Vec<crate::service::Answer> {
     ]
 }
 
-/// “Errors are non-2xx with a JSON body.”
 #[tokio::test]
 async fn errors_1_an_error_is_no_2xx_and_has_a_json_body() {
     let service = Service::start(&[]);
@@ -56,7 +55,6 @@ async fn errors_1_an_error_is_no_2xx_and_has_a_json_body() {
     }
 }
 
-/// “The field error is always present.”
 #[tokio::test]
 async fn errors_2_error_is_always_there() {
     let service = Service::start(&[]);
@@ -66,8 +64,6 @@ async fn errors_2_error_is_always_there() {
     }
 }
 
-/// “Stable machine-readable names are in error_code; clients branch on it, not on the wording of
-/// error.”
 #[tokio::test]
 async fn errors_3_a_code_is_a_stable_name_apart_from_the_wording() {
     let service = Service::start(&[]);
@@ -84,8 +80,6 @@ async fn errors_3_a_code_is_a_stable_name_apart_from_the_wording() {
     assert!(codes.contains(&"search_failed".to_owned()));
 }
 
-/// “Older refusals put the code in error itself: unauthorized, billing_required,
-/// free_tier_exhausted, rate_limited, insufficient_scope.”
 #[tokio::test]
 async fn errors_4_older_refusals_have_their_code_in_error_itself() {
     let service = Service::start(&[]);
@@ -116,7 +110,6 @@ async fn errors_4_older_refusals_have_their_code_in_error_itself() {
     }
 }
 
-/// “400 | error, missing (list of names) | required fields missing on venue search”
 #[tokio::test]
 async fn body_1_a_search_without_required_fields_lists_them() {
     let service = Service::start(&[]);
@@ -127,8 +120,6 @@ async fn body_1_a_search_without_required_fields_lists_them() {
     assert_eq!(body["missing"], json!(["datetime", "location"]));
 }
 
-/// “400 | error "invalid request body", field, detail | body not valid JSON or a field has the
-/// wrong type”
 #[tokio::test]
 async fn body_2_a_body_that_is_no_json_or_has_a_wrong_type_names_field_and_detail() {
     let service = Service::start(&[]);
@@ -176,7 +167,6 @@ async fn body_2_a_body_that_is_no_json_or_has_a_wrong_type_names_field_and_detai
     assert!(list(all.is(200), "bookings").is_empty());
 }
 
-/// “400 | error, error_code placeholder_customer | the guest is a placeholder on booking create”
 #[tokio::test]
 async fn body_3_a_placeholder_is_no_guest() {
     let service = Service::start(&[]);
@@ -188,8 +178,6 @@ async fn body_3_a_placeholder_is_no_guest() {
     }
 }
 
-/// “400 | error | booking create with a venue_id without resolvable provider and no provider
-/// field”
 #[tokio::test]
 async fn body_4_a_venue_of_several_providers_needs_one_named() {
     let service = Service::start(&[]);
@@ -199,7 +187,6 @@ async fn body_4_a_venue_of_several_providers_needs_one_named() {
     assert!(list(all.is(200), "bookings").is_empty());
 }
 
-/// “401 | error unauthorized | bad or missing key”
 #[tokio::test]
 async fn body_5_a_bad_or_missing_key() {
     let service = Service::start(&[]);
@@ -209,7 +196,6 @@ async fn body_5_a_bad_or_missing_key() {
     }
 }
 
-/// “402 | error billing_required, message | live key without billing”
 #[tokio::test]
 async fn body_6_a_live_key_without_billing() {
     let service = Service::start(&[]);
@@ -219,7 +205,6 @@ async fn body_6_a_live_key_without_billing() {
     assert!(body["message"].is_string());
 }
 
-/// “402 | error free_tier_exhausted, limit, message | test allowance used up”
 #[tokio::test]
 async fn body_7_a_used_up_test_allowance() {
     let service = Service::start(&[]);
@@ -235,7 +220,6 @@ async fn body_7_a_used_up_test_allowance() {
     assert!(body["message"].is_string());
 }
 
-/// “403 | error insufficient_scope, required_scope | scope missing”
 #[tokio::test]
 async fn body_8_a_missing_scope() {
     let service = Service::start(&[]);
@@ -247,8 +231,6 @@ async fn body_8_a_missing_scope() {
     assert_eq!(*answer.is(403), expected);
 }
 
-/// “429 | error rate_limited, message, limit, retry_after_seconds (also header Retry-After) |
-/// rate limit exceeded”
 #[tokio::test]
 async fn body_9_an_exceeded_rate_limit() {
     let service = Service::start(&[]);
@@ -271,8 +253,6 @@ async fn bookings(service: &Service) -> usize {
     list(all.is(200), "bookings").len()
 }
 
-/// “400 | missing_last_name | provider A needs first and last name in customer.name; nothing
-/// created”
 #[tokio::test]
 async fn code_1_provider_a_needs_first_and_last_name() {
     let service = Service::start(&[]);
@@ -288,7 +268,6 @@ async fn code_1_provider_a_needs_first_and_last_name() {
     }
 }
 
-/// “400 | slot_not_offered | datetime differs from the time the availability_id was offered at”
 #[tokio::test]
 async fn code_2_a_slot_is_booked_at_the_time_it_was_offered_at() {
     let service = Service::start(&[]);
@@ -301,8 +280,6 @@ async fn code_2_a_slot_is_booked_at_the_time_it_was_offered_at() {
     assert_eq!(bookings(&service).await, 0);
 }
 
-/// “400 | (none) | "validation failed" naming each field, e.g. datetime must be in the future;
-/// nothing created”
 #[tokio::test]
 async fn code_3_a_failed_validation_names_each_field() {
     let service = Service::start(&[]);
@@ -321,8 +298,6 @@ async fn code_3_a_failed_validation_names_each_field() {
     assert_eq!(bookings(&service).await, 0);
 }
 
-/// “400 | (none) | location could not be resolved on venue search; send a more specific location
-/// or latitude and longitude”
 #[tokio::test]
 async fn code_4_a_place_that_nobody_knows() {
     let service = Service::start(&[]);
@@ -341,7 +316,6 @@ async fn code_4_a_place_that_nobody_knows() {
     assert!(!list(answer.is(200), "venues").is_empty());
 }
 
-/// “403 | wrong_key_environment | beta (v3) key sent to /v1”
 #[tokio::test]
 async fn code_5_a_beta_key() {
     let service = Service::start(&[]);
@@ -349,7 +323,6 @@ async fn code_5_a_beta_key() {
     answer.refused(403, "wrong_key_environment");
 }
 
-/// “403 | org_suspended | organization suspended; retry does not help”
 #[tokio::test]
 async fn code_6_a_suspended_organization_stays_refused() {
     let service = Service::start(&[]);
@@ -360,8 +333,6 @@ async fn code_6_a_suspended_organization_stays_refused() {
     }
 }
 
-/// “404 | (none) | booking not found; body lists the organization's unfinished bookings of the
-/// last day in open_bookings”
 #[tokio::test]
 async fn code_7_an_unknown_booking_is_answered_with_the_unfinished_ones_of_the_last_day() {
     let service = Service::start(&[]);
@@ -393,7 +364,6 @@ async fn code_7_an_unknown_booking_is_answered_with_the_unfinished_ones_of_the_l
     }
 }
 
-/// “404 | (none) | venue not found; run venue search first”
 #[tokio::test]
 async fn code_8_an_unknown_venue() {
     let service = Service::start(&[]);
@@ -407,7 +377,6 @@ async fn code_8_an_unknown_venue() {
     assert_eq!(body.get("open_bookings"), None);
 }
 
-/// “409 | (none) | modify on a booking that is not confirmed”
 #[tokio::test]
 async fn code_9_only_a_confirmed_booking_is_modified() {
     let service = Service::start(&[]);
@@ -419,7 +388,6 @@ async fn code_9_only_a_confirmed_booking_is_modified() {
     }
 }
 
-/// “413 | (none) | body too large (limit 1 MB)”
 #[tokio::test]
 async fn code_10_a_body_of_more_than_1_mb() {
     let service = Service::start(&[]);
@@ -430,7 +398,6 @@ async fn code_10_a_body_of_more_than_1_mb() {
     }
 }
 
-/// “413 | (none) | body too large (limit 1 MB)”
 #[tokio::test]
 async fn code_10_a_body_whose_length_is_not_said_is_measured_too() {
     let service = Service::start(&[]);
@@ -454,7 +421,6 @@ async fn code_10_a_body_whose_length_is_not_said_is_measured_too() {
     assert_eq!(&answer, b"HTTP/1.1 413");
 }
 
-/// “422 | modify_unsupported | provider cannot modify; nothing attempted”
 #[tokio::test]
 async fn code_11_a_provider_that_cannot_modify() {
     let service = Service::start(&[]);
@@ -468,8 +434,6 @@ async fn code_11_a_provider_that_cannot_modify() {
     }
 }
 
-/// “422 | the provider's code | venue refused the change; body carries the unchanged booking,
-/// still confirmed”
 #[tokio::test]
 async fn code_12_a_change_that_the_venue_refused() {
     let service = Service::start(&[]);
@@ -484,7 +448,6 @@ async fn code_12_a_change_that_the_venue_refused() {
     assert_eq!(body["booking"], booking);
 }
 
-/// “502 | search_failed | every provider failed on search; providers_failed lists them; retry”
 #[tokio::test]
 async fn code_13_a_search_that_every_provider_failed() {
     let service = Service::start(&[]);
@@ -497,7 +460,6 @@ async fn code_13_a_search_that_every_provider_failed() {
     assert_eq!(failed, ["provider_a", "provider_b", "provider_c"]);
 }
 
-/// “502 | availability_failed | provider failed reading availability; provider names it; retry”
 #[tokio::test]
 async fn code_14_a_provider_that_failed_to_read_the_availability() {
     let service = Service::start(&[]);
@@ -511,8 +473,6 @@ async fn code_14_a_provider_that_failed_to_read_the_availability() {
     assert_eq!(body["provider"], "provider_a");
 }
 
-/// “503 | no_search_provider | no search-capable provider configured (400 when the caller named
-/// providers)”
 #[tokio::test]
 async fn code_15_no_provider_that_can_search() {
     let service = Service::start(&[]);
@@ -544,8 +504,6 @@ async fn code_15_no_provider_that_can_search() {
     }
 }
 
-/// “503 | billing_check_unavailable, entitlement_check_unavailable | billing could not be
-/// checked; retry shortly”
 #[tokio::test]
 async fn code_16_billing_that_could_not_be_checked() {
     let service = Service::start(&[]);

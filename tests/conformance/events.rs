@@ -49,7 +49,6 @@ async fn delivery(service: &Service, booking: &Value, kind: &str, attempts: usiz
     found.iter().find(of_kind).unwrap().clone()
 }
 
-/// “Webhooks notify booking changes.”
 #[tokio::test]
 async fn events_0_a_change_is_notified() {
     let receiver = Receiver::start().await;
@@ -68,7 +67,6 @@ async fn events_0_a_change_is_notified() {
     );
 }
 
-/// “Target: the organization's webhook URL, set in the dashboard settings.”
 #[tokio::test]
 async fn events_1a_the_target_is_the_organizations_webhook_url() {
     let (first, second) = (Receiver::start().await, Receiver::start().await);
@@ -81,7 +79,6 @@ async fn events_1a_the_target_is_the_organizations_webhook_url() {
     assert!(first.kinds(&after).is_empty());
 }
 
-/// “Target: the organization's webhook URL, set in the dashboard settings.”
 #[tokio::test]
 async fn events_1a_each_organization_has_its_own_url_and_secret() {
     let (ours, theirs) = (Receiver::start().await, Receiver::start().await);
@@ -107,7 +104,6 @@ async fn events_1a_each_organization_has_its_own_url_and_secret() {
     assert!(theirs.kinds(&mine.body).is_empty());
 }
 
-/// “Every booking of the organization is delivered there, whichever key made it.”
 #[tokio::test]
 async fn events_1b_bookings_of_every_key_are_delivered_there() {
     let receiver = Receiver::start().await;
@@ -119,7 +115,6 @@ async fn events_1b_bookings_of_every_key_are_delivered_there() {
     }
 }
 
-/// “With no URL set nothing is sent.”
 #[tokio::test]
 async fn events_1c_with_no_url_set_nothing_is_sent() {
     let receiver = Receiver::start().await;
@@ -134,7 +129,6 @@ async fn events_1c_with_no_url_set_nothing_is_sent() {
     assert!(pending.iter().all(|it| it["state"] != "pending"));
 }
 
-/// “With no URL set nothing is sent.”
 #[tokio::test]
 async fn events_1c_what_is_pending_when_the_url_is_taken_away_is_not_sent() {
     let receiver = Receiver::saying(|_, _| Reply(500, Duration::ZERO)).await;
@@ -149,7 +143,6 @@ async fn events_1c_what_is_pending_when_the_url_is_taken_away_is_not_sent() {
     assert_eq!(receiver.attempts().len(), 2);
 }
 
-/// “The webhook_url field on booking creation is stored but never used for delivery.”
 #[tokio::test]
 async fn events_1d_the_bookings_own_webhook_url_is_never_used() {
     let (receiver, named) = (Receiver::start().await, Receiver::start().await);
@@ -166,8 +159,6 @@ async fn events_1d_the_bookings_own_webhook_url_is_never_used() {
     assert_eq!(named.attempts().len(), 0);
 }
 
-/// “Event kinds: booking.created, booking.requires_action, booking.processing, booking.confirmed,
-/// booking.failed, booking.cancelled, booking.modified.”
 #[tokio::test]
 async fn events_2_every_kind_of_event_is_sent() {
     let receiver = Receiver::start().await;
@@ -203,7 +194,6 @@ const KINDS: [&str; 7] = [
     "booking.modified",
 ];
 
-/// “No event is sent when a booking expires (left in requires_action over 20 minutes).”
 #[tokio::test]
 async fn events_3_an_expiry_is_no_event() {
     let receiver = Receiver::start().await;
@@ -222,7 +212,6 @@ async fn events_3_an_expiry_is_no_event() {
     assert_eq!(kinds, ["booking.created", "booking.requires_action"]);
 }
 
-/// “Payload: HTTP POST with a JSON body.”
 #[tokio::test]
 async fn events_4a_a_delivery_is_a_post_with_a_json_body() {
     let receiver = Receiver::start().await;
@@ -234,8 +223,6 @@ async fn events_4a_a_delivery_is_a_post_with_a_json_body() {
     assert!(attempt.event.is_object());
 }
 
-/// “data.object is a booking summary: id, object, status, provider and, when present, error_code,
-/// error_message, next_action, last_modification.”
 #[tokio::test]
 async fn events_4b_data_object_is_the_summary_with_what_is_present() {
     let receiver = Receiver::start().await;
@@ -272,7 +259,6 @@ async fn events_4b_data_object_is_the_summary_with_what_is_present() {
     }
 }
 
-/// “Everything else is read through GET /v1/bookings/{id}.”
 #[tokio::test]
 async fn events_4c_what_the_summary_leaves_out_is_read_from_the_booking() {
     let receiver = Receiver::start().await;
@@ -292,8 +278,6 @@ async fn events_4c_what_the_summary_leaves_out_is_read_from_the_booking() {
     }
 }
 
-/// “Signature: each delivery has header <Service>-Signature (the service's name stands in place
-/// of <Service>) with value "t=<unix_seconds>,v1=<hex>".”
 #[tokio::test]
 async fn events_5a_the_signature_header_holds_t_and_v1() {
     let receiver = Receiver::start().await;
@@ -309,8 +293,6 @@ async fn events_5a_the_signature_header_holds_t_and_v1() {
     );
 }
 
-/// “v1 is the hex HMAC-SHA256 of the string <t>, a dot, and the raw body bytes, keyed with the
-/// organization's webhook signing secret (<SIGNING_SECRET>).”
 #[tokio::test]
 async fn events_5b_v1_is_the_hmac_of_t_a_dot_and_the_raw_body() {
     let receiver = Receiver::start().await;
@@ -326,7 +308,6 @@ async fn events_5b_v1_is_the_hmac_of_t_a_dot_and_the_raw_body() {
     assert!(!attempt.is_signed_with(SECRET), "raw bytes");
 }
 
-/// “Every attempt is signed afresh, so t is that attempt's time.”
 #[tokio::test]
 async fn events_5d_every_attempt_is_signed_afresh_with_its_own_time() {
     let receiver =
@@ -363,7 +344,6 @@ async fn events_5d_every_attempt_is_signed_afresh_with_its_own_time() {
     assert_ne!(again.signature(), first.signature());
 }
 
-/// “Delivery: a background worker runs every 30 seconds.”
 #[tokio::test]
 async fn events_6a_the_worker_delivers_at_the_pace_of_its_interval() {
     let receiver = Receiver::start().await;
@@ -387,7 +367,6 @@ async fn events_6a_the_worker_delivers_at_the_pace_of_its_interval() {
     assert!((2_000..5_000).contains(&round), "{round} ms");
 }
 
-/// “Any 2xx answer within 10 seconds is delivered.”
 #[tokio::test]
 async fn events_6b_any_2xx_within_10_seconds_is_delivered() {
     let statuses = [200, 201, 202, 204, 299];
@@ -425,8 +404,6 @@ fn assert_tried_again_after(seconds: i64, delivery: &Value) {
     assert!((least..=most).contains(&pause), "{pause} in {delivery}");
 }
 
-/// “Anything else (other status, timeout, connection error) is retried after 30 seconds, then 2
-/// minutes, then 10 minutes; after the fourth failed attempt the delivery is abandoned.”
 #[tokio::test]
 async fn events_6c_a_failure_is_retried_after_30_s_2_min_and_10_min_and_then_abandoned() {
     let receiver = Receiver::saying(|_, _| Reply(500, Duration::ZERO)).await;
@@ -448,8 +425,6 @@ async fn events_6c_a_failure_is_retried_after_30_s_2_min_and_10_min_and_then_aba
     assert_eq!(list(&last, "attempts").len(), 4);
 }
 
-/// “Anything else (other status, timeout, connection error) is retried after 30 seconds, then 2
-/// minutes, then 10 minutes; after the fourth failed attempt the delivery is abandoned.”
 #[tokio::test]
 async fn events_6c_not_a_moment_too_early() {
     let receiver = Receiver::saying(|_, _| Reply(500, Duration::ZERO)).await;
@@ -463,8 +438,6 @@ async fn events_6c_not_a_moment_too_early() {
     assert_eq!(list(&same, "attempts").len(), 1);
 }
 
-/// “Anything else (other status, timeout, connection error) is retried after 30 seconds, then 2
-/// minutes, then 10 minutes; after the fourth failed attempt the delivery is abandoned.”
 #[tokio::test]
 async fn events_6c_redirects_client_errors_and_odd_statuses_are_failures() {
     let statuses = [301, 307, 400, 404, 410, 503];
@@ -492,8 +465,6 @@ async fn events_6c_redirects_client_errors_and_odd_statuses_are_failures() {
     }
 }
 
-/// “Anything else (other status, timeout, connection error) is retried after 30 seconds, then 2
-/// minutes, then 10 minutes; after the fourth failed attempt the delivery is abandoned.”
 #[tokio::test]
 async fn events_6c_a_timeout_is_a_failure() {
     let receiver = Receiver::saying(|_, _| Reply(200, Duration::from_secs(25))).await;
@@ -508,8 +479,6 @@ async fn events_6c_a_timeout_is_a_failure() {
     assert!((9_500..12_000).contains(&latency), "{latency} ms");
 }
 
-/// “Anything else (other status, timeout, connection error) is retried after 30 seconds, then 2
-/// minutes, then 10 minutes; after the fourth failed attempt the delivery is abandoned.”
 #[tokio::test]
 async fn events_6c_a_connection_error_is_a_failure() {
     // A port that nobody listens on any more.
@@ -525,7 +494,6 @@ async fn events_6c_a_connection_error_is_a_failure() {
     assert_tried_again_after(30, &failed);
 }
 
-/// “Delivery is at least once and may be out of order.”
 #[tokio::test]
 async fn events_7a_an_event_whose_receipt_was_not_acknowledged_comes_again() {
     // The endpoint has the first event, and fails before it can say so.
@@ -545,8 +513,6 @@ async fn events_7a_an_event_whose_receipt_was_not_acknowledged_comes_again() {
     assert_eq!(receiver.attempts().last().unwrap().kind(), kind);
 }
 
-/// “Consumers deduplicate on the event id and treat data.object.status as a hint; when order
-/// matters they read the booking.”
 #[tokio::test]
 async fn events_7b_event_ids_are_unique_and_an_old_status_is_only_a_hint() {
     let receiver =
@@ -574,7 +540,6 @@ async fn events_7b_event_ids_are_unique_and_an_old_status_is_only_a_hint() {
     assert_eq!(service.read(late.object()).await["status"], "cancelled");
 }
 
-/// “Delivery history is visible on the dashboard's webhooks page.”
 #[tokio::test]
 async fn events_8_the_history_of_deliveries_can_be_seen() {
     let receiver =

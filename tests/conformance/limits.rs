@@ -32,7 +32,6 @@ async fn exceed(service: &Service, limit: i64, calls: &[(&str, &str)]) {
     assert_ne!(ask(0).await.status, 429);
 }
 
-/// “Rate limits are per organization, shared by all its keys, over a fixed 5-minute window.”
 #[tokio::test]
 async fn limits_1_the_window_is_the_organizations_fixed_and_5_minutes_long() {
     let service = Service::start(&[]);
@@ -59,8 +58,6 @@ async fn limits_1_the_window_is_the_organizations_fixed_and_5_minutes_long() {
     assert_eq!(answer.number("ratelimit-remaining"), 9);
 }
 
-/// “Every metered response carries RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset (seconds
-/// until the window resets).”
 #[tokio::test]
 async fn limits_2a_metered_answers_tell_limit_remaining_and_reset() {
     let service = Service::start(&[]);
@@ -87,7 +84,6 @@ async fn limits_2a_metered_answers_tell_limit_remaining_and_reset() {
     metered(&service.get("/v1/sessions/card").await, 30);
 }
 
-/// “Over the limit: 429 rate_limited with header Retry-After.”
 #[tokio::test]
 async fn limits_2b_over_the_limit_it_is_429_with_retry_after() {
     let service = Service::start(&[]);
@@ -103,28 +99,24 @@ async fn limits_2b_over_the_limit_it_is_429_with_retry_after() {
     service.post("/v1/venues/search", json!({})).await.is(400);
 }
 
-/// “POST /v1/venues/search | 25”
 #[tokio::test]
 async fn limit_1_venue_search_25() {
     let service = Service::start(&[]);
     exceed(&service, 25, &[("POST", "/v1/venues/search")]).await;
 }
 
-/// “POST /v1/availability/search | 60”
 #[tokio::test]
 async fn limit_2_availability_search_60() {
     let service = Service::start(&[]);
     exceed(&service, 60, &[("POST", "/v1/availability/search")]).await;
 }
 
-/// “POST /v1/bookings | 10”
 #[tokio::test]
 async fn limit_3_booking_create_10() {
     let service = Service::start(&[]);
     exceed(&service, 10, &[("POST", "/v1/bookings")]).await;
 }
 
-/// “POST /v1/bookings/{id}/continue | 20”
 #[tokio::test]
 async fn limit_4_booking_continue_20() {
     let service = Service::start(&[]);
@@ -132,7 +124,6 @@ async fn limit_4_booking_continue_20() {
     exceed(&service, 20, &[("POST", &one), ("POST", &two)]).await;
 }
 
-/// “GET /v1/bookings/{id} | 300”
 #[tokio::test]
 async fn limit_5_booking_read_300() {
     let service = Service::start(&[]);
@@ -146,14 +137,12 @@ async fn limit_5_booking_read_300() {
     .await;
 }
 
-/// “POST /v1/bookings/{id}/cancel | 30”
 #[tokio::test]
 async fn limit_6_booking_cancel_30() {
     let service = Service::start(&[]);
     exceed(&service, 30, &[("POST", "/v1/bookings/bk_1/cancel")]).await;
 }
 
-/// “POST /v1/sessions and POST /v1/sessions/{id}/verify | 20”
 #[tokio::test]
 async fn limit_7_sessions_and_verify_20() {
     let service = Service::start(&[]);
@@ -164,7 +153,6 @@ async fn limit_7_sessions_and_verify_20() {
     exceed(&service, 20, &calls).await;
 }
 
-/// “GET /v1/sessions/{id}/card and GET /v1/sessions/card | 30”
 #[tokio::test]
 async fn limit_8_card_reads_30() {
     let service = Service::start(&[]);
@@ -175,7 +163,6 @@ async fn limit_8_card_reads_30() {
     exceed(&service, 30, &calls).await;
 }
 
-/// “Request body size: at most 1 MB (413 above).”
 #[tokio::test]
 async fn limits_3_a_body_holds_at_most_1_mb() {
     let service = Service::start(&[]);
@@ -192,7 +179,6 @@ async fn limits_3_a_body_holds_at_most_1_mb() {
     sized(1_048_577).await.refused_plainly(413);
 }
 
-/// “Test keys: 3 free confirmed test bookings.”
 #[tokio::test]
 async fn limits_4_a_test_key_has_3_free_confirmed_bookings() {
     let service = Service::start(&[]);
@@ -206,7 +192,6 @@ async fn limits_4_a_test_key_has_3_free_confirmed_bookings() {
     assert_eq!(answer.is(402)["limit"], 3);
 }
 
-/// “A booking in requires_action expires after 20 minutes.”
 #[tokio::test]
 async fn limits_5_a_paused_booking_expires_after_20_minutes() {
     let service = Service::start(&[]);
@@ -218,8 +203,6 @@ async fn limits_5_a_paused_booking_expires_after_20_minutes() {
     assert_eq!(service.read(&booking).await["status"], "expired");
 }
 
-/// “Webhook timing: worker every 30 seconds; 10-second response deadline; retries after 30
-/// seconds, 2 minutes, 10 minutes; abandoned after the fourth failed attempt.”
 #[tokio::test]
 async fn limits_6_a_webhook_is_tried_four_times_and_abandoned() {
     let receiver = Receiver::saying(|_, _| Reply(500, Duration::ZERO)).await;
@@ -257,8 +240,6 @@ async fn limits_6_a_webhook_is_tried_four_times_and_abandoned() {
     assert_eq!(numbers, ["1", "2", "3", "4"]);
 }
 
-/// “Idempotency: with header Idempotency-Key on POST /v1/bookings, sending the same key again
-/// returns the booking first created and starts nothing new.”
 #[tokio::test]
 async fn idempotency_1_the_same_key_returns_the_booking_and_starts_nothing() {
     let service = Service::start(&[]);
@@ -295,8 +276,6 @@ async fn idempotency_1_the_same_key_returns_the_booking_and_starts_nothing() {
     assert_ne!(other.is(201)["id"], first.body["id"]);
 }
 
-/// “Idempotency: with header Idempotency-Key on POST /v1/bookings, sending the same key again
-/// returns the booking first created and starts nothing new.”
 #[tokio::test]
 async fn idempotency_1_a_key_is_known_to_its_own_organization_alone() {
     let service = Service::start(&[]);
@@ -308,8 +287,6 @@ async fn idempotency_1_a_key_is_known_to_its_own_organization_alone() {
     assert_ne!(ours.is(201)["id"], theirs.is(201)["id"]);
 }
 
-/// “Idempotency: with header Idempotency-Key on POST /v1/bookings, sending the same key again
-/// returns the booking first created and starts nothing new.”
 #[tokio::test]
 async fn idempotency_1_a_key_of_a_refused_create_is_still_free() {
     let service = Service::start(&[]);
@@ -320,7 +297,6 @@ async fn idempotency_1_a_key_of_a_refused_create_is_still_free() {
     keyed.post("/v1/bookings", order).await.is(201);
 }
 
-/// “The key never expires and the body is not compared.”
 #[tokio::test]
 async fn idempotency_2_the_key_is_for_ever_and_the_body_is_not_compared() {
     let service = Service::start(&[]);
@@ -340,7 +316,6 @@ async fn idempotency_2_the_key_is_for_ever_and_the_body_is_not_compared() {
     assert_eq!(*garbage.is(200), first.body);
 }
 
-/// “After a 5xx or timeout on create a booking may exist, so retry with the same key.”
 #[tokio::test]
 async fn idempotency_3_a_create_without_an_answer_is_settled_by_the_same_key() {
     let service = Service::start(&[]);

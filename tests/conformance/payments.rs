@@ -14,7 +14,6 @@ async fn bookings(service: &Service) -> usize {
     list(all.is(200), "bookings").len()
 }
 
-/// “vault_unavailable | 409 at create | venue cannot be paid through the vendor; nothing created”
 #[tokio::test]
 async fn vendor_1_a_venue_that_cannot_be_paid_through_the_vendor() {
     let service = Service::start(&[]);
@@ -26,7 +25,6 @@ async fn vendor_1_a_venue_that_cannot_be_paid_through_the_vendor() {
     service.book("ven_vault_unavailable").await;
 }
 
-/// “vendor_disabled | 503 at create | vendor payments are off”
 #[tokio::test]
 async fn vendor_2_vendor_payments_that_are_off() {
     let service = Service::start(&[]);
@@ -38,8 +36,6 @@ async fn vendor_2_vendor_payments_that_are_off() {
     service.book_paid("ven_payment").await;
 }
 
-/// “(none) | 400 on continue | answer arrived after expires_at; body has only error; booking is
-/// failed (payment_outcome_unknown or payment_approval_expired)”
 #[tokio::test]
 async fn vendor_3_an_answer_after_expires_at() {
     let service = Service::start(&[]);
@@ -58,8 +54,6 @@ async fn vendor_3_an_answer_after_expires_at() {
     }
 }
 
-/// “(none) | 400 on continue | malformed psp_response; booking stays paused; retry before
-/// expires_at”
 #[tokio::test]
 async fn vendor_4_a_malformed_answer() {
     let service = Service::start(&[]);
@@ -79,7 +73,6 @@ async fn vendor_4_a_malformed_answer() {
     assert_eq!(answer.is(200)["status"], "confirmed");
 }
 
-/// “payment_declined | error_code | payment abandoned with psp_abort”
 #[tokio::test]
 async fn vendor_5_a_payment_abandoned_with_psp_abort() {
     let service = Service::start(&[]);
@@ -94,7 +87,6 @@ async fn vendor_5_a_payment_abandoned_with_psp_abort() {
     assert_eq!(read["error_code"], "payment_declined");
 }
 
-/// “payment_approval_expired | error_code | no answer before expires_at”
 #[tokio::test]
 async fn vendor_6_no_answer_before_expires_at() {
     let service = Service::start(&[]);
@@ -108,8 +100,6 @@ async fn vendor_6_no_answer_before_expires_at() {
     }
 }
 
-/// “payment_outcome_unknown | error_code | card may have reached the venue; check before booking
-/// again”
 #[tokio::test]
 async fn vendor_7_a_card_that_may_have_reached_the_venue() {
     let service = Service::start(&[]);
@@ -122,7 +112,6 @@ async fn vendor_7_a_card_that_may_have_reached_the_venue() {
     assert!(read["error_message"].is_string());
 }
 
-/// “payment_setup_failed | error_code | payment could not be prepared for this venue”
 #[tokio::test]
 async fn vendor_8_a_payment_that_could_not_be_prepared() {
     let service = Service::start(&[]);
@@ -131,7 +120,6 @@ async fn vendor_8_a_payment_that_could_not_be_prepared() {
     assert_eq!(booking["error_code"], "payment_setup_failed");
 }
 
-/// “payment_replay_failed | error_code | processor may hold the card; check before booking again”
 #[tokio::test]
 async fn vendor_9_a_processor_that_may_hold_the_card() {
     let service = Service::start(&[]);
@@ -141,7 +129,6 @@ async fn vendor_9_a_processor_that_may_hold_the_card() {
     assert_eq!(answer.body["error_code"], "payment_replay_failed");
 }
 
-/// “card_declined | error_code | processor declined the end user's card”
 #[tokio::test]
 async fn vendor_10_a_card_that_was_declined() {
     let service = Service::start(&[]);
@@ -151,8 +138,6 @@ async fn vendor_10_a_card_that_was_declined() {
     assert_eq!(answer.body["error_code"], "card_declined");
 }
 
-/// “Other booking error_code: cancellation_unsupported (cancel on a non-A provider leaves booking
-/// confirmed).”
 #[tokio::test]
 async fn booking_codes_1_cancellation_unsupported_leaves_the_booking_confirmed() {
     let service = Service::start(&[]);
@@ -163,7 +148,6 @@ async fn booking_codes_1_cancellation_unsupported_leaves_the_booking_confirmed()
     assert_eq!(read["error_code"], "cancellation_unsupported");
 }
 
-/// “Session codes named: live_key_required, invalid_code, reconnect_required.”
 #[tokio::test]
 async fn session_codes_1_each_named_code_is_met() {
     let service = Service::start(&[]);

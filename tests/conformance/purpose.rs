@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use crate::receiver::Receiver;
 use crate::service::{OTHER, READ_ONLY, Service, TEST, approval, list, names, session_path};
 
-/// “The service base address is {base_url}.”
 #[tokio::test]
 async fn preamble_2_the_printed_base_url_is_where_the_service_answers() {
     let service = Service::start(&[]);
@@ -13,7 +12,6 @@ async fn preamble_2_the_printed_base_url_is_where_the_service_answers() {
     service.get("/v1/").await.is(200);
 }
 
-/// “"provider A" (the only provider that supports modify and venue-side cancel),”
 #[tokio::test]
 async fn preamble_4_only_provider_a_modifies_and_cancels_at_the_venue() {
     let service = Service::start(&[]);
@@ -32,7 +30,6 @@ async fn preamble_4_only_provider_a_modifies_and_cancels_at_the_venue() {
     }
 }
 
-/// “"provider B" (the provider that supports connected person sessions)”
 #[tokio::test]
 async fn preamble_5_only_provider_b_connects_persons() {
     let service = Service::start(&[]);
@@ -48,8 +45,6 @@ async fn preamble_5_only_provider_b_connects_persons() {
     connect("provider_c").await.invalid("provider");
 }
 
-/// “The service is a booking API for venues in four verticals: dining, fitness, entertainment,
-/// travel.”
 #[tokio::test]
 async fn purpose_1_each_of_the_four_verticals_has_venues_and_no_other_has() {
     let service = Service::start(&[]);
@@ -65,7 +60,6 @@ async fn purpose_1_each_of_the_four_verticals_has_venues_and_no_other_has() {
     answer.invalid("vertical");
 }
 
-/// “Search venues for a vertical.”
 #[tokio::test]
 async fn purpose_3_a_search_finds_the_venues_of_its_vertical_alone() {
     let service = Service::start(&[]);
@@ -75,7 +69,6 @@ async fn purpose_3_a_search_finds_the_venues_of_its_vertical_alone() {
     assert!(dining.iter().all(|it| !travel.contains(it)));
 }
 
-/// “Read bookable slots for one venue.”
 #[tokio::test]
 async fn purpose_4_slots_are_read_for_one_venue() {
     let service = Service::start(&[]);
@@ -89,7 +82,6 @@ async fn purpose_4_slots_are_read_for_one_venue() {
     assert!(!list(&answer.body, "slots").is_empty());
 }
 
-/// “Restaurant slots carry card terms and cancellation terms.”
 #[tokio::test]
 async fn purpose_5_the_slots_of_a_restaurant_carry_both_terms() {
     let service = Service::start(&[]);
@@ -102,7 +94,6 @@ async fn purpose_5_the_slots_of_a_restaurant_carry_both_terms() {
     }
 }
 
-/// “Create a booking for a venue and a requested time.”
 #[tokio::test]
 async fn purpose_6_a_booking_is_created_for_a_venue_and_a_time() {
     let service = Service::start(&[]);
@@ -112,7 +103,6 @@ async fn purpose_6_a_booking_is_created_for_a_venue_and_a_time() {
     assert_eq!(booking["datetime"], order["datetime"]);
 }
 
-/// “Read a booking and its status.”
 #[tokio::test]
 async fn purpose_7_a_booking_and_its_status_are_read() {
     let service = Service::start(&[]);
@@ -120,7 +110,6 @@ async fn purpose_7_a_booking_and_its_status_are_read() {
     assert_eq!(service.read(&booking).await, booking);
 }
 
-/// “Advance a paused booking (an OTP or another action, or a payment answer).”
 #[tokio::test]
 async fn purpose_8_a_paused_booking_advances_by_otp_by_another_action_and_by_a_payment_answer() {
     let service = Service::start(&[]);
@@ -151,7 +140,6 @@ pub(crate) fn details(booking: &Value) -> Value {
     answer
 }
 
-/// “Modify a confirmed booking (provider A only).”
 #[tokio::test]
 async fn purpose_9_a_confirmed_booking_is_modified_at_provider_a_only() {
     let service = Service::start(&[]);
@@ -169,7 +157,6 @@ async fn purpose_9_a_confirmed_booking_is_modified_at_provider_a_only() {
     }
 }
 
-/// “Cancel a booking (venue-side cancel on provider A only).”
 #[tokio::test]
 async fn purpose_10_a_booking_is_cancelled_at_the_venue_on_provider_a_only() {
     let service = Service::start(&[]);
@@ -184,8 +171,6 @@ async fn purpose_10_a_booking_is_cancelled_at_the_venue_on_provider_a_only() {
     }
 }
 
-/// “Connect a person's own provider account (provider B) through a session confirmed by a code
-/// texted to the person, so that bookings can be made signed in as that person.”
 #[tokio::test]
 async fn purpose_11_a_person_is_connected_by_a_texted_code_and_then_booked_for() {
     let service = Service::start(&[]);
@@ -206,7 +191,6 @@ async fn purpose_11_a_person_is_connected_by_a_texted_code_and_then_booked_for()
     assert_eq!(booking.body["end_user"], "ada");
 }
 
-/// “Check whether the person's provider account has a card on file.”
 #[tokio::test]
 async fn purpose_12_a_persons_account_is_asked_for_a_card() {
     let service = Service::start(&[]);
@@ -215,7 +199,6 @@ async fn purpose_12_a_persons_account_is_asked_for_a_card() {
     assert_eq!(*answer.is(200), json!({"has_card": true}));
 }
 
-/// “Receive webhooks when a booking changes.”
 #[tokio::test]
 async fn purpose_13_a_change_of_a_booking_reaches_the_webhook() {
     let service = Service::start(&[]);
@@ -227,8 +210,6 @@ async fn purpose_13_a_change_of_a_booking_reaches_the_webhook() {
     assert_eq!(event.object()["status"], "cancelled");
 }
 
-/// “Bookings, rate limits and webhooks belong to the organization; all of the organization's API
-/// keys share them.”
 #[tokio::test]
 async fn purpose_14_an_organizations_keys_share_its_bookings_its_limits_and_its_webhooks() {
     let service = Service::start(&[]);
@@ -248,7 +229,7 @@ async fn purpose_14_an_organizations_keys_share_its_bookings_its_limits_and_its_
     service.with(READ_ONLY).get(&path(&by_test)).await.is(200);
     service.with(OTHER).get(&path(&by_live)).await.is(404);
 
-    // Rate limits: two creates of one organization, one of the other.
+    // Rate limits: two booking requests of one organization, one of the other.
     assert_eq!(by_live.number("ratelimit-remaining"), 9);
     assert_eq!(by_test.number("ratelimit-remaining"), 8);
     assert_eq!(by_other.number("ratelimit-remaining"), 9);
@@ -259,8 +240,6 @@ async fn purpose_14_an_organizations_keys_share_its_bookings_its_limits_and_its_
     assert!(receiver.kinds(&by_other.body).is_empty());
 }
 
-/// “A booking whose provider fails is not an HTTP error: the call succeeds and returns the
-/// booking with status "failed" and its own error_code.”
 #[tokio::test]
 async fn purpose_15_a_booking_whose_provider_fails_is_returned_as_failed_with_its_code() {
     let service = Service::start(&[]);

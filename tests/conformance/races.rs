@@ -35,7 +35,6 @@ async fn all(service: &Service) -> Vec<Value> {
     list(service.get("/sandbox/bookings").await.is(200), "bookings")
 }
 
-/// “200 concurrent creates of 20 idempotency keys make 20 bookings.”
 #[tokio::test]
 async fn race_1_200_creates_of_20_keys_are_20_bookings() {
     let service = Service::start(&["--no-limits"]);
@@ -76,7 +75,6 @@ async fn race_for(service: &Service, venue: &str, slot: &Value) -> usize {
     confirmed
 }
 
-/// “Of 50 that race for the last table exactly one is confirmed.”
 #[tokio::test]
 async fn race_2_one_of_50_gets_the_last_table() {
     let service = Service::start(&["--no-limits"]);
@@ -84,7 +82,6 @@ async fn race_2_one_of_50_gets_the_last_table() {
     assert_eq!(race_for(&service, "ven_last_table", &slot).await, 1);
 }
 
-/// “Of 50 that race for a slot exactly as many are confirmed as it holds.”
 #[tokio::test]
 async fn race_3_as_many_of_50_get_a_seeded_slot_as_it_holds() {
     let service = Service::start(&["--no-limits"]);
@@ -106,7 +103,6 @@ async fn race_3_as_many_of_50_get_a_seeded_slot_as_it_holds() {
     assert_eq!(winners, held);
 }
 
-/// “Of 40 concurrent creates exactly as many pass as the rate limit allows.”
 #[tokio::test]
 async fn race_4_of_40_creates_at_once_10_pass_the_rate_limit() {
     let service = Service::start(&[]);
@@ -117,7 +113,6 @@ async fn race_4_of_40_creates_at_once_10_pass_the_rate_limit() {
     assert_eq!(all(&service).await.len(), 10);
 }
 
-/// “A test allowance of 3 is not overdrawn by concurrent creates.”
 #[tokio::test]
 async fn race_5_a_test_allowance_is_not_overdrawn() {
     let service = Service::start(&[]);
@@ -136,7 +131,6 @@ async fn race_5_a_test_allowance_is_not_overdrawn() {
     assert_eq!((count(201), count(402)), (3, 7));
 }
 
-/// “A one-time code that is sent many times at once confirms once.”
 #[tokio::test]
 async fn race_6_a_code_confirms_once_however_many_send_it() {
     let service = Service::start(&["--no-limits"]);
@@ -157,7 +151,6 @@ async fn race_6_a_code_confirms_once_however_many_send_it() {
     assert_eq!((count(200), count(409)), (1, 29));
 }
 
-/// “Two servers of one database sell no table twice and know each other's keys.”
 #[tokio::test]
 async fn race_7_two_servers_of_one_database_sell_no_table_twice() {
     let folder = tempfile::tempdir().unwrap();

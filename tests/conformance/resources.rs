@@ -6,7 +6,6 @@ use serde_json::json;
 use crate::receiver::Receiver;
 use crate::service::{LIVE, OTHER, Service, approval, instant, list, names, path_of, session_path};
 
-/// “id | booking identifier, used in paths as {booking_id}”
 #[tokio::test]
 async fn booking_id_is_what_the_paths_take() {
     let service = Service::start(&[]);
@@ -16,14 +15,12 @@ async fn booking_id_is_what_the_paths_take() {
     assert_eq!(read.is(200)["id"], id);
 }
 
-/// “object | object type name”
 #[tokio::test]
 async fn booking_object_names_the_type() {
     let service = Service::start(&[]);
     assert_eq!(service.book("ven_confirms").await["object"], "booking");
 }
 
-/// “status | booking status (see States and transitions)”
 #[tokio::test]
 async fn booking_status_tells_where_the_booking_stands() {
     let service = Service::start(&[]);
@@ -37,7 +34,6 @@ async fn booking_status_tells_where_the_booking_stands() {
     }
 }
 
-/// “provider | the provider handling the booking”
 #[tokio::test]
 async fn booking_provider_is_the_one_that_handles_it() {
     let service = Service::start(&[]);
@@ -50,7 +46,6 @@ async fn booking_provider_is_the_one_that_handles_it() {
     }
 }
 
-/// “error_code | present when a failure or refusal has a stable name”
 #[tokio::test]
 async fn booking_error_code_is_there_when_something_failed_and_else_not() {
     let service = Service::start(&[]);
@@ -60,7 +55,6 @@ async fn booking_error_code_is_there_when_something_failed_and_else_not() {
     assert_eq!(fine.get("error_code"), None);
 }
 
-/// “error_message | human-readable message, present when applicable”
 #[tokio::test]
 async fn booking_error_message_is_for_people_and_there_when_it_applies() {
     let service = Service::start(&[]);
@@ -71,8 +65,6 @@ async fn booking_error_message_is_for_people_and_there_when_it_applies() {
     assert_eq!(fine.get("error_message"), None);
 }
 
-/// “next_action | present when the booking is waiting for an action (for example an OTP or a
-/// payment answer)”
 #[tokio::test]
 async fn booking_next_action_is_there_while_an_action_is_waited_for() {
     let service = Service::start(&[]);
@@ -90,7 +82,6 @@ async fn booking_next_action_is_there_while_an_action_is_waited_for() {
     assert_eq!(confirmed.is(200).get("next_action"), None);
 }
 
-/// “last_modification | present after a modify”
 #[tokio::test]
 async fn booking_last_modification_is_there_after_a_modify() {
     let service = Service::start(&[]);
@@ -103,7 +94,6 @@ async fn booking_last_modification_is_there_after_a_modify() {
     assert_eq!(service.read(&booking).await, modified.body);
 }
 
-/// “expires_at | deadline for answering a payment approval (payment collection by the vendor)”
 #[tokio::test]
 async fn booking_expires_at_is_the_deadline_of_a_payment_approval() {
     let service = Service::start(&[]);
@@ -119,8 +109,6 @@ async fn booking_expires_at_is_the_deadline_of_a_payment_approval() {
     assert_eq!(unpaid.get("expires_at"), None);
 }
 
-/// “venue_id | identifier returned by a prior venue search; a venue_id is known only after a
-/// search returned it”
 #[tokio::test]
 async fn create_venue_id_is_known_once_a_search_returned_it() {
     let service = Service::start(&[]);
@@ -142,7 +130,6 @@ async fn create_venue_id_is_known_once_a_search_returned_it() {
     assert_eq!(booked.is(201)["venue_id"], venue_id);
 }
 
-/// “provider | required unless venue_id has a known provider mapping”
 #[tokio::test]
 async fn create_provider_is_required_where_the_venue_has_no_mapping() {
     let service = Service::start(&[]);
@@ -159,8 +146,6 @@ async fn create_provider_is_required_where_the_venue_has_no_mapping() {
     );
 }
 
-/// “datetime | must be in the future; must equal the time at which the availability_id was
-/// offered”
 #[tokio::test]
 async fn create_datetime_must_be_in_the_future_and_the_one_that_the_slot_was_offered_at() {
     let service = Service::start(&[]);
@@ -183,7 +168,6 @@ async fn create_datetime_must_be_in_the_future_and_the_one_that_the_slot_was_off
     of_slot(json!(elsewhere)).await.is(201);
 }
 
-/// “availability_id | identifier of an offered slot”
 #[tokio::test]
 async fn create_availability_id_books_the_slot_that_was_offered() {
     let service = Service::start(&[]);
@@ -200,7 +184,6 @@ async fn create_availability_id_books_the_slot_that_was_offered() {
     );
 }
 
-/// “party_size | whole number”
 #[tokio::test]
 async fn create_party_size_is_a_whole_number() {
     let service = Service::start(&[]);
@@ -215,8 +198,6 @@ async fn create_party_size_is_a_whole_number() {
     }
 }
 
-/// “customer | object with name; must be the real guest, not a placeholder; provider A needs
-/// first and last name in customer.name”
 #[tokio::test]
 async fn create_customer_is_a_real_guest_with_first_and_last_name_at_provider_a() {
     let service = Service::start(&[]);
@@ -240,7 +221,6 @@ async fn create_customer_is_a_real_guest_with_first_and_last_name_at_provider_a(
         .is(201);
 }
 
-/// “end_user | when sent, books signed in as that person with a connected session”
 #[tokio::test]
 async fn create_end_user_books_as_the_person_of_a_connected_session() {
     let service = Service::start(&[]);
@@ -255,7 +235,6 @@ async fn create_end_user_books_as_the_person_of_a_connected_session() {
     assert_eq!(answer.is(201)["end_user"], "grace");
 }
 
-/// “webhook_url | accepted and stored; deliveries never use it”
 #[tokio::test]
 async fn create_webhook_url_is_accepted_and_never_delivered_to() {
     let service = Service::start(&[]);
@@ -272,7 +251,6 @@ async fn create_webhook_url_is_accepted_and_never_delivered_to() {
     assert_eq!(answer.refused_plainly(400)["field"], "webhook_url");
 }
 
-/// “payment_collection | value "vendor_external" selects payment through the external vendor”
 #[tokio::test]
 async fn create_payment_collection_by_vendor_waits_for_the_payments_approval() {
     let service = Service::start(&[]);
@@ -286,7 +264,6 @@ async fn create_payment_collection_by_vendor_waits_for_the_payments_approval() {
     answer.invalid("payment_collection");
 }
 
-/// “Known fields: id, provider, state, end_user (the person the session belongs to).”
 #[tokio::test]
 async fn session_fields_tell_whose_session_it_is_and_where_it_stands() {
     let service = Service::start(&[]);
@@ -298,7 +275,6 @@ async fn session_fields_tell_whose_session_it_is_and_where_it_stands() {
     assert!(read.body["state"].is_string());
 }
 
-/// “One field: has_card (boolean; whether the person's provider account has a card on file).”
 #[tokio::test]
 async fn card_has_card_is_the_one_field_of_a_card_check() {
     let service = Service::start(&[]);
@@ -309,7 +285,6 @@ async fn card_has_card_is_the_one_field_of_a_card_check() {
     }
 }
 
-/// “A venue is identified by venue_id.”
 #[tokio::test]
 async fn venue_id_identifies_a_venue() {
     let service = Service::start(&[]);
@@ -325,7 +300,6 @@ async fn venue_id_identifies_a_venue() {
     assert_eq!(ids.len(), number);
 }
 
-/// “A slot has availability_id and datetime.”
 #[tokio::test]
 async fn slot_1_a_slot_has_its_id_and_its_time() {
     let service = Service::start(&[]);
@@ -337,7 +311,6 @@ async fn slot_1_a_slot_has_its_id_and_its_time() {
     }
 }
 
-/// “Restaurant slots also carry card terms and cancellation terms.”
 #[tokio::test]
 async fn slot_2_only_restaurant_slots_carry_terms() {
     let service = Service::start(&[]);
@@ -355,7 +328,6 @@ async fn slot_2_only_restaurant_slots_carry_terms() {
     }
 }
 
-/// “A delivery has an event id and data.object, a booking summary (see Events).”
 #[tokio::test]
 async fn webhook_event_has_an_id_and_the_bookings_summary() {
     let service = Service::start(&[]);
@@ -368,8 +340,6 @@ async fn webhook_event_has_an_id_and_the_bookings_summary() {
     assert_eq!(names(object), ["id", "object", "provider", "status"]);
 }
 
-/// “The organization has one webhook URL and one webhook signing secret, set in the dashboard
-/// settings.”
 #[tokio::test]
 async fn organization_settings_hold_one_webhook_url_and_one_signing_secret() {
     let service = Service::start(&[]);

@@ -23,7 +23,6 @@ const NAMES: [&str; 16] = [
     "last_table",
 ];
 
-/// “Every scenario is a dining venue in the city Sandbox, tagged and named for its outcome.”
 #[tokio::test]
 async fn scenario_1_every_outcome_has_its_venue_in_the_city_sandbox() {
     let service = Service::start(&[]);
@@ -40,7 +39,6 @@ async fn scenario_1_every_outcome_has_its_venue_in_the_city_sandbox() {
     }
 }
 
-/// “confirms, otp, processing and provider_fails exist for all three providers.”
 #[tokio::test]
 async fn scenario_2_four_of_them_exist_for_all_three_providers() {
     let service = Service::start(&[]);
@@ -58,8 +56,6 @@ async fn scenario_2_four_of_them_exist_for_all_three_providers() {
     }
 }
 
-/// “A scenario venue has a slot every half hour from 17:00 to 22:00 UTC, each day for a year
-/// ahead.”
 #[tokio::test]
 async fn scenario_3_a_slot_every_half_hour_from_17_to_22_for_a_year() {
     let service = Service::start(&["--no-limits"]);
@@ -81,7 +77,6 @@ async fn scenario_3_a_slot_every_half_hour_from_17_to_22_for_a_year() {
     }
 }
 
-/// “A scenario slot holds at least 3 bookings, one of last_table a single one.”
 #[tokio::test]
 async fn scenario_4_a_slot_holds_at_least_3_and_of_the_last_table_1() {
     let service = Service::start(&[]);
@@ -92,7 +87,6 @@ async fn scenario_4_a_slot_holds_at_least_3_and_of_the_last_table_1() {
     assert_eq!(service.book("ven_last_table").await["status"], "failed");
 }
 
-/// “processing confirms after 5 s.”
 #[tokio::test]
 async fn scenario_5_processing_confirms_after_5_seconds() {
     let service = Service::start(&[]);
@@ -108,7 +102,6 @@ async fn scenario_5_processing_confirms_after_5_seconds() {
     }
 }
 
-/// “no_slots offers none, and a booking there fails.”
 #[tokio::test]
 async fn scenario_6_no_slots_offers_none_and_a_booking_fails() {
     let service = Service::start(&[]);
@@ -118,7 +111,6 @@ async fn scenario_6_no_slots_offers_none_and_a_booking_fails() {
     assert_eq!(booking["error_code"], "no_availability");
 }
 
-/// “A search near "Outage" fails at every provider, near "Partial Outage" at one.”
 #[tokio::test]
 async fn scenario_7_outages_fail_a_search_in_whole_or_in_part() {
     let service = Service::start(&[]);
@@ -143,7 +135,6 @@ async fn scenario_7_outages_fail_a_search_in_whole_or_in_part() {
     assert_eq!(list(body, "providers_failed"), failed);
 }
 
-/// “The OTP of any booking or session is in the inbox; 000000 is always wrong.”
 #[tokio::test]
 async fn scenario_8_000000_is_always_wrong_and_the_inbox_has_the_right_code() {
     let service = Service::start(&[]);
@@ -156,7 +147,6 @@ async fn scenario_8_000000_is_always_wrong_and_the_inbox_has_the_right_code() {
     assert_eq!(answer.is(200)["status"], "confirmed");
 }
 
-/// “4 verticals × 5 cities × at least 6 venues, spread over the three providers.”
 #[tokio::test]
 async fn seed_1_every_vertical_has_at_least_6_venues_in_each_city_of_all_providers() {
     let service = Service::start(&["--no-limits"]);
@@ -172,7 +162,6 @@ async fn seed_1_every_vertical_has_at_least_6_venues_in_each_city_of_all_provide
     }
 }
 
-/// “Slots are generated deterministically from venue and day.”
 #[tokio::test]
 async fn seed_2_slots_are_the_same_whenever_and_wherever_they_are_asked_for() {
     let (one, two) = (Service::start(&[]), Service::start(&[]));

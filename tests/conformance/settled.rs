@@ -12,7 +12,7 @@ use crate::service::{
     instant, list, names, session_path, with,
 };
 
-/// Sends a create that would fail at the later of two checks, and has to fail at the earlier one.
+/// Sends a booking request that would fail at the later of two checks, and has to fail at the earlier one.
 async fn send(service: &Service, key: &str, body: impl Into<Vec<u8>>) -> Answer {
     service
         .with(key)
@@ -20,9 +20,6 @@ async fn send(service: &Service, key: &str, body: impl Into<Vec<u8>>) -> Answer 
         .await
 }
 
-/// “Checks run in the order: body size, key, environment, suspension, scope, rate limit,
-/// idempotency, billing (every call but the index), allowance, JSON and types, values, venue,
-/// provider, guest, slot, the provider.”
 #[tokio::test]
 async fn settled_1_size_key_environment_suspension_scope_and_rate_limit_in_this_order() {
     let service = Service::start(&[]);
@@ -49,9 +46,6 @@ async fn settled_1_size_key_environment_suspension_scope_and_rate_limit_in_this_
     keyed.post("/v1/bookings", order).await.is(429);
 }
 
-/// “Checks run in the order: body size, key, environment, suspension, scope, rate limit,
-/// idempotency, billing (every call but the index), allowance, JSON and types, values, venue,
-/// provider, guest, slot, the provider.”
 #[tokio::test]
 async fn settled_1_idempotency_billing_allowance_json_values_in_this_order() {
     let service = Service::start(&[]);
@@ -79,9 +73,6 @@ async fn settled_1_idempotency_billing_allowance_json_values_in_this_order() {
     assert_eq!(answer.is(400)["error"], "invalid request body");
 }
 
-/// “Checks run in the order: body size, key, environment, suspension, scope, rate limit,
-/// idempotency, billing (every call but the index), allowance, JSON and types, values, venue,
-/// provider, guest, slot, the provider.”
 #[tokio::test]
 async fn settled_1_values_venue_provider_guest_slot_in_this_order() {
     let service = Service::start(&[]);
@@ -112,9 +103,6 @@ async fn settled_1_values_venue_provider_guest_slot_in_this_order() {
     answer.refused(400, "slot_not_offered");
 }
 
-/// “Checks run in the order: body size, key, environment, suspension, scope, rate limit,
-/// idempotency, billing (every call but the index), allowance, JSON and types, values, venue,
-/// provider, guest, slot, the provider.”
 #[tokio::test]
 async fn settled_1_billing_is_asked_of_every_call_but_the_index() {
     let service = Service::start(&[]);
@@ -136,8 +124,6 @@ async fn settled_1_billing_is_asked_of_every_call_but_the_index() {
     }
 }
 
-/// “A seeded venue is known to an organization once its search returned it, a scenario venue
-/// always; a venue of several providers has no mapping.”
 #[tokio::test]
 async fn settled_2_a_seeded_venue_is_known_after_a_search_and_a_scenario_always() {
     let service = Service::start(&[]);
@@ -166,8 +152,6 @@ async fn settled_2_a_seeded_venue_is_known_after_a_search_and_a_scenario_always(
     slots(&json!("ven_confirms")).await.is(200);
 }
 
-/// “A seeded venue is known to an organization once its search returned it, a scenario venue
-/// always; a venue of several providers has no mapping.”
 #[tokio::test]
 async fn settled_2_a_venue_of_several_providers_needs_one_that_serves_it() {
     let service = Service::start(&[]);
@@ -192,8 +176,6 @@ async fn settled_2_a_venue_of_several_providers_needs_one_that_serves_it() {
     }
 }
 
-/// “A guest is a placeholder when the name, case and spacing aside, is on a list, or has no
-/// letter.”
 #[tokio::test]
 async fn settled_3_placeholders_whatever_their_case_and_spacing() {
     let service = Service::start(&["--no-limits"]);
@@ -225,8 +207,6 @@ async fn settled_3_placeholders_whatever_their_case_and_spacing() {
     }
 }
 
-/// “A slot holds a fixed number of bookings, then slot_taken; an availability_id never offered is
-/// a validation failure; without one it is the slot at that datetime, or no_availability.”
 #[tokio::test]
 async fn settled_4_a_full_slot_fails_the_next_booking_with_slot_taken() {
     let service = Service::start(&[]);
@@ -237,8 +217,6 @@ async fn settled_4_a_full_slot_fails_the_next_booking_with_slot_taken() {
     assert_eq!(second.body["error_code"], "slot_taken");
 }
 
-/// “A slot holds a fixed number of bookings, then slot_taken; an availability_id never offered is
-/// a validation failure; without one it is the slot at that datetime, or no_availability.”
 #[tokio::test]
 async fn settled_4_a_slot_that_was_never_offered_is_a_validation_failure() {
     let service = Service::start(&[]);
@@ -250,8 +228,6 @@ async fn settled_4_a_slot_that_was_never_offered_is_a_validation_failure() {
     }
 }
 
-/// “A slot holds a fixed number of bookings, then slot_taken; an availability_id never offered is
-/// a validation failure; without one it is the slot at that datetime, or no_availability.”
 #[tokio::test]
 async fn settled_4_without_availability_id_it_is_the_slot_at_that_time_or_none() {
     let service = Service::start(&[]);
@@ -269,8 +245,6 @@ async fn settled_4_without_availability_id_it_is_the_slot_at_that_time_or_none()
     assert_eq!(answer.body["error_code"], "no_availability");
 }
 
-/// “party_size is 1 to 20; datetime on create and modify is in the future of the sandbox's
-/// clock.”
 #[tokio::test]
 async fn settled_5_a_party_is_1_to_20_and_a_time_is_in_the_future_of_the_sandboxs_clock() {
     let service = Service::start(&["--no-limits"]);
@@ -307,8 +281,6 @@ async fn told(receiver: &Receiver, booking: &Value, last: &str) -> Vec<String> {
         .collect()
 }
 
-/// “booking.created at creation, then one event for every status entered, booking.modified after
-/// a modify; none for an expiry, a refusal, or a change of nothing.”
 #[tokio::test]
 async fn settled_6_created_then_one_event_for_every_status() {
     let service = Service::start(&[]);
@@ -353,8 +325,6 @@ async fn settled_6_created_then_one_event_for_every_status() {
     );
 }
 
-/// “booking.created at creation, then one event for every status entered, booking.modified after
-/// a modify; none for an expiry, a refusal, or a change of nothing.”
 #[tokio::test]
 async fn settled_6_no_event_for_a_refusal_or_a_change_of_nothing() {
     let service = Service::start(&[]);
@@ -400,8 +370,6 @@ async fn settled_6_no_event_for_a_refusal_or_a_change_of_nothing() {
     assert_eq!(kinds, expected);
 }
 
-/// “Whatever was due by the sandbox's clock has happened before any answer is given, in the order
-/// it was due.”
 #[tokio::test]
 async fn settled_7_what_was_due_has_happened_before_any_answer_in_the_order_it_was_due() {
     let service = Service::start(&[]);
@@ -423,8 +391,6 @@ async fn settled_7_what_was_due_has_happened_before_any_answer_in_the_order_it_w
     assert!(instant(&first.event["created_at"]) < instant(&second.event["created_at"]));
 }
 
-/// “A payment approval expires 15 minutes after creation; a late psp_response or psp_abort
-/// answers 400 with only error; any other continue of a booking that is not paused is the 409.”
 #[tokio::test]
 async fn settled_8_a_payment_approval_expires_15_minutes_after_creation() {
     let service = Service::start(&[]);
@@ -436,8 +402,6 @@ async fn settled_8_a_payment_approval_expires_15_minutes_after_creation() {
     assert_eq!(read["error_code"], "payment_approval_expired");
 }
 
-/// “A payment approval expires 15 minutes after creation; a late psp_response or psp_abort
-/// answers 400 with only error; any other continue of a booking that is not paused is the 409.”
 #[tokio::test]
 async fn settled_8_a_late_answer_or_abort_is_a_plain_400_and_another_continue_the_409() {
     let service = Service::start(&[]);
@@ -470,8 +434,6 @@ async fn settled_8_a_late_answer_or_abort_is_a_plain_400_and_another_continue_th
         .refused_plainly(409);
 }
 
-/// “Vendor payment is possible at provider A's dining venues and the payment scenarios; elsewhere
-/// vault_unavailable.”
 #[tokio::test]
 async fn settled_9_vendor_payment_is_for_dining_at_provider_a_and_the_payment_scenarios() {
     let service = Service::start(&["--no-limits"]);
@@ -500,9 +462,6 @@ async fn settled_9_vendor_payment_is_for_dining_at_provider_a_and_the_payment_sc
     service.book_paid("ven_payment_declines").await;
 }
 
-/// “A session's code is valid for 10 minutes and 5 tries; a session lapses after 30 days;
-/// has_card is false where the phone ends in 0; an unknown person is 404; provider B books for a
-/// person with an active session alone.”
 #[tokio::test]
 async fn settled_10_a_session_code_is_good_for_10_minutes_and_5_tries() {
     let service = Service::start(&[]);
@@ -524,9 +483,6 @@ async fn settled_10_a_session_code_is_good_for_10_minutes_and_5_tries() {
     assert_ne!(read.is(200)["state"], "active");
 }
 
-/// “A session's code is valid for 10 minutes and 5 tries; a session lapses after 30 days;
-/// has_card is false where the phone ends in 0; an unknown person is 404; provider B books for a
-/// person with an active session alone.”
 #[tokio::test]
 async fn settled_10_a_session_lapses_after_30_days() {
     let service = Service::start(&[]);
@@ -545,9 +501,6 @@ async fn settled_10_a_session_lapses_after_30_days() {
     assert_ne!(read.is(200)["state"], "active");
 }
 
-/// “A session's code is valid for 10 minutes and 5 tries; a session lapses after 30 days;
-/// has_card is false where the phone ends in 0; an unknown person is 404; provider B books for a
-/// person with an active session alone.”
 #[tokio::test]
 async fn settled_10_the_phones_last_digit_decides_the_card_and_nobody_is_404() {
     let service = Service::start(&[]);
@@ -560,9 +513,6 @@ async fn settled_10_the_phones_last_digit_decides_the_card_and_nobody_is_404() {
     nobody.refused_plainly(404);
 }
 
-/// “A session's code is valid for 10 minutes and 5 tries; a session lapses after 30 days;
-/// has_card is false where the phone ends in 0; an unknown person is 404; provider B books for a
-/// person with an active session alone.”
 #[tokio::test]
 async fn settled_10_booking_as_a_person_at_provider_b_needs_an_active_session() {
     let service = Service::start(&[]);
@@ -579,8 +529,6 @@ async fn settled_10_booking_as_a_person_at_provider_b_needs_an_active_session() 
     service.create_with("ven_confirms_c", as_ada).await.is(201);
 }
 
-/// “The delivery worker ticks every second unless --delivery-interval says otherwise; an event
-/// born while no URL was set is never sent.”
 #[tokio::test]
 async fn settled_11_the_worker_ticks_every_second_unless_told_otherwise() {
     let receiver = Receiver::start().await;
@@ -596,12 +544,11 @@ async fn settled_11_the_worker_ticks_every_second_unless_told_otherwise() {
     let service = Service::start(&["--delivery-interval", "30s"]);
     service.settings(json!({"webhook_url": receiver.url})).await;
     let booking = service.book("ven_confirms").await;
+    // Proves that nothing comes: longer than the default interval of a second, shorter than this one.
     tokio::time::sleep(std::time::Duration::from_millis(2_500)).await;
     assert!(receiver.kinds(&booking).is_empty());
 }
 
-/// “The delivery worker ticks every second unless --delivery-interval says otherwise; an event
-/// born while no URL was set is never sent.”
 #[tokio::test]
 async fn settled_11_an_event_born_without_a_url_is_never_sent() {
     let receiver = Receiver::start().await;
@@ -617,8 +564,6 @@ async fn settled_11_an_event_born_without_a_url_is_never_sent() {
     assert_eq!(receiver.kinds(&silent), ["booking.confirmed"]);
 }
 
-/// “The delivery worker ticks every second unless --delivery-interval says otherwise; an event
-/// born while no URL was set is never sent.”
 #[tokio::test]
 async fn settled_11_an_interval_of_nothing_is_refused() {
     let mut server = Command::new(env!("CARGO_BIN_EXE_bookctl"))
@@ -638,9 +583,6 @@ async fn settled_11_an_interval_of_nothing_is_refused() {
     assert_eq!((ready.as_str(), code), ("", Some(2)));
 }
 
-/// “Availability answers the slots of the venue's local day, ascending, neither past nor full; a
-/// datetime in the past is a validation failure; --no-limits switches rate limits and allowance
-/// off.”
 #[tokio::test]
 async fn settled_12_availability_is_the_venues_local_day_ascending_and_not_past() {
     let service = Service::start(&["--no-limits"]);
@@ -686,9 +628,6 @@ async fn settled_12_availability_is_the_venues_local_day_ascending_and_not_past(
     answer.invalid("datetime");
 }
 
-/// “Availability answers the slots of the venue's local day, ascending, neither past nor full; a
-/// datetime in the past is a validation failure; --no-limits switches rate limits and allowance
-/// off.”
 #[tokio::test]
 async fn settled_12_a_slot_that_is_past_or_full_is_not_offered() {
     let service = Service::start(&[]);
@@ -711,9 +650,6 @@ async fn settled_12_a_slot_that_is_past_or_full_is_not_offered() {
     );
 }
 
-/// “Availability answers the slots of the venue's local day, ascending, neither past nor full; a
-/// datetime in the past is a validation failure; --no-limits switches rate limits and allowance
-/// off.”
 #[tokio::test]
 async fn settled_12_no_limits_switches_rate_limits_and_allowance_off() {
     let service = Service::start(&["--no-limits"]);

@@ -20,8 +20,6 @@ pub(crate) fn shaped(object: &Value, fields: &[&str], further: &[&str]) {
     }
 }
 
-/// “GET /v1/ answers {object: "api", name, version: "v1", server_time, endpoints: [{method, path,
-/// summary}], sandbox: true}.”
 #[tokio::test]
 async fn shape_index_says_that_it_is_a_sandbox() {
     let service = Service::start(&[]);
@@ -57,7 +55,6 @@ const VENUE: [&str; 11] = [
     "tags",
 ];
 
-/// “A search answers {object: "list", venues: […]}, each venue with name, place, zone and tags.”
 #[tokio::test]
 async fn shape_venues_are_listed_with_all_that_is_known_of_them() {
     let service = Service::start(&[]);
@@ -77,7 +74,6 @@ async fn shape_venues_are_listed_with_all_that_is_known_of_them() {
     }
 }
 
-/// “A venue of several providers has provider null, and lists them in providers.”
 #[tokio::test]
 async fn shape_venue_of_several_providers_has_no_provider_and_lists_them() {
     let service = Service::start(&[]);
@@ -90,7 +86,6 @@ async fn shape_venue_of_several_providers_has_no_provider_and_lists_them() {
     assert_eq!(of_two["providers"], json!(["provider_a", "provider_c"]));
 }
 
-/// “Where some providers fail, a search answers 200 with providers_failed.”
 #[tokio::test]
 async fn shape_providers_failed_lists_who_failed_where_others_answered() {
     let service = Service::start(&[]);
@@ -103,7 +98,6 @@ async fn shape_providers_failed_lists_who_failed_where_others_answered() {
     assert!(!list(&answer.body, "venues").is_empty());
 }
 
-/// “Availability answers {object: "list", venue_id, provider, slots: […]}.”
 #[tokio::test]
 async fn shape_slots_are_listed_with_venue_and_provider() {
     let service = Service::start(&[]);
@@ -132,8 +126,6 @@ async fn shape_slots_are_listed_with_venue_and_provider() {
     }
 }
 
-/// “card_terms is {required, hold_amount?, currency?, text}, cancellation_terms {free_until?,
-/// fee_amount?, currency?, text}.”
 #[tokio::test]
 async fn shape_terms_of_card_and_cancellation() {
     let service = Service::start(&[]);
@@ -177,8 +169,6 @@ const BOOKING_FURTHER: [&str; 8] = [
     "expires_at",
 ];
 
-/// “A booking has its id, object, status, provider, venue, time, party, customer and dates; what
-/// does not apply is absent.”
 #[tokio::test]
 async fn shape_booking_has_its_fields_and_no_others() {
     let service = Service::start(&[]);
@@ -196,8 +186,6 @@ async fn shape_booking_has_its_fields_and_no_others() {
     assert!(paid.as_object().unwrap().values().all(|it| !it.is_null()));
 }
 
-/// “A create answers 201 when the booking was created now, 200 when the idempotency key returned
-/// an earlier one.”
 #[tokio::test]
 async fn shape_booking_is_201_when_created_and_200_when_known() {
     let service = Service::start(&[]);
@@ -207,8 +195,6 @@ async fn shape_booking_is_201_when_created_and_200_when_known() {
     keyed.post("/v1/bookings", order).await.is(200);
 }
 
-/// “next_action is {type: "otp", message, channel, sent_to, expires_at} while a one-time code is
-/// waited for.”
 #[tokio::test]
 async fn shape_otp_action_says_where_the_code_was_sent() {
     let service = Service::start(&[]);
@@ -221,8 +207,6 @@ async fn shape_otp_action_says_where_the_code_was_sent() {
     assert!(!booking.to_string().contains(&code), "the code is a secret");
 }
 
-/// “next_action is {type: "payment_approval", message, amount, currency, psp_request, expires_at}
-/// while a payment is.”
 #[tokio::test]
 async fn shape_payment_action_carries_the_psp_request() {
     let service = Service::start(&[]);
@@ -243,7 +227,6 @@ async fn shape_payment_action_carries_the_psp_request() {
     assert_eq!(action["expires_at"], booking["expires_at"]);
 }
 
-/// “next_action is {type: "confirm_details", message, fields} while other answers are.”
 #[tokio::test]
 async fn shape_other_action_lists_the_fields_it_asks_for() {
     let service = Service::start(&[]);
@@ -260,7 +243,6 @@ async fn shape_other_action_lists_the_fields_it_asks_for() {
     assert_eq!(answer.is(200)["status"], "confirmed");
 }
 
-/// “last_modification is {at, changes: {field: {from, to}}}.”
 #[tokio::test]
 async fn shape_last_modification_tells_when_and_from_what_to_what() {
     let service = Service::start(&[]);
@@ -277,8 +259,6 @@ async fn shape_last_modification_tells_when_and_from_what_to_what() {
     assert!(instant(&modification["at"]) >= instant(&booking["created_at"]));
 }
 
-/// “A session is {id, object: "session", provider, state: "pending", end_user, created_at},
-/// created with 201.”
 #[tokio::test]
 async fn shape_session_is_201_and_pending() {
     let service = Service::start(&[]);
@@ -302,7 +282,6 @@ async fn shape_session_is_201_and_pending() {
     assert_eq!(answer.body["object"], "list");
 }
 
-/// “DELETE of a session answers {id, object: "session", deleted: true}.”
 #[tokio::test]
 async fn shape_disconnect_says_deleted() {
     let service = Service::start(&[]);
@@ -312,7 +291,6 @@ async fn shape_disconnect_says_deleted() {
     assert_eq!(*answer.is(200), expected);
 }
 
-/// “open_bookings hold the summary fields.”
 #[tokio::test]
 async fn shape_open_bookings_hold_the_summary() {
     let service = Service::start(&[]);
@@ -329,8 +307,6 @@ async fn shape_open_bookings_hold_the_summary() {
     }
 }
 
-/// “A delivery is {id, object: "event", type, created_at, data: {object}} with headers
-/// Booking-Signature and Booking-Delivery-Attempt.”
 #[tokio::test]
 async fn shape_delivery_is_an_event_with_its_attempts_number() {
     let service = Service::start(&[]);
@@ -346,7 +322,6 @@ async fn shape_delivery_is_an_event_with_its_attempts_number() {
     assert!(attempt.headers.contains_key("booking-signature"));
 }
 
-/// “t is the real time of the attempt, also where the sandbox's clock was moved.”
 #[tokio::test]
 async fn shape_delivery_time_is_the_real_one_where_the_clock_was_moved() {
     let service = Service::start(&[]);
@@ -361,7 +336,6 @@ async fn shape_delivery_time_is_the_real_one_where_the_clock_was_moved() {
     assert!(created > Timestamp::now() + SignedDuration::from_hours(89 * 24));
 }
 
-/// “Times are RFC 3339 with an offset, in the venue's own zone for slots.”
 #[tokio::test]
 async fn shape_times_have_an_offset_and_slots_are_in_the_venues_own_zone() {
     let service = Service::start(&[]);
@@ -384,7 +358,6 @@ async fn shape_times_have_an_offset_and_slots_are_in_the_venues_own_zone() {
     instant(&index.body["server_time"]);
 }
 
-/// “Ids carry a prefix and sort by creation time.”
 #[tokio::test]
 async fn shape_ids_carry_a_prefix_and_sort_by_creation() {
     let service = Service::start(&[]);

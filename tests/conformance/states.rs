@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use crate::receiver::Receiver;
 use crate::service::{Service, approval, path_of, session_path};
 
-/// “Booking statuses named: requires_action, processing, confirmed, failed, cancelled.”
 #[tokio::test]
 async fn states_1_every_named_status_is_reached() {
     let service = Service::start(&[]);
@@ -23,7 +22,6 @@ async fn states_1_every_named_status_is_reached() {
     assert_eq!(service.read(&booking).await["status"], "cancelled");
 }
 
-/// “A booking left in requires_action for more than 20 minutes is expired.”
 #[tokio::test]
 async fn states_2_a_booking_left_in_requires_action_for_20_minutes_is_expired() {
     let service = Service::start(&[]);
@@ -36,8 +34,6 @@ async fn states_2_a_booking_left_in_requires_action_for_20_minutes_is_expired() 
     }
 }
 
-/// “requires_action | left unanswered | more than 20 minutes | expired | no webhook event is
-/// sent; read the booking to see it”
 #[tokio::test]
 async fn transition_1_an_unanswered_booking_expires_without_an_event() {
     let service = Service::start(&[]);
@@ -72,9 +68,6 @@ async fn answer_late(service: &Service, venue: &str) -> Value {
     service.read(&booking).await
 }
 
-/// “requires_action (vendor payment) | POST continue with psp_response | arrives after expires_at
-/// | failed | error_code is payment_outcome_unknown or payment_approval_expired; the call answers
-/// 400 with only an error message”
 #[tokio::test]
 async fn transition_2_a_payments_answer_after_expires_at_is_refused_and_the_booking_failed() {
     let service = Service::start(&[]);
@@ -86,8 +79,6 @@ async fn transition_2_a_payments_answer_after_expires_at_is_refused_and_the_book
     assert_eq!(booking["error_code"], "payment_outcome_unknown");
 }
 
-/// “requires_action (vendor payment) | POST continue with malformed psp_response | before
-/// expires_at | stays paused | 400 without code; fix body and retry”
 #[tokio::test]
 async fn transition_3_a_malformed_answer_leaves_the_payment_paused_and_can_be_fixed() {
     let service = Service::start(&[]);
@@ -109,8 +100,6 @@ async fn transition_3_a_malformed_answer_leaves_the_payment_paused_and_can_be_fi
     assert_eq!(answer.is(200)["status"], "confirmed");
 }
 
-/// “requires_action (vendor payment) | POST continue with psp_abort | - | failed | error_code
-/// payment_declined”
 #[tokio::test]
 async fn transition_4_an_abandoned_payment_fails_the_booking() {
     let service = Service::start(&[]);
@@ -122,8 +111,6 @@ async fn transition_4_an_abandoned_payment_fails_the_booking() {
     assert_eq!(service.read(&booking).await, answer.body);
 }
 
-/// “requires_action (vendor payment) | no answer | expires_at passes | failed | error_code
-/// payment_approval_expired”
 #[tokio::test]
 async fn transition_5_an_unanswered_payment_fails_when_expires_at_passes() {
     let service = Service::start(&[]);
@@ -137,8 +124,6 @@ async fn transition_5_an_unanswered_payment_fails_when_expires_at_passes() {
     assert_eq!(service.read(&booking).await["status"], "failed");
 }
 
-/// “confirmed | POST modify | provider A, venue accepts | confirmed | last_modification set;
-/// event booking.modified”
 #[tokio::test]
 async fn transition_6_a_modify_that_the_venue_accepts_is_noted_and_announced() {
     let service = Service::start(&[]);
@@ -161,8 +146,6 @@ async fn transition_6_a_modify_that_the_venue_accepts_is_noted_and_announced() {
     );
 }
 
-/// “confirmed | POST modify | provider A, venue accepts | confirmed | last_modification set;
-/// event booking.modified”
 #[tokio::test]
 async fn transition_6_a_move_takes_the_new_table_and_frees_the_old_one() {
     let service = Service::start(&[]);
@@ -179,8 +162,6 @@ async fn transition_6_a_move_takes_the_new_table_and_frees_the_old_one() {
     assert_eq!(second.is(201)["error_code"], "slot_taken");
 }
 
-/// “confirmed | POST modify | venue refuses | confirmed (unchanged, original time) | 422 with the
-/// provider's code; body carries the unchanged booking”
 #[tokio::test]
 async fn transition_7_a_modify_that_the_venue_refuses_leaves_the_booking_as_it_was() {
     let service = Service::start(&[]);
@@ -193,8 +174,6 @@ async fn transition_7_a_modify_that_the_venue_refuses_leaves_the_booking_as_it_w
     assert_eq!(service.read(&booking).await, booking);
 }
 
-/// “confirmed | POST modify | venue refuses | confirmed (unchanged, original time) | 422 with the
-/// provider's code; body carries the unchanged booking”
 #[tokio::test]
 async fn transition_7_a_move_to_a_full_slot_or_to_none_is_refused() {
     let service = Service::start(&[]);
@@ -212,8 +191,6 @@ async fn transition_7_a_move_to_a_full_slot_or_to_none_is_refused() {
     }
 }
 
-/// “confirmed | POST modify | provider other than A | confirmed | 422 modify_unsupported; nothing
-/// attempted”
 #[tokio::test]
 async fn transition_8_other_providers_than_a_do_not_modify() {
     let service = Service::start(&[]);
@@ -252,7 +229,6 @@ pub(crate) async fn unconfirmed(service: &Service) -> Vec<Value> {
     now
 }
 
-/// “non-confirmed | POST modify | - | unchanged | 409”
 #[tokio::test]
 async fn transition_9_a_booking_that_is_not_confirmed_is_not_modified() {
     let service = Service::start(&[]);
@@ -264,7 +240,6 @@ async fn transition_9_a_booking_that_is_not_confirmed_is_not_modified() {
     }
 }
 
-/// “confirmed | POST cancel | provider A | cancelled | cancelled at the venue”
 #[tokio::test]
 async fn transition_10_a_cancel_at_provider_a_frees_the_table() {
     let service = Service::start(&[]);
@@ -278,7 +253,6 @@ async fn transition_10_a_cancel_at_provider_a_frees_the_table() {
     assert_eq!(third["status"], "confirmed");
 }
 
-/// “confirmed | POST cancel | other provider | confirmed | error_code cancellation_unsupported”
 #[tokio::test]
 async fn transition_11_a_cancel_at_another_provider_leaves_the_booking_confirmed() {
     let service = Service::start(&[]);
@@ -291,7 +265,6 @@ async fn transition_11_a_cancel_at_another_provider_leaves_the_booking_confirmed
     }
 }
 
-/// “any | provider fails | - | failed | error_code set; returned as a normal response”
 #[tokio::test]
 async fn transition_12_a_failure_of_the_provider_is_a_normal_response() {
     let service = Service::start(&[]);
@@ -308,7 +281,6 @@ async fn transition_12_a_failure_of_the_provider_is_a_normal_response() {
     }
 }
 
-/// “Session: POST verify with the received code makes the session active.”
 #[tokio::test]
 async fn session_states_1_the_received_code_makes_the_session_active() {
     let service = Service::start(&[]);
@@ -321,7 +293,6 @@ async fn session_states_1_the_received_code_makes_the_session_active() {
     assert_eq!(read.is(200)["state"], "active");
 }
 
-/// “DELETE destroys the saved sign-in.”
 #[tokio::test]
 async fn session_states_3_a_delete_destroys_the_saved_sign_in() {
     let service = Service::start(&[]);

@@ -6,7 +6,6 @@ use crate::service::{OTHER, READ_ONLY, Service, TEST, list, names, path_of, sess
 use crate::shapes::shaped;
 use crate::states::unconfirmed;
 
-/// “continue, modify or cancel where the status does not allow it: 409, error.”
 #[tokio::test]
 async fn status_1_what_the_status_does_not_allow_is_409() {
     let service = Service::start(&[]);
@@ -31,8 +30,6 @@ async fn status_1_what_the_status_does_not_allow_is_409() {
     answer.refused_plainly(409);
 }
 
-/// “A wrong OTP: 400 invalid_otp with attempts_left; the booking stays paused; after the 5th it
-/// is failed with otp_attempts_exceeded.”
 #[tokio::test]
 async fn status_2_a_wrong_otp_counts_down_to_failed() {
     let service = Service::start(&[]);
@@ -53,7 +50,6 @@ async fn status_2_a_wrong_otp_counts_down_to_failed() {
     service.act(&booking, "continue", code).await.is(409);
 }
 
-/// “"validation failed": 400 with fields, a message for each name.”
 #[tokio::test]
 async fn status_3_a_failed_validation_maps_names_to_messages() {
     let service = Service::start(&[]);
@@ -64,7 +60,6 @@ async fn status_3_a_failed_validation_maps_names_to_messages() {
     answer.invalid("datetime");
 }
 
-/// “An unknown session: 404.”
 #[tokio::test]
 async fn status_4_an_unknown_session_is_404() {
     let service = Service::start(&[]);
@@ -93,7 +88,6 @@ async fn status_4_an_unknown_session_is_404() {
     assert!(list(listed.is(200), "sessions").is_empty());
 }
 
-/// “A wrong session code: 400 invalid_code.”
 #[tokio::test]
 async fn status_5_a_wrong_session_code_is_invalid_code() {
     let service = Service::start(&[]);
@@ -107,7 +101,6 @@ async fn status_5_a_wrong_session_code_is_invalid_code() {
     assert_eq!(read.is(200)["state"], "pending");
 }
 
-/// “A session operation with a test key: 403 live_key_required.”
 #[tokio::test]
 async fn status_6_every_session_operation_needs_a_live_key() {
     let service = Service::start(&[]);
@@ -127,7 +120,6 @@ async fn status_6_every_session_operation_needs_a_live_key() {
     }
 }
 
-/// “A saved sign-in that has lapsed: 409 reconnect_required.”
 #[tokio::test]
 async fn status_7_a_lapsed_sign_in_is_reconnect_required() {
     let service = Service::start(&[]);
@@ -142,7 +134,6 @@ async fn status_7_a_lapsed_sign_in_is_reconnect_required() {
     card.refused(409, "reconnect_required");
 }
 
-/// “A 422 from the venue carries error, error_code and the unchanged booking.”
 #[tokio::test]
 async fn status_8_a_venues_refusal_carries_the_booking() {
     let service = Service::start(&[]);
@@ -154,7 +145,6 @@ async fn status_8_a_venues_refusal_carries_the_booking() {
     assert_eq!(answer.body["booking"], booking);
 }
 
-/// “An unknown path is 404, a wrong method 405.”
 #[tokio::test]
 async fn status_9_an_unknown_path_is_404_and_a_wrong_method_405() {
     let service = Service::start(&[]);
@@ -179,15 +169,12 @@ async fn status_9_an_unknown_path_is_404_and_a_wrong_method_405() {
     }
 }
 
-/// “The index needs no scope.”
 #[tokio::test]
 async fn scope_1_the_index_needs_none() {
     let service = Service::start(&[]);
     service.with(READ_ONLY).get("/v1/").await.is(200);
 }
 
-/// “venues:read is for search and availability, bookings:read for a booking, sessions:read for
-/// sessions and cards.”
 #[tokio::test]
 async fn scope_2_reading_needs_the_read_scopes_alone() {
     let service = Service::start(&[]);
@@ -208,8 +195,6 @@ async fn scope_2_reading_needs_the_read_scopes_alone() {
     reader.get(&session_path(&session, "/card")).await.is(200);
 }
 
-/// “bookings:create, bookings:write (continue, modify, cancel) and sessions:write are for what
-/// changes.”
 #[tokio::test]
 async fn scope_3_changing_needs_the_write_scopes() {
     let service = Service::start(&[]);
@@ -228,7 +213,6 @@ async fn scope_3_changing_needs_the_write_scopes() {
     }
 }
 
-/// “modify is metered like continue, 20.”
 #[tokio::test]
 async fn meter_1_modify_is_limited_like_continue() {
     let service = Service::start(&[]);
@@ -245,7 +229,6 @@ async fn meter_1_modify_is_limited_like_continue() {
     answer.is(409);
 }
 
-/// “Index, session list, read and delete are not metered.”
 #[tokio::test]
 async fn meter_2_index_and_sessions_are_not_metered() {
     let service = Service::start(&[]);
@@ -262,7 +245,6 @@ async fn meter_2_index_and_sessions_are_not_metered() {
     assert_eq!(answer.header("ratelimit-limit"), None);
 }
 
-/// “POST /v1/sessions and its verify share one budget of 20, the two card reads one of 30.”
 #[tokio::test]
 async fn meter_3_sessions_and_verify_share_a_budget_and_so_do_the_card_reads() {
     let service = Service::start(&[]);
@@ -276,7 +258,6 @@ async fn meter_3_sessions_and_verify_share_a_budget_and_so_do_the_card_reads() {
     assert_eq!(two.number("ratelimit-remaining"), 28);
 }
 
-/// “A call that idempotency answers is metered like any other.”
 #[tokio::test]
 async fn meter_4_what_idempotency_answers_is_metered_too() {
     let service = Service::start(&[]);

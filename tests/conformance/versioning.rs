@@ -2,7 +2,6 @@
 
 use crate::service::{BETA, LIVE, Service, TEST};
 
-/// “The interface is versioned by path prefix /v1; the index endpoint returns the API version.”
 #[tokio::test]
 async fn versioning_1_the_path_says_v1_and_so_does_the_index() {
     let service = Service::start(&[]);
@@ -12,8 +11,6 @@ async fn versioning_1_the_path_says_v1_and_so_does_the_index() {
     }
 }
 
-/// “Beta (v3) keys belong to a separate environment and are refused on /v1 (403
-/// wrong_key_environment); live and test keys are used on /v1.”
 #[tokio::test]
 async fn versioning_2_beta_keys_are_refused_on_v1_where_live_and_test_keys_are_used() {
     let service = Service::start(&[]);

@@ -246,18 +246,7 @@ fn a_forgotten_guest_is_nowhere_in_the_file_and_forgetting_twice_is_no_failure()
 fn an_attempt_that_is_not_settled_keeps_its_guest_and_the_way_to_settle_it_is_said() {
     let home = Home::new();
     home.booked("ven_confirms", &[], 0);
-    let fault = [
-        "sandbox",
-        "faults",
-        "add",
-        "--on",
-        "POST /v1/bookings",
-        "--kind",
-        "drop_after",
-        "--times",
-        "3",
-    ];
-    home.run(fault).exits(0);
+    home.fault("POST /v1/bookings", "drop_after", 3);
     let key = text(
         &home.book("ven_otp", &[]).refused(16, "outcome_unknown"),
         "idempotency_key",
@@ -332,7 +321,7 @@ fn retention_is_read_from_the_file_the_profile_and_the_flag_and_goes_with_the_ne
         .exits(12);
     home.run(["attempts", "resume", "refused", "--json"])
         .refused(7, "usage");
-    // A create that is refused forgets too, itself included.
+    // A booking request that is refused forgets too, itself included.
     assert!(!journal_holds(&home, "Lovelace"));
     for wrong in ["90", "soon", "-1d"] {
         home.book("ven_confirms", &["--retention", wrong]).exits(2);
@@ -432,7 +421,7 @@ fn on_a_narrow_terminal_each_booking_is_a_record_that_fits() {
     }
 }
 
-/// Every create is written and every booking kept, whoever lists and forgets meanwhile.
+/// Every booking request is written and every booking kept, whoever lists and forgets meanwhile.
 #[test]
 fn several_commands_at_once_lose_nothing() {
     let home = Home::new();

@@ -366,6 +366,7 @@ fn no_process_shows_a_secret_that_it_was_not_given_openly() {
         assert!(Instant::now() < deadline, "there is no child");
         std::thread::sleep(Duration::from_millis(5));
     }
+    // Lets the child replace itself by the filter. Looked at earlier, it shows what it was started with all the same.
     std::thread::sleep(Duration::from_millis(100));
     for child in children(running.id()) {
         let seen = seen_by_others(child);

@@ -4,12 +4,6 @@ use serde_json::{Value, json};
 
 use crate::harness::{GUEST, Home, Key, Output, Reply, Scripted, Served, Terminal, text};
 
-/// A fault for the next such call of the sandbox.
-fn fault(home: &Home, call: &str, kind: &str) {
-    home.run(["sandbox", "faults", "add", "--on", call, "--kind", kind])
-        .exits(0);
-}
-
 fn modify(home: &Home, id: &str, changes: &[&str]) -> Output {
     home.run(["modify", id, "--json"].iter().chain(changes))
 }
@@ -264,7 +258,7 @@ fn where_the_answer_to_a_change_is_lost_the_booking_tells_what_came_of_it() {
     let home = Home::new();
     let id = home.booked("ven_confirms", &[], 0);
     const MODIFY: &str = "POST /v1/bookings/{id}/modify";
-    fault(&home, MODIFY, "drop_after");
+    home.fault(MODIFY, "drop_after", 1);
     let output = modify(&home, &id, &["--party", "3"]).exits(0);
     assert_eq!(output.json()["party_size"], 3);
     assert!(
@@ -274,7 +268,7 @@ fn where_the_answer_to_a_change_is_lost_the_booking_tells_what_came_of_it() {
 
     // The same moment, in another zone than the venue's.
     let at = text(&home.booking(&id), "datetime").replace("19:30:00+00:00", "22:30:00+02:00");
-    fault(&home, MODIFY, "drop_after");
+    home.fault(MODIFY, "drop_after", 1);
     let changed = modify(&home, &id, &["--at", &at]).exits(0).json();
     assert!(
         text(&changed, "datetime").contains("T20:30:00+00:00"),
@@ -283,7 +277,7 @@ fn where_the_answer_to_a_change_is_lost_the_booking_tells_what_came_of_it() {
 
     for (kind, party) in [("drop_before", "5"), ("garbage", "6"), ("truncate", "7")] {
         let before = home.booking(&id);
-        fault(&home, MODIFY, kind);
+        home.fault(MODIFY, kind, 1);
         let output = modify(&home, &id, &["--party", party]);
         if home.booking(&id) == before {
             let error = output.refused(16, "outcome_unknown");
@@ -301,15 +295,15 @@ fn where_the_answer_to_a_cancel_is_lost_the_booking_tells_what_came_of_it() {
     let home = Home::new();
     let cancel = |id: &str| home.run(["cancel", id, "--yes", "--json"]);
     let id = home.booked("ven_confirms", &[], 0);
-    fault(&home, CANCEL, "drop_before");
+    home.fault(CANCEL, "drop_before", 1);
     cancel(&id).refused(16, "outcome_unknown");
     assert_eq!(home.booking(&id)["status"], "confirmed");
-    fault(&home, CANCEL, "drop_after");
+    home.fault(CANCEL, "drop_after", 1);
     assert_eq!(cancel(&id).exits(0).json()["status"], "cancelled");
 
     // The booking says that its provider cannot cancel: that is an answer too.
     let id = home.booked("ven_confirms_c", &[], 0);
-    fault(&home, CANCEL, "drop_after");
+    home.fault(CANCEL, "drop_after", 1);
     let stays = cancel(&id).exits(7).json();
     assert_eq!(stays["error_code"], "cancellation_unsupported");
 }
@@ -320,7 +314,7 @@ fn a_change_whose_answer_is_lost_is_sent_once() {
     let home = Home::new();
     let id = home.booked("ven_confirms", &[], 0);
     for _ in 0..2 {
-        fault(&home, "POST /v1/bookings/{id}/modify", "drop_after");
+        home.fault("POST /v1/bookings/{id}/modify", "drop_after", 1);
     }
     modify(&home, &id, &["--party", "3"]).exits(0);
     let faults = home.run(["sandbox", "faults", "--json"]).exits(0).json();

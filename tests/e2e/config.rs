@@ -226,7 +226,7 @@ fn an_address_where_nothing_listens_is_said_within_three_seconds() {
     let error = home.book("ven_confirms", &[]).refused(15, "network");
     assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
     assert!(text(&error, "message").contains("refused"), "{error}");
-    // A create of a known slot needs no look-up before it, and was not sent either.
+    // A booking request of a known slot needs no look-up before it, and was not sent either.
     let direct = [
         "book",
         "ven_confirms",

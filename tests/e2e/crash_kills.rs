@@ -14,10 +14,10 @@ use crate::harness::{
 use crate::promise::{Intent, Kept, all_cases, attempts, sample_around, try_each};
 
 const KILL: &str = "signal=KILL";
-/// In the call that sends a create.
+/// In the call that sends a booking request.
 const CREATE: &str = "POST /v1/bookings ";
 
-/// The calls of a create in such a home, as one run makes them.
+/// The calls of a booking request in such a home, as one run makes them.
 fn calls_of_a_create(prepare: impl Fn(&Home)) -> Vec<SystemCall> {
     let served = Served::unlimited();
     let home = served.home();
@@ -84,7 +84,7 @@ fn a_create_of_a_home_in_use_that_is_killed_at_any_system_call_is_neither_lost_n
     assert!(ways.keys().eq(&expected), "{ways:?}");
 }
 
-/// What kills a create once its request is out, where its answer is read.
+/// What kills a booking request once its request is out, where its answer is read.
 fn kill_at_the_answer() -> String {
     let calls = calls_of_a_create(|_| ());
     let create = calls.iter().position(|call| call.concerns(CREATE));
@@ -104,7 +104,7 @@ fn open_attempt(served: &Served, intent: &Intent, kill: &String) -> (Home, Strin
     (home, key)
 }
 
-/// The create is killed once its request is out, then what settles it is killed too.
+/// The booking request is killed once its request is out, then what settles it is killed too.
 #[test]
 fn settling_an_attempt_may_be_killed_at_any_system_call_as_well() {
     if strace_is_missing() {
@@ -231,6 +231,7 @@ fn a_create_that_is_killed_at_any_moment_is_neither_lost_nor_repeated() {
         let longest = began.elapsed();
         let (home, intent) = (served.home(), Intent::number(number));
         let running = home.start(intent.arguments());
+        // Not a wait: the random moment of its death.
         std::thread::sleep(longest.mul_f64(1.2 * random(*case)));
         let ended = running.kill();
         intent.is_kept(served, &home, &ended)
@@ -256,6 +257,7 @@ fn of_many_creates_in_one_home_that_are_killed_none_is_lost_or_repeated() {
                 scope.spawn(move || {
                     let running = home.start(intent.arguments());
                     let moment = random((round * AT_ONCE + number) as u64);
+                    // Not a wait: the random moment of its death.
                     std::thread::sleep(Duration::from_millis(120).mul_f64(moment));
                     running.kill();
                 });

@@ -12,7 +12,7 @@ use crate::promise::{Kept, all_cases, sample_around, try_each_with};
 use crate::two_runs::{booking, home};
 
 const KEY: &str = "order-1";
-/// In the call that sends a create.
+/// In the call that sends a booking request.
 const CREATE: &str = "POST /v1/bookings ";
 /// A process that finds the journal held by one that is stopped does not wait for long.
 const IMPATIENT: [&str; 4] = ["--timeout", "2s", "--max-wait", "0s"];
@@ -43,7 +43,7 @@ impl Told {
     }
 }
 
-/// The calls of a create from where it could do anything on.
+/// The calls of a booking request from where it could do anything on.
 fn worth_it(calls: Vec<SystemCall>, stride: usize) -> Vec<SystemCall> {
     let touched = calls.iter().position(|call| call.concerns("journal.db"));
     let skipped = if all_cases() { 0 } else { touched.unwrap() };
@@ -295,6 +295,7 @@ fn of_many_creates_of_one_key_that_are_killed_at_random_one_booking_is_left() {
                         scope.spawn(move || {
                             let running = home.start(booking(KEY, &IMPATIENT));
                             let moment = crate::harness::random(round * 8 + number);
+                            // Not a wait: the random moment of its death.
                             std::thread::sleep(longest.mul_f64(moment));
                             running.kill()
                         })

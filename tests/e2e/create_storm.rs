@@ -236,6 +236,7 @@ impl Storm {
         let killed = chance < 0.2;
         let interrupted = !killed && chance < 0.28;
         if killed || interrupted {
+            // Not a wait: the random moment at which this one is killed or interrupted.
             std::thread::sleep(moment);
         }
         if interrupted {
@@ -361,7 +362,7 @@ fn at_once(threads: usize, work: impl Fn() -> Option<()> + Sync) {
     });
 }
 
-/// The row that asks for what a create of this key asks for.
+/// The row that asks for what a booking request of this key asks for.
 fn row(key: &str) -> Value {
     json!({
         "venue_id": "ven_1", "datetime": AT, "availability_id": "slot_1", "party_size": 2,

@@ -1,5 +1,5 @@
-//! The answer to a create is cut, reset or held up after every byte, and spoiled in the ways of networks and proxies:
-//! never a false success, never a false failure, never a second booking.
+//! The answer to a booking request is cut, reset or held up after every byte, and spoiled in the ways of networks and
+//! proxies: never a false success, never a false failure, never a second booking.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ fn home_behind(proxy: &Proxy) -> Home {
     Home::pointing_to(proxy.base_url(), "sk_live_sandbox")
 }
 
-/// The length of the answer to a create, head and body, and a little more for a longer time stamp.
+/// The length of the answer to a booking request, head and body, and a little more for a longer time stamp.
 fn longest_answer() -> usize {
     let served = Served::unlimited();
     let length = Arc::new(std::sync::atomic::AtomicUsize::new(0));

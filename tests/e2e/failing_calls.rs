@@ -1,5 +1,5 @@
-//! A disk that refuses to sync, to write, to rename or to open, at the n-th call, for every n of a create: nothing is
-//! sent without an intent that survives a power cut, and nothing is called a success that is none.
+//! A disk that refuses to sync, to write, to rename or to open, at the n-th call, for every n of a booking request:
+//! nothing is sent without an intent that survives a power cut, and nothing is called a success that is none.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,7 +27,7 @@ const FAMILIES: [(&[&str], &[&str]); 5] = [
 /// Draws of what a power cut leaves where something was not synced; the first leaves nothing of it, the second all.
 const CUTS: u64 = 6;
 
-/// How a home stands before the create.
+/// How a home stands before the booking request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Before {
     Blank,

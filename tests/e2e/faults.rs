@@ -38,7 +38,7 @@ fn book(server: &Scripted) -> (Home, Output) {
     (home, output)
 }
 
-/// Every create carries the one key that the error names; returns it.
+/// Every booking request carries the one key that the error names; returns it.
 fn one_key(server: &Scripted, error: &Value) -> String {
     let keys: BTreeSet<String> = server
         .creates()

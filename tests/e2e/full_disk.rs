@@ -223,7 +223,7 @@ fn a_damaged_or_newer_journal_stops_the_create_and_is_left_as_it_is() {
     home.run(["attempts"]).exits(0);
 }
 
-/// Runs a create with its standard output sent elsewhere by the shell.
+/// Runs a booking request with its standard output sent elsewhere by the shell.
 fn with_output_to(home: &Home, intent: &Intent, redirection: &str) -> (Option<i32>, String) {
     let mut shell = Command::new("bash");
     home.enter(&mut shell);

@@ -100,6 +100,7 @@ fn a_signal_ends_the_wait_for_any_file() {
             _ => hold(&file_path),
         };
         let running = home.start(&arguments);
+        // Lets it come to wait for the lock. Interrupted earlier, it ends as soon, and the test proves less.
         std::thread::sleep(Duration::from_millis(600));
         let begun = Instant::now();
         running.signal("-INT");

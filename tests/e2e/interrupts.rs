@@ -203,7 +203,7 @@ fn ctrl_c_ends_a_served_sandbox_cleanly() {
     terminal.end().exits(0);
 }
 
-/// A create that is on its way to a service which never answers.
+/// A booking request that is on its way to a service which never answers.
 fn creating() -> (Scripted, Home, Running) {
     let server = Scripted::start(|_| Reply::Silence);
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
@@ -272,6 +272,7 @@ fn ctrl_c_ends_a_command_that_writes_into_a_full_pipe() {
             assert!(Instant::now() < deadline, "the pipe does not fill");
             std::thread::sleep(Duration::from_millis(10));
         }
+        // Lets it block in its next write. Interrupted earlier, it ends as soon, and the test proves less.
         std::thread::sleep(Duration::from_millis(100));
         let sent = Command::new("kill")
             .args([signal, &child.id().to_string()])

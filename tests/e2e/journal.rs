@@ -98,7 +98,7 @@ fn a_sandbox_file_that_is_none_is_said_and_left_as_it_is() {
     );
 }
 
-/// The journal is synced before the first byte of a create leaves: it is there when the service is hit.
+/// The journal is synced before the first byte of a booking request leaves: it is there when the service is hit.
 #[test]
 fn when_the_create_arrives_the_journal_already_knows_it() {
     let home = Home::new();

@@ -1,5 +1,5 @@
-//! Each way in which a service misbehaves, alone: what a create then ends with, and what is known afterwards. All of
-//! them together, by chance, are in `create_storm`.
+//! Each way in which a service misbehaves, alone: what a booking request then ends with, and what is known afterwards.
+//! All of them together, by chance, are in `create_storm`.
 
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,7 @@ fn proving_nothing() -> Vec<Answer> {
     answers
 }
 
-/// One create at a service that answers every try like this.
+/// One booking request at a service that answers every try like this.
 fn create(answer: Answer, commit: Commit) -> (Misbehaving, Home, Output) {
     let service = Misbehaving::start(move |_| Act::new(commit, answer));
     let home = home(&service, true);

@@ -202,18 +202,7 @@ fn a_journal_that_is_suddenly_empty_stops_booking_requests() {
 fn after_a_recovery_another_organizations_key_still_cannot_resume_an_attempt() {
     let served = Served::start();
     let home = served.home();
-    let fault = [
-        "sandbox",
-        "faults",
-        "add",
-        "--on",
-        "POST /v1/bookings",
-        "--kind",
-        "drop_after",
-        "--times",
-        "3",
-    ];
-    home.run(fault).exits(0);
+    home.fault("POST /v1/bookings", "drop_after", 3);
     let book = [
         "book",
         "ven_confirms",

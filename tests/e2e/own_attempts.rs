@@ -27,16 +27,7 @@ fn of_another(home: &Home, arguments: &[&str]) -> Output {
 fn an_attempt_is_not_settled_with_another_organizations_key() {
     let served = Served::start();
     let home = served.home();
-    let fault = [
-        "sandbox",
-        "faults",
-        "add",
-        "--on",
-        "POST /v1/bookings",
-        "--kind",
-        "drop_after",
-    ];
-    home.run(fault.iter().chain(&["--times", "3"])).exits(0);
+    home.fault("POST /v1/bookings", "drop_after", 3);
     home.run(booking("k", "Ada Lovelace")).exits(16);
     for arguments in [
         &["attempts", "resume", "k"][..],

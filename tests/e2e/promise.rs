@@ -127,7 +127,7 @@ impl fmt::Display for Kept {
     }
 }
 
-/// A create that is to happen once: its guest tells its booking from every other.
+/// A booking request that is to happen once: its guest tells its booking from every other.
 pub(crate) struct Intent {
     guest: String,
     time: String,

@@ -300,16 +300,7 @@ fn a_test_key_has_no_sessions() {
 #[test]
 fn a_connect_whose_answer_is_lost_is_not_sent_again() {
     let home = Home::new();
-    let fault = [
-        "sandbox",
-        "faults",
-        "add",
-        "--on",
-        "POST /v1/sessions",
-        "--kind",
-        "drop_after",
-    ];
-    home.run(fault).exits(0);
+    home.fault("POST /v1/sessions", "drop_after", 1);
     let error = connect(&home, "user_7", PHONE).refused(16, "outcome_unknown");
     assert!(
         text(&error, "hint").contains("bookctl session list"),

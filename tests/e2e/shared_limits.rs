@@ -1,5 +1,5 @@
 //! "parallel processes of one machine share what they know of the window through the journal" (design, Policies):
-//! many creates at once against ten a window, all of them made, hardly any of them refused.
+//! many booking requests at once against ten a window, all of them made, hardly any of them refused.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use crate::harness::{Home, Served, text};
 use crate::promise::{all_cases, attempts, tell};
 
-/// Nobody queues: a create may see many windows come and go.
+/// Nobody queues: a booking request may see many windows come and go.
 const LONGEST: Duration = Duration::from_secs(120);
 /// Creates that a window holds (spec, Limits).
 const A_WINDOW: usize = 10;
 /// A slot surely holds so many.
 const A_SLOT: usize = 3;
 
-/// Slots enough for so many creates, remembered by the home, so that none of them searches again.
+/// Slots enough for so many booking requests, remembered by the home, so that none of them searches again.
 fn slots(home: &Home, creates: usize) -> Vec<String> {
     let mut slots = Vec::new();
     for day in 1.. {
@@ -39,7 +39,7 @@ fn slots(home: &Home, creates: usize) -> Vec<String> {
     slots
 }
 
-/// How a create went: the windows that it lived through, and how often the service refused it for its limit.
+/// How a booking request went: the windows that it lived through, and how often the service refused it for its limit.
 struct Create {
     windows: usize,
     refused: usize,
@@ -81,6 +81,7 @@ fn creates_of_many_processes_wait_for_the_window_together_and_are_all_made() {
                 "{} of them are made",
                 made.lock().unwrap().len()
             );
+            // Between two looks: where nothing was booked in one, all are taken to be waiting for the window.
             std::thread::sleep(Duration::from_millis(400));
             let now = served.bookings().len();
             idle = if now == seen { idle + 1 } else { 0 };

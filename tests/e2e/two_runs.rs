@@ -14,7 +14,7 @@ use crate::harness::{
 const KEY: &str = "order-1";
 const AT: &str = "2031-12-01T19:30:00Z";
 
-/// The create of this file, which asks nothing of the service first.
+/// The booking request of this file, which asks nothing of the service first.
 pub(crate) fn booking(key: &str, more: &[&str]) -> Vec<String> {
     let book = [
         "book",
@@ -301,7 +301,7 @@ fn a_row_of_a_batch_never_takes_the_answer_of_another() {
     assert_eq!(known.len(), 8, "{known:?}");
 }
 
-/// The same where the answer too many follows the one to the search that comes before a create.
+/// The same where the answer too many follows the one to the search that comes before a booking request.
 #[test]
 fn a_create_never_takes_an_answer_that_followed_the_one_to_its_search() {
     let service = Misbehaving::start(|arrived| match arrived.is_create {

@@ -482,7 +482,8 @@ fn a_listener_that_sleeps_loses_nothing() {
     let listening = Listening::start(&home, &["--forward-to", &app.url]);
     listening.signal("-STOP");
     home.booked("ven_confirms", &[], 0);
-    // Its deliveries are under way, and nobody answers.
+    // Proves that nothing comes: longer than the second between two looks for deliveries, so that they are sent while
+    // the listener stands still.
     std::thread::sleep(Duration::from_millis(1500));
     assert_eq!(app.count(), 0);
     listening.signal("-CONT");

@@ -3,8 +3,8 @@
 //! Completion must be fast and silent. It uses neither the service nor the keyring, writes nothing, and offers less
 //! if something cannot be read.
 
-mod line;
-mod remembered;
+mod command_line;
+mod journal_candidates;
 mod reply;
 mod values;
 
@@ -17,8 +17,8 @@ use crate::commands::Shell;
 use crate::config::Environment;
 use crate::outcome::Exit;
 use crate::terminal::output::{ColorChoice, Format, Output};
-use line::Line;
-use remembered::Surroundings;
+use command_line::CommandLine;
+use journal_candidates::JournalCandidates;
 use values::Asked;
 
 /// The shell that a completion script names in a variable. The words follow after `--`.
@@ -38,9 +38,9 @@ pub(crate) fn answer(
     let out = Output::of_process(Format::Human, ColorChoice::Never, true, &environment);
     root.build();
     let words = arguments.iter().skip(2).cloned().collect();
-    let line = Line::read(shell, words).with_global_values_joined(&root);
+    let line = CommandLine::read(shell, words).with_global_values_joined(&root);
     let asked = Arc::new(Asked {
-        surroundings: Surroundings::new(environment, &line),
+        surroundings: JournalCandidates::new(environment, &line),
         line,
         root,
     });

@@ -2,13 +2,17 @@
 
 use clap_complete::CompletionCandidate;
 
-use super::line::Line;
+use super::command_line::CommandLine;
 use crate::commands::Shell;
 use crate::model::shell::escaped;
 use crate::terminal::output::visible;
 
 /// The lines for this shell.
-pub(super) fn reply(shell: Shell, line: &Line, candidates: &[CompletionCandidate]) -> String {
+pub(super) fn reply(
+    shell: Shell,
+    line: &CommandLine,
+    candidates: &[CompletionCandidate],
+) -> String {
     let mut reply = String::new();
     for candidate in candidates {
         // A value that is not UTF-8 or has several lines cannot be typed as one word.
@@ -56,9 +60,9 @@ mod tests {
 
     #[test]
     fn bash_gets_the_piece_that_it_replaces_and_what_is_said_of_it_only_in_a_list() {
-        let mut line = Line {
+        let mut line = CommandLine {
             kept: "--slot=".len(),
-            ..Line::default()
+            ..CommandLine::default()
         };
         let two = [
             candidate("--slot=@1", "early"),
@@ -73,7 +77,7 @@ mod tests {
     #[test]
     fn a_file_with_a_blank_stays_one_word_in_bash() {
         let file = [candidate("my answer.json", "")];
-        let mut line = Line::default();
+        let mut line = CommandLine::default();
         assert_eq!(reply(Shell::Bash, &line, &file), "my\\ answer.json\n");
         line.quoted = true;
         assert_eq!(reply(Shell::Bash, &line, &file), "my answer.json\n");
@@ -83,7 +87,7 @@ mod tests {
     fn a_candidate_is_one_line_whatever_is_said_of_it() {
         let hostile = [candidate("a", "x\ty\nz"), candidate("b\nc", "")];
         assert_eq!(
-            reply(Shell::Fish, &Line::default(), &hostile),
+            reply(Shell::Fish, &CommandLine::default(), &hostile),
             "a\tx\\u{9}y\\u{a}z\n"
         );
     }

@@ -8,8 +8,8 @@ use clap::{Arg, Command, ValueEnum};
 use clap_complete::CompletionCandidate;
 use clap_complete::engine::{ArgValueCompleter, PathCompleter, ValueCompleter};
 
-use super::line::Line;
-use super::remembered::{Bookings, Surroundings};
+use super::command_line::CommandLine;
+use super::journal_candidates::{Bookings, JournalCandidates};
 use crate::adapter::Dialect;
 use crate::commands::Topic;
 use crate::outcome::code::ALL;
@@ -17,7 +17,7 @@ use crate::sandbox::seed::Scenario;
 
 /// The kind of an argument's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum CandidateKind {
     Venue,
     Slot,
     Booking(Bookings),
@@ -31,40 +31,40 @@ enum Kind {
 }
 
 /// The kind of this argument's values in the command with this path.
-fn kind(path: &[&str], arg: &Arg) -> Option<Kind> {
+fn kind(path: &[&str], arg: &Arg) -> Option<CandidateKind> {
     let id = arg.get_id().as_str();
     let names = arg.get_value_names().unwrap_or_default();
     let name = names.first().map_or("", |name| name.as_str());
     Some(match (path, id, name) {
         (["profile", "add"], "name", _) => return None,
-        (["profile", ..], "name", _) | (_, "profile", _) => Kind::Profile,
-        (["explain"], _, _) if arg.is_positional() => Kind::Code,
-        (_, _, "VENUE") => Kind::Venue,
-        (_, "slot", _) => Kind::Slot,
-        (["continue" | "watch"], _, "BOOKING") => Kind::Booking(Bookings::Open),
-        (["modify" | "cancel"], _, "BOOKING") => Kind::Booking(Bookings::Alive),
-        (_, _, "BOOKING") => Kind::Booking(Bookings::All),
-        (["attempts", ..], _, "KEY") => Kind::Attempt,
-        (_, "scenario", _) => Kind::Scenario,
-        (_, "dialect", _) => Kind::OpenName,
-        (_, _, "TOPIC|COMMAND") => Kind::TopicOrCommand,
+        (["profile", ..], "name", _) | (_, "profile", _) => CandidateKind::Profile,
+        (["explain"], _, _) if arg.is_positional() => CandidateKind::Code,
+        (_, _, "VENUE") => CandidateKind::Venue,
+        (_, "slot", _) => CandidateKind::Slot,
+        (["continue" | "watch"], _, "BOOKING") => CandidateKind::Booking(Bookings::Open),
+        (["modify" | "cancel"], _, "BOOKING") => CandidateKind::Booking(Bookings::Alive),
+        (_, _, "BOOKING") => CandidateKind::Booking(Bookings::All),
+        (["attempts", ..], _, "KEY") => CandidateKind::Attempt,
+        (_, "scenario", _) => CandidateKind::Scenario,
+        (_, "dialect", _) => CandidateKind::OpenName,
+        (_, _, "TOPIC|COMMAND") => CandidateKind::TopicOrCommand,
         (_, _, name)
             if name
                 .split('|')
                 .any(|form| form == "FILE" || form == "@FILE") =>
         {
-            Kind::File
+            CandidateKind::File
         }
-        (["sandbox", "run"], _, "CMD") => Kind::File,
+        (["sandbox", "run"], _, "CMD") => CandidateKind::File,
         _ => return None,
     })
 }
 
 /// The line, the commands, and what candidates depend on.
 pub(super) struct Asked {
-    pub(super) line: Line,
+    pub(super) line: CommandLine,
     pub(super) root: Command,
-    pub(super) surroundings: Surroundings,
+    pub(super) surroundings: JournalCandidates,
 }
 
 /// Adds completers to the arguments of all commands.
@@ -93,38 +93,38 @@ fn attach_below(command: Command, path: &[&str], asked: &Arc<Asked>) -> Command 
     })
 }
 
-fn values(kind: Kind, current: &OsStr, asked: &Asked) -> Vec<CompletionCandidate> {
+fn values(kind: CandidateKind, current: &OsStr, asked: &Asked) -> Vec<CompletionCandidate> {
     // Every name and file that is offered is valid UTF-8.
     let Some(current) = current.to_str() else {
         return Vec::new();
     };
     let surroundings = &asked.surroundings;
     let fixed: Vec<_> = match kind {
-        Kind::Venue => return surroundings.venues(current),
-        Kind::Slot => return surroundings.slots(current),
-        Kind::Booking(which) => return surroundings.bookings(current, which),
-        Kind::Attempt => return surroundings.attempts(current),
-        Kind::Profile => return surroundings.profiles(current),
-        Kind::File => return files(current),
-        Kind::Scenario => {
+        CandidateKind::Venue => return surroundings.venues(current),
+        CandidateKind::Slot => return surroundings.slots(current),
+        CandidateKind::Booking(which) => return surroundings.bookings(current, which),
+        CandidateKind::Attempt => return surroundings.attempts(current),
+        CandidateKind::Profile => return surroundings.profiles(current),
+        CandidateKind::File => return files(current),
+        CandidateKind::Scenario => {
             let scenarios = Scenario::ALL.iter();
             scenarios
                 .map(|it| candidate(it.name(), it.describe()))
                 .collect()
         }
-        Kind::Code => {
+        CandidateKind::Code => {
             let entries = ALL.iter();
             entries
                 .map(|entry| candidate(entry.name, entry.meaning))
                 .collect()
         }
-        Kind::OpenName => {
+        CandidateKind::OpenName => {
             let names = Dialect::TABLE.iter();
             names
                 .map(|(key, _, about)| candidate(&format!("{key}="), about))
                 .collect()
         }
-        Kind::TopicOrCommand => topics_and_commands(asked),
+        CandidateKind::TopicOrCommand => topics_and_commands(asked),
     };
     let begins_so =
         |it: &CompletionCandidate| it.get_value().to_string_lossy().starts_with(current);

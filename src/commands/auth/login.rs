@@ -3,7 +3,7 @@ use std::path::Path;
 
 use crate::adapter::Dialect;
 use crate::app::Context;
-use crate::app::Setup;
+use crate::app::Startup;
 use crate::client::Call;
 use crate::config::{
     Assignment, BaseUrl, ConfigFile, Environment, ProfileName, SANDBOX_PROFILE, Service, Setting,
@@ -14,9 +14,9 @@ use crate::outcome::{Error, Exit, Result};
 use crate::secrets::{Account, Item, Secret, Storage, Vault, silent};
 use crate::terminal::prompt::Question;
 
-use super::status::{Row, Rows};
+use super::status::{ProfileSecrets, SecretsList};
 
-/// The most that is read as a secret, in bytes.
+/// The longest secret that is read, in bytes.
 const MAX_INPUT: u64 = 64 * 1024;
 
 /// Connect to a service: try a key, and store it in the system's keyring
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     dialect: Vec<Assignment>,
 }
 
-pub(super) async fn run(setup: Setup, args: Args) -> Result<Exit> {
+pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     let file = ConfigFile::read(&setup.paths.config_file)?;
     let mut service = choose_service(&setup, &args, &file).await?;
     for Assignment { setting, value } in &args.dialect {
@@ -64,7 +64,7 @@ pub(super) async fn run(setup: Setup, args: Args) -> Result<Exit> {
         .ok_or_else(|| Error::usage("a profile is missing").hint("give --profile NAME"))?;
     let vault = Vault::new(setup.paths.secrets.clone());
     if args.storage == Storage::Keyring {
-        // Before anything is asked or sent: a keyring that is not there is no surprise at the end.
+        // Checked before anything is asked or sent, so that a missing keyring does not surprise at the end.
         vault.keyring.probe().await.map_err(|why| silent(&why))?;
     }
     let is_new = !file.profiles.contains_key(&account.profile);
@@ -95,8 +95,8 @@ pub(super) async fn run(setup: Setup, args: Args) -> Result<Exit> {
     if given.key.is_some() {
         note_profile(&config_file, &service, &account, &args.dialect)?;
     }
-    let row = Row::of_account(&vault, &account, Some(&account.origin)).await;
-    context.out.emit(&Rows(vec![row]))?;
+    let row = ProfileSecrets::of_account(&vault, &account, Some(&account.origin)).await;
+    context.out.emit(&SecretsList(vec![row]))?;
     if context.environment.api_key.is_some() {
         let warning = "BOOKCTL_API_KEY is set, and goes before what was stored";
         context.out.warn(warning);
@@ -168,7 +168,7 @@ fn sent_as(dialect: &Dialect) -> String {
 }
 
 /// The profile and its address, from flags and environment, else asked for.
-async fn choose_service(setup: &Setup, args: &Args, file: &ConfigFile) -> Result<Service> {
+async fn choose_service(setup: &Startup, args: &Args, file: &ConfigFile) -> Result<Service> {
     let from_environment = Environment::text(setup.environment.base_url.as_ref());
     let url = match (&args.base_url, &from_environment) {
         (Some(url), _) => Some(BaseUrl::parse(url, "--base-url")?),
@@ -209,7 +209,7 @@ async fn choose_service(setup: &Setup, args: &Args, file: &ConfigFile) -> Result
     service(&name, url, file)
 }
 
-async fn ask_base_url(setup: &Setup, default: Option<&str>) -> Result<BaseUrl> {
+async fn ask_base_url(setup: &Startup, default: Option<&str>) -> Result<BaseUrl> {
     let question = Question::new("Base URL", "--base-url", "the service's address");
     let check = |text: &str| {
         let checked = BaseUrl::parse(text, "this");
@@ -220,7 +220,7 @@ async fn ask_base_url(setup: &Setup, default: Option<&str>) -> Result<BaseUrl> {
 }
 
 async fn ask_name(
-    setup: &Setup,
+    setup: &Startup,
     file: &ConfigFile,
     url: &BaseUrl,
     suggested: &str,
@@ -241,7 +241,7 @@ fn other_address(name: &str, kept: &BaseUrl) -> String {
     format!("profile {name} is for {}", kept.join(""))
 }
 
-/// The service with what its profile says of it; one that is not there yet has the defaults.
+/// The service of a profile, with the profile's settings. A new profile has the defaults.
 fn service(name: &str, base_url: BaseUrl, file: &ConfigFile) -> Result<Service> {
     if name == SANDBOX_PROFILE {
         return Err(
@@ -258,14 +258,14 @@ fn service(name: &str, base_url: BaseUrl, file: &ConfigFile) -> Result<Service> 
     })
 }
 
-/// What is to be stored.
+/// The secrets to store.
 struct Given {
     key: Option<Secret>,
     webhook_secret: Option<Secret>,
 }
 
-async fn read_secrets(setup: &Setup, args: &Args, origin: &str, is_new: bool) -> Result<Given> {
-    // A webhook secret alone may be added to a profile that has its key.
+async fn read_secrets(setup: &Startup, args: &Args, origin: &str, is_new: bool) -> Result<Given> {
+    // A profile that has its key may get a webhook secret alone.
     let wants_key = args.key_stdin || is_new || !args.webhook_secret_stdin;
     let piped = args.key_stdin || args.webhook_secret_stdin;
     if piped && !setup.stdin_is_terminal {
@@ -323,7 +323,12 @@ fn typed(text: &str, what: &str) -> Result<Secret> {
     })
 }
 
-async fn ask(setup: &Setup, text: &str, flag: &'static str, what: &'static str) -> Result<Secret> {
+async fn ask(
+    setup: &Startup,
+    text: &str,
+    flag: &'static str,
+    what: &'static str,
+) -> Result<Secret> {
     let question = Question::new(text, flag, what).hidden();
     let check = |text: &str| match Secret::typed(text) {
         Some(_) => Ok(()),
@@ -347,7 +352,7 @@ async fn read_stdin() -> Result<Secret> {
         .map_err(|error| Error::io("standard input cannot be read", &error))
 }
 
-/// Makes the profile, and notes for which origin its key is stored.
+/// Writes the profile, and the origin for which its key is stored.
 fn note_profile(
     config_file: &Path,
     service: &Service,

@@ -1,17 +1,17 @@
-use crate::app::Setup;
+use crate::app::Startup;
 use crate::config::Target;
 use crate::flows::forget_secrets;
 use crate::outcome::{Error, Exit, Result};
 use crate::secrets::Vault;
 
-use super::status::{Row, Rows};
+use super::status::{ProfileSecrets, SecretsList};
 
 /// Remove a profile's key and webhook secret from this machine
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  bookctl auth logout --profile live")]
 pub(crate) struct Args {}
 
-pub(super) async fn run(setup: &Setup) -> Result<Exit> {
+pub(super) async fn run(setup: &Startup) -> Result<Exit> {
     let target = setup.target()?;
     let account = match &target {
         Target::Remote(service) => service.account(),
@@ -31,7 +31,7 @@ pub(super) async fn run(setup: &Setup) -> Result<Exit> {
             .out
             .warn("BOOKCTL_API_KEY is set: it is the environment's, and stays");
     }
-    let row = Row::of_account(&vault, &account, None).await;
-    setup.out.emit(&Rows(vec![row]))?;
+    let row = ProfileSecrets::of_account(&vault, &account, None).await;
+    setup.out.emit(&SecretsList(vec![row]))?;
     Ok(Exit::Done)
 }

@@ -6,7 +6,7 @@ mod status;
 
 use clap::Subcommand;
 
-use crate::app::Setup;
+use crate::app::Startup;
 use crate::outcome::{Exit, Result};
 
 /// API keys: store, remove, and see where one comes from
@@ -20,7 +20,7 @@ pub(crate) enum Command {
     Status(status::Args),
 }
 
-pub(super) async fn run(setup: Setup, command: Command) -> Result<Exit> {
+pub(super) async fn run(setup: Startup, command: Command) -> Result<Exit> {
     match command {
         Command::Login(args) => login::run(setup, args).await,
         Command::Logout(_) => logout::run(&setup).await,

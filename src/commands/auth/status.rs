@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use crate::app::Setup;
+use crate::app::Startup;
 use crate::config::{ConfigFile, Environment, SANDBOX_PROFILE, Service, Target};
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
@@ -16,12 +16,12 @@ use crate::terminal::output::{Page, TableCell, Tone, View};
     bookctl auth status --profile live --jq '.profiles[0].source'")]
 pub(crate) struct Args {}
 
-pub(super) async fn run(setup: &Setup) -> Result<Exit> {
+pub(super) async fn run(setup: &Startup) -> Result<Exit> {
     let vault = Vault::new(setup.paths.secrets.clone());
     let chosen = setup.target();
     let current = match &chosen {
-        Ok(target) => Row::of_target(setup, &vault, target).await,
-        Err(refused) => Row::of_nobody(setup, refused)?,
+        Ok(target) => ProfileSecrets::of_target(setup, &vault, target).await,
+        Err(refused) => ProfileSecrets::of_nobody(setup, refused)?,
     };
     let chosen = chosen.as_ref().ok().and_then(Target::profile);
     let mut rows = vec![current];
@@ -34,14 +34,14 @@ pub(super) async fn run(setup: &Setup) -> Result<Exit> {
         for (name, profile) in others {
             let account = Account::new(name, profile.address(name)?.origin());
             let noted = profile.key_origin.as_deref();
-            rows.push(Row::of_account(&vault, &account, noted).await);
+            rows.push(ProfileSecrets::of_account(&vault, &account, noted).await);
         }
     }
-    setup.out.emit(&Rows(rows))?;
+    setup.out.emit(&SecretsList(rows))?;
     Ok(Exit::Done)
 }
 
-/// A secret and where it comes from.
+/// A secret's description and its source.
 struct Origin {
     source: &'static str,
     secret: Option<Secret>,
@@ -68,83 +68,84 @@ impl Origin {
     }
 }
 
-/// What is known of one profile's secrets.
-pub(super) struct Row {
+/// The secrets of one profile.
+pub(super) struct ProfileSecrets {
     profile: Option<String>,
     current: bool,
     origin: Option<String>,
     key: Origin,
     webhook_secret: Origin,
-    /// Why a key is not used or not to be had.
+    /// Why a key is not used or cannot be read.
     detail: Option<String>,
 }
 
-impl Row {
-    async fn of_target(setup: &Setup, vault: &Vault, target: &Target) -> Self {
+impl ProfileSecrets {
+    async fn of_target(setup: &Startup, vault: &Vault, target: &Target) -> Self {
         let mut row = match target {
-            Target::Embedded { key, .. } => Row {
+            Target::Embedded { key, .. } => ProfileSecrets {
                 detail: Some("the embedded sandbox needs no key".to_owned()),
                 key: key.clone().map_or(Origin::NONE, Origin::environment),
-                ..Row::empty(Some(SANDBOX_PROFILE), Some(target.origin()))
+                ..ProfileSecrets::empty(Some(SANDBOX_PROFILE), Some(target.origin()))
             },
-            Target::Remote(service) => Row::of_service(vault, service).await,
+            Target::Remote(service) => ProfileSecrets::of_service(vault, service).await,
         };
         row.current = true;
         row.take_webhook_secret_of(setup);
         row
     }
 
-    /// What the environment holds where no service is chosen, which the configuration itself must be fine for.
-    fn of_nobody(setup: &Setup, refused: &Error) -> Result<Self> {
+    /// The key in the environment, if no service is chosen. Fails if the configuration is broken.
+    fn of_nobody(setup: &Startup, refused: &Error) -> Result<Self> {
         setup.target_or_none()?;
         let key = Environment::text(setup.environment.api_key.as_ref()).map(Secret::new);
-        let mut row = Row {
+        let mut row = ProfileSecrets {
             detail: Some(refused.message.clone()),
             key: key.map_or(Origin::NONE, Origin::environment),
-            ..Row::empty(None, None)
+            ..ProfileSecrets::empty(None, None)
         };
         row.take_webhook_secret_of(setup);
         Ok(row)
     }
 
-    fn take_webhook_secret_of(&mut self, setup: &Setup) {
+    fn take_webhook_secret_of(&mut self, setup: &Startup) {
         if let Some(secret) = Environment::text(setup.environment.webhook_secret.as_ref()) {
             self.webhook_secret = Origin::environment(Secret::new(secret));
         }
     }
 
     async fn of_service(vault: &Vault, service: &Service) -> Self {
-        let empty = || Row::empty(service.profile.as_deref(), Some(service.base_url.origin()));
+        let empty =
+            || ProfileSecrets::empty(service.profile.as_deref(), Some(service.base_url.origin()));
         match (&service.key, service.account()) {
-            // The keyring is left alone where the environment has the key.
-            (Some(key), _) => Row {
+            // The keyring is not opened if the environment has the key.
+            (Some(key), _) => ProfileSecrets {
                 key: Origin::environment(key.clone()),
                 ..empty()
             },
             (None, Some(account)) => {
-                Row::of_account(vault, &account, service.key_origin.as_deref()).await
+                ProfileSecrets::of_account(vault, &account, service.key_origin.as_deref()).await
             }
             (None, None) => empty(),
         }
     }
 
-    /// What is stored for an account.
+    /// The secrets that are stored for an account.
     pub(super) async fn of_account(vault: &Vault, account: &Account, noted: Option<&str>) -> Self {
         let (key, detail) = match look_up(vault, account, noted).await {
             Ok(found) => (Origin::stored(found), None),
             Err(error) => (Origin::NONE, Some(error.message.clone())),
         };
         let webhook_secret = vault.find(account, Item::WebhookSecret).await;
-        Row {
+        ProfileSecrets {
             key,
             webhook_secret: Origin::stored(webhook_secret.ok().flatten()),
             detail,
-            ..Row::empty(Some(&account.profile), Some(account.origin.clone()))
+            ..ProfileSecrets::empty(Some(&account.profile), Some(account.origin.clone()))
         }
     }
 
     fn empty(profile: Option<&str>, origin: Option<String>) -> Self {
-        Row {
+        ProfileSecrets {
             profile: profile.map(str::to_owned),
             current: false,
             origin,
@@ -179,11 +180,11 @@ impl Row {
     }
 }
 
-pub(super) struct Rows(pub(super) Vec<Row>);
+pub(super) struct SecretsList(pub(super) Vec<ProfileSecrets>);
 
-impl View for Rows {
+impl View for SecretsList {
     fn json(&self) -> Document {
-        let rows: Vec<Value> = self.0.iter().map(Row::object).collect();
+        let rows: Vec<Value> = self.0.iter().map(ProfileSecrets::object).collect();
         json!({ "profiles": rows }).into()
     }
 

@@ -1,4 +1,4 @@
-//! `book --from`: many bookings, one result line each.
+//! `book --from`: makes many bookings, and writes one line for each.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,8 @@ use crate::app::Context;
 use crate::client::create_call;
 use crate::config::Target;
 use crate::flows::{
-    Format, Identity, Keyed, Manner, RowResult, keyed, mention_doubtful, read_rows, run_batch,
+    BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, keyed, read_rows, run_batch,
+    warn_of_open_attempts,
 };
 use crate::json::{Document, plain};
 use crate::model::time_text::{human, local};
@@ -17,15 +18,15 @@ use crate::outcome::{Error, Exit, Result, reason};
 use crate::terminal::output::{Page, TableCell, View};
 use crate::terminal::view::{RequestView, tone_of};
 
-/// The largest batch that is read: it is read whole, so that a mistake in its last row is found before the first
-/// is sent.
+/// The largest batch that is read, in bytes. It is read as a whole, so that a mistake in the last row is found before
+/// the first is sent.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
-/// A batch as the command line names it.
+/// A batch as given on the command line.
 pub(super) struct Batch {
     pub(super) from: PathBuf,
     pub(super) name: Option<String>,
-    pub(super) manner: Manner,
+    pub(super) manner: BatchOptions,
     pub(super) dry_run: bool,
 }
 
@@ -35,7 +36,7 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
         return Err(Error::usage("a batch from standard input needs a name")
             .hint("give --batch NAME: the same name later goes on where this one ended"));
     }
-    // A variable that a script left unset would make one batch of them all.
+    // An unset variable in a script would make one batch of all its batches.
     if batch
         .name
         .as_deref()
@@ -46,10 +47,10 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     }
     let text = read(&batch.from, from_stdin).await?;
     let file_name = batch.from.to_string_lossy();
-    let rows = read_rows(&text, Format::of(&file_name, &text))?;
+    let rows = read_rows(&text, BatchFormat::of(&file_name, &text))?;
     let identity = match batch.name {
-        Some(name) => Identity::Name(name),
-        None => Identity::of_content(&text),
+        Some(name) => BatchIdentity::Name(name),
+        None => BatchIdentity::of_content(&text),
     };
     let embedded = matches!(context.target(), Target::Embedded { .. });
     let rows = keyed(rows, &identity, embedded);
@@ -58,7 +59,7 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     }
     context.before_change()?;
     let mine: HashSet<String> = rows.iter().map(|row| row.key(0)).collect();
-    mention_doubtful(context, &mine).await?;
+    warn_of_open_attempts(context, &mine).await?;
     let digits = rows.len().to_string().len();
     run_batch(context, rows, batch.manner, |result| {
         context.out.emit_next(&ResultLine { result, digits })
@@ -66,7 +67,7 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     .await
 }
 
-/// Reads on a thread of its own: a pipe may say nothing for long, and Ctrl-C must end the command all the same.
+/// Reads on a thread of its own, so that Ctrl-C works while a pipe is silent.
 async fn read(path: &Path, from_stdin: bool) -> Result<String> {
     let path = path.to_owned();
     let shown = if from_stdin {
@@ -100,8 +101,8 @@ async fn read(path: &Path, from_stdin: bool) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| cannot("it is no UTF-8".to_owned()))
 }
 
-/// `--dry-run`: each row's request, one a line; nothing is sent.
-fn show(context: &Context, rows: &[Keyed]) -> Result<Exit> {
+/// The output of `--dry-run`: each row's request on a line. Nothing is sent.
+fn show(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
     for keyed in rows {
         let call = create_call(keyed.row.request(context.adapter())?.body, &keyed.key(0));
         let request = RequestView::masked(call, context.dialect(), context.has_key());
@@ -140,10 +141,10 @@ impl View for RowRequest {
     }
 }
 
-/// What became of a row, in one line.
+/// The result of a row, on one line.
 struct ResultLine<'a> {
     result: &'a RowResult,
-    /// How wide the row numbers are.
+    /// The width of the row numbers.
     digits: usize,
 }
 
@@ -201,7 +202,7 @@ impl View for ResultLine<'_> {
     }
 }
 
-/// `head`, and `text` as its last member.
+/// `head` with `text` as an additional last member.
 fn head_with(head: &Value, member: &str, text: &str) -> Document {
     let head = head.to_string();
     let open = head.trim_end_matches('}');

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 
 use crate::app::Context;
-use crate::app::in_flight::{Situation, resume_command};
+use crate::app::in_flight::{InFlight, resume_command};
 use crate::commands::timing::Zone;
 use crate::flows::Confirmation;
 use crate::journal::{Forgotten, Journal};
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     yes: bool,
 }
 
-/// A day, from whose beginning on nothing is meant, or a time.
+/// A day, at whose beginning the selection ends, or a time.
 #[derive(Clone, Debug)]
 enum Before {
     Day(Date),
@@ -57,7 +57,7 @@ impl Before {
         when.map(Before::Time).map_err(|error| error.to_string())
     }
 
-    /// The last moment that is still meant: what was booked is dated by this machine's clock.
+    /// The last moment that is selected. Bookings are dated by this machine's clock.
     fn last(&self, now: Timestamp, zone: &TimeZone) -> Result<Timestamp> {
         let end = match self {
             Before::Day(day) => day
@@ -83,10 +83,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             let until = before.last(Timestamp::now(), &zone)?;
             forget_until(context, until, args.yes).await?
         }
-        // One of the two is required.
+        // clap requires one of the two.
         (None, None) => Forgotten::default(),
     };
-    // Also where nothing was left to forget: an earlier rewriting may have been interrupted.
+    // Done even if nothing was deleted, because an earlier rewrite may have been interrupted.
     leave_nothing(context).await?;
     context.out.emit(&ForgottenView(forgotten))?;
     if forgotten.unsettled > 0 {
@@ -103,7 +103,7 @@ fn forget_one(context: &Context, id: &str) -> Result<Forgotten> {
     let mut journal = context.journal()?;
     if !journal.made(id)? {
         let shown = visible(id);
-        let unsettled = journal.unsettled()?;
+        let unsettled = journal.open_attempts()?;
         if unsettled
             .iter()
             .any(|attempt| attempt.idempotency_key == id)
@@ -144,10 +144,11 @@ async fn confirm(context: &Context, count: u32) -> Result<()> {
     confirmation.ask(&context.prompter).await
 }
 
-/// Overwrites what remains of the forgotten in the file. It may take seconds, on a thread of its own, so that Ctrl-C
-/// ends it: the file is then as it was before.
+/// Rewrites the journal's file, to remove remains of deleted guests.
+///
+/// This may take seconds, and so runs on a thread of its own. If Ctrl-C ends it, the file is as it was before.
 async fn leave_nothing(context: &Context) -> Result<()> {
-    context.situation.replace(Situation::Forgotten);
+    context.in_flight.replace(InFlight::ForgettingGuests);
     let _progress = context.out.progress("overwriting what remains");
     let path = context.journal_file().to_owned();
     let rewriting = tokio::task::spawn_blocking(move || Journal::rewrite_file(&path));

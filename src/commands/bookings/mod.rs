@@ -1,4 +1,4 @@
-//! `bookctl bookings`: what this machine booked, as its journal keeps it; the service has no such list.
+//! `bookctl bookings`: the bookings of this machine, from its journal, because the service has no such list.
 
 mod forget;
 mod refresh;
@@ -79,7 +79,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Remembers the rows, for `@1`.
+/// Stores the ids, for `@1`.
 fn remember<'a>(context: &Context, ids: impl Iterator<Item = &'a str>) {
     let journal = context.journal();
     if let Err(error) = journal.and_then(|mut journal| journal.remember_booking_list(ids)) {

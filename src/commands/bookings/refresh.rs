@@ -1,14 +1,14 @@
-//! What is not finished, read anew.
+//! Reads unfinished bookings again.
 
 use crate::app::Context;
 use crate::flows::read_booking;
 use crate::model::shell;
 use crate::outcome::{Exit, Result};
 
-/// A third of what the service allows in five minutes (spec, Limits): the rest is for other commands.
+/// The most bookings to read: a third of what the service allows in five minutes (spec, Limits).
 const AT_ONCE: u32 = 100;
 
-/// Reads the unfinished bookings of the journal, the newest first, and keeps each as it now is.
+/// Reads the unfinished bookings of the journal, newest first, and stores each as it is now.
 pub(super) async fn refresh(context: &Context) -> Result<()> {
     let mut ids = context.journal()?.unfinished_bookings(AT_ONCE + 1)?;
     let more = ids.len() > AT_ONCE as usize;
@@ -18,7 +18,7 @@ pub(super) async fn refresh(context: &Context) -> Result<()> {
     for (number, id) in ids.iter().enumerate() {
         progress.say(&format!("reading {} of {}", number + 1, ids.len()));
         match read_booking(context, id).await {
-            Ok(booking) => context.journal()?.see(&booking)?,
+            Ok(booking) => context.journal()?.update_booking(&booking)?,
             Err(error) if error.exit == Exit::NotFound => gone.push(id.as_str()),
             Err(error) => return Err(error),
         }

@@ -1,4 +1,4 @@
-//! What was looked at, and how it is.
+//! The checks of `doctor` and their results.
 
 use serde_json::{Value, json};
 
@@ -19,9 +19,9 @@ pub(super) struct Check {
     name: &'static str,
     state: State,
     detail: String,
-    /// What to do, as a command where there is one.
+    /// What to do, as a command if there is one.
     fix: Option<String>,
-    /// What the command ends with where this is a problem.
+    /// The exit code if this is a problem.
     exit: Exit,
 }
 
@@ -59,12 +59,12 @@ impl Check {
     }
 }
 
-/// The report.
+/// All checks.
 pub(super) struct Checks(pub(super) Vec<Check>);
 
 impl Checks {
-    /// The most telling of the problems: without a configuration there is no address, without a network no key is
-    /// tried.
+    /// The exit code of the first problem in this order, because later checks depend on earlier ones: configuration,
+    /// network, key.
     pub(super) fn exit(&self) -> Exit {
         let problems = self.0.iter().filter(|check| check.state == State::Problem);
         let rank = |exit: &Exit| match exit {

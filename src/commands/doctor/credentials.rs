@@ -1,17 +1,17 @@
-//! The keyring, and the key that a request would carry.
+//! Checks the keyring, and the key that requests would carry.
 
 use super::check::Check;
 use crate::config::{Service, Target};
 use crate::outcome::Result;
 use crate::secrets::{Secret, Vault, look_up};
 
-/// The key of a service and where it comes from; `None` where the embedded sandbox brings its own.
-pub(super) struct Key {
+/// The API key of a service, and where it comes from.
+pub(super) struct FoundKey {
     pub(super) secret: Secret,
     source: &'static str,
 }
 
-impl Key {
+impl FoundKey {
     /// `a live key (sk_live_…box4) from the keyring`
     pub(super) fn describe(&self) -> String {
         let (kind, masked) = (self.secret.kind().as_str(), self.secret.masked());
@@ -21,11 +21,11 @@ impl Key {
 
 pub(super) struct Credentials {
     pub(super) keyring: Check,
-    /// The stored or given key, if any; or why it is not to be had.
-    pub(super) key: Result<Option<Key>>,
+    /// The key, if there is one; an error if it cannot be read.
+    pub(super) key: Result<Option<FoundKey>>,
 }
 
-/// One look into the keyring, and the key of the service.
+/// Checks the keyring and the key of the service.
 pub(super) async fn look(target: &Target, vault: &Vault) -> Credentials {
     let keyring = keyring(vault).await;
     let key = match target {
@@ -38,14 +38,14 @@ pub(super) async fn look(target: &Target, vault: &Vault) -> Credentials {
 pub(super) async fn keyring(vault: &Vault) -> Check {
     match vault.keyring.probe().await {
         Ok(()) => Check::ok("keyring", "answers"),
-        // No problem by itself: the environment and the file are ways to have a key too.
+        // A warning only, because the key may be in the environment or the file.
         Err(why) => Check::warning("keyring", why).fix("bookctl auth login --storage file"),
     }
 }
 
-async fn key(service: &Service, vault: &Vault) -> Result<Option<Key>> {
+async fn key(service: &Service, vault: &Vault) -> Result<Option<FoundKey>> {
     if let Some(key) = &service.key {
-        return Ok(Some(Key {
+        return Ok(Some(FoundKey {
             secret: key.clone(),
             source: "environment",
         }));
@@ -54,7 +54,7 @@ async fn key(service: &Service, vault: &Vault) -> Result<Option<Key>> {
         return Ok(None);
     };
     let found = look_up(vault, &account, service.key_origin.as_deref()).await?;
-    Ok(found.map(|found| Key {
+    Ok(found.map(|found| FoundKey {
         source: found.storage.as_str(),
         secret: found.secret,
     }))

@@ -1,11 +1,11 @@
-//! `bookctl doctor`: what stands between a person and the service, one line each.
+//! `bookctl doctor`: checks everything that a command needs, one line each.
 
 mod check;
 mod credentials;
 mod service;
 
 use crate::app::Context;
-use crate::app::Setup;
+use crate::app::Startup;
 use crate::config::{ConfigFile, SANDBOX_PROFILE};
 use crate::journal::Journal;
 use crate::outcome::{Error, Exit, Result};
@@ -24,7 +24,7 @@ use check::{Check, Checks};
     bookctl doctor --jq '.checks[] | select(.state != \"ok\")'")]
 pub(crate) struct Args {}
 
-pub(super) async fn run(setup: Setup) -> Result<Exit> {
+pub(super) async fn run(setup: Startup) -> Result<Exit> {
     let vault = Vault::new(setup.paths.secrets.clone());
     let journal = journal(&setup);
     let target = match setup.target() {
@@ -38,7 +38,7 @@ pub(super) async fn run(setup: Setup) -> Result<Exit> {
     };
     let config = configuration(&setup, target.profile());
     let context = Context::with_target(setup, target);
-    // A keyring that is slow to answer does not hold up the look at the address.
+    // A slow keyring does not delay the network check.
     let (credentials, reached) = tokio::join!(
         credentials::look(context.target(), &vault),
         service::knock(&context)
@@ -55,7 +55,7 @@ fn conclude(out: &Output, checks: Vec<Check>) -> Result<Exit> {
     Ok(checks.exit())
 }
 
-fn configuration(setup: &Setup, profile: Option<&str>) -> Check {
+fn configuration(setup: &Startup, profile: Option<&str>) -> Check {
     let file = &setup.paths.config_file;
     let found = match file.exists() {
         true => file.display().to_string(),
@@ -69,8 +69,8 @@ fn configuration(setup: &Setup, profile: Option<&str>) -> Check {
     Check::ok("config", format!("{found}; commands use {meant}"))
 }
 
-/// What mends a configuration that chooses no service.
-fn broken_configuration(setup: &Setup, error: &Error) -> String {
+/// How to repair a configuration that selects no service.
+fn broken_configuration(setup: &Startup, error: &Error) -> String {
     let file = &setup.paths.config_file;
     match ConfigFile::read(file) {
         Err(error) if ownership::check(file).is_err() => error.hint.clone().unwrap_or_default(),
@@ -84,8 +84,8 @@ fn broken_configuration(setup: &Setup, error: &Error) -> String {
     }
 }
 
-/// The journal as it is; none is made for this.
-fn journal(setup: &Setup) -> Check {
+/// Checks the journal, without creating one.
+fn journal(setup: &Startup) -> Check {
     let path = &setup.paths.journal;
     if let Some(place) = private_file::read_only_place(path) {
         let detail = format!(
@@ -98,7 +98,7 @@ fn journal(setup: &Setup) -> Check {
     if !path.exists() {
         return Check::ok("journal", "none yet: the first booking begins it");
     }
-    let attempts = Journal::open(path, String::new(), None).and_then(|it| it.unsettled());
+    let attempts = Journal::open(path, String::new(), None).and_then(|it| it.open_attempts());
     match attempts.map(|attempts| attempts.len()) {
         Ok(0) => Check::ok("journal", "the outcome of every attempt is known"),
         Ok(count) => Check::warning(

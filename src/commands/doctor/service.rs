@@ -1,4 +1,4 @@
-//! The service: whether it is reached, whether its certificate and our clock are right, and what it says of the key.
+//! Checks the service: the connection, its certificate, our clock, and whether it accepts the key.
 
 use std::time::{Duration, Instant};
 
@@ -6,19 +6,19 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::check::Check;
-use super::credentials::Key;
+use super::credentials::FoundKey;
 use crate::app::Context;
 use crate::client::{Answer, Call, Client, Failure};
 use crate::config::{Service, Target};
 use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
 
-/// How long an answer may take, unless `--timeout` says otherwise: a look is no request that matters.
+/// The time limit of a request without `--timeout`.
 const LIMIT: Duration = Duration::from_secs(3);
-/// A clock that is further off than this is worth a word; signatures and deadlines go by it.
+/// The largest clock difference without a warning. Signatures and deadlines depend on the clock.
 const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_secs(30);
 
-/// How the first answer came.
+/// Whether the service answered: after how long, or why not.
 pub(super) struct Reached(Result<Duration, Unreached>);
 
 enum Unreached {
@@ -27,7 +27,7 @@ enum Unreached {
     Failed(Failure),
 }
 
-/// Tries the address without any key.
+/// Sends a request without a key.
 pub(super) async fn knock(context: &Context) -> Reached {
     let begun = Instant::now();
     let client = match context.client() {
@@ -35,7 +35,7 @@ pub(super) async fn knock(context: &Context) -> Reached {
         Err(error) => return Reached(Err(Unreached::NoClient(error))),
     };
     Reached(match ask(context, client, None).await {
-        // A refusal is an answer; what an answer is worth is seen with the key.
+        // A refusal is an answer too. Its content is judged when the key is sent.
         Ok(_)
         | Err(
             Failure::Refused(_)
@@ -47,7 +47,11 @@ pub(super) async fn knock(context: &Context) -> Reached {
     })
 }
 
-async fn ask(context: &Context, client: &Client, key: Option<&Key>) -> Result<Answer, Failure> {
+async fn ask(
+    context: &Context,
+    client: &Client,
+    key: Option<&FoundKey>,
+) -> Result<Answer, Failure> {
     let limit = context.timeout().unwrap_or(LIMIT);
     let answer = async {
         match (context.target(), key) {
@@ -63,7 +67,7 @@ async fn ask(context: &Context, client: &Client, key: Option<&Key>) -> Result<An
 pub(super) async fn examine(
     context: &Context,
     reached: Reached,
-    key: Result<Option<Key>>,
+    key: Result<Option<FoundKey>>,
 ) -> Vec<Check> {
     let took = match reached.0 {
         Ok(took) => took,
@@ -148,7 +152,7 @@ fn tls(target: &Target) -> Check {
     }
 }
 
-/// The service's clock against ours. A sandbox's may be anywhere.
+/// Compares the service's clock with ours. A sandbox's clock may be set to any time.
 fn clock(context: &Context, index: Option<&Answer>) -> Option<Check> {
     let told = index.and_then(|index| index.document.str("server_time")?.parse().ok());
     let theirs: Timestamp = match told {
@@ -176,8 +180,8 @@ fn is_sandbox(index: &Answer) -> bool {
     index.document.value().get("sandbox") == Some(&Value::Bool(true))
 }
 
-/// What the service said of the key, and of the limits.
-fn judged(target: &Target, key: Option<&Key>, answer: Result<Answer, Failure>) -> Vec<Check> {
+/// Judges the service's answer to the key, and the rate limits.
+fn judged(target: &Target, key: Option<&FoundKey>, answer: Result<Answer, Failure>) -> Vec<Check> {
     let described = match key {
         Some(key) => key.describe(),
         None => "the embedded sandbox's own".to_owned(),
@@ -208,8 +212,8 @@ fn judged(target: &Target, key: Option<&Key>, answer: Result<Answer, Failure>) -
     }
 }
 
-/// What is known of the key where the service cannot be asked.
-fn untried(target: &Target, key: &Result<Option<Key>>) -> Check {
+/// The check of the key if the service cannot be asked.
+fn untried(target: &Target, key: &Result<Option<FoundKey>>) -> Check {
     match (target, key) {
         (Target::Embedded { .. }, _) => Check::ok("key", "the embedded sandbox's own"),
         (_, Ok(Some(key))) => Check::warning("key", format!("{}, not tried", key.describe())),

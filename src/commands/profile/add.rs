@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use super::listing::show;
-use crate::app::Setup;
+use crate::app::Startup;
 use crate::config::{Assignment, BaseUrl, ProfileName, edit, whole_path};
 use crate::model::retention::Retention;
 use crate::model::shell;
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     dialect: Vec<Assignment>,
 }
 
-pub(super) fn run(setup: &Setup, args: &Args) -> Result<Exit> {
+pub(super) fn run(setup: &Startup, args: &Args) -> Result<Exit> {
     let name = args.name.as_str();
     let base_url = BaseUrl::parse(&args.base_url, "--base-url")?;
     let ca_file = args

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::app::Setup;
+use crate::app::Startup;
 use crate::config::{ConfigFile, Environment, Profile, SANDBOX_PROFILE};
 use crate::json::{Document, plain};
 use crate::model::shell;
@@ -10,16 +10,16 @@ use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
 
 /// A profile. The sandbox is one without an address.
-pub(super) struct Row {
+pub(super) struct ProfileRow {
     name: String,
     profile: Option<Profile>,
     /// Whether commands use it now, because of a flag, the environment or the file.
     current: bool,
 }
 
-impl Row {
-    fn of(setup: &Setup, file: &ConfigFile, name: &str) -> Result<Self> {
-        Ok(Row {
+impl ProfileRow {
+    fn of(setup: &Startup, file: &ConfigFile, name: &str) -> Result<Self> {
+        Ok(ProfileRow {
             name: name.to_owned(),
             profile: match name {
                 SANDBOX_PROFILE => None,
@@ -76,7 +76,7 @@ fn expressions(profile: &Profile, table: &str) -> Value {
 }
 
 /// The profile that commands use now. `None` if the environment sets an address without a profile.
-pub(super) fn current(setup: &Setup, file: &ConfigFile) -> Option<String> {
+pub(super) fn current(setup: &Startup, file: &ConfigFile) -> Option<String> {
     let url = Environment::text(setup.environment.base_url.as_ref());
     let by_default = || match url {
         Some(_) => None,
@@ -87,32 +87,34 @@ pub(super) fn current(setup: &Setup, file: &ConfigFile) -> Option<String> {
 }
 
 /// Reads `config.toml`.
-pub(super) fn read(setup: &Setup) -> Result<ConfigFile> {
+pub(super) fn read(setup: &Startup) -> Result<ConfigFile> {
     ConfigFile::read(&setup.paths.config_file)
 }
 
 /// Emits a profile.
-pub(super) fn show(setup: &Setup, name: &str) -> Result<Exit> {
-    setup.out.emit(&Row::of(setup, &read(setup)?, name)?)?;
+pub(super) fn show(setup: &Startup, name: &str) -> Result<Exit> {
+    setup
+        .out
+        .emit(&ProfileRow::of(setup, &read(setup)?, name)?)?;
     Ok(Exit::Done)
 }
 
 /// All profiles, the sandbox first.
-pub(super) fn rows(setup: &Setup) -> Result<Vec<Row>> {
+pub(super) fn rows(setup: &Startup) -> Result<Vec<ProfileRow>> {
     let file = read(setup)?;
     let names = file.profiles.keys().map(String::as_str);
     std::iter::once(SANDBOX_PROFILE)
         .chain(names)
-        .map(|name| Row::of(setup, &file, name))
+        .map(|name| ProfileRow::of(setup, &file, name))
         .collect()
 }
 
 /// A list of profiles.
-pub(super) struct Profiles(pub(super) Vec<Row>);
+pub(super) struct Profiles(pub(super) Vec<ProfileRow>);
 
 impl View for Profiles {
     fn json(&self) -> Document {
-        let rows: Vec<Value> = self.0.iter().map(Row::object).collect();
+        let rows: Vec<Value> = self.0.iter().map(ProfileRow::object).collect();
         json!({ "profiles": rows }).into()
     }
 
@@ -136,7 +138,7 @@ impl View for Profiles {
     }
 }
 
-impl View for Row {
+impl View for ProfileRow {
     fn json(&self) -> Document {
         self.object().into()
     }

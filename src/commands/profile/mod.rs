@@ -7,7 +7,7 @@ mod set;
 
 use clap::Subcommand;
 
-use crate::app::Setup;
+use crate::app::Startup;
 use crate::config::{SANDBOX_PROFILE, edit};
 use crate::outcome::{Exit, Result};
 use listing::{Profiles, read, show};
@@ -37,7 +37,7 @@ pub(crate) enum Command {
     Remove(remove::Args),
 }
 
-pub(super) async fn run(setup: &Setup, command: Command) -> Result<Exit> {
+pub(super) async fn run(setup: &Startup, command: Command) -> Result<Exit> {
     match command {
         Command::List => {
             setup.out.emit(&Profiles(listing::rows(setup)?))?;
@@ -55,7 +55,7 @@ pub(super) async fn run(setup: &Setup, command: Command) -> Result<Exit> {
     }
 }
 
-fn use_profile(setup: &Setup, name: &str) -> Result<Exit> {
+fn use_profile(setup: &Startup, name: &str) -> Result<Exit> {
     edit(&setup.paths.config_file, |draft| {
         if name != SANDBOX_PROFILE {
             draft.before.profile(name)?;

@@ -1,4 +1,4 @@
-use crate::app::Setup;
+use crate::app::Startup;
 use crate::config::{SANDBOX_PROFILE, edit};
 use crate::flows::{Confirmation, forget_secrets};
 use crate::outcome::{Error, Exit, Result};
@@ -17,7 +17,7 @@ pub(crate) struct Args {
     yes: bool,
 }
 
-pub(super) async fn run(setup: &Setup, args: Args) -> Result<Exit> {
+pub(super) async fn run(setup: &Startup, args: Args) -> Result<Exit> {
     let name = &args.name;
     if name == SANDBOX_PROFILE {
         return Err(Error::config("the embedded sandbox is always there")
@@ -44,7 +44,7 @@ pub(super) async fn run(setup: &Setup, args: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-async fn confirm(setup: &Setup, name: &str) -> Result<()> {
+async fn confirm(setup: &Startup, name: &str) -> Result<()> {
     let confirmation = Confirmation {
         action: "removing a profile",
         question: format!("Remove profile {name}?"),

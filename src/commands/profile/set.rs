@@ -1,5 +1,5 @@
 use super::listing::{read, show};
-use crate::app::Setup;
+use crate::app::Startup;
 use crate::config::{Assignment, SANDBOX_PROFILE, Setting, edit};
 use crate::outcome::{Error, Exit, Result};
 
@@ -31,7 +31,7 @@ pub(crate) struct UnsetArgs {
     settings: Vec<Setting>,
 }
 
-pub(super) fn set(setup: &Setup, args: &SetArgs) -> Result<Exit> {
+pub(super) fn set(setup: &Startup, args: &SetArgs) -> Result<Exit> {
     known(setup, &args.name)?;
     edit(&setup.paths.config_file, |draft| {
         draft.before.profile(&args.name)?;
@@ -43,7 +43,7 @@ pub(super) fn set(setup: &Setup, args: &SetArgs) -> Result<Exit> {
     show(setup, &args.name)
 }
 
-pub(super) fn unset(setup: &Setup, args: &UnsetArgs) -> Result<Exit> {
+pub(super) fn unset(setup: &Startup, args: &UnsetArgs) -> Result<Exit> {
     known(setup, &args.name)?;
     edit(&setup.paths.config_file, |draft| {
         draft.before.profile(&args.name)?;
@@ -56,7 +56,7 @@ pub(super) fn unset(setup: &Setup, args: &UnsetArgs) -> Result<Exit> {
 }
 
 /// Refuses a profile that is not in the file.
-pub(super) fn known(setup: &Setup, name: &str) -> Result<()> {
+pub(super) fn known(setup: &Startup, name: &str) -> Result<()> {
     if name == SANDBOX_PROFILE {
         return Err(Error::config("the embedded sandbox has no settings")
             .hint("name a profile of config.toml; `bookctl profile list` lists them"));

@@ -94,7 +94,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Action::Clear => Call::delete(PATH),
     };
     let document = context.control(call).await?.document;
-    // A fault that was added comes alone: a list of one for the table, itself as JSON.
+    // An added fault is a single object. The table shows it as a list of one; the JSON form is the object.
     if document.value().get("faults").is_none() && context.out.is_human() {
         context
             .out

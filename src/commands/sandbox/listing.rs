@@ -1,4 +1,4 @@
-//! A list that one of the sandbox's controls answers with: a table whose columns are fields.
+//! A list from the sandbox's control endpoints, as a table of selected fields.
 
 use serde_json::Value;
 
@@ -6,10 +6,10 @@ use crate::json::{Document, plain};
 use crate::model::time_text::human;
 use crate::terminal::output::{Page, TableCell, View};
 
-/// One column: its heading, and the field it shows.
+/// A column: its heading and its field.
 pub(super) type Column = (&'static str, &'static str);
 
-/// The array `field` of a document, a row an element.
+/// The array `field` of a document; each element is a row.
 pub(super) struct Listing {
     pub(super) document: Document,
     pub(super) field: &'static str,
@@ -59,7 +59,7 @@ fn cell(field: &str, value: Option<&Value>) -> String {
         Some(Value::Array(elements)) if elements.iter().all(|element| !element.is_object()) => {
             elements.iter().map(plain).collect::<Vec<_>>().join(", ")
         }
-        // Attempts and the like: how many there were; the JSON form has them whole.
+        // The number of elements, such as attempts. The JSON form has all of them.
         Some(Value::Array(elements)) => elements.len().to_string(),
         Some(Value::String(text)) if field.ends_with("_at") || field == "datetime" => human(text),
         Some(value) => plain(value),

@@ -36,7 +36,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// What is served anew, or is the same in every sandbox, needs none of its own.
+    /// A served sandbox is new, and some lists are the same in every sandbox: these commands need no service.
     pub(super) fn needs(&self) -> Needs {
         match self {
             Command::Serve(_) | Command::Run(_) => Needs {

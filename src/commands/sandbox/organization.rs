@@ -32,7 +32,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Call::get(path)
     } else {
         let settings = args.fields.into_iter().map(|field| match field.value {
-            // Lists have no other way in: `search_providers=[]`.
+            // There is no other way to give a list: `search_providers=[]`.
             Value::String(text) if text.starts_with('[') => {
                 let list = serde_json::from_str(&text).unwrap_or(Value::String(text));
                 (field.key, list)

@@ -15,11 +15,11 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
     let answer = context
         .control(Call::post("/sandbox/reset", json!({})))
         .await?;
-    // Its rate limits are whole again; what cannot be noted is corrected by the next answer.
+    // The reset restores all rate limits. If that cannot be stored, the next answer corrects the count.
     if context.journal_file().exists() {
         let _ = context
             .journal()
-            .and_then(|mut journal| journal.forget_windows());
+            .and_then(|mut journal| journal.forget_rate_limits());
     }
     context.out.emit(&Reset(answer.document))?;
     Ok(Exit::Done)

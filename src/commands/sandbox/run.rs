@@ -57,14 +57,14 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .args(arguments)
         .env("BOOKCTL_BASE_URL", &base)
         .env("BOOKCTL_API_KEY", LIVE_KEY)
-        // The command gets no secret of a real service, and the real one would verify nothing that the sandbox signs.
+        // The command gets no secret of a real service, which could not verify the sandbox's deliveries anyway.
         .env("BOOKCTL_WEBHOOK_SECRET", live_webhook_secret())
-        // A profile of the surroundings would outrank the sandbox.
+        // A profile in the environment would take precedence over the sandbox.
         .env_remove("BOOKCTL_PROFILE")
         .env_remove("BOOKCTL_NO_SANDBOX")
-        // With it set, every bookctl of the command would complete words instead of running.
+        // If it were set, every bookctl in the command would complete words instead of running.
         .env_remove("BOOKCTL_COMPLETE")
-        // It names a venue of another sandbox where this command itself was started by `sandbox run`.
+        // If this command itself was started by `sandbox run`, the variable names a venue of another sandbox.
         .env_remove("BOOKCTL_SANDBOX_VENUE")
         .stdin(Stdio::inherit());
     if let Some(scenario) = &args.scenario {
@@ -82,7 +82,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         )
         .exiting(Exit::OfProgram(127))
     })?;
-    // Ctrl-C reaches the command too, being of the same group: how it ends is how this ends.
+    // Ctrl-C reaches the command too, because it is in the same process group. Its end is the end of this.
     let status = loop {
         tokio::select! {
             status = child.wait() => break status,
@@ -90,7 +90,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 if exit == Exit::Terminated {
                     let pid = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
                     if let Some(pid) = pid {
-                        // Asked to end, as we were; one that has ended already needs no asking.
+                        // Passes the signal on. A command that has ended ignores it.
                         let _ = kill_process(pid, Signal::TERM);
                     }
                 }

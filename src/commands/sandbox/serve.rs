@@ -45,8 +45,8 @@ pub(crate) struct Args {
     delivery_interval: Duration,
 }
 
-/// Whether a file that a person names is one that `mktemp` has made: empty, and without a log beside it. The sandbox's
-/// own file is never empty, so that one of these has lost what was in it.
+/// Whether a file is one that `mktemp` has made: empty, and without a log next to it. The sandbox's own file is never
+/// empty, so an empty one with a log has lost its content.
 fn is_blank(file: &Path) -> bool {
     let mut log = file.as_os_str().to_owned();
     log.push("-wal");
@@ -101,7 +101,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let address = listener
         .local_addr()
         .map_err(|error| Error::io("the port is unknown", &error))?;
-    // Before anybody is told that it is ready: a signal then ends it cleanly at once.
+    // Listens for signals before the server is announced, so that a signal from then on ends it cleanly.
     let mut signals = Signals::listen()?;
     context.out.emit_line(&Ready {
         base_url: format!("http://{address}"),

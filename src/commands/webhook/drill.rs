@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::consumer;
 use crate::app::Context;
-use crate::app::in_flight::Situation;
+use crate::app::in_flight::InFlight;
 use crate::flows::{read_booking, webhook_secrets};
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
@@ -66,7 +66,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         state(&poster, url).await?;
     }
     let header = dialect.signature_header();
-    context.situation.replace(Situation::Posted {
+    context.in_flight.replace(InFlight::Posted {
         what: "events were".to_owned(),
         to: poster.endpoint.as_str().to_owned(),
     });

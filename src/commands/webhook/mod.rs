@@ -1,6 +1,6 @@
 //! `bookctl webhook`: verify and sign deliveries, send, receive and forward events, and test consumers.
 
-mod answer;
+mod app_answer;
 mod consumer;
 mod drill;
 mod events;

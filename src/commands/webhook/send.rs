@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use super::consumer;
 use crate::app::Context;
-use crate::app::in_flight::Situation;
+use crate::app::in_flight::InFlight;
 use crate::client::Call;
 use crate::commands::field::{Field, field};
 use crate::flows::{read_booking, webhook_secrets};
@@ -79,7 +79,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let poster = consumer::poster(context, args.to)?;
-    context.situation.replace(Situation::Posted {
+    context.in_flight.replace(InFlight::Posted {
         what: format!("event {} was", event.id().escape_debug()),
         to: poster.endpoint.as_str().to_owned(),
     });

@@ -1,9 +1,10 @@
-//! Many bookings at once: paced by the service's limits, each row once, whoever starts the batch again and where.
+//! Books many rows at the pace that the service's rate limits allow, each row once, even if the batch is started again
+//! or on another machine.
 
-mod key;
-mod once;
-mod pace;
+mod keys;
 mod rows;
+mod time_left;
+mod unique_keys;
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -11,36 +12,37 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 
 use super::comparison::difference;
-use super::create::{Made, another_booking, make};
+use super::create::{CreatedBooking, another_booking, make};
 use super::wait::{read_booking, wait_while_processing};
 use crate::app::Context;
-use crate::app::in_flight::Course;
+use crate::app::in_flight::BatchProgress;
+use crate::client::RateLimit;
 use crate::journal::State;
 use crate::model::booking::{Booking, Status};
 use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::Progress;
-pub(crate) use key::{Identity, Keyed, keyed};
-use pace::{Room, about, time_left};
-pub(crate) use rows::{Format, is_key, read_rows};
+pub(crate) use keys::{BatchIdentity, KeyedRow, keyed};
+pub(crate) use rows::{BatchFormat, is_key, read_rows};
+use time_left::{about, time_left};
 
-/// The budget that creates are counted in.
-const BUDGET: &str = "POST /v1/bookings";
-/// So many rows in a row whose outcome is unknown mean that the service is not well: more would not help.
+/// The rate limit that booking requests are counted in.
+const RATE_LIMIT: &str = "POST /v1/bookings";
+/// After so many unknown outcomes in a row the batch stops: the service has a problem.
 const UNKNOWN_IN_A_ROW: u32 = 3;
-/// How any batch goes on.
+/// How to continue any batch.
 const AGAIN: &str = "start the same batch again: what is booked is not booked twice";
 
-/// How a batch is to be gone through.
+/// How a batch is run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Manner {
-    /// Wait for each booking that is processing, so long.
+pub(crate) struct BatchOptions {
+    /// How long to wait for each booking that is processing, if at all.
     pub(crate) wait: Option<Duration>,
     /// Give rows whose booking failed in an earlier run a new key.
     pub(crate) retry_failed: bool,
 }
 
-/// What became of a row.
+/// The result of one row.
 pub(crate) struct RowResult {
     pub(crate) row: usize,
     pub(crate) idempotency_key: String,
@@ -48,7 +50,7 @@ pub(crate) struct RowResult {
 }
 
 impl RowResult {
-    /// As `book` would have ended.
+    /// The exit code that `book` would have had for this row alone.
     pub(crate) fn exit(&self) -> Exit {
         match &self.outcome {
             Ok(booking) => booking.exit(),
@@ -57,19 +59,20 @@ impl RowResult {
     }
 }
 
-/// Goes through the rows in their order and tells of each as it is done.
+/// Books the rows in order, and passes each result to `told`, which returns whether anybody still reads the results.
 ///
-/// `told` takes each result, and says whether anybody still reads them. A row that an earlier run settled is not
-/// sent, and read only where it had not ended yet. What would refuse every row ends the batch, and so do several
-/// unknown outcomes in a row, and results that nobody reads; the same batch can then be started again. Ends with 18
-/// where a row did not end confirmed.
+/// A row that an earlier run booked is not sent again; it is read only if its booking had not ended. A problem that
+/// would refuse every row ends the batch, and so do several unknown outcomes in a row and results that nobody reads.
+/// The same batch can then be started again.
+///
+/// Returns exit code 18 if a row did not end confirmed.
 pub(crate) async fn run_batch(
     context: &Context,
-    rows: Vec<Keyed>,
-    manner: Manner,
+    rows: Vec<KeyedRow>,
+    options: BatchOptions,
     told: impl Fn(&RowResult) -> Result<bool>,
 ) -> Result<Exit> {
-    context.wait_for_limits();
+    context.wait_for_rate_limits();
     let total = rows.len();
     let mut pace = Pace::new(context, &rows)?;
     let progress = context.out.progress_of(total);
@@ -78,9 +81,11 @@ pub(crate) async fn run_batch(
     let mut sent_now = HashSet::new();
     for (done, keyed) in rows.iter().enumerate() {
         progress.say(&pace.told(context, failed.len()));
-        context.course.replace(Some(course(done, total)));
+        context
+            .batch_progress
+            .replace(Some(batch_progress(done, total)));
         let began = Instant::now();
-        let (result, sent) = settle(context, keyed, manner, &sent_now).await;
+        let (result, sent) = settle(context, keyed, options, &sent_now).await;
         if sent {
             pace.sent(began.elapsed());
             sent_now.insert(result.idempotency_key.clone());
@@ -95,7 +100,7 @@ pub(crate) async fn run_batch(
             Err(error) => refuses_all(error) || unknown == UNKNOWN_IN_A_ROW,
             Ok(_) => false,
         };
-        // Where the first row is refused as all would be, the error says it, and there is nothing to list.
+        // If the first row fails with an error that every row would get, that error is the whole result.
         if !(ends_here && done == 0) {
             let is_last = done + 1 == total;
             match told(&result) {
@@ -114,7 +119,9 @@ pub(crate) async fn run_batch(
             return Err(stopped(error, done + 1, total, done + 1 > failed.len()));
         }
     }
-    context.course.replace(Some(course(total, total)));
+    context
+        .batch_progress
+        .replace(Some(batch_progress(total, total)));
     finish(context, progress, &failed, total)
 }
 
@@ -136,14 +143,14 @@ fn finish(context: &Context, progress: Progress, failed: &[usize], total: usize)
     Ok(Exit::PartialBatch)
 }
 
-fn course(done: usize, total: usize) -> Course {
-    Course {
+fn batch_progress(done: usize, total: usize) -> BatchProgress {
+    BatchProgress {
         done: format!("{done} of {total} rows are done"),
         hint: AGAIN.to_owned(),
     }
 }
 
-/// Whether the next row would be told the same.
+/// Whether the next row would get the same error.
 fn refuses_all(error: &Error) -> bool {
     matches!(
         error.exit,
@@ -156,12 +163,12 @@ fn refuses_all(error: &Error) -> bool {
     )
 }
 
-/// Whoever started the batch has gone: it does not go on behind their back.
+/// The reader of the results has gone, and probably whoever started the batch: it does not continue unseen.
 fn nobody_reads() -> Error {
     Error::new(Code::Io, "the program that reads its results has ended")
 }
 
-/// The batch ended before its last row.
+/// The error of a batch that ended before its last row.
 fn stopped(mut error: Error, row: usize, total: usize, some_done: bool) -> Error {
     error.message = format!(
         "the batch stopped at row {row} of {total}: {}",
@@ -178,24 +185,24 @@ fn stopped(mut error: Error, row: usize, total: usize, some_done: bool) -> Error
     error
 }
 
-/// Settles one row, and says whether that took a create; `sent_now` are the keys that this run has sent before.
+/// Books one row, and returns whether that took a request. `sent_now` holds the keys that this run has sent before.
 async fn settle(
     context: &Context,
-    keyed: &Keyed,
-    manner: Manner,
+    keyed: &KeyedRow,
+    options: BatchOptions,
     sent_now: &HashSet<String>,
 ) -> (RowResult, bool) {
     let mut retry = 0;
     loop {
         let key = keyed.key(retry);
-        let known = match known(context, keyed, retry).await {
-            // An earlier run gave it a new key: that is the one that counts.
-            Ok(Known::Superseded) => {
+        let known = match earlier_result(context, keyed, retry).await {
+            // An earlier run gave the row a new key, and that key counts.
+            Ok(EarlierResult::Superseded) => {
                 retry += 1;
                 continue;
             }
-            Ok(Known::Made(made)) => Ok((made, false)),
-            Ok(Known::Nothing) => match keyed.row.request(context.adapter()) {
+            Ok(EarlierResult::Created(created)) => Ok((created, false)),
+            Ok(EarlierResult::None) => match keyed.row.request(context.adapter()) {
                 Ok(request) => make(context, &key, request).await.map(|made| (made, true)),
                 Err(error) => Err(error),
             },
@@ -205,11 +212,11 @@ async fn settle(
             Ok((made, sent)) => {
                 let booking = made.booking;
                 let earlier_run = made.earlier && !sent_now.contains(&key);
-                if earlier_run && manner.retry_failed && booking.status() == Status::Failed {
+                if earlier_run && options.retry_failed && booking.status() == Status::Failed {
                     retry += 1;
                     continue;
                 }
-                let waited = match manner.wait {
+                let waited = match options.wait {
                     Some(longest) => wait_while_processing(context, booking, longest).await,
                     None => Ok(booking),
                 };
@@ -226,23 +233,23 @@ async fn settle(
     }
 }
 
-/// What this machine knows of a row under one of its keys.
-enum Known {
-    /// There is a later key.
+/// What the journal knows of a row under one of its keys.
+enum EarlierResult {
+    /// The row has a later key.
     Superseded,
-    Made(Made),
-    /// It is to be sent, or sent again.
-    Nothing,
+    Created(CreatedBooking),
+    /// No booking: the row has to be sent, possibly again.
+    None,
 }
 
-async fn known(context: &Context, keyed: &Keyed, retry: u32) -> Result<Known> {
+async fn earlier_result(context: &Context, keyed: &KeyedRow, retry: u32) -> Result<EarlierResult> {
     let (attempt, later, owned) = {
         let journal = context.journal()?;
         let attempt = journal.attempt(&keyed.key(retry))?;
         let owned = attempt.as_ref().is_some_and(|it| journal.owns(it));
         (attempt, journal.attempt(&keyed.key(retry + 1))?, owned)
     };
-    // What the key stands for otherwise is not this row's: the journal refuses it as it is sent.
+    // An attempt that belongs to another request or service is not this row's. The journal refuses it when it is sent.
     let settled = attempt.filter(|attempt| {
         attempt.state == State::Settled
             && attempt.origin == context.target().origin()
@@ -250,37 +257,37 @@ async fn known(context: &Context, keyed: &Keyed, retry: u32) -> Result<Known> {
             && owned
     });
     let Some((id, is_older)) = settled.and_then(|it| Some((it.booking_id?, it.is_older))) else {
-        return Ok(Known::Nothing);
+        return Ok(EarlierResult::None);
     };
     if later.is_some() {
-        return Ok(Known::Superseded);
+        return Ok(EarlierResult::Superseded);
     }
     let ended = context.journal()?.ended(&id)?;
     let booking = match ended {
         Some(booking) => booking,
         None => read_booking(context, &id).await?,
     };
-    // A journal of an older version may have taken a booking for something else for the row's own.
+    // An older bookctl may have accepted a booking for something else as this row's.
     let difference = is_older.then(|| difference(&keyed.row.body, &booking));
     match difference.flatten() {
         Some(difference) => Err(another_booking(&booking, &difference, &keyed.key(retry))),
-        None => Ok(Known::Made(Made {
+        None => Ok(EarlierResult::Created(CreatedBooking {
             booking,
             earlier: true,
         })),
     }
 }
 
-/// How fast it goes, for an end time that can be believed.
+/// Measures the speed of the batch, to predict when it ends.
 struct Pace {
-    /// Rows that have to be sent.
+    /// Rows that still have to be sent.
     left: usize,
     sent: u32,
     took: Duration,
 }
 
 impl Pace {
-    fn new(context: &Context, rows: &[Keyed]) -> Result<Self> {
+    fn new(context: &Context, rows: &[KeyedRow]) -> Result<Self> {
         let journal = context.journal()?;
         let mut left = 0;
         for row in rows {
@@ -310,7 +317,7 @@ impl Pace {
             .took
             .checked_div(self.sent)
             .unwrap_or(Duration::from_millis(500));
-        let left = time_left(self.left, a_row, room(context));
+        let left = time_left(self.left, a_row, rate_limit(context));
         let ends = SignedDuration::try_from(left).unwrap_or(SignedDuration::MAX);
         let ends = Timestamp::now()
             .saturating_add(ends)
@@ -324,13 +331,13 @@ impl Pace {
     }
 }
 
-/// What the journal knows of the create's limit.
-fn room(context: &Context) -> Option<Room> {
-    let window = context.journal().ok()?.window(BUDGET).ok()??;
+/// What the journal knows of the rate limit of booking requests.
+fn rate_limit(context: &Context) -> Option<RateLimit> {
+    let window = context.journal().ok()?.rate_limit(RATE_LIMIT).ok()??;
     let now = Timestamp::now().saturating_add(window.ahead).ok()?;
     let (remaining, resets_in) = window.left(now);
-    Some(Room {
-        allowed: window.allowed,
+    Some(RateLimit {
+        limit: window.allowed,
         remaining,
         resets_in,
     })

@@ -1,27 +1,27 @@
-//! The rows of a batch: JSON lines or CSV, read whole and checked before anything is sent.
+//! Reads the rows of a batch, JSON lines or CSV. All rows are checked before anything is sent.
 
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::once::Once;
+use super::unique_keys::UniqueKeys;
 use crate::adapter::Adapter;
 use crate::client::{BookingRequest, NewBooking};
 use crate::outcome::{Error, Result};
 
-/// A booking to make.
+/// One booking to make.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Row {
-    /// From 1, blank lines and a header not counted.
+pub(crate) struct BatchRow {
+    /// Counted from 1, without blank lines and the header.
     pub(crate) number: usize,
     /// The request (spec, Booking: fields accepted when creating a booking).
     pub(crate) body: Value,
-    /// The key that the row names itself.
+    /// The idempotency key in the row, if it has one.
     pub(crate) idempotency_key: Option<String>,
 }
 
-impl Row {
+impl BatchRow {
     /// The row's booking request, as the service wants it.
     pub(crate) fn request(&self, adapter: &Adapter) -> Result<BookingRequest> {
         let asked = self.body.as_object().cloned().unwrap_or_default();
@@ -29,7 +29,7 @@ impl Row {
     }
 }
 
-/// What a row may say; anything else in it is a mistake that must not be booked.
+/// The fields that a row may have. Any other is an error: it could be a misspelt field.
 const FIELDS: &[&str] = &[
     "venue_id",
     "provider",
@@ -43,47 +43,51 @@ const FIELDS: &[&str] = &[
     "idempotency_key",
 ];
 
-/// What its guest may say.
+/// The fields that a row's guest may have.
 const CUSTOMER: &[&str] = &["name", "email", "phone"];
 
-/// How the rows are written down.
+/// The format of a batch file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum BatchFormat {
     JsonLines,
     Csv,
 }
 
-impl Format {
-    /// By the file's name, else by how it begins.
+impl BatchFormat {
+    /// Detects the format from the file's name, else from how the text begins.
     pub(crate) fn of(name: &str, text: &str) -> Self {
         let name = name.to_ascii_lowercase();
         let begins = text.trim_start_matches('\u{feff}').trim_start();
         if name.ends_with(".csv") {
-            Format::Csv
+            BatchFormat::Csv
         } else if [".jsonl", ".ndjson", ".json"]
             .iter()
             .any(|end| name.ends_with(end))
             || begins.starts_with(['{', '['])
         {
-            Format::JsonLines
+            BatchFormat::JsonLines
         } else {
-            Format::Csv
+            BatchFormat::Csv
         }
     }
 }
 
-/// Every row of a text, or the first thing that is wrong with it: nothing was sent then.
-pub(crate) fn read_rows(text: &str, format: Format) -> Result<Vec<Row>> {
+/// Parses every row of a text.
+///
+/// # Errors
+///
+/// `usage` (2) for the first mistake in any row; nothing has been sent then.
+pub(crate) fn read_rows(text: &str, format: BatchFormat) -> Result<Vec<BatchRow>> {
     let text = text.trim_start_matches('\u{feff}');
     let rows = match format {
-        Format::JsonLines => json_lines(text),
-        Format::Csv => csv(text),
+        BatchFormat::JsonLines => json_lines(text),
+        BatchFormat::Csv => csv(text),
     }?;
     one_key_one_row(&rows)?;
     Ok(rows)
 }
 
-fn json_lines(text: &str) -> Result<Vec<Row>> {
+fn json_lines(text: &str) -> Result<Vec<BatchRow>> {
     if text.trim_start().starts_with('[') {
         return Err(
             Error::usage("a batch is one JSON object a line, and this is an array")
@@ -98,15 +102,15 @@ fn json_lines(text: &str) -> Result<Vec<Row>> {
             let place = format!("row {number} (line {})", line + 1);
             let fields: Value =
                 serde_json::from_str(text).map_err(|error| wrong(&place, &error.to_string()))?;
-            serde_json::from_str::<Once>(text)
+            serde_json::from_str::<UniqueKeys>(text)
                 .map_err(|error| wrong(&place, &error.to_string()))?;
             row(&fields, number).map_err(|why| wrong(&place, &why))
         })
         .collect()
 }
 
-fn csv(text: &str) -> Result<Vec<Row>> {
-    // A cell that is not closed would swallow the rows behind it, or be half of what it was.
+fn csv(text: &str) -> Result<Vec<BatchRow>> {
+    // An unclosed quote would swallow the rows after it, or cut a cell short.
     if text.matches('"').count() % 2 == 1 {
         return Err(wrong("the file", "a quote in it is not closed"));
     }
@@ -140,7 +144,7 @@ fn csv(text: &str) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// A cell in its place: `customer.name` within `customer`; an empty one is absent.
+/// Inserts a cell into its object: `customer.name` into `customer`. An empty cell is left out.
 fn insert_cell(mut object: Map<String, Value>, (column, cell): (&str, &str)) -> Map<String, Value> {
     if cell.is_empty() {
         return object;
@@ -159,8 +163,8 @@ fn insert_cell(mut object: Map<String, Value>, (column, cell): (&str, &str)) -> 
     object
 }
 
-/// The request of a row, if everything in it can be meant; else why not.
-fn row(fields: &Value, number: usize) -> Result<Row, String> {
+/// The request of a row, or what is wrong with it.
+fn row(fields: &Value, number: usize) -> Result<BatchRow, String> {
     let fields = Fields::of(fields, "", FIELDS)?;
     let customer = fields.0.get("customer").unwrap_or(&Value::Null);
     let customer = Fields::of(customer, "customer.", CUSTOMER)?;
@@ -200,14 +204,14 @@ fn row(fields: &Value, number: usize) -> Result<Row, String> {
             Some(_) => return Err("payment_collection can only be vendor_external".to_owned()),
         },
     };
-    Ok(Row {
+    Ok(BatchRow {
         number,
         body: Value::Object(booking.body()),
         idempotency_key,
     })
 }
 
-/// An object whose fields are all known.
+/// An object all of whose fields are known.
 struct Fields<'a>(&'a Map<String, Value>, &'static str);
 
 impl<'a> Fields<'a> {
@@ -227,7 +231,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A text; `null` is absent.
+    /// The text of a field; `None` if it is absent or `null`.
     fn text(&self, field: &str) -> Result<Option<String>, String> {
         match self.0.get(field) {
             None | Some(Value::Null) => Ok(None),
@@ -236,7 +240,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// An id, a text or a number: so it is sent. `null` is absent.
+    /// An id, a text or a number, as it is sent. `null` counts as missing.
     fn id(&self, field: &str) -> Result<Option<Value>, String> {
         match self.0.get(field) {
             Some(Value::Number(number)) => Ok(Some(Value::Number(number.clone()))),
@@ -247,21 +251,21 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A text that must be there: there is no default venue, and no default guest.
+    /// The text of a required field: there is no default venue or guest.
     fn needed(&self, field: &str) -> Result<String, String> {
         let text = self.text(field)?.filter(|text| !text.trim().is_empty());
         text.ok_or(format!("{}{field} is missing", self.1))
     }
 }
 
-/// Whether a text can travel as an idempotency key.
+/// Whether a text is valid as an idempotency key.
 pub(crate) fn is_key(text: &str) -> bool {
     !text.is_empty() && text.len() <= 255 && text.chars().all(|c| c.is_ascii_graphic())
 }
 
-/// A key belongs to one request: two rows that name the same one must ask for the same.
-fn one_key_one_row(rows: &[Row]) -> Result<()> {
-    let mut named: HashMap<&str, &Row> = HashMap::new();
+/// Refuses two rows that name the same key but ask for different bookings, because a key belongs to one request.
+fn one_key_one_row(rows: &[BatchRow]) -> Result<()> {
+    let mut named: HashMap<&str, &BatchRow> = HashMap::new();
     for row in rows {
         let Some(key) = &row.idempotency_key else {
             continue;
@@ -312,8 +316,8 @@ mod tests {
         let csv = "\u{feff}venue_id, datetime,party_size,customer.name,customer.email,customer.phone\r\n\
                    v,2026-12-01T19:30:00Z,2,Ada Lovelace,,+44\r\n";
         assert_eq!(
-            read_rows(csv, Format::Csv).unwrap(),
-            read_rows(&format!("\n{JSON}\n\n"), Format::JsonLines).unwrap()
+            read_rows(csv, BatchFormat::Csv).unwrap(),
+            read_rows(&format!("\n{JSON}\n\n"), BatchFormat::JsonLines).unwrap()
         );
     }
 
@@ -344,7 +348,7 @@ mod tests {
                 "name is there twice",
             ),
         ] {
-            let error = read_rows(&format!("{JSON}\n{row}\n"), Format::JsonLines).err();
+            let error = read_rows(&format!("{JSON}\n{row}\n"), BatchFormat::JsonLines).err();
             let told = error.map(|error| error.message.clone()).unwrap_or_default();
             assert!(
                 told.contains("row 2 (line 2)") && told.contains(why),
@@ -365,7 +369,10 @@ mod tests {
                 "is not closed on its line",
             ),
         ] {
-            let told = read_rows(text, Format::Csv).unwrap_err().message.clone();
+            let told = read_rows(text, BatchFormat::Csv)
+                .unwrap_err()
+                .message
+                .clone();
             assert!(told.contains(why), "{text}: {told}");
         }
     }
@@ -374,8 +381,8 @@ mod tests {
     fn one_key_for_two_requests_is_refused_before_anything_is_sent() {
         let with_key = JSON.replace("{\"venue_id\"", "{\"idempotency_key\":\"k\",\"venue_id\"");
         let other = with_key.replace("\"party_size\":2", "\"party_size\":3");
-        assert!(read_rows(&format!("{with_key}\n{with_key}"), Format::JsonLines).is_ok());
-        assert!(read_rows(&format!("{with_key}\n{other}"), Format::JsonLines).is_err());
+        assert!(read_rows(&format!("{with_key}\n{with_key}"), BatchFormat::JsonLines).is_ok());
+        assert!(read_rows(&format!("{with_key}\n{other}"), BatchFormat::JsonLines).is_err());
     }
 
     proptest! {
@@ -391,7 +398,7 @@ mod tests {
                 arbitrary::json().prop_map(|row| row.to_string()),
             ],
         ) {
-            for format in [Format::JsonLines, Format::Csv] {
+            for format in [BatchFormat::JsonLines, BatchFormat::Csv] {
                 match read_rows(&text, format) {
                     Ok(rows) => for row in rows {
                         prop_assert!(row.body["party_size"].as_u64() > Some(0), "{:?}", row);
@@ -409,8 +416,8 @@ mod tests {
             );
             let json = json!({"venue_id": "v", "datetime": "2026-12-01T19:30:00Z", "party_size": 2, "customer": {"name": name}});
             prop_assert_eq!(
-                read_rows(&csv, Format::Csv).map_err(|error| TestCaseError::fail(error.message.clone()))?,
-                read_rows(&json.to_string(), Format::JsonLines).map_err(|error| TestCaseError::fail(error.message.clone()))?
+                read_rows(&csv, BatchFormat::Csv).map_err(|error| TestCaseError::fail(error.message.clone()))?,
+                read_rows(&json.to_string(), BatchFormat::JsonLines).map_err(|error| TestCaseError::fail(error.message.clone()))?
             );
         }
     }

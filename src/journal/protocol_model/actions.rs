@@ -1,4 +1,4 @@
-//! What can happen in a state.
+//! The actions that are possible in a state.
 
 use super::Protocol;
 use super::state::{Account, KEYS, MACHINES, Message, Phase, Process, Request, Verdict, World};
@@ -9,65 +9,65 @@ use crate::journal::runs::State;
 pub(super) struct Program {
     pub(super) machine: usize,
     pub(super) account: Account,
-    /// `--same-organization`; the model says it only where it is true.
+    /// `--same-organization`, which the model gives only if it is true.
     pub(super) same_organization: bool,
     pub(super) task: Task,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Task {
-    /// `book`: one create under the first key.
+    /// `book`: one booking request under the first key.
     Book(Request),
-    /// `book --batch`: one create under each key.
+    /// `book --batch`: one booking request under each key.
     Batch,
     /// `attempts resume` of a key.
     Resume(usize),
 }
 
-/// One step. The number of a process is its place among the programs.
+/// One step. A process's number is its index among the programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     /// `resume` reads the attempt.
     Read(usize),
-    /// The process writes a run down, and sends.
+    /// The process records a run, and sends the request.
     Begin(usize),
-    /// The request arrives, and its answer too.
+    /// The request arrives, and so does its answer.
     Answer(usize),
-    /// No answer comes, or none that can be read; the request may arrive yet.
+    /// No answer comes, or an unreadable one. The request may still arrive.
     NoAnswer(usize),
-    /// Something in between answers for the service; the request may arrive yet.
+    /// A proxy answers instead of the service. The request may still arrive.
     Page(usize),
-    /// The answer to somebody else's request comes; the own one may arrive yet.
+    /// The answer to another request comes. This request may still arrive.
     StrangersAnswer {
         process: usize,
         is_new: bool,
     },
-    /// The service refuses, and makes nothing.
+    /// The service refuses, and books nothing.
     Refusal(usize),
-    /// The service refuses because of its limit.
+    /// The service refuses because of a rate limit.
     Limit(usize),
     /// Nothing leaves the machine.
     NoConnection(usize),
-    /// The process tries again within its run.
+    /// The process retries within its run.
     Retry(usize),
-    /// The process writes down how its run ended, and says it.
+    /// The process records how its run ended, and reports it.
     End(usize),
     /// The process dies.
     Kill(usize),
-    /// A request arrives that nobody waits for any more.
+    /// A request arrives although nobody waits for it any more.
     LateArrival(Message),
     Abandon {
         machine: usize,
         key: usize,
     },
-    /// `bookings forget`, or the end of the time that guests are kept.
+    /// `bookings forget`, or the end of the retention.
     Forget(usize),
-    /// `attempts recover`, where these runs (as bits) cannot be read.
+    /// `attempts recover`, while the runs in this bit set cannot be read.
     Recover {
         machine: usize,
         lost: u8,
     },
-    /// The first half of a `recover` that does not keep writers out, and the second.
+    /// The two halves of a `recover` that does not keep writers out.
     Copy {
         lost: u8,
     },
@@ -94,7 +94,7 @@ impl Protocol {
     ) {
         match process.phase {
             Phase::NotStarted => {
-                // Of programs that are the same, the first is started first: which is which makes no difference.
+                // Of equal programs the first is started first. Which of them it is makes no difference.
                 let program = &self.programs[number];
                 let waits_for_another = (0..number).any(|other| {
                     self.programs[other] == *program
@@ -156,7 +156,7 @@ impl Protocol {
         {
             actions.push(Action::Forget(machine));
         }
-        // One machine is enough: the journals have nothing to do with each other.
+        // The journals are independent of each other, so one machine is enough.
         if machine > 0 {
             return;
         }

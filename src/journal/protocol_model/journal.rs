@@ -1,10 +1,10 @@
-//! The transactions of the journal, each of which is one step: it happens whole and is on the disk, or not at all.
+//! The journal's transactions. Each is one step: it is on disk as a whole, or not at all.
 
 use super::rule::Rule;
 use super::state::{Account, Attempt, Journal, KEYS, Request, Run, Shown};
 use crate::journal::runs::{Earlier, Outcome, State};
 
-/// A run that may be sent now.
+/// A run that may be sent.
 pub(super) struct Begun {
     pub(super) run: usize,
     pub(super) earlier: Earlier,
@@ -17,7 +17,7 @@ impl Attempt {
 }
 
 impl Journal {
-    /// Writes a run down; `None` where the attempt is another request's, or may be another organization's.
+    /// Records a run. Returns `None` if the attempt is for another request, or may belong to another organization.
     pub(super) fn begin(
         &mut self,
         rule: &Rule,
@@ -46,7 +46,7 @@ impl Journal {
             abandoned: false,
             account: Some(account),
         });
-        // What is settled stays without its guest.
+        // A settled attempt does not get its guest back.
         attempt.is_whole |= attempt.state(rule) == State::Unsettled;
         Some(Begun {
             run: attempt.runs.len() - 1,
@@ -54,7 +54,8 @@ impl Journal {
         })
     }
 
-    /// Ends a run, and returns the state of its attempt: `Refused` where that was removed, because nothing was sent.
+    /// Ends a run, and returns the state of its attempt. That is `Refused` if the attempt was removed because nothing
+    /// was ever sent.
     pub(super) fn end(
         &mut self,
         rule: &Rule,
@@ -71,7 +72,7 @@ impl Journal {
             Some(attempt) => {
                 let state = attempt.state(rule);
                 if state == State::Settled {
-                    // A key has one booking: the first that was seen stays.
+                    // A key has one booking: the first that was seen.
                     attempt.booking = attempt.booking.or(booking);
                 }
                 if matches!(outcome, Outcome::InDoubt | Outcome::AnotherBooking) {
@@ -86,7 +87,7 @@ impl Journal {
         state
     }
 
-    /// A person gives up every run whose outcome is open.
+    /// A person gives up all runs whose outcome is unknown.
     pub(super) fn abandon(&mut self, key: usize) {
         let runs = self.attempts[key].iter_mut().flat_map(|it| &mut it.runs);
         let is_open = |it: &Outcome| {
@@ -99,7 +100,7 @@ impl Journal {
             .for_each(|run| run.abandoned = true);
     }
 
-    /// Forgets the guests of every attempt that is not open.
+    /// Deletes the guests of all attempts that are not open.
     pub(super) fn forget(&mut self, rule: &Rule) {
         let attempts = self.attempts.iter_mut().flatten();
         attempts
@@ -107,8 +108,8 @@ impl Journal {
             .for_each(|it| it.is_whole = false);
     }
 
-    /// The journal that `recover` makes of this one, where the runs of the first key whose bit is set in `lost` cannot
-    /// be read. The row of an attempt says in which state it was.
+    /// The journal that `recover` makes of this one. The runs of the keys in the bit set `lost` cannot be read; the
+    /// row of an attempt then tells its state.
     pub(super) fn recovered(&self, rule: &Rule, lost: u8) -> Journal {
         let mut new = self.clone();
         new.generation += 1;

@@ -1,9 +1,9 @@
-//! The protocol of a create as a model, which `stateright` goes through state by state: processes that begin and end
-//! runs, a service that books or does not, answers that come, are lost or are somebody else's, and people who
-//! resume, abandon, forget and recover. What decides in it are the functions of `runs` that the program calls.
+//! A model of the booking protocol, which `stateright` checks state by state: processes that begin and end runs, a
+//! service that books or refuses, answers that arrive, are lost or belong to another request, and people who resume,
+//! abandon, forget and recover. All decisions are made by the functions in `runs` that the program calls.
 //!
-//! One step is one transaction of the journal, or one event between a process and the service. Everything that is done
-//! in between is seen by nobody else.
+//! One step is one transaction of the journal, or one event between a process and the service. Whatever happens in
+//! between is invisible to others.
 
 mod actions;
 mod journal;
@@ -20,24 +20,24 @@ use actions::{Action, Program, Task};
 use rule::Rule;
 use state::{Left, Phase, Process, Request, World};
 
-/// What is modelled in one go: the programs that may run, and what may go wrong.
+/// One configuration of the model: the programs that may run, and what may go wrong.
 #[derive(Clone)]
 struct Protocol {
     rule: Rule,
     programs: Vec<Program>,
-    /// How often people and mishaps may step in.
+    /// How often people and failures may intervene.
     left: Left,
-    /// How often a request is sent in one run.
+    /// How many tries a run has.
     tries: u8,
-    /// How often a process waits for the limit.
+    /// How often a process waits for a rate limit.
     waits: u8,
-    /// Whether anything but the service answers: other people's answers, pages of a proxy.
+    /// Whether anything but the service answers: proxies, or the answers to other requests.
     has_strangers: bool,
-    /// `--retention 0`: guests are forgotten whenever a run ends.
+    /// `--retention 0`: guests are deleted whenever a run ends.
     forgets_at_once: bool,
-    /// What `sometimes` has to be seen, so that the model is known to reach it.
+    /// States that must be reached, to prove that the model covers them.
     reaches: Vec<Property<Protocol>>,
-    /// For "a resume always ends": what it was found to be so for.
+    /// States for which "a resume always ends" is already proved.
     resumed: resume::Checked,
 }
 
@@ -56,7 +56,7 @@ impl Protocol {
         }
     }
 
-    /// Before anything is started.
+    /// The state before anything is started.
     fn first(&self) -> World {
         let process = |program: &Program| {
             let (key, request) = match program.task {

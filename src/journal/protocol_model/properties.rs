@@ -1,4 +1,4 @@
-//! What holds in every state, and what is reached in some.
+//! Properties that hold in every state, and states that must be reached.
 
 use stateright::Property;
 
@@ -15,7 +15,7 @@ pub(super) const TRUE_REFUSAL: &str = "where no booking is said to exist, none e
 pub(super) const TRUE_EARLIER: &str = "a run knows what earlier runs may have done";
 pub(super) const RESUME_ENDS: &str = "a resume ends, with the booking where the service makes one";
 
-/// The promises. They hold in every state.
+/// The promises, which hold in every state.
 pub(super) fn promises() -> Vec<Property<Protocol>> {
     vec![
         Property::always(ONE_BOOKING, |_, world: &World| {
@@ -46,8 +46,8 @@ fn each_attempt(holds: impl Fn(usize, usize) -> bool) -> bool {
     (0..MACHINES).all(|machine| (0..KEYS).all(|key| holds(machine, key)))
 }
 
-/// Whether the journal leads to every booking that a request of this machine made: the attempt is open, is settled with
-/// just this booking, or was abandoned by a person.
+/// Whether the journal leads to every booking that this machine's requests made: the attempt is open, is settled with
+/// this booking, or was abandoned by a person.
 fn is_known(model: &Protocol, world: &World, machine: usize, key: usize) -> bool {
     world.service.iter().enumerate().all(|(organization, of)| {
         let Some(booking) = of[key].filter(|it| it.asked_by & 1 << machine != 0) else {
@@ -85,7 +85,7 @@ pub(super) fn a_killed_run_is_settled() -> Property<Protocol> {
     )
 }
 
-/// The situation of C1.
+/// The case of C1: a refusal meets an open run.
 pub(super) fn a_refusal_meets_an_open_run() -> Property<Protocol> {
     Property::sometimes(
         "a run is refused while another is open",
@@ -106,7 +106,7 @@ pub(super) fn a_guest_is_forgotten() -> Property<Protocol> {
     })
 }
 
-/// After `recover`, a run stands for those that were lost, and settles the attempt.
+/// After `recover`, one run stands for the lost ones, and settles the attempt.
 pub(super) fn a_recovered_attempt_is_settled() -> Property<Protocol> {
     Property::sometimes(
         "a recovered attempt is resumed and settled",
@@ -137,7 +137,7 @@ pub(super) fn a_late_request_books() -> Property<Protocol> {
     )
 }
 
-/// A run ends in doubt after a person gave it up; no other run was begun.
+/// A run ends in doubt after a person gave it up, and no other run was begun.
 pub(super) fn doubt_opens_an_abandoned_attempt() -> Property<Protocol> {
     Property::sometimes(
         "an abandoned attempt is open again",
@@ -154,7 +154,7 @@ pub(super) fn doubt_opens_an_abandoned_attempt() -> Property<Protocol> {
     )
 }
 
-/// The second organization's process is the last one, and is kept from sending.
+/// The last process belongs to another organization, and is not allowed to send.
 pub(super) fn another_organization_is_kept_out() -> Property<Protocol> {
     Property::sometimes(
         "another organization's process sends nothing",
@@ -166,7 +166,7 @@ pub(super) fn another_organization_is_kept_out() -> Property<Protocol> {
     )
 }
 
-/// Where nothing can have been booked, another organization may use the key.
+/// If nothing can have been booked, another organization may use the key.
 pub(super) fn another_organization_books() -> Property<Protocol> {
     Property::sometimes(
         "another organization's process books",

@@ -9,17 +9,17 @@ use super::state::{KEYS, Left, MACHINES, Phase, Report, World};
 use super::{Protocol, Rule};
 use crate::journal::runs::State;
 
-/// No resume takes more steps: it reads, and each of its runs begins, is answered and ends.
+/// The most steps of a resume: it reads, and each of its runs begins, is answered and ends.
 const MOST_STEPS: u8 = 1 + 3 * (1 + WAITS);
 const WAITS: u8 = 1;
 
-/// The journals and services, as hashes, from which a resume was found to end.
+/// Hashes of journals and services for which a resume was found to end.
 #[derive(Clone, Default)]
 pub(super) struct Checked(Arc<Mutex<HashSet<u64>>>);
 
-/// Whether from here any resume of any attempt ends within the steps that it may take, and says and writes what is so.
+/// Whether every resume of every attempt ends within the allowed steps, and reports and records the truth.
 pub(super) fn always_ends(model: &Protocol, world: &World) -> bool {
-    // What else is under way makes no difference to a resume that is alone.
+    // A resume that runs alone does not depend on other messages under way.
     let mut hasher = DefaultHasher::new();
     (&world.journals, &world.service).hash(&mut hasher);
     let hash = hasher.finish();
@@ -71,14 +71,14 @@ struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// Goes every way on; `accepts` is whether the service has refused nothing so far.
+    /// Follows all ways to continue. `accepts` is whether the service has refused nothing so far.
     fn ends(&self, world: &World, steps: u8, accepts: bool) -> bool {
         if let Phase::Done(report) = world.processes[0].phase {
             return self.is_right(world, report, accepts);
         }
         let mut actions = Vec::new();
         self.model.possible(world, &mut actions);
-        // The service answers, and nobody else does.
+        // Only the service answers.
         actions.retain(|it| {
             matches!(
                 it,
@@ -109,7 +109,7 @@ impl Way<'_> {
                 .map(|it| state(rule, it))
         };
         let (before, after) = (state(self.before), state(world));
-        // The key made another booking, on another machine: that stands, and this attempt can only be abandoned.
+        // The key has another booking, made on another machine. It stands, and this attempt can only be abandoned.
         let is_anothers = || {
             let there = world.service[program.account.organization()][key];
             let asked = self.before.attempt(program.machine, key);
@@ -120,7 +120,8 @@ impl Way<'_> {
             && match report {
                 Report::Success => after == Some(State::Settled),
                 Report::Another => is_anothers(),
-                // A resume that sends nothing leaves the attempt as it was; what is open and its own is never refused.
+                // A resume that sends nothing leaves the attempt unchanged. An open attempt of the own account is
+                // never refused.
                 Report::NotAllowed => {
                     let known = self.before.attempt(program.machine, key);
                     let is_own =
@@ -128,7 +129,7 @@ impl Way<'_> {
                     before == after && (before != Some(State::Unsettled) || !is_own)
                 }
                 Report::NothingBooked => matches!(after, None | Some(State::Refused)),
-                // Neither a refusal nor another booking says anything of an earlier run.
+                // Neither a refusal nor another booking proves anything about an earlier run.
                 Report::Unknown => !accepts || is_anothers(),
             }
     }

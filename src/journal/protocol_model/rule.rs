@@ -1,41 +1,41 @@
-//! The rules that the model runs by: the program's own, and those that it had before.
+//! The rules of the model: the program's own, and defective ones that earlier versions had.
 
 use super::state::{Account, Attempt, Run, Shown, Verdict};
-use crate::journal::runs::{self, Earlier, Outcome, State};
+use crate::journal::runs::{self, Conclusion, Earlier, Outcome, State};
 
 /// An answer before it is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Booking {
         shown: Shown,
-        /// 201 rather than 200.
+        /// Whether the status is 201 rather than 200.
         is_new: bool,
         is_asked_for: bool,
     },
-    /// One of the service's documents, with 4xx.
+    /// One of the service's documents with a 4xx.
     Refusal,
     /// 429.
     Limit,
     /// A 4xx without one of the service's documents.
     Page,
-    /// No answer, half of one, a 5xx.
+    /// No answer, a part of one, or a 5xx.
     None,
 }
 
-/// What decides. The defaults are the functions that the program calls.
+/// The decisions of the program. The defaults are the functions that the program calls.
 #[derive(Clone, Copy)]
 pub(super) struct Rule {
     pub(super) state_of: fn(&[Run]) -> State,
     pub(super) may_be_sent_by: fn(Account, &[Run]) -> bool,
     pub(super) earlier: fn(&[Run]) -> Earlier,
-    /// Writes the end of a run into its attempt.
+    /// Records the end of a run in its attempt.
     pub(super) end: fn(&mut Option<Attempt>, usize, Outcome),
     pub(super) judge: fn(Answer) -> Verdict,
-    /// Whether a run that was refused may say that nothing is booked, by the state of its attempt.
-    pub(super) is_nothing_booked: fn(State) -> bool,
-    /// Whether `--same-organization` excuses what other accounts have done with the attempt.
+    /// What the end of a run may say, by the state of its attempt.
+    pub(super) conclusion: fn(Outcome, Option<State>) -> Conclusion,
+    /// Whether `--same-organization` permits the attempt despite runs of other accounts.
     pub(super) is_excused: fn(Account, &[Run]) -> bool,
-    /// The account of the run that `recover` writes for those that were lost.
+    /// The account of the run that `recover` writes in place of lost ones.
     pub(super) recovered_account: fn(&Attempt) -> Option<Account>,
     /// Whether `recover` keeps writers out from its first read until the new file is in place.
     pub(super) recover_keeps_writers_out: bool,
@@ -57,8 +57,8 @@ impl Default for Rule {
             earlier: |all| runs::earlier(all.iter().map(Run::evidence)),
             end: end_own_run,
             judge,
-            is_nothing_booked: |state| state == State::Refused,
-            // A person who says it where it is false is outside the promise.
+            conclusion: runs::conclusion,
+            // The promise does not cover a person who gives the flag although it is false.
             is_excused: |account, all| {
                 let is_own = |it: Account| it.organization() == account.organization();
                 all.iter()
@@ -72,13 +72,13 @@ impl Default for Rule {
 }
 
 impl Rule {
-    /// Whether the account may send the attempt, also with `--same-organization`.
+    /// Whether the account may send the attempt, including with `--same-organization`.
     pub(super) fn allows(&self, account: Account, same_organization: bool, runs: &[Run]) -> bool {
         (self.may_be_sent_by)(account, runs)
             || same_organization && (self.is_excused)(account, runs)
     }
 
-    /// A refusal closed the attempt with all its runs, and doubt did not open it again (C1).
+    /// A refusal closed the attempt with all its runs, and a later doubt did not reopen it (C1).
     pub(super) fn a_refusal_closes_the_attempt() -> Self {
         Rule {
             end: |attempt, run, outcome| match (outcome, &mut *attempt) {
@@ -111,7 +111,7 @@ impl Rule {
         }
     }
 
-    /// `recover` did not copy whose API key an attempt was made with (D1).
+    /// `recover` did not copy the account of an attempt (D1).
     pub(super) fn recover_forgets_the_account() -> Self {
         Rule {
             recovered_account: |_| None,
@@ -119,7 +119,7 @@ impl Rule {
         }
     }
 
-    /// Any 4xx was a refusal (H3).
+    /// Every 4xx counted as a refusal (H3).
     pub(super) fn a_page_is_a_refusal() -> Self {
         Rule {
             judge: |answer| match answer {
@@ -160,15 +160,20 @@ impl Rule {
         }
     }
 
-    /// The end of a run says what it was told itself, unless the attempt is open.
+    /// A run that was refused reported that nothing was booked unless the attempt was open.
     pub(super) fn a_refusal_speaks_for_other_runs() -> Self {
         Rule {
-            is_nothing_booked: |state| state != State::Unsettled,
+            conclusion: |outcome, state| match (outcome, state) {
+                (Outcome::Refused | Outcome::NotSent, Some(state)) if state != State::Unsettled => {
+                    Conclusion::NothingBooked
+                }
+                _ => runs::conclusion(outcome, state),
+            },
             ..Rule::default()
         }
     }
 
-    /// `--same-organization` is taken at its word, also for a run of which the person did not know.
+    /// `--same-organization` also covered runs that the person did not know of.
     pub(super) fn any_account_is_excused() -> Self {
         Rule {
             is_excused: |_, _| true,
@@ -176,7 +181,7 @@ impl Rule {
         }
     }
 
-    /// `recover` reads the old journal while others write to it, and replaces it afterwards.
+    /// `recover` let others write while it read the old journal, and replaced it afterwards.
     pub(super) fn recover_lets_others_write() -> Self {
         Rule {
             recover_keeps_writers_out: false,

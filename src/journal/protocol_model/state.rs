@@ -1,4 +1,4 @@
-//! A state of the model: the processes, the journals, the service and what is still under way between them.
+//! A state of the model: processes, journals, the service, and messages under way.
 
 use crate::journal::runs::{Evidence, Outcome};
 
@@ -6,17 +6,17 @@ pub(super) const KEYS: usize = 2;
 pub(super) const MACHINES: usize = 2;
 pub(super) const ORGANIZATIONS: usize = 2;
 
-/// An API key as the journal tells it from others.
+/// An account, as the journal distinguishes API keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Account {
     One,
-    /// A second API key of organization one, as after a change of keys.
+    /// A second API key of the first organization, as after a change of keys.
     OneRenewed,
     Two,
 }
 
 impl Account {
-    /// The place of the account's organization in [`World::service`].
+    /// The index of the account's organization in [`World::service`].
     pub(super) fn organization(self) -> usize {
         match self {
             Account::One | Account::OneRenewed => 0,
@@ -33,21 +33,21 @@ impl Account {
     }
 }
 
-/// What is asked for.
+/// The content of a booking request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Request {
     Ada,
     Eve,
 }
 
-/// A booking as an answer shows it. The key is the one that the answer belongs to.
+/// A booking as an answer shows it. Its key is that of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Shown {
     Booking {
         organization: usize,
         request: Request,
     },
-    /// The answer to somebody else's request.
+    /// The answer to another request.
     Strangers,
 }
 
@@ -71,11 +71,11 @@ impl Run {
 /// A row of `attempts` with its rows of `runs`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Attempt {
-    /// Its hash stays in the journal where the guest is forgotten.
+    /// Its hash stays in the journal when the guest is deleted.
     pub(super) request: Request,
-    /// Whether the guest is still in the request.
+    /// Whether the request still has its guest.
     pub(super) is_whole: bool,
-    /// The account of the last run that began.
+    /// The account of the run that began last.
     pub(super) account: Account,
     pub(super) booking: Option<Shown>,
     pub(super) runs: Vec<Run>,
@@ -85,46 +85,46 @@ pub(super) struct Attempt {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Journal {
     pub(super) attempts: [Option<Attempt>; KEYS],
-    /// How often `recover` has put a new file in its place.
+    /// How often `recover` has replaced the file.
     pub(super) generation: u8,
 }
 
-/// What the last try of a run was told, after the rule has judged the answer.
+/// The result of the last try of a run, as the rule judges it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Verdict {
     /// Nothing left the machine.
     NotSent,
-    /// Nothing that proves anything.
+    /// Nothing that proves what the service did.
     Nothing,
     Refused,
-    /// Refused because of the limit: the process may wait and begin a new run.
+    /// Refused because of a rate limit. The process may wait and begin a new run.
     Limited,
     Booked(Shown),
-    /// A booking that was not asked for; `is_new` is whether the service says that it has just made it (201).
+    /// A booking that was not asked for. `is_new` is whether the service says that it made it just now (201).
     Another {
         is_new: bool,
     },
 }
 
-/// What a command says as it ends.
+/// What a command reports when it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Report {
     /// Exit 0: the booking that was asked for.
     Success,
     /// A refusal: no booking exists.
     NothingBooked,
-    /// Exit 16, or one that says as much.
+    /// Exit 16, or another one that says the same.
     Unknown,
     /// Exit 7, `another_booking`.
     Another,
-    /// Nothing was sent: the journal does not allow it.
+    /// Nothing was sent, because the journal does not permit it.
     NotAllowed,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
     NotStarted,
-    /// It begins a run next, with the whole request at hand.
+    /// It begins a run next, and has the whole request.
     Ready,
     /// The request is under way, and the process waits for its answer.
     Sent,
@@ -136,31 +136,31 @@ pub(super) enum Phase {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Process {
     pub(super) phase: Phase,
-    /// The key it is at: a batch has several.
+    /// The present key; a batch has several.
     pub(super) key: usize,
     pub(super) request: Request,
-    /// The place of its run among those of the attempt.
+    /// The index of its run in the attempt.
     pub(super) run: usize,
     pub(super) tries: u8,
-    /// Whether an earlier try of this run left it open what the service did.
+    /// Whether an earlier try of this run may have booked.
     pub(super) in_doubt: bool,
-    /// Whether a run before this one may have booked.
+    /// Whether an earlier run may have booked.
     pub(super) follows_doubt: bool,
-    /// How often it may still wait for the limit.
+    /// How often it may still wait for a rate limit.
     pub(super) waits: u8,
-    /// Which file of the journal it has open.
+    /// Which generation of the journal's file it has open.
     pub(super) generation: u8,
 }
 
-/// A booking at the service: one for a key of an organization.
+/// A booking at the service. An organization has at most one per key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Booking {
     pub(super) request: Request,
-    /// The machines, as bits, from which this very request has arrived here.
+    /// The set of machines, as bits, from which this request has arrived.
     pub(super) asked_by: u8,
 }
 
-/// A create on its way.
+/// A booking request under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Message {
     pub(super) machine: usize,
@@ -176,7 +176,7 @@ impl Message {
     }
 }
 
-/// The messages whose sender has given up: each may still arrive, or never.
+/// Messages whose sender has given up. Each may still arrive, or never.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Late(u16);
 
@@ -205,7 +205,7 @@ impl Late {
     }
 }
 
-/// How often each thing may still happen.
+/// How often each event may still happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Left {
     pub(super) kills: u8,
@@ -214,7 +214,7 @@ pub(super) struct Left {
     pub(super) recovers: u8,
 }
 
-/// What was said or noted although it was not so; all of it stays false where the protocol holds.
+/// What was reported or recorded falsely. All of it stays false if the protocol is right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Lies {
     pub(super) success: bool,
@@ -226,7 +226,7 @@ pub(super) struct Lies {
 pub(super) struct World {
     pub(super) processes: Vec<Process>,
     pub(super) journals: [Journal; MACHINES],
-    /// What a `recover` that does not keep writers out has copied from the journal of machine 0.
+    /// The copy of machine 0's journal that a `recover` has made which does not keep writers out.
     pub(super) copy: Option<Box<Journal>>,
     /// By organization and key. A key never expires (spec, Limits 7).
     pub(super) service: [[Option<Booking>; KEYS]; ORGANIZATIONS],
@@ -240,8 +240,8 @@ impl World {
         self.journals[machine].attempts[key].as_ref()
     }
 
-    /// Nobody waits for this create any more. One that can change nothing is not kept: it would only tell states apart
-    /// that are alike.
+    /// The sender gives up this request. A request that can change nothing is dropped, so that equal states stay
+    /// equal.
     pub(super) fn give_up(&mut self, message: Message) {
         let there = self.service[message.organization][message.key];
         let changes_nothing = there.is_some_and(|booking| {
@@ -252,8 +252,8 @@ impl World {
         }
     }
 
-    /// A create arrives: the service makes the booking, unless the key has made one. Returns what it answers with, and
-    /// whether that is new.
+    /// A booking request arrives. The service books unless the key has a booking. Returns the booking, and whether it
+    /// is new.
     pub(super) fn arrive(&mut self, message: Message) -> (Booking, bool) {
         self.late.remove(message);
         let machine = 1 << message.machine;

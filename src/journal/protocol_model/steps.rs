@@ -1,10 +1,10 @@
-//! What an action makes of a state.
+//! The effect of an action on a state.
 
 use super::Protocol;
 use super::actions::{Action, Task};
 use super::rule::Answer;
 use super::state::{KEYS, Message, Phase, Process, Report, Shown, Verdict, World};
-use crate::journal::runs::{Earlier, Outcome, State};
+use crate::journal::runs::{Conclusion, Earlier, LastTry, Outcome, State, outcome_of};
 
 impl Protocol {
     /// The state after an action.
@@ -88,7 +88,7 @@ impl Protocol {
         world
     }
 
-    /// The create that a process sends.
+    /// The booking request that a process sends.
     pub(super) fn message(&self, world: &World, number: usize) -> Message {
         let (program, process) = (&self.programs[number], &world.processes[number]);
         Message {
@@ -159,8 +159,8 @@ impl Protocol {
             runs.any(|run| run.outcome == Outcome::AnotherBooking)
         });
         world.lies.earlier |= match begun.earlier {
-            // The service's word that the key is another booking's may have been meant for somebody else. It decides
-            // which error a later run reports, and leaves the attempt open.
+            // The service's word that the key has another booking may belong to another request. It decides which
+            // error a later run reports, and leaves the attempt open.
             Earlier::Nothing => !saw_another_booking && self.may_exist(world, number),
             Earlier::MayHaveBooked => false,
             Earlier::Booked => !world.service.iter().any(|it| it[key].is_some()),
@@ -181,7 +181,7 @@ impl Protocol {
         process.phase = Phase::Told(verdict);
     }
 
-    /// The request is on its way without anybody who waits for its answer.
+    /// The sender stops waiting for an answer, and the request stays under way.
     fn cut_off(&self, world: &mut World, number: usize, answer: Option<Answer>) {
         let message = self.message(world, number);
         world.give_up(message);
@@ -196,18 +196,20 @@ impl Protocol {
         let Phase::Told(verdict) = process.phase else {
             return;
         };
-        let (outcome, booking) = match verdict {
-            Verdict::Booked(shown) => (Outcome::Booked, Some(shown)),
-            Verdict::Another { is_new: false } if !process.in_doubt && !process.follows_doubt => {
-                (Outcome::AnotherBooking, None)
-            }
-            Verdict::Nothing | Verdict::Another { .. } => (Outcome::InDoubt, None),
-            _ if process.in_doubt => (Outcome::InDoubt, None),
-            Verdict::Refused | Verdict::Limited => (Outcome::Refused, None),
-            Verdict::NotSent => (Outcome::NotSent, None),
+        let (last, booking) = match verdict {
+            Verdict::Booked(shown) => (LastTry::Booked, Some(shown)),
+            Verdict::Another { is_new } => (LastTry::AnotherBooking { is_new }, None),
+            Verdict::Nothing => (LastTry::NoProof, None),
+            Verdict::Refused | Verdict::Limited => (LastTry::Refused, None),
+            Verdict::NotSent => (LastTry::NotSent, None),
         };
+        let earlier = match process.follows_doubt {
+            true => Earlier::MayHaveBooked,
+            false => Earlier::Nothing,
+        };
+        let outcome = outcome_of(last, process.in_doubt, earlier);
         let journal = &mut world.journals[program.machine];
-        // The end of a run in a file that was set aside cannot be written.
+        // A run cannot be ended in a file that was set aside.
         let state = (process.generation == journal.generation).then(|| {
             journal.end(
                 &self.rule,
@@ -218,15 +220,11 @@ impl Protocol {
                 self.forgets_at_once,
             )
         });
-        let report = match (outcome, state) {
-            (Outcome::Booked, _) => Report::Success,
-            (Outcome::Refused | Outcome::NotSent, Some(state))
-                if (self.rule.is_nothing_booked)(state) =>
-            {
-                Report::NothingBooked
-            }
-            (Outcome::AnotherBooking, _) => Report::Another,
-            _ => Report::Unknown,
+        let report = match (self.rule.conclusion)(outcome, state) {
+            Conclusion::Booked => Report::Success,
+            Conclusion::NothingBooked => Report::NothingBooked,
+            Conclusion::AnotherBooking => Report::Another,
+            Conclusion::Unknown => Report::Unknown,
         };
         world.lies.success |= booking.is_some_and(|it| !self.is_true(world, number, it));
         world.lies.nothing_booked |=
@@ -263,7 +261,7 @@ impl Protocol {
         request == asked && there.is_some_and(|it| it.request == request)
     }
 
-    /// Whether a booking exists, or may come to exist, by what the process's machine has sent under its key.
+    /// Whether this machine's request under this key has made a booking, or may still make one.
     fn may_exist(&self, world: &World, number: usize) -> bool {
         let own = self.message(world, number);
         let of_this = |it: &Message| {
@@ -280,7 +278,7 @@ impl Protocol {
     }
 }
 
-/// What a process remembers of a run is of no use after it, and would only tell states apart that are alike.
+/// Clears what a process knew of its run, so that equal states stay equal.
 fn finish(process: &mut Process, phase: Phase) {
     process.phase = phase;
     process.run = 0;

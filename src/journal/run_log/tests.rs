@@ -13,16 +13,65 @@ impl Journal {
     /// Begins a run of an attempt, where nothing stands against it.
     pub(crate) fn run(&mut self, key: &str, request: &Value) -> RunId {
         match self.begin(key, request, None).unwrap() {
-            Begun::Run { run, .. } => run,
-            Begun::Shut(window) => panic!("{window:?}"),
+            BeginOutcome::Run { run, .. } => run,
+            BeginOutcome::RateLimited(window) => panic!("{window:?}"),
         }
+    }
+
+    fn end_with(
+        &mut self,
+        run: &RunId,
+        outcome: Outcome,
+        http_status: Option<u16>,
+        booking: Option<&Booking>,
+        request: &Value,
+    ) -> Result<State> {
+        let end = RunEnd {
+            outcome,
+            http_status,
+            booking,
+            request,
+        };
+        self.end(run, &end)
+    }
+
+    pub(crate) fn end_booked(
+        &mut self,
+        run: &RunId,
+        booking: &Booking,
+        status: u16,
+    ) -> Result<State> {
+        self.end_with(
+            run,
+            Outcome::Booked,
+            Some(status),
+            Some(booking),
+            &Value::Null,
+        )
+    }
+
+    pub(crate) fn end_refused(&mut self, run: &RunId, status: u16) -> Result<State> {
+        self.end_with(run, Outcome::Refused, Some(status), None, &Value::Null)
+    }
+
+    pub(crate) fn end_not_sent(&mut self, run: &RunId) -> Result<State> {
+        self.end_with(run, Outcome::NotSent, None, None, &Value::Null)
+    }
+
+    pub(crate) fn end_in_doubt(
+        &mut self,
+        run: &RunId,
+        request: &Value,
+        status: Option<u16>,
+    ) -> Result<State> {
+        self.end_with(run, Outcome::InDoubt, status, None, request)
     }
 }
 
 fn run(journal: &mut Journal, request: &Value) -> (RunId, Earlier) {
     match journal.begin("k", request, None).unwrap() {
-        Begun::Run { run, earlier } => (run, earlier),
-        Begun::Shut(window) => panic!("{window:?}"),
+        BeginOutcome::Run { run, earlier } => (run, earlier),
+        BeginOutcome::RateLimited(window) => panic!("{window:?}"),
     }
 }
 
@@ -72,14 +121,14 @@ fn an_attempt_is_open_from_before_the_first_byte_and_settled_for_ever() {
         State::Unsettled
     );
     assert_eq!(
-        journal.book(&first, &booking("bk_1"), 201).unwrap(),
+        journal.end_booked(&first, &booking("bk_1"), 201).unwrap(),
         State::Settled
     );
     let (second, earlier) = run(&mut journal, &request());
     assert_eq!(earlier, Earlier::Booked);
-    assert_eq!(journal.refuse(&second, 429).unwrap(), State::Settled);
+    assert_eq!(journal.end_refused(&second, 429).unwrap(), State::Settled);
     let (third, _) = run(&mut journal, &request());
-    assert_eq!(journal.withdraw(&third).unwrap(), State::Settled);
+    assert_eq!(journal.end_not_sent(&third).unwrap(), State::Settled);
     let attempt = journal.attempt("k").unwrap().unwrap();
     assert_eq!(attempt.booking_id.as_deref(), Some("bk_1"));
     assert_eq!(attempt.runs.len(), 3);
@@ -92,14 +141,14 @@ fn a_refusal_of_one_run_leaves_another_one_open_and_its_guest_known() {
     journal.keep_for(Retention::parse("0").unwrap());
     let (a, _) = run(&mut journal, &request());
     let (b, _) = run(&mut journal, &request());
-    assert_eq!(journal.refuse(&a, 429).unwrap(), State::Unsettled);
-    assert_eq!(journal.unsettled().unwrap()[0].request, request());
+    assert_eq!(journal.end_refused(&a, 429).unwrap(), State::Unsettled);
+    assert_eq!(journal.open_attempts().unwrap()[0].request, request());
     assert_eq!(
-        journal.doubt(&b, &request(), None).unwrap(),
+        journal.end_in_doubt(&b, &request(), None).unwrap(),
         State::Unsettled
     );
-    assert_eq!(journal.unsettled().unwrap()[0].request, request());
-    assert_eq!(journal.doubtful().unwrap().len(), 1);
+    assert_eq!(journal.open_attempts().unwrap()[0].request, request());
+    assert_eq!(journal.attempts_in_doubt().unwrap().len(), 1);
 }
 
 #[test]
@@ -108,9 +157,9 @@ fn a_run_that_was_not_sent_removes_itself_alone() {
     let mut journal = journal(&folder);
     let (a, _) = run(&mut journal, &request());
     let (b, _) = run(&mut journal, &request());
-    assert_eq!(journal.withdraw(&a).unwrap(), State::Unsettled);
-    assert_eq!(journal.unsettled().unwrap().len(), 1);
-    assert_eq!(journal.withdraw(&b).unwrap(), State::Refused);
+    assert_eq!(journal.end_not_sent(&a).unwrap(), State::Unsettled);
+    assert_eq!(journal.open_attempts().unwrap().len(), 1);
+    assert_eq!(journal.end_not_sent(&b).unwrap(), State::Refused);
     assert!(journal.attempts().unwrap().is_empty());
 }
 
@@ -123,11 +172,11 @@ fn a_run_in_doubt_opens_what_was_abandoned_and_forgotten_meanwhile() {
     let (b, _) = run(&mut journal, &request());
     assert_eq!(journal.abandon("k").unwrap(), State::Abandoned);
     // Ending any run purges: the guest of the abandoned attempt goes.
-    assert_eq!(journal.refuse(&a, 400).unwrap(), State::Abandoned);
+    assert_eq!(journal.end_refused(&a, 400).unwrap(), State::Abandoned);
     let attempt = journal.attempt("k").unwrap().unwrap();
     assert!(attempt.forgotten_at.is_some() && !attempt.is_intact);
     assert_eq!(
-        journal.doubt(&b, &request(), None).unwrap(),
+        journal.end_in_doubt(&b, &request(), None).unwrap(),
         State::Unsettled
     );
     let attempt = journal.attempt("k").unwrap().unwrap();
@@ -145,7 +194,7 @@ fn another_organization_may_take_over_only_what_was_refused() {
     let mut two = journal(&folder).of_account("two".into());
     let refused = two.begin("k", &request(), None).unwrap_err();
     assert!(refused.message.contains("another API key"));
-    one.refuse(&first, 402).unwrap();
+    one.end_refused(&first, 402).unwrap();
     run(&mut two, &request());
     let refused = one.begin("k", &request(), None).unwrap_err();
     assert!(refused.message.contains("another API key"));

@@ -1,7 +1,7 @@
 //! What an endpoint works with.
 
 use super::parsed_request::ParsedRequest;
-use crate::sandbox::rules::access::Key;
+use crate::sandbox::rules::access::ApiKey;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::store::Tx;
 
@@ -9,7 +9,7 @@ use crate::sandbox::store::Tx;
 pub(crate) struct RequestContext<'a, 't> {
     pub(crate) tx: &'a Tx<'t>,
     pub(crate) request: &'a ParsedRequest,
-    pub(crate) key: &'static Key,
+    pub(crate) key: &'static ApiKey,
     /// The key's organization, as the transaction finds it.
     pub(crate) organization: Organization,
 }

@@ -17,6 +17,7 @@ pub(crate) enum KeyKind {
 }
 
 impl KeyKind {
+    /// The word in the key list of the sandbox.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Live => "live",
@@ -38,7 +39,7 @@ const READ_SCOPES: &[Scope] = &[Scope::VenuesRead, Scope::BookingsRead, Scope::S
 
 /// An API key.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Key {
+pub(crate) struct ApiKey {
     /// The bearer token.
     pub(crate) secret: &'static str,
     pub(crate) kind: KeyKind,
@@ -53,50 +54,50 @@ pub(crate) struct Key {
 pub(crate) const LIVE_KEY: &str = "sk_live_sandbox";
 
 /// Every key of a sandbox.
-pub(crate) const KEYS: &[Key] = &[
-    Key {
+pub(crate) const KEYS: &[ApiKey] = &[
+    ApiKey {
         secret: LIVE_KEY,
         kind: KeyKind::Live,
         organization: Organization::MAIN,
         scopes: EVERY_SCOPE,
         purpose: "every scope",
     },
-    Key {
+    ApiKey {
         secret: "sk_test_sandbox",
         kind: KeyKind::Test,
         organization: Organization::MAIN,
         scopes: EVERY_SCOPE,
         purpose: "3 confirmed test bookings",
     },
-    Key {
+    ApiKey {
         secret: "sk_live_readonly",
         kind: KeyKind::Live,
         organization: Organization::MAIN,
         scopes: READ_SCOPES,
         purpose: "may only read",
     },
-    Key {
+    ApiKey {
         secret: "sk_live_nobilling",
         kind: KeyKind::Live,
         organization: Organization::WITHOUT_BILLING,
         scopes: EVERY_SCOPE,
         purpose: "an organization without billing",
     },
-    Key {
+    ApiKey {
         secret: "sk_v3_sandbox",
         kind: KeyKind::Beta,
         organization: Organization::MAIN,
         scopes: EVERY_SCOPE,
         purpose: "the wrong environment for /v1",
     },
-    Key {
+    ApiKey {
         secret: "sk_live_suspended",
         kind: KeyKind::Live,
         organization: Organization::SUSPENDED,
         scopes: EVERY_SCOPE,
         purpose: "a suspended organization",
     },
-    Key {
+    ApiKey {
         secret: "sk_live_other",
         kind: KeyKind::Live,
         organization: Organization::OTHER,
@@ -106,7 +107,7 @@ pub(crate) const KEYS: &[Key] = &[
 ];
 
 /// The key that an `Authorization` header carries.
-pub(crate) fn identify(authorization: Option<&str>) -> Result<&'static Key, ApiError> {
+pub(crate) fn identify(authorization: Option<&str>) -> Result<&'static ApiKey, ApiError> {
     authorization
         .and_then(|header| header.split_once(' '))
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
@@ -116,7 +117,7 @@ pub(crate) fn identify(authorization: Option<&str>) -> Result<&'static Key, ApiE
 
 /// Checks environment, suspension and scope, in this order.
 pub(crate) fn admit(
-    key: &Key,
+    key: &ApiKey,
     organization: &Organization,
     scope: Option<Scope>,
 ) -> Result<(), ApiError> {
@@ -135,7 +136,7 @@ pub(crate) fn admit(
 }
 
 /// Checks billing, which live keys need for everything but the index.
-pub(crate) fn check_billing(key: &Key, organization: &Organization) -> Result<(), ApiError> {
+pub(crate) fn check_billing(key: &ApiKey, organization: &Organization) -> Result<(), ApiError> {
     match key.kind {
         KeyKind::Live if organization.billing_check == CheckStatus::Unavailable => {
             Err(ApiError::BillingCheckUnavailable)
@@ -148,7 +149,7 @@ pub(crate) fn check_billing(key: &Key, organization: &Organization) -> Result<()
 /// Checks the entitlement to search, read availability and create. For a test key that is the
 /// allowance, of which `used` bookings are spent.
 pub(crate) fn check_entitlement(
-    key: &Key,
+    key: &ApiKey,
     organization: &Organization,
     used: u32,
 ) -> Result<(), ApiError> {
@@ -167,7 +168,7 @@ pub(crate) fn check_entitlement(
 mod tests {
     use super::*;
 
-    fn key(secret: &str) -> &'static Key {
+    fn key(secret: &str) -> &'static ApiKey {
         identify(Some(&format!("Bearer {secret}"))).unwrap()
     }
 

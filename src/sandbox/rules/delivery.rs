@@ -1,10 +1,6 @@
-//! Webhook deliveries: when to try again, and how an attempt is signed ("Events", 5 and 6).
+//! Webhook deliveries: whether an attempt succeeded, and when to try again ("Events", 6).
 
-use hmac::{Hmac, KeyInit, Mac};
 use jiff::{SignedDuration, Timestamp};
-use sha2::Sha256;
-
-use crate::platform::hex;
 
 /// The state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +11,7 @@ pub(crate) enum DeliveryState {
 }
 
 impl DeliveryState {
+    /// The word in `GET /sandbox/deliveries`.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -58,20 +55,6 @@ pub(crate) fn after(
     (DeliveryState::Pending, Some(now + pause))
 }
 
-/// The signature header of an attempt: `t=<unix_seconds>,v1=<hex>` over `<t>.<body>`.
-pub(crate) fn sign(secret: &str, at: Timestamp, body: &[u8]) -> String {
-    let at = at.as_second();
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) else {
-        // HMAC takes a key of any length.
-        return String::new();
-    };
-    mac.update(at.to_string().as_bytes());
-    mac.update(b".");
-    mac.update(body);
-    let digest = mac.finalize().into_bytes();
-    format!("t={at},v1={}", hex::encode(&digest))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,15 +91,5 @@ mod tests {
             };
             assert_eq!(attempt.is_delivered(), delivered, "{status}");
         }
-    }
-
-    // printf '1795262400.{"id":"evt_1"}' | openssl dgst -sha256 -hmac whsec_sandbox
-    #[test]
-    fn the_signature_is_the_one_that_openssl_makes() {
-        let at = Timestamp::from_second(1_795_262_400).unwrap();
-        assert_eq!(
-            sign("whsec_sandbox", at, br#"{"id":"evt_1"}"#),
-            "t=1795262400,v1=f9f4161f28f04c681f4d05a30c98d0b2369011702b14be98e486f76bbbdcb269"
-        );
     }
 }

@@ -29,6 +29,7 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
+    /// The fields of an object.
     pub(crate) const fn of(object: &'a Map<String, Value>) -> Self {
         Self {
             object,
@@ -44,6 +45,7 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// A string field; `None` if it is absent or `null`.
     pub(crate) fn text(self, name: &str) -> Result<Option<&'a str>, ApiError> {
         self.read(name, "must be a string", Value::as_str)
     }
@@ -53,18 +55,22 @@ impl<'a> Fields<'a> {
         self.read(name, "must be a whole number", whole)
     }
 
+    /// A number field; `None` if it is absent or `null`.
     pub(crate) fn number(self, name: &str) -> Result<Option<f64>, ApiError> {
         self.read(name, "must be a number", Value::as_f64)
     }
 
+    /// A boolean field; `None` if it is absent or `null`.
     pub(crate) fn flag(self, name: &str) -> Result<Option<bool>, ApiError> {
         self.read(name, "must be true or false", Value::as_bool)
     }
 
+    /// An object field; `None` if it is absent or `null`.
     pub(crate) fn object(self, name: &str) -> Result<Option<&'a Map<String, Value>>, ApiError> {
         self.read(name, "must be an object", Value::as_object)
     }
 
+    /// A field that is a list of strings; `None` if it is absent or `null`.
     pub(crate) fn texts(self, name: &str) -> Result<Option<Vec<&'a str>>, ApiError> {
         self.read(name, "must be an array of strings", |value| {
             value.as_array()?.iter().map(Value::as_str).collect()
@@ -108,6 +114,7 @@ fn whole(value: &Value) -> Option<i64> {
 pub(crate) struct FieldErrors(Vec<(String, String)>);
 
 impl FieldErrors {
+    /// Adds what is wrong with a field.
     pub(crate) fn add(&mut self, field: &str, message: impl Into<String>) {
         self.0.push((field.to_owned(), message.into()));
     }

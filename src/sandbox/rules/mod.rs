@@ -20,5 +20,6 @@ pub(crate) mod rate_limit;
 pub(crate) mod scope;
 pub(crate) mod search;
 pub(crate) mod session;
+pub(crate) mod signature;
 pub(crate) mod state;
 pub(crate) mod transition;

@@ -12,6 +12,7 @@ pub(crate) enum Scope {
 }
 
 impl Scope {
+    /// The word in the key list and in refusals.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::VenuesRead => "venues:read",

@@ -51,6 +51,7 @@ pub(crate) enum SessionState {
 impl SessionState {
     const ALL: [Self; 4] = [Self::Pending, Self::Active, Self::Expired, Self::Lapsed];
 
+    /// The word in session documents.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -60,12 +61,14 @@ impl SessionState {
         }
     }
 
+    /// Parses the word of a session document.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.as_str() == text)
     }
 }
 
 impl Session {
+    /// The state at a moment: a session that waits for its code expires.
     pub(crate) fn state(&self, now: Timestamp) -> SessionState {
         match self.active_since {
             Some(since) if now < since + SIGN_IN_LIFETIME => SessionState::Active,

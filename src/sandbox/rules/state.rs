@@ -126,6 +126,7 @@ impl BookingState {
         }
     }
 
+    /// What the booking waits for, if it does.
     pub(crate) const fn pause(&self) -> Option<&Pause> {
         match self {
             Self::RequiresAction(pause) => Some(pause),

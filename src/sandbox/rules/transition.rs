@@ -60,6 +60,7 @@ pub(crate) enum EventKind {
 }
 
 impl EventKind {
+    /// The type in event documents, such as `booking.confirmed`.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Created => "booking.created",

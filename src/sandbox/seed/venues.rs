@@ -16,7 +16,7 @@ const CSV: &str = include_str!("venues.csv");
 
 /// A line of the file. Its lists are separated by `|`.
 #[derive(Debug, Deserialize)]
-struct Row {
+struct CsvRow {
     city: String,
     schedule: Schedule,
     /// The venue's part of its id, after the city's.
@@ -45,11 +45,11 @@ pub(crate) fn venue(id: &str) -> Option<&'static Venue> {
     venues().iter().find(|it| it.id == id)
 }
 
-fn rows() -> impl Iterator<Item = csv::Result<Row>> {
+fn rows() -> impl Iterator<Item = csv::Result<CsvRow>> {
     csv::Reader::from_reader(CSV.as_bytes()).into_deserialize()
 }
 
-impl Row {
+impl CsvRow {
     /// The venue, or `None` if its city or a provider is unknown.
     fn venue(self) -> Option<Venue> {
         let home = City::of_slug(&self.city)?;

@@ -68,6 +68,7 @@ struct LastModification<'a> {
 }
 
 impl<'a> BookingDocument<'a> {
+    /// The document of a booking.
     pub(crate) fn of(booking: &'a Booking) -> Self {
         let deadline = booking
             .state
@@ -96,6 +97,7 @@ impl<'a> BookingDocument<'a> {
 }
 
 impl<'a> BookingSummary<'a> {
+    /// The summary of a booking, as events contain it.
     pub(crate) fn of(booking: &'a Booking) -> Self {
         Self {
             id: IdKind::Booking.id(booking.number),

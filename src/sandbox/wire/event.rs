@@ -25,6 +25,7 @@ struct EventData<'a> {
 }
 
 impl<'a> EventDocument<'a> {
+    /// The document of event `number` about a booking.
     pub(crate) fn of(number: i64, kind: EventKind, booking: &'a Booking, at: Timestamp) -> Self {
         Self {
             id: IdKind::Event.id(number),

@@ -27,13 +27,13 @@ pub(crate) struct QueuedDelivery {
 
 /// The result of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Answer {
+pub(crate) struct AppAnswer {
     /// The status, or why there was none.
     pub(crate) status: Result<u16, String>,
     pub(crate) latency_ms: u64,
 }
 
-impl Answer {
+impl AppAnswer {
     /// Whether the status is 2xx ("Events", 6).
     pub(crate) fn is_delivered(&self) -> bool {
         matches!(self.status, Ok(200..=299))
@@ -93,7 +93,7 @@ impl Store {
         &self,
         number: i64,
         attempt: u32,
-        answer: Answer,
+        answer: AppAnswer,
     ) -> Result<(), StoreError> {
         self.write(move |connection| record_answer(connection, number, attempt, &answer))
             .await
@@ -104,7 +104,7 @@ impl Store {
         &self,
         number: i64,
         attempt: u32,
-        answer: Answer,
+        answer: AppAnswer,
         schedule: Option<Schedule>,
         now: Timestamp,
     ) -> Result<EndedAttempt, StoreError> {
@@ -277,7 +277,7 @@ fn record_answer(
     connection: &Connection,
     number: i64,
     attempt: u32,
-    answer: &Answer,
+    answer: &AppAnswer,
 ) -> rusqlite::Result<()> {
     connection
         .prepare_cached(

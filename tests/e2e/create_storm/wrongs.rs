@@ -6,7 +6,7 @@ use crate::harness::{Committed, Output, text};
 
 /// What a process is to do.
 pub(super) enum Task {
-    /// One create: its guest, and its key where it is given one.
+    /// One booking request: its guest, and its key where it is given one.
     Create(String, Option<String>),
     /// Several, each with its key.
     Batch(Vec<String>),

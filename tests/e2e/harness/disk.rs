@@ -21,7 +21,7 @@ pub(crate) enum Step {
     Remove(PathBuf),
     Rename(PathBuf, PathBuf),
     Sync(PathBuf),
-    /// The first byte of a create left.
+    /// The first byte of a booking request left.
     Sent,
     /// The result was written.
     Told,

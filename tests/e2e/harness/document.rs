@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::fixed::{Fixed, set_clock};
+use super::fixed::{Fixed, as_run, as_shown, names_a_day, set_clock};
 use super::{Home, Running, Terminal};
 
 /// A command of a document, and what is promised to follow it.
@@ -105,7 +105,8 @@ fn run_text(name: &str, document: &str) -> Result<(), Different> {
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
     let home = home.with("PATH", &path);
     let steps = steps(document);
-    if steps.iter().any(|step| step.on_a_terminal) {
+    let has_days = steps.iter().any(|step| names_a_day(&step.command));
+    if has_days || steps.iter().any(|step| step.on_a_terminal) {
         set_clock(&home);
     }
     let mut fixed = Fixed::default();
@@ -115,6 +116,7 @@ fn run_text(name: &str, document: &str) -> Result<(), Different> {
         let Some(command) = for_the_shell(&step.command) else {
             continue;
         };
+        let command = if has_days { as_run(&command) } else { command };
         let shell = ["bash", "-c", SHELL, "bash", &command];
         let (shown, stderr) = if step.on_a_terminal {
             let ended = Terminal::of_program(&home, 80, &shell).end();
@@ -124,7 +126,11 @@ fn run_text(name: &str, document: &str) -> Result<(), Different> {
             home.enter(&mut program);
             program.args(&shell[1..]).stdin(Stdio::null());
             let output = Running::start(program).end();
-            (output.stdout, output.stderr)
+            let shown = output.stdout;
+            (
+                if has_days { as_shown(&shown) } else { shown },
+                output.stderr,
+            )
         };
         let lines: Vec<&str> = shown.lines().collect();
         let promised: Vec<&str> = step.promised.iter().map(String::as_str).collect();

@@ -20,6 +20,31 @@ pub(crate) fn set_clock(home: &Home) {
     }
 }
 
+/// A year as documents show it, and the one in which their commands run: both have the same calendar.
+const YEARS: [(&str, &str); 2] = [("2026", "2037"), ("2027", "2038")];
+
+/// Whether a document's command names a day that is past one day; it then runs at a fixed time (see [`set_clock`]).
+pub(crate) fn names_a_day(command: &str) -> bool {
+    YEARS
+        .iter()
+        .any(|(shown, _)| command.contains(&format!("{shown}-")))
+}
+
+/// A document's text as it runs at the fixed time.
+pub(crate) fn as_run(text: &str) -> String {
+    YEARS.iter().fold(text.to_owned(), |text, (shown, run)| {
+        text.replace(&format!("{shown}-"), &format!("{run}-"))
+    })
+}
+
+/// What a command shows at the fixed time, as documents show it.
+pub(crate) fn as_shown(text: &str) -> String {
+    YEARS.iter().fold(text.to_owned(), |text, (shown, run)| {
+        let text = text.replace(&format!("{run}-"), &format!("{shown}-"));
+        text.replace(&format!(" {run},"), &format!(" {shown},"))
+    })
+}
+
 /// Replaces ids, codes and times by fixed values of the same width. The same id gets the same replacement.
 #[derive(Default)]
 pub(crate) struct Fixed {

@@ -141,7 +141,15 @@ impl Home {
         text(&booking, "id")
     }
 
-    /// Moves the sandbox's clock.
+    /// Makes the next `times` calls of this kind (`POST /v1/bookings`) fail in the sandbox.
+    pub(crate) fn fault(&self, call: &str, kind: &str, times: u32) {
+        let times = times.to_string();
+        let fault = ["--on", call, "--kind", kind, "--times", &times];
+        let add = ["sandbox", "faults", "add"];
+        self.run(add.iter().chain(&fault)).exits(0);
+    }
+
+    /// Moves the sandbox's clock forward.
     pub(crate) fn advance(&self, duration: &str) {
         self.run(["sandbox", "clock", "--advance", duration])
             .exits(0);

@@ -19,9 +19,9 @@ const IDLE: Duration = Duration::from_secs(30);
 /// A request as the service sees it, before it decides what to do with it.
 pub(crate) struct Arrived {
     pub(crate) is_create: bool,
-    /// The idempotency key of a create; else the path.
+    /// The idempotency key of a booking request; else the path.
     pub(crate) key: String,
-    /// How many creates of this key, or requests of this path, came before.
+    /// How many booking requests of this key, or requests of this path, came before.
     pub(crate) earlier: usize,
 }
 
@@ -128,7 +128,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A create that reached the service whole.
+/// A booking request that reached the service whole.
 #[derive(Clone, Debug)]
 pub(crate) struct Posted {
     pub(crate) key: String,
@@ -214,7 +214,7 @@ impl Misbehaving {
         self.plan(|_| Act::proper());
     }
 
-    /// Every create that came whole, in order.
+    /// Every booking request that came whole, in order.
     pub(crate) fn posted(&self) -> Vec<Posted> {
         lock(&self.shared.posted).clone()
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::HANG;
 
-/// What becomes of the answer to a create.
+/// What becomes of the answer to a booking request.
 #[derive(Clone)]
 pub(crate) enum Spoil {
     /// It arrives as it is.
@@ -48,9 +48,9 @@ struct Shared {
     spoil: Mutex<Spoil>,
     /// How many answers are spoiled yet; then the network is well again.
     left: AtomicUsize,
-    /// How many creates came.
+    /// How many booking requests came.
     creates: AtomicUsize,
-    /// Whether a create was answered with all that the service said.
+    /// Whether a booking request was answered with all that the service said.
     whole: AtomicBool,
     over: AtomicBool,
 }
@@ -99,7 +99,7 @@ impl Proxy {
         self.shared.left.store(0, Ordering::SeqCst);
     }
 
-    /// Waits until a create has come.
+    /// Waits until a booking request has come.
     pub(crate) fn wait_for_create(&self) {
         let deadline = std::time::Instant::now() + HANG;
         while self.shared.creates.load(Ordering::SeqCst) == 0 {

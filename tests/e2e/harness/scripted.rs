@@ -131,7 +131,7 @@ impl Scripted {
         }
     }
 
-    /// The creates among what came.
+    /// The booking requests among what came.
     pub(crate) fn creates(&self) -> Vec<Request> {
         let mut requests = self.requests();
         requests.retain(|request| request.is("POST", "/v1/bookings"));

@@ -4,15 +4,15 @@ use serde_json::json;
 use super::event_row::find;
 use super::since::Since;
 use crate::app::Context;
-use crate::app::in_flight::Situation;
+use crate::app::in_flight::InFlight;
 use crate::commands::field::header;
-use crate::commands::webhook::answer::{answer_in_words, attempt_json};
+use crate::commands::webhook::app_answer::{answer_in_words, attempt_json};
 use crate::commands::webhook::consumer;
 use crate::flows::webhook_secrets;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
-use crate::webhook::{Answer, Endpoint, Event, EventRow, Query, Signing, Store, Webhooks};
+use crate::webhook::{AppAnswer, Endpoint, Event, EventRow, Query, Signing, Store, Webhooks};
 
 /// Send received events again, one after the other, oldest first
 ///
@@ -75,7 +75,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let url = app.url().to_owned();
         let delivery = store.begin_replay(row.number, url).await?;
         let (event, attempt) = (delivery.event.clone(), delivery.attempt);
-        context.situation.replace(Situation::Posted {
+        context.in_flight.replace(InFlight::Posted {
             what: format!("{} of {} events were", place + 1, events.len()),
             to: app.url().to_owned(),
         });
@@ -112,7 +112,7 @@ fn chosen(webhooks: &Webhooks, args: &Args) -> Result<Vec<EventRow>> {
     })
 }
 
-struct Replayed(Vec<(Event, u32, Answer)>);
+struct Replayed(Vec<(Event, u32, AppAnswer)>);
 
 impl View for Replayed {
     fn json(&self) -> Document {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::commands::webhook::answer::{answer_in_words, attempt_json};
+use crate::commands::webhook::app_answer::{answer_in_words, attempt_json};
 use crate::json::Document;
 use crate::model::zone::system_zone;
 use crate::secrets::Secret;

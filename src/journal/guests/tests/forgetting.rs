@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn what_would_be_forgotten_is_counted_and_nothing_is_forgotten_by_that() {
-    let place = Place::new();
+    let place = TestJournal::new();
     let mut journal = place.journal();
     make(&mut journal, "made", "bk_1");
     journal.run("open", &request(GUEST));
@@ -21,7 +21,7 @@ fn what_would_be_forgotten_is_counted_and_nothing_is_forgotten_by_that() {
 
 #[test]
 fn a_booking_counts_once_whichever_of_its_two_rows_still_names_the_guest() {
-    let place = Place::new();
+    let place = TestJournal::new();
     let mut journal = place.journal();
     for (id, delete) in [
         ("bk_1", "DELETE FROM bookings WHERE id = 'bk_1'"),
@@ -36,9 +36,9 @@ fn a_booking_counts_once_whichever_of_its_two_rows_still_names_the_guest() {
     }
 }
 
-/// Whether a create that purges a guest leaves no free page in a file that holds this many bytes more.
+/// Whether a booking request that purges a guest leaves no free page in a file that holds this many bytes more.
 fn is_rewritten_with(bytes: u32) -> bool {
-    let place = Place::new();
+    let place = TestJournal::new();
     let mut journal = place.journal();
     journal.keep_for(Retention::parse("0").unwrap());
     let free = |journal: &Journal| -> u32 {
@@ -60,7 +60,7 @@ fn is_rewritten_with(bytes: u32) -> bool {
     journal.clean_after(0);
     assert!(free(&journal) > 0, "nothing was purged");
     let run = journal.run("k", &request(GUEST));
-    journal.refuse(&run, 400).unwrap();
+    journal.end_refused(&run, 400).unwrap();
     free(&journal) == 0
 }
 

@@ -87,7 +87,7 @@ fn every_row_of_a_damaged_journal_that_can_be_read_is_taken_over_whole() {
     let run = journal.run("b", &json!({"party_size": 2}));
     let made = json!({"id": "bk_1", "status": "confirmed"});
     let made = crate::model::booking::Booking::from_document(made.into()).unwrap();
-    journal.book(&run, &made, 201).unwrap();
+    journal.end_booked(&run, &made, 201).unwrap();
     journal
         .write(|connection| connection.pragma_update(None, "user_version", 99))
         .unwrap();
@@ -101,5 +101,5 @@ fn every_row_of_a_damaged_journal_that_can_be_read_is_taken_over_whole() {
         (Some("bk_1"), Some("work"))
     );
     assert_eq!(journal.bookings(None, 9).unwrap().len(), 1);
-    assert_eq!(journal.unsettled().unwrap()[0].idempotency_key, "a");
+    assert_eq!(journal.open_attempts().unwrap()[0].idempotency_key, "a");
 }

@@ -9,7 +9,7 @@ fn a_present_journal_is_opened_while_another_process_writes_to_it() {
     let writing = Journal::open(&path, "o".into(), None).unwrap();
     writing.connection.execute_batch("BEGIN IMMEDIATE").unwrap();
     let journal = Journal::open(&path, "o".into(), None).unwrap();
-    assert!(journal.unsettled().unwrap().is_empty());
+    assert!(journal.open_attempts().unwrap().is_empty());
 }
 
 #[test]

@@ -1,36 +1,37 @@
-//! The keys of a batch's rows: the same batch has the same ones on every machine, so that it can be started again
-//! anywhere and books nothing twice.
+//! Idempotency keys of a batch's rows. The same batch has the same keys on every machine, so it can be started again
+//! anywhere without booking twice.
 
 use std::collections::HashMap;
 
 use sha2::{Digest, Sha256};
 
-use super::rows::Row;
+use super::rows::BatchRow;
 use crate::model::request::canonical;
 use crate::platform::hex;
 
-/// What a batch is known by: a name, or the content of its file.
+/// What identifies a batch: a name, or the content of its file.
 #[derive(Clone, Debug)]
-pub(crate) enum Identity {
+pub(crate) enum BatchIdentity {
     Name(String),
     Content([u8; 32]),
 }
 
-impl Identity {
+impl BatchIdentity {
+    /// Identifies a batch by the text of its file.
     pub(crate) fn of_content(text: &str) -> Self {
-        Identity::Content(Sha256::digest(text.as_bytes()).into())
+        BatchIdentity::Content(Sha256::digest(text.as_bytes()).into())
     }
 }
 
-/// A row and the keys that it may have.
+/// A row with the keys that it may use.
 #[derive(Debug)]
-pub(crate) struct Keyed {
-    pub(crate) row: Row,
+pub(crate) struct KeyedRow {
+    pub(crate) row: BatchRow,
     seed: [u8; 32],
 }
 
-impl Keyed {
-    /// The key of the row's `retry`-th new try; 0 is the first. A key that the row names itself is its first.
+impl KeyedRow {
+    /// The key of the row's `retry`-th new try, from 0. If the row names a key, that is key 0.
     pub(crate) fn key(&self, retry: u32) -> String {
         match (&self.row.idempotency_key, retry) {
             (Some(own), 0) => own.clone(),
@@ -42,12 +43,14 @@ impl Keyed {
     }
 }
 
-/// Gives each row its keys: from the batch, the row's content, and which of the equal rows it is. `embedded` is
-/// whether it goes to the embedded sandbox: a batch that was tried there is another one where it is meant.
-pub(crate) fn keyed(rows: Vec<Row>, batch: &Identity, embedded: bool) -> Vec<Keyed> {
+/// Derives the keys of each row from the batch, the row's content and its position among equal rows.
+///
+/// `embedded` is whether the batch goes to the embedded sandbox. Its keys then differ, so that a rehearsal there does
+/// not count as the real batch.
+pub(crate) fn keyed(rows: Vec<BatchRow>, batch: &BatchIdentity, embedded: bool) -> Vec<KeyedRow> {
     let batch = match batch {
-        Identity::Name(name) => digest(&[b"name", name.as_bytes()]),
-        Identity::Content(content) => digest(&[b"content", content]),
+        BatchIdentity::Name(name) => digest(&[b"name", name.as_bytes()]),
+        BatchIdentity::Content(content) => digest(&[b"content", content]),
     };
     let batch = match embedded {
         true => digest(&[b"embedded sandbox", &batch]),
@@ -58,21 +61,21 @@ pub(crate) fn keyed(rows: Vec<Row>, batch: &Identity, embedded: bool) -> Vec<Key
         let content = digest(&[canonical(&row.body).as_bytes(), own(&row)]);
         let occurrence = seen.entry(content).or_default();
         let seed = digest(&[&batch, &content, &occurrence.to_be_bytes()]);
-        // Rows that name one key are one booking, and stay one under a new key.
+        // Rows that name the same key are one booking, and remain one under a new key.
         *occurrence += u64::from(row.idempotency_key.is_none());
-        Keyed { row, seed }
+        KeyedRow { row, seed }
     });
     keyed.collect()
 }
 
-fn own(row: &Row) -> &[u8] {
+fn own(row: &BatchRow) -> &[u8] {
     row.idempotency_key
         .as_deref()
         .unwrap_or_default()
         .as_bytes()
 }
 
-/// A digest in which no part can be taken for another's end.
+/// A digest of length-prefixed parts, so that moving a byte from one part to the next changes it.
 fn digest(parts: &[&[u8]]) -> [u8; 32] {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -88,8 +91,8 @@ mod tests {
     use serde_json::json;
     use std::collections::HashSet;
 
-    fn rows() -> Vec<Row> {
-        let row = |number, party| Row {
+    fn rows() -> Vec<BatchRow> {
+        let row = |number, party| BatchRow {
             number,
             body: json!({"party_size": party}),
             idempotency_key: None,
@@ -97,7 +100,7 @@ mod tests {
         vec![row(1, 2), row(2, 3), row(3, 2)]
     }
 
-    fn keys(rows: Vec<Row>, batch: &Identity) -> Vec<String> {
+    fn keys(rows: Vec<BatchRow>, batch: &BatchIdentity) -> Vec<String> {
         keyed(rows, batch, false)
             .iter()
             .map(|row| row.key(0))
@@ -106,7 +109,7 @@ mod tests {
 
     #[test]
     fn equal_rows_have_keys_of_their_own_and_the_order_of_rows_does_not_matter() {
-        let batch = Identity::Name("friday".into());
+        let batch = BatchIdentity::Name("friday".into());
         let first = keys(rows(), &batch);
         assert_eq!(first.iter().collect::<HashSet<_>>().len(), 3);
         let mut turned = rows();
@@ -117,21 +120,21 @@ mod tests {
 
     #[test]
     fn another_batch_has_other_keys() {
-        let friday = keys(rows(), &Identity::Name("friday".into()));
-        let monday = keys(rows(), &Identity::Name("monday".into()));
+        let friday = keys(rows(), &BatchIdentity::Name("friday".into()));
+        let monday = keys(rows(), &BatchIdentity::Name("monday".into()));
         assert!(friday.iter().all(|key| !monday.contains(key)));
     }
 
     #[test]
     fn a_batch_that_was_tried_in_the_sandbox_is_another_one_where_it_is_meant() {
-        let friday = Identity::Name("friday".into());
+        let friday = BatchIdentity::Name("friday".into());
         let tried = &keyed(rows(), &friday, true)[0];
         assert_ne!(tried.key(0), keys(rows(), &friday)[0]);
     }
 
     #[test]
     fn the_keys_of_a_batch_are_what_they_were_in_every_version() {
-        let key = &keys(rows(), &Identity::Name("friday".into()))[0];
+        let key = &keys(rows(), &BatchIdentity::Name("friday".into()))[0];
         assert_eq!(key, "batch-2c91ddc93869eb8f8d9c332afb2b6ebc");
     }
 
@@ -140,7 +143,7 @@ mod tests {
         let mut rows = rows();
         rows[0].idempotency_key = Some("own".into());
         rows[2].idempotency_key = Some("own".into());
-        let keyed = keyed(rows, &Identity::of_content("x"), false);
+        let keyed = keyed(rows, &BatchIdentity::of_content("x"), false);
         assert_eq!(keyed[0].key(1), keyed[2].key(1));
     }
 
@@ -148,7 +151,7 @@ mod tests {
     fn a_row_that_names_its_key_has_it_and_a_new_one_for_a_retry() {
         let mut rows = rows();
         rows[0].idempotency_key = Some("own".into());
-        let keyed = keyed(rows, &Identity::of_content("x"), false);
+        let keyed = keyed(rows, &BatchIdentity::of_content("x"), false);
         assert_eq!(keyed[0].key(0), "own");
         assert!(keyed[0].key(1).starts_with("batch-"));
         assert_ne!(keyed[0].key(1), keyed[0].key(2));

@@ -1,4 +1,4 @@
-//! The venues and slots that were last seen, so that an id or `@2` needs nothing repeated.
+//! The venues and slots that were last shown, so that an id or `@2` is enough to name one.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -9,37 +9,37 @@ use crate::model::slot::Slot;
 use crate::model::venue::Venue;
 use crate::outcome::Result;
 
-/// Slots are forgotten this long after they were seen: by then they are past or taken.
+/// How long slots are kept after they were seen. By then they are past or taken.
 const KEEP_SLOTS_SECONDS: i64 = 30 * 24 * 3600;
 
-/// The lists whose rows `@N` stands for.
+/// A list whose rows `@N` names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum List {
+pub(crate) enum RecentList {
     Venues,
     Slots,
     Bookings,
 }
 
-impl List {
+impl RecentList {
     pub(super) fn as_str(self) -> &'static str {
         match self {
-            List::Venues => "venues",
-            List::Slots => "slots",
-            List::Bookings => "bookings",
+            RecentList::Venues => "venues",
+            RecentList::Slots => "slots",
+            RecentList::Bookings => "bookings",
         }
     }
 }
 
-/// Whether what is remembered was shown as a list, whose rows `@N` then stands for.
+/// Whether the rows were shown as a list, which `@N` then refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
     AsList,
     No,
 }
 
-/// A slot with what was asked when it was offered.
+/// A slot, with the search that returned it.
 #[derive(Clone, Debug)]
-pub(crate) struct RememberedSlot {
+pub(crate) struct RecentSlot {
     pub(crate) slot: Slot,
     pub(crate) venue_id: String,
     pub(crate) provider: Option<String>,
@@ -47,7 +47,7 @@ pub(crate) struct RememberedSlot {
 }
 
 impl Journal {
-    /// Remembers the venues of a search.
+    /// Stores the venues of a search.
     pub(crate) fn remember_venues(&mut self, venues: &[Venue], shown: Shown) -> Result<()> {
         let (origin, now) = (self.origin.clone(), Timestamp::now().as_second());
         self.write(|connection| {
@@ -57,13 +57,13 @@ impl Journal {
                 insert.execute(params![origin, venue.id(), venue.value().to_string(), now])?;
             }
             match shown {
-                Shown::AsList => replace_list(connection, &origin, List::Venues, venues.iter().map(Venue::id)),
+                Shown::AsList => replace_list(connection, &origin, RecentList::Venues, venues.iter().map(Venue::id)),
                 Shown::No => Ok(()),
             }
         })
     }
 
-    /// Remembers the slots of a venue.
+    /// Stores the slots of a venue.
     pub(crate) fn remember_slots(
         &mut self,
         venue_id: &str,
@@ -84,22 +84,22 @@ impl Journal {
                 insert.execute(params![origin, slot.id(), venue_id, provider, party_size, document, now])?;
             }
             match shown {
-                Shown::AsList => replace_list(connection, &origin, List::Slots, slots.iter().map(Slot::id)),
+                Shown::AsList => replace_list(connection, &origin, RecentList::Slots, slots.iter().map(Slot::id)),
                 Shown::No => Ok(()),
             }
         })
     }
 
-    /// The bookings that were listed, for their rows; what is kept of them is kept elsewhere.
+    /// Stores the ids of the bookings that were listed, for `@N`. The bookings themselves are stored elsewhere.
     pub(crate) fn remember_booking_list<'a>(
         &mut self,
         ids: impl Iterator<Item = &'a str>,
     ) -> Result<()> {
         let origin = self.origin.clone();
-        self.write(|connection| replace_list(connection, &origin, List::Bookings, ids))
+        self.write(|connection| replace_list(connection, &origin, RecentList::Bookings, ids))
     }
 
-    /// A venue that an earlier search returned.
+    /// A venue from an earlier search.
     pub(crate) fn venue(&self, id: &str) -> Result<Option<Venue>> {
         let document = self.read(|connection| {
             connection
@@ -114,7 +114,7 @@ impl Journal {
     }
 
     /// A slot that was offered before.
-    pub(crate) fn slot(&self, id: &str) -> Result<Option<RememberedSlot>> {
+    pub(crate) fn slot(&self, id: &str) -> Result<Option<RecentSlot>> {
         let row = self.read(|connection| {
             connection
                 .query_row(
@@ -126,7 +126,7 @@ impl Journal {
         })?;
         Ok(row.and_then(|(document, venue_id, provider, party_size)| {
             let value: Value = serde_json::from_str(&document).ok()?;
-            Some(RememberedSlot {
+            Some(RecentSlot {
                 slot: Slot::from_value(value)?,
                 venue_id,
                 provider,
@@ -136,7 +136,7 @@ impl Journal {
     }
 
     /// The id in row `position` (from 1) of the last list.
-    pub(crate) fn listed(&self, list: List, position: u32) -> Result<Option<String>> {
+    pub(crate) fn listed(&self, list: RecentList, position: u32) -> Result<Option<String>> {
         self.read(|connection| {
             connection
                 .query_row(
@@ -152,7 +152,7 @@ impl Journal {
 fn replace_list<'a>(
     connection: &Connection,
     origin: &str,
-    list: List,
+    list: RecentList,
     ids: impl Iterator<Item = &'a str>,
 ) -> rusqlite::Result<()> {
     connection.execute(
@@ -191,10 +191,10 @@ mod tests {
             .remember_venues(&[venue("unseen")], Shown::No)
             .unwrap();
         assert_eq!(
-            journal.listed(List::Venues, 1).unwrap().as_deref(),
+            journal.listed(RecentList::Venues, 1).unwrap().as_deref(),
             Some("z")
         );
-        assert_eq!(journal.listed(List::Venues, 2).unwrap(), None);
+        assert_eq!(journal.listed(RecentList::Venues, 2).unwrap(), None);
         assert_eq!(journal.venue("y").unwrap().unwrap().id(), "y");
         let other = Journal::open(&path, "b".into(), None).unwrap();
         assert!(
@@ -231,10 +231,10 @@ mod tests {
             ("ven_1", Some("provider_a"), 3)
         );
         assert_eq!(
-            journal.listed(List::Slots, 2).unwrap().as_deref(),
+            journal.listed(RecentList::Slots, 2).unwrap().as_deref(),
             Some("two")
         );
-        assert_eq!(journal.listed(List::Slots, 3).unwrap(), None);
+        assert_eq!(journal.listed(RecentList::Slots, 3).unwrap(), None);
         assert!(journal.slot("three").unwrap().is_none());
     }
 
@@ -274,9 +274,9 @@ mod tests {
             .remember_venues(&[venue("x")], Shown::AsList)
             .unwrap();
         assert_eq!(
-            journal.listed(List::Bookings, 2).unwrap().as_deref(),
+            journal.listed(RecentList::Bookings, 2).unwrap().as_deref(),
             Some("bk_2")
         );
-        assert_eq!(journal.listed(List::Venues, 2).unwrap(), None);
+        assert_eq!(journal.listed(RecentList::Venues, 2).unwrap(), None);
     }
 }

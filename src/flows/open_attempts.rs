@@ -1,4 +1,4 @@
-//! An earlier create whose outcome nobody knows: mentioned before another one is made, never settled by itself.
+//! Warns of earlier booking requests whose outcome is unknown, before another one is sent.
 
 use std::collections::HashSet;
 
@@ -13,20 +13,20 @@ use crate::outcome::Result;
 use crate::terminal::prompt::Question;
 use crate::terminal::view::BookingView;
 
-/// Mentions what is unsettled at this service; a person is offered to settle it first.
+/// Warns of each attempt in doubt at this service. A person is offered to resume it first.
 ///
-/// Not those under `mine`: the keys that the command at hand settles itself.
-pub(crate) async fn mention_doubtful(context: &Context, mine: &HashSet<String>) -> Result<()> {
-    let mut doubtful = context.journal()?.doubtful()?;
-    doubtful.retain(|attempt| !mine.contains(&attempt.idempotency_key));
-    for attempt in doubtful {
+/// Attempts under the keys in `mine` are left out: the command itself resumes them.
+pub(crate) async fn warn_of_open_attempts(context: &Context, mine: &HashSet<String>) -> Result<()> {
+    let mut in_doubt = context.journal()?.attempts_in_doubt()?;
+    in_doubt.retain(|attempt| !mine.contains(&attempt.idempotency_key));
+    for attempt in in_doubt {
         let key = &attempt.idempotency_key;
         context.out.warn(&format!(
             "an earlier booking request has no known outcome, and may have booked: {}; find out with: {}",
             described(&attempt),
             resume_command(key)
         ));
-        // One that was made with another API key is not settled with this one.
+        // An attempt of another API key cannot be resumed with this one.
         if !context.prompter.interactive() || !context.journal()?.owns(&attempt) {
             continue;
         }

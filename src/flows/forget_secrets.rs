@@ -1,14 +1,18 @@
-//! What is stored for a profile, forgotten.
+//! Deletes the secrets that are stored for a profile.
 
-use crate::app::Setup;
+use crate::app::Startup;
 use crate::config::{ConfigFile, edit};
 use crate::outcome::Result;
 use crate::secrets::{Account, Vault};
 
-/// Forgets a profile's secrets at this origin, and at the one that its key was noted for; says whether there were
-/// any. Where a key is known to be in a keyring that does not answer, that is an error, and the note stays.
+/// Deletes a profile's secrets for this origin and for the origin that its key was noted for. Returns whether there
+/// were any.
+///
+/// # Errors
+///
+/// If the key is known to be in a keyring that does not answer; the note of it stays then.
 pub(crate) async fn forget_secrets(
-    setup: &Setup,
+    setup: &Startup,
     vault: &Vault,
     account: &Account,
 ) -> Result<bool> {

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::webhook::Answer;
+use crate::webhook::AppAnswer;
 
 /// `200 in 3 ms`, or why there was no answer.
-pub(super) fn answer_in_words(answer: &Answer) -> String {
+pub(super) fn answer_in_words(answer: &AppAnswer) -> String {
     match &answer.status {
         Ok(status) if answer.latency_ms < 10_000 => format!("{status} in {} ms", answer.latency_ms),
         Ok(status) => format!("{status} in {} s", answer.latency_ms / 1000),
@@ -14,7 +14,7 @@ pub(super) fn answer_in_words(answer: &Answer) -> String {
 }
 
 /// An attempt in JSON, with the fields of the sandbox's `deliveries`.
-pub(super) fn attempt_json(number: u32, answer: &Answer) -> Value {
+pub(super) fn attempt_json(number: u32, answer: &AppAnswer) -> Value {
     let mut attempt = json!({ "number": number });
     match &answer.status {
         Ok(status) => attempt["status"] = json!(status),

@@ -1,4 +1,4 @@
-//! Whether a rate limit is waited out: as long as `--max-wait` allows, else where a person says so.
+//! Decides whether a rate limit is waited out: within `--max-wait`, or if a person agrees.
 
 use std::time::Duration;
 
@@ -9,9 +9,10 @@ use crate::outcome::Result;
 use crate::terminal::prompt::Question;
 
 impl Context {
-    /// How long a rate limit that ends in `pause` is waited for, if it is: without asking where `allowed` reaches
-    /// that far, and where a person agrees to it; what they thought about it is no longer to wait.
-    pub(super) async fn patience(
+    /// How long to wait for a rate limit that resets in `pause`, or `None` to give up.
+    ///
+    /// Within `allowed` nobody is asked. The time that a person takes to answer counts as waiting.
+    pub(super) async fn agreed_wait(
         &self,
         pause: Duration,
         allowed: Duration,

@@ -1,20 +1,20 @@
-//! What is left of the service's rate limits, shared by every process of this machine (spec, Limits).
+//! What is left of the service's rate limits (spec, Limits), shared by all processes of this machine.
 //!
-//! Requests are counted down here before they are sent, so that processes which run at the same time do not
-//! all believe in the same last one; what the service answers then corrects the count.
+//! Requests are counted here before they are sent, so that processes that run at the same time do not all use the same
+//! last request. The service's answers then correct the count.
 
 use jiff::Timestamp;
 
 use super::Journal;
-use super::rate_window::{Window, find, take, window};
+use super::rate_limit_window::{RateLimitWindow, count_request, find, window};
 use crate::outcome::Result;
 
-/// So many requests are left that even many processes at once do not meet the end of the window unawares.
+/// With more requests left than this, even many processes at once do not exhaust the window unnoticed.
 const PLENTY: u32 = 8;
 
 impl Journal {
-    /// Every budget that was seen at this service with this account.
-    pub(crate) fn windows(&self) -> Result<Vec<Window>> {
+    /// All rate limits that this account has met at this service.
+    pub(crate) fn rate_limits(&self) -> Result<Vec<RateLimitWindow>> {
         self.read(|connection| {
             connection
                 .prepare(
@@ -26,24 +26,29 @@ impl Journal {
         })
     }
 
-    /// One of them.
-    pub(crate) fn window(&self, budget: &str) -> Result<Option<Window>> {
-        self.read(|connection| find(connection, &self.origin, &self.account, budget))
+    /// One rate limit by its name.
+    pub(crate) fn rate_limit(&self, name: &str) -> Result<Option<RateLimitWindow>> {
+        self.read(|connection| find(connection, &self.origin, &self.account, name))
     }
 
-    /// Counts a request that is sent now, by the service's clock; the window, where it is shut.
-    pub(crate) fn take(&mut self, budget: &str, now: Timestamp) -> Result<Option<Window>> {
-        // Where plenty is left the count is not worth a sync: the answer corrects it.
-        let scarce = |window: Window| window.remaining <= PLENTY || window.resets_at <= now;
-        if !self.window(budget)?.is_some_and(scarce) {
+    /// Counts a request that is sent now (by the service's clock). Returns the window if it is exhausted.
+    pub(crate) fn count_request(
+        &mut self,
+        name: &str,
+        now: Timestamp,
+    ) -> Result<Option<RateLimitWindow>> {
+        // With plenty left, the count is not worth a sync: the answer corrects it.
+        let scarce =
+            |window: RateLimitWindow| window.remaining <= PLENTY || window.resets_at <= now;
+        if !self.rate_limit(name)?.is_some_and(scarce) {
             return Ok(None);
         }
         let (origin, account) = (self.origin.clone(), self.account.clone());
-        self.write(|connection| take(connection, &origin, &account, budget, now))
+        self.write(|connection| count_request(connection, &origin, &account, name, now))
     }
 
-    /// Forgets every budget at this service.
-    pub(crate) fn forget_windows(&mut self) -> Result<()> {
+    /// Deletes all rate limits of this service.
+    pub(crate) fn forget_rate_limits(&mut self) -> Result<()> {
         let origin = self.origin.clone();
         self.write(|connection| {
             connection.execute("DELETE FROM limits WHERE origin = ?1", [origin])
@@ -51,13 +56,13 @@ impl Journal {
         Ok(())
     }
 
-    /// Remembers what an answer showed, with the next thing that is written.
-    pub(crate) fn observe(&mut self, seen: Window) {
+    /// Remembers what an answer has shown. It is stored with the next write.
+    pub(crate) fn observe(&mut self, seen: RateLimitWindow) {
         self.observed.push(seen);
     }
 
-    /// Writes what was observed, where nothing else did.
-    pub(crate) fn note_observed(&mut self) -> Result<()> {
+    /// Stores what was observed, if nothing else has.
+    pub(crate) fn write_observed(&mut self) -> Result<()> {
         if self.observed.is_empty() {
             return Ok(());
         }
@@ -78,9 +83,9 @@ mod tests {
         NOW + SignedDuration::from_secs(seconds)
     }
 
-    fn seen(remaining: u32, resets_at: Timestamp) -> Window {
-        Window {
-            budget: "POST /v1/bookings".into(),
+    fn seen(remaining: u32, resets_at: Timestamp) -> RateLimitWindow {
+        RateLimitWindow {
+            name: "POST /v1/bookings".into(),
             allowed: 10,
             remaining,
             resets_at,
@@ -90,23 +95,23 @@ mod tests {
     }
 
     #[test]
-    fn a_window_gives_what_is_left_of_it_and_is_then_shut_until_it_resets() {
+    fn a_window_gives_what_is_left_of_it_and_is_then_exhausted_until_it_resets() {
         let two = seen(2, after(60));
         let one = two.taken(NOW).unwrap();
         let none = one.taken(NOW).unwrap();
-        assert!(none.is_shut(after(59)) && !none.is_shut(after(60)));
+        assert!(none.is_exhausted(after(59)) && !none.is_exhausted(after(60)));
         assert_eq!(none.clone().taken(after(59)), None);
         let next = none.taken(after(60)).unwrap();
         assert_eq!((next.remaining, next.resets_at), (9, after(360)));
     }
 
     #[test]
-    fn neither_a_clock_that_was_set_back_nor_a_limit_of_none_shuts_a_window_for_ever() {
+    fn neither_a_clock_that_was_set_back_nor_a_limit_of_none_exhausts_a_window_for_ever() {
         let none = seen(0, after(60));
-        assert!(none.is_shut(after(-240)) && !none.is_shut(after(-3600)));
+        assert!(none.is_exhausted(after(-240)) && !none.is_exhausted(after(-3600)));
         assert!(none.clone().taken(after(-3600)).is_some());
         assert_eq!(none.left(after(-3600)), (10, Duration::ZERO));
-        let holds_nothing = Window { allowed: 0, ..none };
+        let holds_nothing = RateLimitWindow { allowed: 0, ..none };
         assert_eq!(holds_nothing.clone().taken(after(59)), None);
         assert!(holds_nothing.taken(after(60)).is_some());
     }
@@ -134,20 +139,23 @@ mod tests {
         };
         let (mut first, mut second, mut other) = (open("a"), open("a"), open("b"));
         first.observe(seen(1, after(60)));
-        first.note_observed().unwrap();
-        assert_eq!(second.take("POST /v1/bookings", NOW).unwrap(), None);
+        first.write_observed().unwrap();
+        assert_eq!(
+            second.count_request("POST /v1/bookings", NOW).unwrap(),
+            None
+        );
         assert_eq!(
             first
-                .take("POST /v1/bookings", NOW)
+                .count_request("POST /v1/bookings", NOW)
                 .unwrap()
-                .map(|shut| shut.resets_at),
+                .map(|exhausted| exhausted.resets_at),
             Some(after(60))
         );
-        assert_eq!(other.take("POST /v1/bookings", NOW).unwrap(), None);
-        assert!(other.windows().unwrap().is_empty());
+        assert_eq!(other.count_request("POST /v1/bookings", NOW).unwrap(), None);
+        assert!(other.rate_limits().unwrap().is_empty());
     }
 
-    const BUDGET: &str = "POST /v1/bookings";
+    const RATE_LIMIT: &str = "POST /v1/bookings";
 
     fn journal(folder: &tempfile::TempDir, origin: &str, account: &str) -> Journal {
         let path = folder.path().join("journal.db");
@@ -165,8 +173,8 @@ mod tests {
 
     #[test]
     fn a_window_is_believed_to_last_five_minutes_and_the_slack_at_most() {
-        assert!(seen(0, after(302)).is_shut(NOW));
-        assert!(!seen(0, after(303)).is_shut(NOW));
+        assert!(seen(0, after(302)).is_exhausted(NOW));
+        assert!(!seen(0, after(303)).is_exhausted(NOW));
     }
 
     #[test]
@@ -180,16 +188,19 @@ mod tests {
     fn a_window_is_kept_with_all_that_was_seen_of_it() {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = journal(&folder, "o", "a");
-        let window = Window {
+        let window = RateLimitWindow {
             ahead: SignedDuration::from_millis(-1_500),
             seen_at: after(7),
             ..seen(3, after(60))
         };
         journal.observe(window.clone());
-        journal.note_observed().unwrap();
-        assert_eq!(journal.window(BUDGET).unwrap(), Some(window.clone()));
-        assert_eq!(journal.windows().unwrap(), [window]);
-        assert_eq!(journal.window("GET /v1/bookings").unwrap(), None);
+        journal.write_observed().unwrap();
+        assert_eq!(
+            journal.rate_limit(RATE_LIMIT).unwrap(),
+            Some(window.clone())
+        );
+        assert_eq!(journal.rate_limits().unwrap(), [window]);
+        assert_eq!(journal.rate_limit("GET /v1/bookings").unwrap(), None);
     }
 
     #[test]
@@ -202,9 +213,9 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let mut journal = journal(&folder, "o", "a");
             journal.observe(seen(remaining, after(60)));
-            journal.note_observed().unwrap();
-            assert_eq!(journal.take(BUDGET, now).unwrap(), None);
-            let window = journal.window(BUDGET).unwrap().unwrap();
+            journal.write_observed().unwrap();
+            assert_eq!(journal.count_request(RATE_LIMIT, now).unwrap(), None);
+            let window = journal.rate_limit(RATE_LIMIT).unwrap().unwrap();
             assert_eq!((window.remaining, window.resets_at), left);
         }
     }
@@ -216,10 +227,10 @@ mod tests {
         let mut other = journal(&folder, "other", "a");
         for journal in [&mut one, &mut other] {
             journal.observe(seen(3, after(60)));
-            journal.note_observed().unwrap();
+            journal.write_observed().unwrap();
         }
-        one.forget_windows().unwrap();
-        assert_eq!(one.window(BUDGET).unwrap(), None);
-        assert!(other.window(BUDGET).unwrap().is_some());
+        one.forget_rate_limits().unwrap();
+        assert_eq!(one.rate_limit(RATE_LIMIT).unwrap(), None);
+        assert!(other.rate_limit(RATE_LIMIT).unwrap().is_some());
     }
 }

@@ -1,9 +1,9 @@
-//! A booking as far as flags, memory and answers tell it.
+//! A booking request under construction: what flags, earlier searches and prompts have provided so far.
 
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use super::locate::Located;
+use super::locate::LocatedVenue;
 use crate::adapter::Adapter;
 use crate::client::{BookingRequest, NewBooking, with_fields};
 use crate::model::shell;
@@ -11,12 +11,12 @@ use crate::model::slot::Slot;
 use crate::model::when::When;
 use crate::outcome::{Error, Result};
 
-/// A booking as far as it is known.
+/// A booking request under construction.
 #[derive(Debug, Default)]
-pub(crate) struct Draft {
-    pub(crate) venue: Option<Located>,
+pub(crate) struct BookingDraft {
+    pub(crate) venue: Option<LocatedVenue>,
     pub(crate) slot: Option<Slot>,
-    /// `--slot` where the slot was not seen before.
+    /// The value of `--slot`, if that slot was not seen before.
     pub(crate) slot_id: Option<String>,
     pub(crate) at: Option<When>,
     pub(crate) zone: Option<TimeZone>,
@@ -28,14 +28,14 @@ pub(crate) struct Draft {
     pub(crate) end_user: Option<String>,
     pub(crate) webhook_url: Option<String>,
     pub(crate) vendor_payment: bool,
-    /// Fields of the request that have no flag.
+    /// Fields of the request that have no flag (`-F`).
     pub(crate) fields: Map<String, Value>,
-    /// Whether the go-ahead was given.
+    /// Whether the booking was already confirmed (`--yes` or a prompt).
     pub(crate) goes_ahead: bool,
 }
 
-impl Draft {
-    /// Refuses fields that the request has anyway, before anything is asked or looked up by them.
+impl BookingDraft {
+    /// Rejects `-F` fields that the request sets itself, before anything is asked or looked up.
     pub(crate) fn check_fields(&self) -> Result<()> {
         let any = || Some(String::new());
         let whole = NewBooking {
@@ -51,7 +51,12 @@ impl Draft {
         with_fields(Value::Object(whole.body()), &self.fields).map(drop)
     }
 
-    /// The request, once a venue, a time, a party and a guest are known.
+    /// The booking request.
+    ///
+    /// # Errors
+    ///
+    /// `usage` (2) if the venue, the party or the guest is missing; configuration (3) if an expression of the profile
+    /// fails.
     pub(crate) fn request(&self, adapter: &Adapter, datetime: Value) -> Result<BookingRequest> {
         let missing = |what: &str| Error::usage(format!("no {what} is named"));
         let slot = self.slot.as_ref().map(Slot::id_value);
@@ -72,7 +77,7 @@ impl Draft {
         BookingRequest::new(adapter, booking.body(), &self.fields)
     }
 
-    /// The command that books what was walked to, for whoever has to come back to it.
+    /// The command that makes this booking, for a person who wants to continue later.
     pub(crate) fn command(&self) -> Option<String> {
         let slot = shell::word(self.slot.as_ref()?.id());
         let mut command = format!("bookctl book --slot {slot}");

@@ -1,13 +1,13 @@
-//! A pause, walked through: what is asked, where it was sent, how long is left, and the answer.
+//! Asks a person for what a paused booking needs (a one-time code, a payment answer, other fields), and sends it.
 
 use serde_json::{Map, Value, json};
 
-use super::answer::{Outcome, send_answer};
 use super::input::read_file;
+use super::pause_answer::{AnswerOutcome, send_answer};
 use super::wait::read_booking;
 use crate::adapter::Pause;
 use crate::app::Context;
-use crate::app::in_flight::Situation;
+use crate::app::in_flight::InFlight;
 use crate::client::Continuation;
 use crate::config::Target;
 use crate::model::booking::{Booking, Status};
@@ -17,9 +17,9 @@ use crate::terminal::prompt::{Deadline, Question, Until};
 use crate::terminal::view::{asked_fields, pause};
 
 /// Asks and answers until the booking no longer waits.
-pub(crate) async fn walk_through(context: &Context, booking: Booking) -> Result<Booking> {
+pub(crate) async fn answer_pauses(context: &Context, booking: Booking) -> Result<Booking> {
     let mut booking = booking;
-    context.situation.replace(Situation::known(&booking));
+    context.in_flight.replace(InFlight::known(&booking));
     let mut shown = false;
     while booking.status() == Status::RequiresAction {
         if !shown {
@@ -32,20 +32,20 @@ pub(crate) async fn walk_through(context: &Context, booking: Booking) -> Result<
             break;
         };
         let outcome = match send_answer(context, booking.id(), &answer).await {
-            // It stopped waiting meanwhile: how it ended is what the person needs to see.
+            // The booking stopped waiting in the meantime. The person needs to see how it ended.
             Err(error) if error.http_status == Some(409) => {
                 context.out.note(&error.message);
-                Outcome::Advanced(read_booking(context, booking.id()).await?)
+                AnswerOutcome::Advanced(read_booking(context, booking.id()).await?)
             }
             outcome => outcome?,
         };
         match outcome {
-            Outcome::Advanced(next) => {
-                // Another pause may follow: it is shown anew.
+            AnswerOutcome::Advanced(next) => {
+                // Another pause may follow, which has to be shown.
                 shown = false;
                 booking = next;
             }
-            Outcome::StillPaused(still, error) => {
+            AnswerOutcome::StillPaused(still, error) => {
                 context.out.warn(&error.message);
                 booking = still;
             }
@@ -82,7 +82,7 @@ fn show_pause(context: &Context, booking: &Booking) -> Result<()> {
     Ok(())
 }
 
-/// One answer from the person; `None` when the deadline passed first.
+/// One answer from the person; `None` if the deadline passed first.
 async fn ask(context: &Context, booking: &Booking) -> Result<Option<Continuation>> {
     let action = booking.next_action();
     let clock = context.live_clock();
@@ -113,7 +113,7 @@ async fn ask_code(
     Ok(answered(code).map(|code| Continuation::Otp(code.trim().to_owned())))
 }
 
-/// The ways to answer a payment approval.
+/// How a payment approval can be given.
 const PAYMENT_WAYS: [&str; 4] = [
     "read the answer from a file",
     "write it in an editor",
@@ -163,7 +163,8 @@ async fn ask_payment(
             }
             1 => write_answer(context, booking),
             2 => {
-                // What is pasted stays in a terminal's scrollback: a payment answer has no business there.
+                // A payment answer must not be pasted at the prompt, because it would stay in the terminal's
+                // scrollback.
                 let question = Question::new(
                     "Paste the vendor's answer",
                     "--psp-response",
@@ -208,12 +209,12 @@ fn write_answer(context: &Context, booking: &Booking) -> Result<String, String> 
     }
 }
 
-/// The vendor's answer as a JSON object (spec, Endpoints: psp_response).
+/// Parses the payment vendor's answer, a JSON object (spec, Endpoints: psp_response).
 pub(crate) fn payment_answer(text: &str) -> Result<Value, String> {
     match serde_json::from_str::<Value>(text) {
         Ok(answer) if answer.is_object() => Ok(answer),
         Ok(_) => Err("the payment answer is JSON, but no object".to_owned()),
-        // serde's own sentence would quote the answer, which is nobody's business.
+        // serde's message would quote the answer, which is confidential.
         Err(error) => Err(format!(
             "the payment answer is no JSON: see line {}, column {}",
             error.line(),

@@ -6,7 +6,7 @@ use crate::commands::Shell;
 
 /// The words up to the cursor, without quotes. The last one is being typed, and may be empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct CommandLine {
     pub(super) words: Vec<OsString>,
     /// The number of bytes of the last word that the shell does not replace.
     pub(super) kept: usize,
@@ -16,7 +16,7 @@ pub(super) struct Line {
     pub(super) listing: bool,
 }
 
-impl Line {
+impl CommandLine {
     /// Reads the arguments of a completion script: the words, or the three values that bash passes.
     pub(super) fn read(shell: Shell, words: Vec<OsString>) -> Self {
         match (shell, words.as_slice()) {
@@ -25,9 +25,9 @@ impl Line {
                 &line.to_string_lossy(),
                 &piece.to_string_lossy(),
             ),
-            _ => Line {
+            _ => CommandLine {
                 words,
-                ..Line::default()
+                ..CommandLine::default()
             },
         }
     }
@@ -38,7 +38,7 @@ impl Line {
         let (words, quoted) = split(line);
         let last = words.last().map(String::as_str).unwrap_or_default();
         let kept = last.strip_suffix(piece).map_or(0, str::len);
-        Line {
+        CommandLine {
             kept,
             quoted,
             // `?` lists after a second Tab; `!` lists at once, if the candidates have no longer common prefix.
@@ -124,7 +124,7 @@ fn split(line: &str) -> (Vec<String>, bool) {
 mod tests {
     use super::*;
 
-    fn words(line: &Line) -> Vec<&str> {
+    fn words(line: &CommandLine) -> Vec<&str> {
         let words = line.words.iter();
         words.map(|word| word.to_str().unwrap()).collect()
     }
@@ -138,7 +138,7 @@ mod tests {
             ("cd /; bookctl show 'a b", "a b", "a b", 0),
             (r"bookctl show a\ b", r"a\ b", "a b", 0),
         ] {
-            let line = Line::of_bash("9", text, piece);
+            let line = CommandLine::of_bash("9", text, piece);
             assert_eq!((line.current(), line.kept), (last, kept), "{text}");
             assert_eq!(words(&line)[0], "bookctl", "{text}");
         }
@@ -163,9 +163,9 @@ mod tests {
     fn a_profile_that_is_called_as_a_command_is_no_command() {
         let root =
             clap::Command::new("x").arg(clap::Arg::new("profile").long("profile").global(true));
-        let line = |text: &str| Line {
+        let line = |text: &str| CommandLine {
             words: split(text).0.into_iter().map(OsString::from).collect(),
-            ..Line::default()
+            ..CommandLine::default()
         };
         let joined = |text| line(text).with_global_values_joined(&root);
         assert_eq!(

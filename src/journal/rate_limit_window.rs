@@ -1,44 +1,44 @@
-//! One rate limit window, and how it is counted (spec, Limits): values, and the rows that hold them.
+//! A window of a rate limit (spec, Limits): how requests are counted in it, and its row in the journal.
 
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// An answer may be a second off: its reset is told in whole seconds.
+/// Resets are reported in whole seconds, so two answers may differ by this much.
 const SLACK: SignedDuration = SignedDuration::from_secs(2);
-/// How long a window is that nothing is known of yet but that the one before it is over (spec, Limits 1).
+/// The assumed length of the next window, until an answer reports it (spec, Limits 1).
 const LENGTH: SignedDuration = SignedDuration::from_mins(5);
 
-/// One budget of one account, as it was last seen.
+/// The window of one rate limit of one account, as it was last seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
-    /// Named for its endpoint, as `POST /v1/bookings`.
-    pub(crate) budget: String,
-    /// Requests that a window holds.
+pub(crate) struct RateLimitWindow {
+    /// Named for its endpoint, such as `POST /v1/bookings`.
+    pub(crate) name: String,
+    /// Requests per window.
     pub(crate) allowed: u32,
     pub(crate) remaining: u32,
     /// By the service's clock.
     pub(crate) resets_at: Timestamp,
-    /// The service's clock less ours, when it was seen.
+    /// The service's clock minus ours, when the window was seen.
     pub(crate) ahead: SignedDuration,
     /// By our clock.
     pub(crate) seen_at: Timestamp,
 }
 
-impl Window {
-    /// Whether a request now, by the service's clock, would be refused.
-    pub(crate) fn is_shut(&self, now: Timestamp) -> bool {
+impl RateLimitWindow {
+    /// Whether a request now (by the service's clock) would be refused.
+    pub(crate) fn is_exhausted(&self, now: Timestamp) -> bool {
         self.remaining == 0 && self.lasts(now)
     }
 
-    /// Whether it is still this window. One that would reset later than any does was seen by another clock: it was
-    /// set back since, here or there, and nothing is known.
+    /// Whether the window has not reset yet. If it resets later than a window can last, one of the clocks was set back
+    /// since, and nothing is known.
     pub(super) fn lasts(&self, now: Timestamp) -> bool {
         now < self.resets_at && self.resets_at.duration_since(now) <= LENGTH + SLACK
     }
 
-    /// What is left of it now, by the service's clock, and until when: one that is over is whole again.
+    /// How many requests are left now (by the service's clock), and for how long. After the reset all are.
     pub(crate) fn left(&self, now: Timestamp) -> (u32, Duration) {
         if !self.lasts(now) {
             return (self.allowed, Duration::ZERO);
@@ -47,11 +47,11 @@ impl Window {
         (self.remaining, resets_in)
     }
 
-    /// The window after one request is sent now; `None` where it is shut.
-    pub(super) fn taken(mut self, now: Timestamp) -> Option<Window> {
+    /// The window after one more request is sent now; `None` if it is exhausted.
+    pub(super) fn taken(mut self, now: Timestamp) -> Option<RateLimitWindow> {
         if !self.lasts(now) {
-            // The next one: how long it lasts is guessed, at most, until an answer tells. That it holds nothing at
-            // all is not believed: nothing would be asked again.
+            // The next window. Its length is assumed to be the maximum until an answer reports it. A limit of 0 is not
+            // believed, or nothing would ever be sent again.
             self.remaining = self.allowed.max(1);
             self.resets_at = now.saturating_add(LENGTH).unwrap_or(Timestamp::MAX);
         }
@@ -59,14 +59,14 @@ impl Window {
         Some(self)
     }
 
-    /// What is known once an answer showed `seen`, while others may have sent more.
-    pub(super) fn corrected(self, seen: Window) -> Window {
+    /// The window after an answer has shown `seen`. Other processes may have sent more since.
+    pub(super) fn corrected(self, seen: RateLimitWindow) -> RateLimitWindow {
         let later = self
             .resets_at
             .saturating_add(SLACK)
             .unwrap_or(Timestamp::MAX);
         let same = seen.resets_at <= later;
-        Window {
+        RateLimitWindow {
             remaining: if same {
                 seen.remaining.min(self.remaining)
             } else {
@@ -77,15 +77,15 @@ impl Window {
     }
 }
 
-/// Counts a request within a transaction; the window, where it is shut.
-pub(super) fn take(
+/// Counts a request, within a transaction. Returns the window if it is exhausted.
+pub(super) fn count_request(
     connection: &Connection,
     origin: &str,
     account: &str,
-    budget: &str,
+    name: &str,
     now: Timestamp,
-) -> rusqlite::Result<Option<Window>> {
-    let Some(known) = find(connection, origin, account, budget)? else {
+) -> rusqlite::Result<Option<RateLimitWindow>> {
+    let Some(known) = find(connection, origin, account, name)? else {
         return Ok(None);
     };
     match known.clone().taken(now) {
@@ -94,14 +94,14 @@ pub(super) fn take(
     }
 }
 
-/// Corrects what is known by what an answer showed, within a transaction.
+/// Updates the stored window with what an answer has shown, within a transaction.
 pub(super) fn correct(
     connection: &Connection,
     origin: &str,
     account: &str,
-    seen: Window,
+    seen: RateLimitWindow,
 ) -> rusqlite::Result<()> {
-    let window = match find(connection, origin, account, &seen.budget)? {
+    let window = match find(connection, origin, account, &seen.name)? {
         Some(known) => known.corrected(seen),
         None => seen,
     };
@@ -112,14 +112,14 @@ pub(super) fn find(
     connection: &Connection,
     origin: &str,
     account: &str,
-    budget: &str,
-) -> rusqlite::Result<Option<Window>> {
+    name: &str,
+) -> rusqlite::Result<Option<RateLimitWindow>> {
     connection
         .prepare_cached(
             "SELECT bucket, allowed, remaining, resets_at, ahead, seen_at FROM limits
              WHERE origin = ?1 AND account = ?2 AND bucket = ?3",
         )?
-        .query_row([origin, account, budget], window)
+        .query_row([origin, account, name], window)
         .optional()
 }
 
@@ -127,7 +127,7 @@ fn store(
     connection: &Connection,
     origin: &str,
     account: &str,
-    window: &Window,
+    window: &RateLimitWindow,
 ) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
@@ -137,7 +137,7 @@ fn store(
         .execute(params![
             origin,
             account,
-            window.budget,
+            window.name,
             window.allowed,
             window.remaining,
             window.resets_at.as_millisecond(),
@@ -147,10 +147,10 @@ fn store(
         .map(drop)
 }
 
-pub(super) fn window(row: &rusqlite::Row<'_>) -> rusqlite::Result<Window> {
+pub(super) fn window(row: &rusqlite::Row<'_>) -> rusqlite::Result<RateLimitWindow> {
     let moment = |millis: i64| Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MIN);
-    Ok(Window {
-        budget: row.get(0)?,
+    Ok(RateLimitWindow {
+        name: row.get(0)?,
         allowed: row.get(1)?,
         remaining: row.get(2)?,
         resets_at: moment(row.get(3)?),

@@ -1,4 +1,4 @@
-//! What is left of a rate limit, as answers tell it (spec, Limits).
+//! Reads rate limits from answers, and names the rate limit of a call (spec, Limits).
 
 use std::time::Duration;
 
@@ -7,22 +7,22 @@ use reqwest::{Method, StatusCode};
 
 use super::call::Call;
 
-/// How long the service's window is: no wait that it asks for is believed to be longer.
-pub(crate) const WINDOW: Duration = Duration::from_secs(300);
+/// The length of the service's window. A longer wait is not believed.
+pub(crate) const RATE_LIMIT_WINDOW: Duration = Duration::from_secs(300);
 
-/// The budget of a window, as the last answer showed it.
+/// A rate limit, as the last answer reported it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Allowance {
-    /// Requests that a window holds.
+pub(crate) struct RateLimit {
+    /// Requests per window.
     pub(crate) limit: u32,
     pub(crate) remaining: u32,
-    /// Until the window resets.
+    /// The time until the window resets.
     pub(crate) resets_in: Duration,
 }
 
-impl Allowance {
-    /// `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds); a refusal for too many
-    /// requests leaves nothing, whatever else it says.
+impl RateLimit {
+    /// Reads `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds). A 429 leaves no requests,
+    /// whatever else it says.
     pub(super) fn of(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
         let refused = status == StatusCode::TOO_MANY_REQUESTS;
         let limit = number(headers, "ratelimit-limit")?;
@@ -32,33 +32,34 @@ impl Allowance {
             number(headers, "ratelimit-remaining")?
         };
         let reset = number(headers, "ratelimit-reset").or_else(|| retry_after(headers))?;
-        Some(Allowance {
+        Some(RateLimit {
             limit: u32::try_from(limit).ok()?,
             remaining: u32::try_from(remaining).ok()?,
-            resets_in: Duration::from_secs(reset).min(WINDOW),
+            resets_in: Duration::from_secs(reset).min(RATE_LIMIT_WINDOW),
         })
     }
 }
 
-/// The seconds of a `Retry-After`.
+/// The value of `Retry-After`, in seconds.
 pub(super) fn retry_after(headers: &HeaderMap) -> Option<u64> {
     number(headers, RETRY_AFTER.as_str())
 }
 
 fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
     let text = headers.get(name)?.to_str().ok()?.trim();
-    // More digits than a number holds are a long time all the same.
+    // A number with too many digits is a long time.
     let is_huge = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().or(is_huge.then_some(u64::MAX))
 }
 
 impl Call {
-    /// The budget that the call is counted in, named for its endpoint; `None` where the specification shows no
-    /// limit. Connecting and verifying a session share one, both card reads another (spec, Limits).
-    pub(crate) fn budget(&self) -> Option<&'static str> {
+    /// The name of the rate limit that the call counts towards, or `None` if the specification has none for it.
+    ///
+    /// Connecting and verifying a session share one, and so do both ways to read a card (spec, Limits).
+    pub(crate) fn rate_limit_name(&self) -> Option<&'static str> {
         let path = self.path.split(['?', '#']).next().unwrap_or_default();
         let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
-        let budget = match (&self.method, segments.as_slice()) {
+        let name = match (&self.method, segments.as_slice()) {
             (&Method::POST, ["v1", "venues", "search"]) => "POST /v1/venues/search",
             (&Method::POST, ["v1", "availability", "search"]) => "POST /v1/availability/search",
             (&Method::POST, ["v1", "bookings"]) => "POST /v1/bookings",
@@ -74,7 +75,7 @@ impl Call {
             }
             _ => return None,
         };
-        Some(budget)
+        Some(name)
     }
 }
 
@@ -97,10 +98,10 @@ mod tests {
             ("ratelimit-remaining", "3"),
             ("ratelimit-reset", "120"),
         ]);
-        let allowance = Allowance::of(StatusCode::CREATED, &answer).unwrap();
-        assert_eq!((allowance.limit, allowance.remaining), (10, 3));
-        assert_eq!(allowance.resets_in, Duration::from_secs(120));
-        let refused = Allowance::of(StatusCode::TOO_MANY_REQUESTS, &answer).unwrap();
+        let rate_limit = RateLimit::of(StatusCode::CREATED, &answer).unwrap();
+        assert_eq!((rate_limit.limit, rate_limit.remaining), (10, 3));
+        assert_eq!(rate_limit.resets_in, Duration::from_secs(120));
+        let refused = RateLimit::of(StatusCode::TOO_MANY_REQUESTS, &answer).unwrap();
         assert_eq!(refused.remaining, 0);
     }
 
@@ -121,7 +122,7 @@ mod tests {
             &[("ratelimit-limit", "10"), ("ratelimit-remaining", "1")],
         ] {
             assert_eq!(
-                Allowance::of(StatusCode::OK, &headers(pairs)),
+                RateLimit::of(StatusCode::OK, &headers(pairs)),
                 None,
                 "{pairs:?}"
             );
@@ -131,14 +132,14 @@ mod tests {
     /// Limits: `POST /v1/sessions and POST /v1/sessions/{id}/verify | 20`,
     /// `GET /v1/sessions/{id}/card and GET /v1/sessions/card | 30`.
     #[test]
-    fn calls_that_share_a_budget_are_counted_together() {
-        let post = |path: &str| Call::post(path, json!({})).budget();
+    fn calls_that_share_a_rate_limit_are_counted_together() {
+        let post = |path: &str| Call::post(path, json!({})).rate_limit_name();
         assert_eq!(post("/v1/sessions"), post("/v1/sessions/ses_1/verify"));
         assert_eq!(
-            Call::get("/v1/sessions/card?end_user=a").budget(),
-            Call::get("/v1/sessions/ses_1/card").budget()
+            Call::get("/v1/sessions/card?end_user=a").rate_limit_name(),
+            Call::get("/v1/sessions/ses_1/card").rate_limit_name()
         );
         assert_ne!(post("/v1/bookings"), post("/v1/bookings/bk_1/continue"));
-        assert_eq!(Call::get("/v1/").budget(), None);
+        assert_eq!(Call::get("/v1/").rate_limit_name(), None);
     }
 }

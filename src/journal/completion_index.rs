@@ -1,4 +1,4 @@
-//! What completion offers: read without waiting, without a word and without leaving a trace.
+//! What shell completion reads from the journal: without waiting for locks, without messages, and without writing.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,42 +7,42 @@ use rusqlite::{Connection, OpenFlags, Params, Row, params};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::List;
+use super::RecentList;
 
-/// More than this nobody reads in a list of candidates; who types on sees others.
+/// The most candidates of a kind. Typing more characters shows others.
 const MOST: u32 = 100;
-/// How many of the last attempts are looked at for bookings.
+/// How many of the latest attempts are searched for bookings.
 const LAST_ATTEMPTS: u32 = 500;
 
-/// The journal of one installation, seen from one service, as it is: of any version, made by nobody here.
+/// The journal of one installation, limited to one service. It may be of any version.
 ///
-/// What cannot be read is empty: a completion has nobody to tell.
-pub(crate) struct Memory {
+/// Unreadable data counts as empty, because a completion cannot report errors.
+pub(crate) struct CompletionIndex {
     connection: Connection,
     origin: String,
 }
 
-/// A venue that was seen.
-pub(crate) struct SeenVenue {
+/// A venue from an earlier search.
+pub(crate) struct IndexedVenue {
     pub(crate) id: String,
     pub(crate) name: Option<String>,
 }
 
 /// A slot that was offered.
-pub(crate) struct SeenSlot {
+pub(crate) struct IndexedSlot {
     pub(crate) id: String,
-    /// As it was offered: RFC 3339.
+    /// RFC 3339, as it was offered.
     pub(crate) datetime: String,
     pub(crate) venue_name: Option<String>,
 }
 
 /// A booking or an attempt of this machine.
-pub(crate) struct Made {
+pub(crate) struct KnownBooking {
     /// The booking's id, or the attempt's key.
     pub(crate) id: String,
-    /// The status as it was last seen; `None` where only the attempt is known.
+    /// The last seen status; `None` for an attempt.
     pub(crate) status: Option<String>,
-    /// The venue's name, else its id.
+    /// The venue's name, or its id.
     pub(crate) venue: Option<String>,
     pub(crate) datetime: Option<String>,
 }
@@ -57,7 +57,7 @@ struct SlotDocument {
     datetime: String,
 }
 
-/// What a booking and the request for one have in common.
+/// The fields that bookings and booking requests have in common.
 #[derive(Default, Deserialize)]
 struct BookingDocument {
     venue_name: Option<String>,
@@ -65,15 +65,15 @@ struct BookingDocument {
     datetime: Option<String>,
 }
 
-/// A document's few fields; the rest, and what has another type than expected, is passed over.
+/// Reads a few fields of a document. Other fields, and fields of an unexpected type, are ignored.
 fn read<T: Default + DeserializeOwned>(document: Option<&str>) -> T {
     let fields = document.and_then(|text| serde_json::from_str(text).ok());
     fields.unwrap_or_default()
 }
 
-impl Memory {
-    /// Opens the journal if there is one. A file that another process is writing is passed over, and so is what is no
-    /// file: a pipe would be waited for.
+impl CompletionIndex {
+    /// Opens the journal if it exists. A journal that another process is writing counts as missing, and so does a
+    /// pipe, which would block.
     pub(crate) fn open(path: &Path, origin: String) -> Option<Self> {
         if !path.metadata().ok()?.is_file() {
             return None;
@@ -81,7 +81,7 @@ impl Memory {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).ok()?;
         connection.busy_timeout(Duration::ZERO).ok()?;
-        Some(Memory { connection, origin })
+        Some(CompletionIndex { connection, origin })
     }
 
     fn rows<T>(
@@ -98,19 +98,19 @@ impl Memory {
             .unwrap_or_default()
     }
 
-    /// The rows of the last list of venues: number and venue.
-    pub(crate) fn listed_venues(&self) -> Vec<(u32, SeenVenue)> {
+    /// The rows of the last list of venues, each with its number.
+    pub(crate) fn listed_venues(&self) -> Vec<(u32, IndexedVenue)> {
         self.rows(
             "SELECT list.position, venue.id, venue.document FROM lists AS list
              JOIN venues AS venue ON venue.origin = list.origin AND venue.id = list.id
              WHERE list.origin = ?1 AND list.kind = ?2 ORDER BY list.position LIMIT ?3",
-            params![self.origin, List::Venues.as_str(), MOST],
+            params![self.origin, RecentList::Venues.as_str(), MOST],
             |row| Ok((row.get(0)?, venue(row, 1)?)),
         )
     }
 
-    /// Remembered venues whose ids begin so.
-    pub(crate) fn venues(&self, prefix: &str) -> Vec<SeenVenue> {
+    /// Known venues whose ids start with `prefix`.
+    pub(crate) fn venues(&self, prefix: &str) -> Vec<IndexedVenue> {
         self.rows(
             "SELECT id, document FROM venues WHERE origin = ?1 AND id >= ?2 AND id < ?3 ORDER BY id LIMIT ?4",
             params![self.origin, prefix, end(prefix), MOST],
@@ -118,21 +118,21 @@ impl Memory {
         )
     }
 
-    /// The rows of the last list of slots: number and slot.
-    pub(crate) fn listed_slots(&self) -> Vec<(u32, SeenSlot)> {
+    /// The rows of the last list of slots, each with its number.
+    pub(crate) fn listed_slots(&self) -> Vec<(u32, IndexedSlot)> {
         self.rows(
             "SELECT list.position, slot.id, slot.document, venue.document FROM lists AS list
              JOIN slots AS slot ON slot.origin = list.origin AND slot.id = list.id
              LEFT JOIN venues AS venue ON venue.origin = slot.origin AND venue.id = slot.venue_id
              WHERE list.origin = ?1 AND list.kind = ?2 ORDER BY list.position LIMIT ?3",
-            params![self.origin, List::Slots.as_str(), MOST],
+            params![self.origin, RecentList::Slots.as_str(), MOST],
             |row| Ok((row.get(0)?, slot(row, 1)?)),
         )
     }
 
-    /// Remembered slots whose ids begin so.
-    pub(crate) fn slots(&self, prefix: &str) -> Vec<SeenSlot> {
-        // What was typed narrows by the id; nothing typed goes by when it was seen.
+    /// Known slots whose ids start with `prefix`.
+    pub(crate) fn slots(&self, prefix: &str) -> Vec<IndexedSlot> {
+        // A prefix is looked up by id; without one, the latest slots are taken.
         let from = if prefix.is_empty() {
             "(SELECT * FROM slots ORDER BY seen_at DESC LIMIT ?4)"
         } else {
@@ -149,9 +149,9 @@ impl Memory {
         )
     }
 
-    /// What was booked here and begins so, the latest first.
-    pub(crate) fn bookings(&self, prefix: &str) -> Vec<Made> {
-        // What was typed narrows by the id, nothing typed goes by time: either way an index leads.
+    /// Bookings of this machine whose ids start with `prefix`, latest first.
+    pub(crate) fn bookings(&self, prefix: &str) -> Vec<KnownBooking> {
+        // A prefix is looked up by id; without one, the latest bookings are taken. Both use an index.
         let query = if prefix.is_empty() {
             "SELECT id, status, document FROM bookings WHERE origin = ?1 AND +id >= ?2 AND +id < ?3
              ORDER BY created_at DESC LIMIT ?4"
@@ -159,66 +159,70 @@ impl Memory {
             "SELECT id, status, document FROM bookings WHERE origin = ?1 AND id >= ?2 AND id < ?3
              ORDER BY id DESC LIMIT ?4"
         };
-        let known = self.rows(query, params![self.origin, prefix, end(prefix), MOST], made);
+        let known = self.rows(
+            query,
+            params![self.origin, prefix, end(prefix), MOST],
+            known_booking,
+        );
         if !known.is_empty() {
             return known;
         }
-        // Keys that bookctl makes grow with time.
+        // Keys that bookctl generates increase with time.
         self.rows(
             "SELECT booking_id, NULL, request
              FROM (SELECT * FROM attempts ORDER BY idempotency_key DESC LIMIT ?4)
              WHERE origin = ?1 AND state = 'settled' AND booking_id >= ?2 AND booking_id < ?3
              ORDER BY created_at DESC LIMIT ?5",
             params![self.origin, prefix, end(prefix), LAST_ATTEMPTS, MOST],
-            made,
+            known_booking,
         )
     }
 
-    /// Attempts whose outcome is not settled and whose keys begin so, the latest first.
-    pub(crate) fn unsettled(&self, prefix: &str) -> Vec<Made> {
+    /// Open attempts whose keys start with `prefix`, latest first.
+    pub(crate) fn open_attempts(&self, prefix: &str) -> Vec<KnownBooking> {
         self.rows(
             "SELECT idempotency_key, NULL, request FROM attempts
              WHERE state = 'unsettled' AND origin = ?1 AND +idempotency_key >= ?2 AND +idempotency_key < ?3
              ORDER BY created_at DESC LIMIT ?4",
             params![self.origin, prefix, end(prefix), MOST],
-            made,
+            known_booking,
         )
     }
 }
 
-/// What is greater than every text that begins so, and no greater than any other that is.
+/// An upper bound for all texts that start with `prefix`.
 fn end(prefix: &str) -> String {
     format!("{prefix}\u{10ffff}")
 }
 
-/// An id and a document, from this column on.
-fn venue(row: &Row<'_>, from: usize) -> rusqlite::Result<SeenVenue> {
+/// Reads an id and a document, starting at this column.
+fn venue(row: &Row<'_>, from: usize) -> rusqlite::Result<IndexedVenue> {
     let document: Option<String> = row.get(from + 1)?;
     let VenueDocument { name } = read(document.as_deref());
-    Ok(SeenVenue {
+    Ok(IndexedVenue {
         id: row.get(from)?,
         name,
     })
 }
 
-/// An id, a document and the venue's document, from this column on.
-fn slot(row: &Row<'_>, from: usize) -> rusqlite::Result<SeenSlot> {
+/// Reads an id, a document and the venue's document, starting at this column.
+fn slot(row: &Row<'_>, from: usize) -> rusqlite::Result<IndexedSlot> {
     let document: Option<String> = row.get(from + 1)?;
     let venue: Option<String> = row.get(from + 2)?;
     let SlotDocument { datetime } = read(document.as_deref());
     let VenueDocument { name } = read(venue.as_deref());
-    Ok(SeenSlot {
+    Ok(IndexedSlot {
         id: row.get(from)?,
         datetime,
         venue_name: name,
     })
 }
 
-/// An id, a status and a document.
-fn made(row: &Row<'_>) -> rusqlite::Result<Made> {
+/// Reads an id, a status and a document.
+fn known_booking(row: &Row<'_>) -> rusqlite::Result<KnownBooking> {
     let document: Option<String> = row.get(2)?;
     let document: BookingDocument = read(document.as_deref());
-    Ok(Made {
+    Ok(KnownBooking {
         id: row.get(0)?,
         status: row.get(1)?,
         venue: document.venue_name.or(document.venue_id),

@@ -1,67 +1,74 @@
-//! Rate limits, shared by every process of this machine: what is known to be refused is not sent.
+//! Counts requests against rate limits that all processes of this machine share. A request that would be refused is
+//! not sent.
 
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::Context;
-use crate::client::{Call, Client, Failure, WINDOW};
+use crate::client::{Call, Client, Failure, RATE_LIMIT_WINDOW};
 use crate::config::Target;
-use crate::journal::Window;
+use crate::journal::RateLimitWindow;
 use crate::outcome::{Code, Error, Result};
 
-/// How often a wait looks at the clock.
+/// How often a wait checks the clock.
 const TICK: Duration = Duration::from_secs(1);
-/// The shortest wait: "at once" would be asked without end.
+/// The shortest wait. Without it, a reset "in 0 s" would be retried in a tight loop.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// How a wait for a shut window ended.
+/// How a wait for an exhausted window ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Waited {
-    /// It should be open now; so much waiting is still allowed.
-    Until { left: Duration },
-    /// Whether it is shut is for the service to say.
-    NotAtAll,
+pub(crate) enum WaitOutcome {
+    /// The window should have reset. `left` is how much longer the command may wait.
+    Waited { left: Duration },
+    /// The wait was skipped; the service decides.
+    Skipped,
 }
 
 impl Context {
-    /// Counts a call before it is sent, and waits where its window is known to be shut; returns what is left of
-    /// `allowed`. Without a journal nothing is known, and nothing waited for.
+    /// Counts a call before it is sent, and waits if its rate limit is known to be exhausted. Returns what is left of
+    /// `allowed`.
+    ///
+    /// Without a journal nothing is known, and nothing is waited for.
     pub(crate) async fn admit(&self, call: &Call, allowed: Duration) -> Result<Duration> {
-        let Some(budget) = shared_budget(call) else {
+        let Some(name) = shared_limit(call) else {
             return Ok(allowed);
         };
         let mut allowed = allowed;
         loop {
-            let Some(now) = self.metered_now(budget).await else {
+            let Some(now) = self.rate_limit_now(name).await else {
                 return Ok(allowed);
             };
-            let shut = self
+            let exhausted = self
                 .journal()
-                .and_then(|mut journal| journal.take(budget, now));
-            match shut {
+                .and_then(|mut journal| journal.count_request(name, now));
+            match exhausted {
                 Ok(Some(window)) => match self.wait_for_window(&window, call, allowed).await? {
-                    Waited::Until { left } => allowed = left,
-                    Waited::NotAtAll => return Ok(allowed),
+                    WaitOutcome::Waited { left } => allowed = left,
+                    WaitOutcome::Skipped => return Ok(allowed),
                 },
                 Ok(None) | Err(_) => return Ok(allowed),
             }
         }
     }
 
-    /// Now, by the clock that a budget's window goes by; `None` where there is no journal.
-    pub(crate) async fn metered_now(&self, budget: &str) -> Option<Timestamp> {
-        let window = self.journal().ok()?.window(budget).ok()?;
+    /// The current time by the clock of a rate limit's window; `None` without a journal.
+    pub(crate) async fn rate_limit_now(&self, name: &str) -> Option<Timestamp> {
+        let window = self.journal().ok()?.rate_limit(name).ok()?;
         Some(self.service_clock(window.as_ref()).await)
     }
 
-    /// The service's clock, as well as it is known before an answer showed it.
-    async fn service_clock(&self, window: Option<&Window>) -> Timestamp {
+    /// The service's clock, as well as it is known before its first answer.
+    async fn service_clock(&self, window: Option<&RateLimitWindow>) -> Timestamp {
         if matches!(self.target, Target::Embedded { .. }) {
             let now = self.now().unwrap_or_else(|_| Timestamp::now());
             // Another command may have moved the clock since this one read it.
-            let shut = window.is_some_and(|window| window.is_shut(now));
-            return if shut { (self.live_clock())() } else { now };
+            let exhausted = window.is_some_and(|window| window.is_exhausted(now));
+            return if exhausted {
+                (self.live_clock())()
+            } else {
+                now
+            };
         }
         let Ok(client) = self.client() else {
             return Timestamp::now();
@@ -71,28 +78,29 @@ impl Context {
         };
         let remembered = Timestamp::now().saturating_add(window.ahead);
         let remembered = remembered.unwrap_or(Timestamp::MAX);
-        // A sandbox's clock may have been moved since: it is asked before anybody waits by it.
-        if window.is_shut(remembered) && sees_its_clock(client).await {
+        // A sandbox's clock may have been moved since, so it is read before anybody waits by it.
+        if window.is_exhausted(remembered) && sees_its_clock(client).await {
             return client.service_now();
         }
         remembered
     }
 
-    /// Remembers what the last answer said is left, with what is written to the journal next.
-    pub(crate) fn observe_allowance(&self, call: &Call) {
-        let (Some(budget), Ok(client)) = (shared_budget(call), self.client()) else {
+    /// Remembers what the last answer said of its rate limit. It is written together with the next write to the
+    /// journal.
+    pub(crate) fn observe_rate_limit(&self, call: &Call) {
+        let (Some(name), Ok(client)) = (shared_limit(call), self.client()) else {
             return;
         };
-        let Some(allowance) = client.allowance() else {
+        let Some(rate_limit) = client.rate_limit() else {
             return;
         };
         let now = client.service_now();
-        let resets_in = SignedDuration::try_from(allowance.resets_in).unwrap_or_default();
+        let resets_in = SignedDuration::try_from(rate_limit.resets_in).unwrap_or_default();
         let seen_at = Timestamp::now();
-        let window = Window {
-            budget: budget.to_owned(),
-            allowed: allowance.limit,
-            remaining: allowance.remaining,
+        let window = RateLimitWindow {
+            name: name.to_owned(),
+            allowed: rate_limit.limit,
+            remaining: rate_limit.remaining,
             resets_at: now.saturating_add(resets_in).unwrap_or(Timestamp::MAX),
             ahead: now.duration_since(seen_at),
             seen_at,
@@ -102,38 +110,40 @@ impl Context {
         }
     }
 
-    /// The same, and writes it; a journal that cannot take it loses it.
-    pub(crate) fn note_allowance(&self, call: &Call) {
-        if shared_budget(call).is_none() {
+    /// Like [`Context::observe_rate_limit`], but writes at once. If the journal cannot be written, the observation is
+    /// lost.
+    pub(crate) fn record_rate_limit(&self, call: &Call) {
+        if shared_limit(call).is_none() {
             return;
         }
-        self.observe_allowance(call);
+        self.observe_rate_limit(call);
         if let Ok(mut journal) = self.journal() {
-            let _ = journal.note_observed();
+            let _ = journal.write_observed();
         }
     }
 
-    /// Waits for a window that is known to be shut, if `allowed` reaches that far; else the call is refused here, and
-    /// nothing is sent. A sandbox is asked all the same: it may have been reset since, and nothing is lost on it.
+    /// Waits for an exhausted window if `allowed` is long enough. Else the call is refused here, and nothing is sent.
+    ///
+    /// A sandbox is asked anyway: it may have been reset since, and refusals cost nothing there.
     pub(crate) async fn wait_for_window(
         &self,
-        window: &Window,
+        window: &RateLimitWindow,
         call: &Call,
         allowed: Duration,
-    ) -> Result<Waited> {
+    ) -> Result<WaitOutcome> {
         let now = self.service_clock(Some(window)).await;
         let left = Duration::try_from(window.resets_at.duration_since(now)).unwrap_or_default();
-        let pause = whole_seconds(left).clamp(SHORTEST, WINDOW);
+        let pause = whole_seconds(left).clamp(SHORTEST, RATE_LIMIT_WINDOW);
         if pause <= allowed {
             let left = self.wait_out(pause, allowed).await?;
-            return Ok(Waited::Until { left });
+            return Ok(WaitOutcome::Waited { left });
         }
         if matches!(self.target, Target::Embedded { .. }) || sees_its_clock(self.client()?).await {
-            return Ok(Waited::NotAtAll);
+            return Ok(WaitOutcome::Skipped);
         }
-        if let Some(pause) = self.patience(pause, allowed).await? {
+        if let Some(pause) = self.agreed_wait(pause, allowed).await? {
             let left = self.wait_out(pause, allowed).await?;
-            return Ok(Waited::Until { left });
+            return Ok(WaitOutcome::Waited { left });
         }
         let (limit, seconds) = (window.allowed, pause.as_secs());
         let mut error = Error::new(Code::RateLimited,
@@ -143,15 +153,19 @@ impl Context {
             ),
         )
         .hint(format!("try again then, or let --max-wait {seconds}s wait it out"));
-        // What the service would have answered: for a script the two are one.
+        // The same as the service's own refusal, so that scripts need to know only one.
         error.http_status = Some(429);
         error.request = Some(call.name());
         error.retry_after = Some(pause);
         Err(error)
     }
 
-    /// Waits out a rate limit that was met and returns what is left of `allowed`, or the failure as an error.
-    pub(crate) async fn pause_for_limit(
+    /// Waits out a rate limit that the service reported, and returns what is left of `allowed`.
+    ///
+    /// # Errors
+    ///
+    /// The failure, if it is not a rate limit or may not be waited out.
+    pub(crate) async fn pause_for_rate_limit(
         &self,
         failure: Failure,
         call: &Call,
@@ -160,14 +174,14 @@ impl Context {
         let mut failure = failure;
         let pause = match &mut failure {
             Failure::Refused(refusal) if refusal.status == 429 => {
-                // What is said is what is waited: a hint to wait for 0 s would ask for no wait at all.
+                // At least the shortest wait, in the message too: "in 0 s" would ask for no wait at all.
                 refusal.retry_after = refusal.retry_after.map(|pause| pause.max(SHORTEST));
                 refusal.retry_after
             }
             _ => None,
         };
         let pause = match pause {
-            Some(pause) => self.patience(pause, allowed).await?,
+            Some(pause) => self.agreed_wait(pause, allowed).await?,
             None => None,
         };
         match pause {
@@ -176,7 +190,7 @@ impl Context {
         }
     }
 
-    /// Waits by the service's clock, with a countdown; a sandbox's may be moved meanwhile.
+    /// Waits by the service's clock, with a countdown. A sandbox's clock may be moved in the meantime.
     async fn wait_out(&self, pause: Duration, allowed: Duration) -> Result<Duration> {
         let waits = |left: Duration| format!("rate limited; going on in {} s", left.as_secs());
         if !self.prompter.interactive() || !self.out.redraws() {
@@ -187,14 +201,14 @@ impl Context {
         let started = Timestamp::now();
         let embedded = matches!(self.target, Target::Embedded { .. }).then(|| self.live_clock());
         let sandbox_began = embedded.as_ref().map(|clock| clock());
-        // What is over at once needs no look at anything.
+        // A short wait needs no look at the sandbox's clock.
         let mut watched = pause > 2 * TICK && embedded.is_none();
         let skew_before = self.client()?.skew().unwrap_or_default();
         let mut passed = Duration::ZERO;
         while passed < pause {
             progress.say(&waits(whole_seconds(pause - passed)));
             tokio::time::sleep(TICK.min(pause - passed)).await;
-            // How far a sandbox's clock was moved meanwhile, on top of the time that passed here.
+            // How far a sandbox's clock was moved in the meantime, in addition to the time that passed here.
             let moved = if let (Some(clock), Some(before)) = (&embedded, sandbox_began) {
                 clock().duration_since(before) - Timestamp::now().duration_since(started)
             } else if watched {
@@ -209,17 +223,18 @@ impl Context {
     }
 }
 
-/// The budget of a call whose limits are shared through the journal: a read opens none.
-fn shared_budget(call: &Call) -> Option<&'static str> {
-    call.budget().filter(|budget| budget.starts_with("POST "))
+/// The name of the rate limit of a call, if it is shared through the journal. Plain reads do not open the journal.
+fn shared_limit(call: &Call) -> Option<&'static str> {
+    call.rate_limit_name()
+        .filter(|name| name.starts_with("POST "))
 }
 
-/// Asks a service on this machine for its sandbox's clock, which its answer shows; `false` where there is none.
+/// Whether the service is on this machine and has a sandbox's clock. The answer updates the client's clock.
 async fn sees_its_clock(client: &Client) -> bool {
     client.is_loopback() && client.send(&Call::get("/sandbox/clock")).await.is_ok()
 }
 
-/// A wait in whole seconds, never too short.
+/// Rounds a wait up to whole seconds.
 fn whole_seconds(wait: Duration) -> Duration {
     Duration::from_secs(wait.as_secs() + u64::from(wait.subsec_nanos() > 0))
 }

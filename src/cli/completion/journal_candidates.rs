@@ -3,9 +3,9 @@
 use clap_complete::CompletionCandidate;
 use jiff::Timestamp;
 
-use super::line::Line;
+use super::command_line::CommandLine;
 use crate::config::{ConfigFile, Environment, Paths, SANDBOX_PROFILE, TargetOptions, resolve};
-use crate::journal::{Made, Memory};
+use crate::journal::{CompletionIndex, KnownBooking};
 use crate::model::booking::Status;
 use crate::model::shell::is_plain;
 use crate::model::time_text::human;
@@ -13,7 +13,7 @@ use crate::platform::ownership;
 use crate::terminal::output::visible;
 
 /// What candidates depend on besides the prefix.
-pub(super) struct Surroundings {
+pub(super) struct JournalCandidates {
     environment: Environment,
     options: TargetOptions,
     now: Timestamp,
@@ -40,10 +40,10 @@ impl Bookings {
     }
 }
 
-impl Surroundings {
-    pub(super) fn new(environment: Environment, line: &Line) -> Self {
+impl JournalCandidates {
+    pub(super) fn new(environment: Environment, line: &CommandLine) -> Self {
         let profiles = line.before().filter_map(|it| it.strip_prefix("--profile="));
-        Surroundings {
+        JournalCandidates {
             environment,
             options: TargetOptions {
                 profile: profiles.last().map(str::to_owned),
@@ -61,32 +61,32 @@ impl Surroundings {
         readable.then_some(paths)
     }
 
-    fn memory(&self) -> Option<Memory> {
+    fn index(&self) -> Option<CompletionIndex> {
         let paths = self.paths()?;
         let target = resolve(&self.options, &self.environment, &paths).ok()?;
         ownership::check_database(&paths.journal).ok()?;
-        Memory::open(&paths.journal, target.origin())
+        CompletionIndex::open(&paths.journal, target.origin())
     }
 
     pub(super) fn venues(&self, prefix: &str) -> Vec<CompletionCandidate> {
-        let Some(memory) = self.memory() else {
+        let Some(index) = self.index() else {
             return Vec::new();
         };
-        let rows = memory.listed_venues().into_iter();
+        let rows = index.listed_venues().into_iter();
         let rows = rows.map(|(row, venue)| (format!("@{row}"), venue.name.unwrap_or(venue.id)));
-        let ids = memory.venues(prefix).into_iter();
+        let ids = index.venues(prefix).into_iter();
         let ids = ids.map(|venue| (venue.id, venue.name.unwrap_or_default()));
         candidates(prefix, rows.chain(ids))
     }
 
     /// Slots in the future.
     pub(super) fn slots(&self, prefix: &str) -> Vec<CompletionCandidate> {
-        let Some(memory) = self.memory() else {
+        let Some(index) = self.index() else {
             return Vec::new();
         };
-        let rows = memory.listed_slots().into_iter();
+        let rows = index.listed_slots().into_iter();
         let rows = rows.map(|(row, slot)| (format!("@{row}"), slot));
-        let ids = memory.slots(prefix).into_iter();
+        let ids = index.slots(prefix).into_iter();
         let ids = ids.map(|slot| (slot.id.clone(), slot));
         let to_come = rows.chain(ids).filter(|(_, slot)| {
             let time = slot.datetime.parse::<Timestamp>();
@@ -100,14 +100,14 @@ impl Surroundings {
     }
 
     pub(super) fn bookings(&self, prefix: &str, which: Bookings) -> Vec<CompletionCandidate> {
-        let made = self.memory().map(|memory| memory.bookings(prefix));
+        let made = self.index().map(|index| index.bookings(prefix));
         let made = made.into_iter().flatten();
         let fitting = made.filter(|made| which.include(made.status.as_deref()));
         candidates(prefix, fitting.map(described))
     }
 
     pub(super) fn attempts(&self, prefix: &str) -> Vec<CompletionCandidate> {
-        let made = self.memory().map(|memory| memory.unsettled(prefix));
+        let made = self.index().map(|index| index.open_attempts(prefix));
         candidates(prefix, made.into_iter().flatten().map(described))
     }
 
@@ -130,7 +130,7 @@ impl Surroundings {
 }
 
 /// An id and its description.
-fn described(made: Made) -> (String, String) {
+fn described(made: KnownBooking) -> (String, String) {
     let when = made.datetime.as_deref().map(human);
     (made.id, joined([made.status, made.venue, when]))
 }

@@ -1,38 +1,38 @@
-//! Sending one answer to a paused booking, and judging what came of it.
+//! Sends one answer to a paused booking, and judges the result.
 
 use super::guarded::send_guarded;
 use super::understood::booking_of;
 use super::wait::read_booking;
 use crate::app::Context;
-use crate::app::in_flight::{Situation, show_command};
+use crate::app::in_flight::{InFlight, show_command};
 use crate::client::{Continuation, Failure};
 use crate::model::booking::{Booking, Status};
 use crate::outcome::{Error, Exit, Result};
 
-/// What came of an answer.
-pub(crate) enum Outcome {
+/// The result of an answer.
+pub(crate) enum AnswerOutcome {
     /// The booking moved on.
     Advanced(Booking),
-    /// The answer was refused and the booking still waits: the error says why.
+    /// The service refused the answer, and the booking still waits. The error says why.
     StillPaused(Booking, Error),
 }
 
-/// Sends an answer, once: one that the service may have taken is never repeated by itself.
+/// Sends an answer once. An answer that the service may have taken is never repeated automatically.
 ///
-/// A rate limit is waited out as long as `--max-wait` allows, where the service's own document says that there is one.
-/// Where no proper answer came back, the booking is read, and its state decides.
+/// Waits out a rate limit for as long as `--max-wait` allows, if the service's own document reports it. If no usable
+/// answer comes back, reads the booking, whose status then decides.
 pub(crate) async fn send_answer(
     context: &Context,
     id: &str,
     answer: &Continuation,
-) -> Result<Outcome> {
+) -> Result<AnswerOutcome> {
     let call = answer.call(id, context.adapter())?;
-    let in_flight = || Situation::Answering { id: id.to_owned() };
+    let in_flight = || InFlight::Answering { id: id.to_owned() };
     let failure = match send_guarded(context, &call, in_flight, "answering").await? {
         Ok(answer) => match booking_of(context, answer.document) {
             Some(booking) => {
-                context.situation.replace(Situation::known(&booking));
-                return Ok(Outcome::Advanced(booking));
+                context.in_flight.replace(InFlight::known(&booking));
+                return Ok(AnswerOutcome::Advanced(booking));
             }
             None => Failure::Unreadable {
                 status: answer.status,
@@ -42,7 +42,7 @@ pub(crate) async fn send_answer(
         Err(failure) => failure,
     };
     let open = failure.leaves_a_write_open();
-    // Only an invalid answer and a lost one leave a doubt that reading the booking can settle.
+    // Reading the booking helps only after an invalid answer or a lost one.
     let worth_reading =
         open || matches!(&failure, Failure::Refused(refusal) if refusal.status == 400);
     let mut error = failure.into_error(&call);
@@ -52,7 +52,7 @@ pub(crate) async fn send_answer(
             show_command(id)
         ));
     } else {
-        context.situation.replace(Situation::Nothing);
+        context.in_flight.replace(InFlight::Nothing);
     }
     if !worth_reading {
         return Err(error);
@@ -60,15 +60,16 @@ pub(crate) async fn send_answer(
     let Ok(booking) = read_booking(context, id).await else {
         return Err(error);
     };
-    context.situation.replace(Situation::known(&booking));
+    context.in_flight.replace(InFlight::known(&booking));
     match booking.status() {
-        // A lost answer may still be under way: only a refusal proves that the pause stands.
+        // A lost answer may still be on its way. Only a refusal proves that the booking still waits.
         Status::RequiresAction if open => Err(error),
-        Status::RequiresAction => Ok(Outcome::StillPaused(booking, error)),
-        // A refused answer to a booking that no longer waits: its state decides (spec, States and transitions).
+        Status::RequiresAction => Ok(AnswerOutcome::StillPaused(booking, error)),
+        // The answer was refused because the booking no longer waits: its status decides (spec, States and
+        // transitions).
         _ if open || error.exit == Exit::Invalid => {
             context.out.note(&error.message);
-            Ok(Outcome::Advanced(booking))
+            Ok(AnswerOutcome::Advanced(booking))
         }
         _ => Err(error),
     }

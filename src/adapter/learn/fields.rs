@@ -1,0 +1,536 @@
+//! What the documents of a kind show: open fields under other names, and the expression that moves them.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::words::{
+    DAY_WORDS, Field, Holds, NEUTRAL, OTP_PARTS, PAYMENT_PARTS, STATUS_WORDS, TEXT_OF_TERMS, TIME_WORDS, fields, shape,
+};
+use super::{Certainty, Finding};
+use crate::adapter::find::{Search, shallowest};
+use crate::adapter::kind::ReadKind;
+use crate::adapter::names::{member, same_words};
+use crate::model::booking::Status;
+use crate::model::document_time::DocumentTime;
+use crate::model::zone;
+
+/// The definitions that an expression begins with: a field is moved where it is there, and nothing is said where it is not.
+const MOVE: &str = "def move(f; $a): if (try f catch null) == null then . else f as $v | del(f) | .[$a] = $v end; ";
+const MOVE_IN: &str = "def move(f; $a; $b): if (try f catch null) == null then . else f as $v | del(f) | \
+                       .[$a] = (((.[$a] | objects) // {}) + {($b): $v}) end; ";
+
+/// How deep the fields of an object are looked for.
+const DEEPEST: usize = 4;
+
+/// What documents of one kind show.
+pub(crate) fn of_documents(kind: ReadKind, documents: &[Value]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut steps = Vec::new();
+    let mut moved = Vec::new();
+    let places: Vec<Place> = documents.iter().filter_map(|it| place(kind, it)).collect();
+    let Some(first) = places.first() else {
+        return findings;
+    };
+    let objects: Vec<&Map<String, Value>> = places.iter().flat_map(|it| it.objects.iter()).collect();
+    for field in fields(kind) {
+        if let Some(found) = found(field, &objects, &moved) {
+            steps.push(step(field, &found));
+            moved.push(found);
+        }
+    }
+    if kind == ReadKind::Booking {
+        steps.extend(date_and_time(&objects, &mut moved));
+        steps.extend(words_of_status(&objects, &mut findings));
+        next_action(&objects, &mut findings);
+    }
+    if kind == ReadKind::Slots || kind == ReadKind::Booking {
+        steps.extend(text_of_terms(&objects, &moved));
+    }
+    if matches!(kind, ReadKind::Slots | ReadKind::Booking) && has_local_times(&objects) {
+        findings.push(Finding::new(
+            Certainty::Certain,
+            "local_times",
+            "true",
+            format!("the times of {} came without an offset", kind.as_str()),
+        ));
+    }
+    if !steps.is_empty() {
+        let names: Vec<String> = moved.iter().map(|it| format!("`{}`", it.join("."))).collect();
+        let why = match names.is_empty() {
+            true => format!("what {} hold has another form", kind.as_str()),
+            false => format!("{} stand for fields of the contract", names.join(", ")),
+        };
+        findings.push(Finding::new(
+            Certainty::Likely,
+            format!("read.{}", kind.as_str()),
+            expression(first, &steps),
+            why,
+        ));
+    }
+    findings
+}
+
+/// Where the objects of a document stand.
+struct Place {
+    /// As jq writes it: `.data.results[]`.
+    path: String,
+    is_list: bool,
+    /// Whether the fields stand in `attributes`, beside the id.
+    in_attributes: bool,
+    objects: Vec<Map<String, Value>>,
+}
+
+fn place(kind: ReadKind, document: &Value) -> Option<Place> {
+    let Some(shape) = shape(kind) else {
+        let object = document.as_object()?.clone();
+        return (kind == ReadKind::Index).then(|| Place {
+            path: ".".to_owned(),
+            is_list: true,
+            in_attributes: false,
+            objects: vec![object],
+        });
+    };
+    let flat;
+    let (value, in_attributes) = match shallowest(document, shape) {
+        Search::Found(_) => (document, false),
+        _ => {
+            flat = crate::adapter::resource::flattened(&document.clone().into())?;
+            (&flat, true)
+        }
+    };
+    let Search::Found(found) = shallowest(value, shape) else {
+        return None;
+    };
+    Some(Place {
+        path: jq_place(&found.place),
+        is_list: !matches!(kind, ReadKind::Booking | ReadKind::Session | ReadKind::Card),
+        in_attributes,
+        objects: found.objects.into_iter().cloned().collect(),
+    })
+}
+
+/// A place as jq writes it.
+fn jq_place(place: &str) -> String {
+    let mut path = String::new();
+    for part in place.split('.').filter(|part| !part.is_empty()) {
+        let name = part.trim_end_matches("[]");
+        let depth = (part.len() - name.len()) / 2;
+        match name {
+            "" => path.push('.'),
+            "*" => path.push_str("[]"),
+            name => path.push_str(&jq_path(&[name.to_owned()])),
+        }
+        path.push_str(&"[]".repeat(depth));
+    }
+    match path.is_empty() {
+        true => ".".to_owned(),
+        false => path,
+    }
+}
+
+/// A path as jq writes it.
+pub(super) fn jq_path(path: &[String]) -> String {
+    let mut text = String::new();
+    for name in path {
+        let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        match is_plain {
+            true => text.push_str(&format!(".{name}")),
+            false => text.push_str(&format!(".{}", Value::String(name.clone()))),
+        }
+    }
+    text
+}
+
+fn expression(place: &Place, steps: &[String]) -> String {
+    let mut all = Vec::new();
+    if place.in_attributes {
+        all.push(". + (.attributes // {}) | del(.attributes)".to_owned());
+    }
+    all.extend(steps.iter().cloned());
+    let steps = all.join(" | ");
+    let mut text = String::new();
+    if steps.contains("move(") && has_arity(&steps, 1) {
+        text.push_str(MOVE);
+    }
+    if has_arity(&steps, 2) {
+        text.push_str(MOVE_IN);
+    }
+    match (place.path.as_str(), place.is_list) {
+        (".", _) => text.push_str(&steps),
+        (path, true) => text.push_str(&format!("{path} |= ({steps})")),
+        (path, false) => text.push_str(&format!("{path} | {steps}")),
+    }
+    text
+}
+
+/// Whether a step moves a field to a place of so many names.
+fn has_arity(steps: &str, names: usize) -> bool {
+    let mut calls = steps.split("move(").skip(1);
+    calls.any(|call| call.split(')').next().is_some_and(|it| it.matches("; ").count() == names))
+}
+
+/// The letters of a path, by which two names are one.
+fn letters(path: &str) -> String {
+    path.chars()
+        .filter(|c| !matches!(c, '_' | '-' | ' ' | '.'))
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+pub(super) fn is_word(path: &[String], words: &[&str]) -> Option<usize> {
+    let mut rest = path;
+    loop {
+        let own = letters(&rest.join("."));
+        if let Some(rank) = words.iter().position(|word| letters(word) == own) {
+            return Some(rank);
+        }
+        match rest.split_first() {
+            Some((first, more)) if !more.is_empty() && NEUTRAL.iter().any(|it| same_words(it, first)) => rest = more,
+            _ => return None,
+        }
+    }
+}
+
+/// Every path in an object, those of inner objects too.
+pub(super) fn paths(object: &Map<String, Value>) -> Vec<(Vec<String>, &Value)> {
+    let mut found = Vec::new();
+    let mut open: Vec<(Vec<String>, &Map<String, Value>)> = vec![(Vec::new(), object)];
+    while let Some((path, object)) = open.pop() {
+        for (name, value) in object {
+            let mut own = path.clone();
+            own.push(name.clone());
+            if let Value::Object(inner) = value
+                && own.len() < DEEPEST
+            {
+                open.push((own.clone(), inner));
+            }
+            found.push((own, value));
+        }
+    }
+    found
+}
+
+/// The same for any document; the elements of its lists are looked into as well.
+pub(super) fn paths_of(document: &Value) -> Vec<(Vec<String>, &Value)> {
+    match document {
+        Value::Object(object) => paths(object),
+        Value::Array(elements) => elements.iter().flat_map(paths_of).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn has(object: &Map<String, Value>, name: &str) -> bool {
+    let mut value = None;
+    let mut at = Some(object);
+    for part in name.split('.') {
+        value = at.and_then(|it| member(it, part));
+        at = value.and_then(Value::as_object);
+    }
+    value.is_some_and(|it| !it.is_null())
+}
+
+/// Where an open field stands in these objects, if it is not where the contract has it.
+fn found(field: &Field, objects: &[&Map<String, Value>], taken: &[Vec<String>]) -> Option<Vec<String>> {
+    let is_there = |object: &&Map<String, Value>| {
+        has(object, field.name) && field.holds.fits(member_at(object, field.name))
+            || field.name == "provider" && has(object, "providers") && {
+                field.holds.fits(member(object, "providers"))
+            }
+    };
+    if objects.iter().any(is_there) {
+        return None;
+    }
+    let mut best: Option<(usize, Vec<String>)> = None;
+    let all: BTreeSet<Vec<String>> = objects.iter().flat_map(|it| paths(it)).map(|(path, _)| path).collect();
+    for path in all {
+        let Some(rank) = is_word(&path, field.words) else {
+            continue;
+        };
+        let values = objects.iter().filter_map(|object| at(object, &path)).filter(|it| !it.is_null());
+        let values: Vec<&Value> = values.collect();
+        let fits = !values.is_empty() && values.iter().all(|value| field.holds.fits(Some(value)));
+        let is_free = !taken.iter().any(|other| path.starts_with(other) || other.starts_with(&path));
+        if fits && is_free && best.as_ref().is_none_or(|(other, _)| rank < *other) {
+            best = Some((rank, path));
+        }
+    }
+    best.map(|(_, path)| path)
+}
+
+fn at<'a>(object: &'a Map<String, Value>, path: &[String]) -> Option<&'a Value> {
+    let (first, rest) = path.split_first()?;
+    rest.iter().try_fold(object.get(first)?, |value, name| value.get(name))
+}
+
+fn member_at<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    let mut parts = name.split('.');
+    let first = member(object, parts.next()?)?;
+    parts.try_fold(first, |value, part| member(value.as_object()?, part))
+}
+
+impl Holds {
+    fn fits(self, value: Option<&Value>) -> bool {
+        let Some(value) = value else {
+            return false;
+        };
+        match self {
+            Holds::Text => value.is_string(),
+            Holds::Whole => value.is_u64() || value.as_str().is_some_and(is_digits),
+            Holds::Time => DocumentTime::read(value).is_some(),
+            Holds::Zone => value.as_str().is_some_and(|name| zone::of_name(name).is_some()),
+            Holds::Providers => match value {
+                Value::Array(several) => several.iter().all(|it| it.is_string()),
+                other => other.is_string(),
+            },
+            Holds::Minor => value.is_i64() || value.is_u64(),
+            Holds::Any => !value.is_null(),
+        }
+    }
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.len() < 9 && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The step that moves a field to the contract's place.
+fn step(field: &Field, path: &[String]) -> String {
+    let from = jq_path(path);
+    let step = match field.name.split_once('.') {
+        Some((outer, inner)) => format!("move({from}; \"{outer}\"; \"{inner}\")"),
+        None => format!("move({from}; \"{}\")", field.name),
+    };
+    match field.holds {
+        // A list is the contract's `providers`, one is its `provider`.
+        Holds::Providers => format!(
+            "{step} | if (.provider | type) == \"array\" then move(.provider; \"providers\") else . end"
+        ),
+        Holds::Whole => format!("{step} | if .{0} == null then . else .{0} |= (tonumber? // .) end", field.name),
+        _ => step,
+    }
+}
+
+/// A day and a time of day that stand apart.
+fn date_and_time(objects: &[&Map<String, Value>], moved: &mut Vec<Vec<String>>) -> Option<String> {
+    let is_missing = !objects.iter().any(|it| has(it, "datetime"))
+        && !moved.iter().any(|it| is_word(it, &["datetime", "start", "starts_at", "start_time"]).is_some());
+    let object = objects.first().filter(|_| is_missing)?;
+    let pick = |words: &[&str], fits: fn(&str) -> bool| {
+        let all = paths(object);
+        let mut fitting = all.into_iter().filter(|(path, value)| {
+            is_word(path, words).is_some() && value.as_str().is_some_and(fits)
+        });
+        fitting.next().map(|(path, _)| path)
+    };
+    let day = pick(DAY_WORDS, |text| text.parse::<jiff::civil::Date>().is_ok() && text.len() == 10)?;
+    let time = pick(TIME_WORDS, |text| text.len() <= 8 && text.parse::<jiff::civil::Time>().is_ok())?;
+    let (d, t) = (jq_path(&day), jq_path(&time));
+    moved.extend([day, time]);
+    Some(format!(
+        "if {d} != null and {t} != null then ({d} + \"T\" + {t}) as $at | del({d}, {t}) | .datetime = $at else . end"
+    ))
+}
+
+/// Statuses under other words than the specification's.
+fn words_of_status(objects: &[&Map<String, Value>], findings: &mut Vec<Finding>) -> Option<String> {
+    let mut words = Map::new();
+    for object in objects {
+        let Some(word) = member(object, "status").and_then(Value::as_str) else {
+            continue;
+        };
+        let Status::Other(word) = Status::parse(word) else {
+            continue;
+        };
+        let known = STATUS_WORDS
+            .iter()
+            .find(|(_, others)| others.iter().any(|other| same_words(other, &word)));
+        match known {
+            Some((status, _)) => {
+                words.insert(word, Value::from(*status));
+            }
+            None => findings.push(Finding::new(
+                Certainty::ToBeAsked,
+                "",
+                "",
+                format!("the status `{word}` is not one of the specification's; read.booking can map it"),
+            )),
+        }
+    }
+    (!words.is_empty()).then(|| format!(".status |= ({}[.] // .)", Value::Object(words)))
+}
+
+/// The names and words of what a booking waits for.
+fn next_action(objects: &[&Map<String, Value>], findings: &mut Vec<Finding>) {
+    for object in objects {
+        let Some(action) = member(object, "next_action") else {
+            continue;
+        };
+        let candidates: Vec<(Vec<String>, &str)> = match action {
+            Value::String(word) => vec![(Vec::new(), word.as_str())],
+            Value::Object(inner) => {
+                let all = paths(inner).into_iter();
+                all.filter_map(|(path, value)| Some((path, value.as_str()?)))
+                    .filter(|(path, _)| {
+                        let last = path.last().map(String::as_str).unwrap_or_default();
+                        ["type", "kind", "code", "action_type", "do", "name"].iter().any(|it| same_words(it, last))
+                    })
+                    .collect()
+            }
+            _ => Vec::new(),
+        };
+        for (path, word) in candidates {
+            let parts = letters(word);
+            let is_one = |words: &[&str]| words.iter().any(|part| parts.contains(part));
+            let (key, default) = match (is_one(OTP_PARTS), is_one(PAYMENT_PARTS)) {
+                (true, false) => ("otp_action", "otp"),
+                (false, true) => ("payment_action", "payment_approval"),
+                _ => continue,
+            };
+            let mut add = |key: &str, value: &str, why: String| {
+                let finding = Finding::new(Certainty::Likely, format!("dialect.{key}"), value, why);
+                if !findings.contains(&finding) {
+                    findings.push(finding);
+                }
+            };
+            let at = path.join(".");
+            if !path.is_empty() && at != "type" {
+                add("next_action_type_field", &at, format!("`next_action.{at}` names what is waited for"));
+            }
+            if !same_words(word, default) {
+                add(key, word, format!("`{word}` names what is waited for"));
+            }
+        }
+    }
+}
+
+/// Terms whose text has another name, or that are a text.
+fn text_of_terms(objects: &[&Map<String, Value>], moved: &[Vec<String>]) -> Vec<String> {
+    let mut steps = Vec::new();
+    for (name, words) in [("card_terms", 0), ("cancellation_terms", 1)] {
+        let words = fields(ReadKind::Slots).iter().filter(|it| it.name.ends_with("_terms")).nth(words);
+        let from = moved.iter().find(|path| words.is_some_and(|field| is_word(path, field.words).is_some()));
+        let values = objects.iter().filter_map(|object| match from {
+            Some(path) => at(object, path),
+            None => member(object, name),
+        });
+        for terms in values {
+            let step = match terms {
+                Value::String(_) => format!(
+                    "if (.{name} | type) == \"string\" then .{name} |= {{text: .}} else . end"
+                ),
+                Value::Object(inner) if !has(inner, "text") => {
+                    let all = paths(inner);
+                    let text = all.iter().find(|(path, value)| {
+                        value.is_string() && is_word(path, TEXT_OF_TERMS).is_some()
+                    });
+                    let Some((path, _)) = text else { continue };
+                    format!(
+                        "if (.{name} | type) == \"object\" then .{name} |= move({}; \"text\") else . end",
+                        jq_path(path)
+                    )
+                }
+                _ => continue,
+            };
+            if !steps.contains(&step) {
+                steps.push(step);
+            }
+        }
+    }
+    steps
+}
+
+fn has_local_times(objects: &[&Map<String, Value>]) -> bool {
+    let times = objects.iter().filter_map(|it| member(it, "datetime"));
+    let read: Vec<DocumentTime> = times.filter_map(DocumentTime::read).collect();
+    !read.is_empty() && read.iter().all(|time| time.instant.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adapter::Expression;
+    use serde_json::json;
+
+    fn line(kind: ReadKind, document: &Value) -> Option<String> {
+        let findings = of_documents(kind, std::slice::from_ref(document));
+        let key = format!("read.{}", kind.as_str());
+        findings.into_iter().find(|it| it.key == key).map(|it| it.value)
+    }
+
+    fn compiles(line: &str) {
+        Expression::compile(line).unwrap_or_else(|why| panic!("{why}: {line}"));
+    }
+
+    #[test]
+    fn fields_under_other_names_are_moved_to_the_contracts_where_they_stand() {
+        let document = json!({"data": {"results": [
+            {"venue_id": 1, "title": "Hut", "location": {"street": "1 Quay", "time_zone": "Europe/Oslo"}, "via": ["a"]},
+        ]}, "meta": {"next": null}});
+        let line = line(ReadKind::Venues, &document).unwrap();
+        assert!(line.contains(".data.results[] |= (move(.title; \"name\") | move(.location.time_zone; \"timezone\")"), "{line}");
+        assert!(line.contains("move(.location.street; \"address\")"), "{line}");
+        assert!(!line.contains("$b"), "{line}");
+        compiles(&line);
+    }
+
+    #[test]
+    fn what_stands_under_the_contracts_names_is_left_alone() {
+        for (kind, document) in [
+            (ReadKind::Venues, json!({"venues": [{"venue_id": 1, "name": "Hut", "timezone": "Europe/Oslo", "address": "x", "city": "y", "providers": ["a"], "title": "no"}]})),
+            (ReadKind::Slots, json!([{"availability_id": "s", "datetime": "2026-12-01T19:00:00Z", "duration_minutes": 90, "card_terms": {"text": "x"}}])),
+            (ReadKind::Booking, json!({"id": "b", "object": "booking", "status": "confirmed", "datetime": "2026-12-01T19:00:00Z", "next_action": {"type": "otp"}})),
+            (ReadKind::Sessions, json!({"sessions": []})),
+        ] {
+            assert_eq!(of_documents(kind, &[document]), []);
+        }
+    }
+
+    #[test]
+    fn a_name_counts_only_with_a_value_that_fits() {
+        let document = json!([{"venue_id": 1, "title": 7, "zone": "north"}]);
+        assert_eq!(line(ReadKind::Venues, &document), None);
+    }
+
+    #[test]
+    fn times_without_an_offset_are_the_venues_own() {
+        let document = json!([{"availability_id": 1, "datetime": "2026-12-01 19:00", "card": "A card is held"}]);
+        let findings = of_documents(ReadKind::Slots, &[document]);
+        assert!(findings.iter().any(|it| it.key == "local_times" && it.certainty == Certainty::Certain));
+        let line = findings.iter().find(|it| it.key == "read.slots").unwrap();
+        assert!(line.value.starts_with(MOVE) && line.value.contains("{text: .}"), "{}", line.value);
+        compiles(&line.value);
+    }
+
+    #[test]
+    fn a_bookings_time_apart_its_words_and_its_pause_are_found() {
+        let document = json!({"reservation": {
+            "id": 7, "object": "r", "status": "awaiting_guest", "provider": "a", "on": "2026-12-01", "from": "19:30",
+            "guest": {"full_name": "x", "mobile": "1"}, "next_action": {"kind": {"code": "code"}, "instructions": "m"},
+        }});
+        let findings = of_documents(ReadKind::Booking, &[document]);
+        let value = |key: &str| findings.iter().find(|it| it.key == key).map(|it| it.value.clone());
+        let line = value("read.booking").unwrap();
+        for part in [
+            ".reservation | move(.guest.full_name; \"customer\"; \"name\")",
+            "move(.next_action.instructions; \"next_action\"; \"message\")",
+            "(.on + \"T\" + .from)",
+            "{\"awaiting_guest\":\"requires_action\"}",
+        ] {
+            assert!(line.contains(part), "{part} is not in {line}");
+        }
+        compiles(&line);
+        assert_eq!(value("dialect.next_action_type_field").as_deref(), Some("kind.code"));
+        assert_eq!(value("dialect.otp_action").as_deref(), Some("code"));
+    }
+
+    #[test]
+    fn fields_in_attributes_join_their_id_first() {
+        let document = json!({"data": {"type": "b", "id": "1", "attributes": {
+            "status": "confirmed", "object": "b", "starts-at": "2026-12-01T19:00:00Z",
+        }}});
+        let line = line(ReadKind::Booking, &document).unwrap();
+        assert!(line.contains(".data | . + (.attributes // {}) | del(.attributes) | move(.\"starts-at\"; \"datetime\")"), "{line}");
+        compiles(&line);
+    }
+}

@@ -1,0 +1,245 @@
+//! Whether a list goes on, and how its next page is asked for.
+
+use serde_json::{Map, Value};
+
+use super::names::same_words;
+
+/// Where the next page of a list is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NextPage {
+    /// At this address, absolute or relative.
+    At(String),
+    /// Under this request field, with this value.
+    Field { name: String, value: Value },
+    /// The answer says that there is more, and not how to get it.
+    Unknown,
+}
+
+/// Names of members that hold the next page's address, cursor or number. Their words without `next` are the request's
+/// field.
+const NEXT: &[&str] = &[
+    "next",
+    "next_page",
+    "next_url",
+    "next_link",
+    "next_cursor",
+    "next_page_token",
+    "next_token",
+    "next_offset",
+    "end_cursor",
+];
+/// Names of objects that describe the page, beside the list itself.
+const AROUND: &[&str] = &[
+    "data",
+    "result",
+    "results",
+    "meta",
+    "links",
+    "_links",
+    "page",
+    "paging",
+    "pagination",
+    "page_info",
+    "cursors",
+];
+/// Names of members that say that there is more.
+const MORE: &[&str] = &["has_more", "has_next", "has_next_page", "more"];
+
+/// The next page, if the answer or its `Link` header names one. `None` means that this is the last page, or that nothing
+/// says otherwise.
+pub(crate) fn next_page(document: &Value, link: Option<&str>) -> Option<NextPage> {
+    if let Some(address) = link.and_then(next_of_link) {
+        return Some(NextPage::At(address));
+    }
+    let mut says_more = false;
+    let mut found = None;
+    describe(document.as_object()?, 0, &mut |name, value| {
+        if MORE.iter().any(|more| same_words(more, name)) {
+            says_more |= value == &Value::Bool(true);
+        }
+        if found.is_none() && NEXT.iter().any(|next| same_words(next, name)) {
+            found = read_next(name, value);
+        }
+    });
+    let counted = || by_number(document);
+    found
+        .or_else(counted)
+        .or_else(|| says_more.then_some(NextPage::Unknown))
+}
+
+/// Visits the members of the document and of the objects that describe the page.
+fn describe<'a>(
+    object: &'a Map<String, Value>,
+    depth: usize,
+    see: &mut impl FnMut(&'a str, &'a Value),
+) {
+    for (name, value) in object {
+        see(name, value);
+        let describes = AROUND.iter().any(|around| same_words(around, name));
+        if let Value::Object(inner) = value
+            && describes
+            && depth < 3
+        {
+            describe(inner, depth + 1, see);
+        }
+    }
+}
+
+fn read_next(name: &str, value: &Value) -> Option<NextPage> {
+    match value {
+        Value::String(text) if text.is_empty() => None,
+        Value::String(text) if is_address(text) => Some(NextPage::At(text.clone())),
+        // HAL, and JSON:API with a link object.
+        Value::Object(object) => match object.get("href")?.as_str()? {
+            "" => None,
+            href => Some(NextPage::At(href.to_owned())),
+        },
+        Value::String(_) | Value::Number(_) => Some(NextPage::Field {
+            name: request_field(name),
+            value: value.clone(),
+        }),
+        _ => None,
+    }
+}
+
+fn is_address(text: &str) -> bool {
+    text.starts_with("http://") || text.starts_with("https://") || text.starts_with(['/', '?'])
+}
+
+/// `cursor` for `next_cursor`, `pageToken` for `nextPageToken`.
+fn request_field(name: &str) -> String {
+    let word = ["next_", "next", "end_"]
+        .iter()
+        .find_map(|prefix| name.strip_prefix(prefix))
+        .unwrap_or(name);
+    match word {
+        "" => "cursor".to_owned(),
+        _ => {
+            let mut letters = word.chars();
+            let first = letters.next().map(|c| c.to_lowercase().to_string());
+            first.unwrap_or_default() + letters.as_str()
+        }
+    }
+}
+
+/// `page 1 of 3`.
+fn by_number(document: &Value) -> Option<NextPage> {
+    let (mut page, mut pages) = (None, None);
+    describe(document.as_object()?, 0, &mut |name, value| {
+        let number = value.as_u64();
+        if ["page", "page_number", "current_page"]
+            .iter()
+            .any(|it| same_words(it, name))
+            && number.is_some()
+        {
+            page.get_or_insert((name, number));
+        }
+        if ["pages", "total_pages", "page_count", "last_page"]
+            .iter()
+            .any(|it| same_words(it, name))
+        {
+            pages = pages.or(number);
+        }
+    });
+    let ((name, page), pages) = (page?, pages?);
+    let page = page?;
+    (page < pages).then(|| NextPage::Field {
+        name: if same_words(name, "current_page") {
+            "page".to_owned()
+        } else {
+            name.to_owned()
+        },
+        value: Value::from(page + 1),
+    })
+}
+
+/// The address with `rel="next"` in a `Link` header (RFC 8288).
+fn next_of_link(header: &str) -> Option<String> {
+    let mut rest = header;
+    loop {
+        let start = rest.find('<')?;
+        let end = start + rest[start..].find('>')?;
+        let address = &rest[start + 1..end];
+        rest = &rest[end + 1..];
+        let parameters = &rest[..rest.find('<').unwrap_or(rest.len())];
+        let is_next = parameters.split([';', ',']).any(|parameter| {
+            let Some((name, value)) = parameter.split_once('=') else {
+                return false;
+            };
+            let mut words = value.trim().trim_matches('"').split_ascii_whitespace();
+            name.trim().eq_ignore_ascii_case("rel")
+                && words.any(|word| word.eq_ignore_ascii_case("next"))
+        });
+        if is_next {
+            return Some(address.to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn field(name: &str, value: Value) -> Option<NextPage> {
+        Some(NextPage::Field {
+            name: name.to_owned(),
+            value,
+        })
+    }
+
+    fn at(address: &str) -> Option<NextPage> {
+        Some(NextPage::At(address.to_owned()))
+    }
+
+    #[test]
+    fn the_next_page_is_read_from_the_body_in_each_usual_form() {
+        for (document, next) in [
+            (
+                json!({"venues": [], "next_cursor": "abc"}),
+                field("cursor", json!("abc")),
+            ),
+            (
+                json!({"meta": {"nextPageToken": "t"}}),
+                field("pageToken", json!("t")),
+            ),
+            (json!({"result": {"nextPage": 2}}), field("page", json!(2))),
+            (
+                json!({"links": {"next": "/v1/x?page=2"}}),
+                at("/v1/x?page=2"),
+            ),
+            (
+                json!({"_links": {"next": {"href": "?page=2"}}}),
+                at("?page=2"),
+            ),
+            (
+                json!({"page": 1, "total_pages": 3}),
+                field("page", json!(2)),
+            ),
+            (json!({"page": 3, "total_pages": 3}), None),
+            (json!({"has_more": true}), Some(NextPage::Unknown)),
+            (json!({"has_more": false, "next_cursor": null}), None),
+            (json!({"venues": [{"next_cursor": "abc"}]}), None),
+            (json!([]), None),
+        ] {
+            assert_eq!(next_page(&document, None), next, "{document}");
+        }
+    }
+
+    #[test]
+    fn a_link_header_is_read_as_rfc_8288_has_it() {
+        for (header, next) in [
+            (r#"</v1/x?page=2>; rel="next""#, at("/v1/x?page=2")),
+            (
+                r#"</a>; rel="prev", </b>; title="c,d"; rel="last next""#,
+                at("/b"),
+            ),
+            (r#"</a>; rel=NEXT"#, at("/a")),
+            (r#"</a>; rel="prev""#, None),
+            ("<", None),
+            ("", None),
+        ] {
+            assert_eq!(next_page(&json!([]), Some(header)), next, "{header}");
+        }
+    }
+}
