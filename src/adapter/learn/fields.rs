@@ -71,6 +71,21 @@ pub(crate) fn of_documents(kind: ReadKind, documents: &[Value]) -> Vec<Finding> 
     findings
 }
 
+/// The members of a document's objects that no field of the contract is named like, as paths.
+pub(crate) fn unnamed(kind: ReadKind, document: &Value) -> Vec<String> {
+    let (Some(shape), Some(place)) = (shape(kind), place(kind, document)) else {
+        return Vec::new();
+    };
+    let mut names = BTreeSet::new();
+    for (path, value) in place.objects.iter().flat_map(paths) {
+        let is_known = |name: &String| shape.fields().iter().any(|known| same_words(known, name));
+        if !value.is_object() && !value.is_null() && !path.iter().any(is_known) {
+            names.insert(path.join("."));
+        }
+    }
+    names.into_iter().collect()
+}
+
 /// Where the objects of a document stand.
 struct Place {
     /// As jq writes it: `.data.results[]`.

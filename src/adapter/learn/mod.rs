@@ -9,7 +9,7 @@ mod schema;
 mod words;
 
 pub(crate) use events::{Delivery, of_delivery};
-pub(crate) use fields::of_documents;
+pub(crate) use fields::{of_documents, unnamed};
 pub(crate) use recorded::{Recorded, of_har};
 pub(crate) use refused::{Named, named_in};
 pub(crate) use requests::{SlotsRequest, Time, of_request};
