@@ -17,12 +17,17 @@ impl Delivery {
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.replace("\r\n", "\n");
         if let Ok(body) = serde_json::from_str(&text) {
-            return Some(Delivery { headers: Vec::new(), body });
+            return Some(Delivery {
+                headers: Vec::new(),
+                body,
+            });
         }
         let (head, body) = text.split_once("\n\n")?;
         let headers = head.lines().filter_map(|line| line.split_once(':'));
         Some(Delivery {
-            headers: headers.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())).collect(),
+            headers: headers
+                .map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()))
+                .collect(),
             body: serde_json::from_str(body).ok()?,
         })
     }
@@ -34,11 +39,17 @@ pub(crate) fn of_delivery(delivery: &Delivery) -> Vec<Finding> {
     let signed = delivery.headers.iter().find_map(|(name, _)| {
         let at = name.len().checked_sub("-signature".len())?;
         let is_signature = name.get(at..)?.eq_ignore_ascii_case("-signature");
-        name.get(..at).filter(|service| is_signature && !service.is_empty())
+        name.get(..at)
+            .filter(|service| is_signature && !service.is_empty())
     });
     if let Some(service) = signed.filter(|it| !it.eq_ignore_ascii_case("booking")) {
         let why = format!("the delivery is signed in `{service}-Signature`");
-        findings.push(Finding::new(Certainty::Certain, "dialect.service_name", service, why));
+        findings.push(Finding::new(
+            Certainty::Certain,
+            "dialect.service_name",
+            service,
+            why,
+        ));
     }
     let Some(body) = delivery.body.as_object() else {
         return findings;
@@ -49,10 +60,18 @@ pub(crate) fn of_delivery(delivery: &Delivery) -> Vec<Finding> {
         .collect();
     let kinds: Vec<&(Vec<String>, &Value)> = outside
         .iter()
-        .filter(|(_, value)| value.as_str().is_some_and(|text| text.starts_with("booking.") && !text.contains(' ')))
+        .filter(|(_, value)| {
+            value
+                .as_str()
+                .is_some_and(|text| text.starts_with("booking.") && !text.contains(' '))
+        })
         .collect();
     for (key, own, found) in [
-        ("event_type_field", "type", kinds.first().map(|(path, _)| path.clone())),
+        (
+            "event_type_field",
+            "type",
+            kinds.first().map(|(path, _)| path.clone()),
+        ),
         ("event_id_field", "id", id(&outside)),
     ] {
         let name = match found {
@@ -65,7 +84,12 @@ pub(crate) fn of_delivery(delivery: &Delivery) -> Vec<Finding> {
         };
         if name != own {
             let why = format!("the delivery has it in `{name}`");
-            findings.push(Finding::new(Certainty::Likely, format!("dialect.{key}"), name, why));
+            findings.push(Finding::new(
+                Certainty::Likely,
+                format!("dialect.{key}"),
+                name,
+                why,
+            ));
         }
     }
     findings
@@ -73,7 +97,11 @@ pub(crate) fn of_delivery(delivery: &Delivery) -> Vec<Finding> {
 
 /// The path of the event's id.
 fn id(outside: &[(Vec<String>, &Value)]) -> Option<Vec<String>> {
-    for words in [&["id"][..], &["event_id", "eventid"], &["uuid", "no", "number", "delivery_id"]] {
+    for words in [
+        &["id"][..],
+        &["event_id", "eventid"],
+        &["uuid", "no", "number", "delivery_id"],
+    ] {
         let mut fitting = outside.iter().filter(|(path, _)| {
             let last = path.last().map(String::as_str).unwrap_or_default();
             words.iter().any(|word| same_words(word, last))

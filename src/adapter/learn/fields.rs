@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::words::{
-    DAY_WORDS, Field, Holds, NEUTRAL, OTP_PARTS, PAYMENT_PARTS, STATUS_WORDS, TEXT_OF_TERMS, TIME_WORDS, fields, shape,
+    DAY_WORDS, Field, Holds, NEUTRAL, OTP_PARTS, PAYMENT_PARTS, STATUS_WORDS, TEXT_OF_TERMS,
+    TIME_WORDS, fields, shape,
 };
 use super::{Certainty, Finding};
 use crate::adapter::find::{Search, shallowest};
@@ -32,10 +33,11 @@ pub(crate) fn of_documents(kind: ReadKind, documents: &[Value]) -> Vec<Finding> 
     let Some(first) = places.first() else {
         return findings;
     };
-    let objects: Vec<&Map<String, Value>> = places.iter().flat_map(|it| it.objects.iter()).collect();
+    let objects: Vec<&Map<String, Value>> =
+        places.iter().flat_map(|it| it.objects.iter()).collect();
     for field in fields(kind) {
         if let Some(found) = found(field, &objects, &moved) {
-            steps.push(step(field, &found));
+            steps.push(step(field, &found, &objects));
             moved.push(found);
         }
     }
@@ -56,10 +58,13 @@ pub(crate) fn of_documents(kind: ReadKind, documents: &[Value]) -> Vec<Finding> 
         ));
     }
     if !steps.is_empty() {
-        let names: Vec<String> = moved.iter().map(|it| format!("`{}`", it.join("."))).collect();
+        let names: Vec<String> = moved
+            .iter()
+            .map(|it| format!("`{}`", it.join(".")))
+            .collect();
         let why = match names.is_empty() {
             true => format!("what {} hold has another form", kind.as_str()),
-            false => format!("{} stand for fields of the contract", names.join(", ")),
+            false => format!("{} have other names than the contract's", names.join(", ")),
         };
         findings.push(Finding::new(
             Certainty::Likely,
@@ -183,7 +188,11 @@ fn expression(place: &Place, steps: &[String]) -> String {
 /// Whether a step moves a field to a place of so many names.
 fn has_arity(steps: &str, names: usize) -> bool {
     let mut calls = steps.split("move(").skip(1);
-    calls.any(|call| call.split(')').next().is_some_and(|it| it.matches("; ").count() == names))
+    calls.any(|call| {
+        call.split(')')
+            .next()
+            .is_some_and(|it| it.matches("; ").count() == names)
+    })
 }
 
 /// The letters of a path, by which two names are one.
@@ -202,7 +211,11 @@ pub(super) fn is_word(path: &[String], words: &[&str]) -> Option<usize> {
             return Some(rank);
         }
         match rest.split_first() {
-            Some((first, more)) if !more.is_empty() && NEUTRAL.iter().any(|it| same_words(it, first)) => rest = more,
+            Some((first, more))
+                if !more.is_empty() && NEUTRAL.iter().any(|it| same_words(it, first)) =>
+            {
+                rest = more
+            }
             _ => return None,
         }
     }
@@ -247,7 +260,11 @@ fn has(object: &Map<String, Value>, name: &str) -> bool {
 }
 
 /// Where an open field stands in these objects, if it is not where the contract has it.
-fn found(field: &Field, objects: &[&Map<String, Value>], taken: &[Vec<String>]) -> Option<Vec<String>> {
+fn found(
+    field: &Field,
+    objects: &[&Map<String, Value>],
+    taken: &[Vec<String>],
+) -> Option<Vec<String>> {
     let is_there = |object: &&Map<String, Value>| {
         has(object, field.name) && field.holds.fits(member_at(object, field.name))
             || field.name == "provider" && has(object, "providers") && {
@@ -258,15 +275,24 @@ fn found(field: &Field, objects: &[&Map<String, Value>], taken: &[Vec<String>]) 
         return None;
     }
     let mut best: Option<(usize, Vec<String>)> = None;
-    let all: BTreeSet<Vec<String>> = objects.iter().flat_map(|it| paths(it)).map(|(path, _)| path).collect();
+    let all: BTreeSet<Vec<String>> = objects
+        .iter()
+        .flat_map(|it| paths(it))
+        .map(|(path, _)| path)
+        .collect();
     for path in all {
         let Some(rank) = is_word(&path, field.words) else {
             continue;
         };
-        let values = objects.iter().filter_map(|object| at(object, &path)).filter(|it| !it.is_null());
+        let values = objects
+            .iter()
+            .filter_map(|object| at(object, &path))
+            .filter(|it| !it.is_null());
         let values: Vec<&Value> = values.collect();
         let fits = !values.is_empty() && values.iter().all(|value| field.holds.fits(Some(value)));
-        let is_free = !taken.iter().any(|other| path.starts_with(other) || other.starts_with(&path));
+        let is_free = !taken
+            .iter()
+            .any(|other| path.starts_with(other) || other.starts_with(&path));
         if fits && is_free && best.as_ref().is_none_or(|(other, _)| rank < *other) {
             best = Some((rank, path));
         }
@@ -276,7 +302,8 @@ fn found(field: &Field, objects: &[&Map<String, Value>], taken: &[Vec<String>]) 
 
 fn at<'a>(object: &'a Map<String, Value>, path: &[String]) -> Option<&'a Value> {
     let (first, rest) = path.split_first()?;
-    rest.iter().try_fold(object.get(first)?, |value, name| value.get(name))
+    rest.iter()
+        .try_fold(object.get(first)?, |value, name| value.get(name))
 }
 
 fn member_at<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
@@ -294,7 +321,9 @@ impl Holds {
             Holds::Text => value.is_string(),
             Holds::Whole => value.is_u64() || value.as_str().is_some_and(is_digits),
             Holds::Time => DocumentTime::read(value).is_some(),
-            Holds::Zone => value.as_str().is_some_and(|name| zone::of_name(name).is_some()),
+            Holds::Zone => value
+                .as_str()
+                .is_some_and(|name| zone::of_name(name).is_some()),
             Holds::Providers => match value {
                 Value::Array(several) => several.iter().all(|it| it.is_string()),
                 other => other.is_string(),
@@ -310,7 +339,8 @@ fn is_digits(text: &str) -> bool {
 }
 
 /// The step that moves a field to the contract's place.
-fn step(field: &Field, path: &[String]) -> String {
+fn step(field: &Field, path: &[String], objects: &[&Map<String, Value>]) -> String {
+    let is_any = |fits: fn(&Value) -> bool| objects.iter().filter_map(|it| at(it, path)).any(fits);
     let from = jq_path(path);
     let step = match field.name.split_once('.') {
         Some((outer, inner)) => format!("move({from}; \"{outer}\"; \"{inner}\")"),
@@ -318,10 +348,13 @@ fn step(field: &Field, path: &[String]) -> String {
     };
     match field.holds {
         // A list is the contract's `providers`, one is its `provider`.
-        Holds::Providers => format!(
+        Holds::Providers if is_any(Value::is_array) => format!(
             "{step} | if (.provider | type) == \"array\" then move(.provider; \"providers\") else . end"
         ),
-        Holds::Whole => format!("{step} | if .{0} == null then . else .{0} |= (tonumber? // .) end", field.name),
+        Holds::Whole if is_any(Value::is_string) => format!(
+            "{step} | if .{0} == null then . else .{0} |= (tonumber? // .) end",
+            field.name
+        ),
         _ => step,
     }
 }
@@ -329,7 +362,9 @@ fn step(field: &Field, path: &[String]) -> String {
 /// A day and a time of day that stand apart.
 fn date_and_time(objects: &[&Map<String, Value>], moved: &mut Vec<Vec<String>>) -> Option<String> {
     let is_missing = !objects.iter().any(|it| has(it, "datetime"))
-        && !moved.iter().any(|it| is_word(it, &["datetime", "start", "starts_at", "start_time"]).is_some());
+        && !moved
+            .iter()
+            .any(|it| is_word(it, &["datetime", "start", "starts_at", "start_time"]).is_some());
     let object = objects.first().filter(|_| is_missing)?;
     let pick = |words: &[&str], fits: fn(&str) -> bool| {
         let all = paths(object);
@@ -338,8 +373,12 @@ fn date_and_time(objects: &[&Map<String, Value>], moved: &mut Vec<Vec<String>>) 
         });
         fitting.next().map(|(path, _)| path)
     };
-    let day = pick(DAY_WORDS, |text| text.parse::<jiff::civil::Date>().is_ok() && text.len() == 10)?;
-    let time = pick(TIME_WORDS, |text| text.len() <= 8 && text.parse::<jiff::civil::Time>().is_ok())?;
+    let day = pick(DAY_WORDS, |text| {
+        text.parse::<jiff::civil::Date>().is_ok() && text.len() == 10
+    })?;
+    let time = pick(TIME_WORDS, |text| {
+        text.len() <= 8 && text.parse::<jiff::civil::Time>().is_ok()
+    })?;
     let (d, t) = (jq_path(&day), jq_path(&time));
     moved.extend([day, time]);
     Some(format!(
@@ -368,7 +407,9 @@ fn words_of_status(objects: &[&Map<String, Value>], findings: &mut Vec<Finding>)
                 Certainty::ToBeAsked,
                 "",
                 "",
-                format!("the status `{word}` is not one of the specification's; read.booking can map it"),
+                format!(
+                    "the status `{word}` is not one of the specification's; read.booking can map it"
+                ),
             )),
         }
     }
@@ -388,7 +429,9 @@ fn next_action(objects: &[&Map<String, Value>], findings: &mut Vec<Finding>) {
                 all.filter_map(|(path, value)| Some((path, value.as_str()?)))
                     .filter(|(path, _)| {
                         let last = path.last().map(String::as_str).unwrap_or_default();
-                        ["type", "kind", "code", "action_type", "do", "name"].iter().any(|it| same_words(it, last))
+                        ["type", "kind", "code", "action_type", "do", "name"]
+                            .iter()
+                            .any(|it| same_words(it, last))
                     })
                     .collect()
             }
@@ -410,7 +453,11 @@ fn next_action(objects: &[&Map<String, Value>], findings: &mut Vec<Finding>) {
             };
             let at = path.join(".");
             if !path.is_empty() && at != "type" {
-                add("next_action_type_field", &at, format!("`next_action.{at}` names what is waited for"));
+                add(
+                    "next_action_type_field",
+                    &at,
+                    format!("`next_action.{at}` names what is waited for"),
+                );
             }
             if !same_words(word, default) {
                 add(key, word, format!("`{word}` names what is waited for"));
@@ -423,8 +470,13 @@ fn next_action(objects: &[&Map<String, Value>], findings: &mut Vec<Finding>) {
 fn text_of_terms(objects: &[&Map<String, Value>], moved: &[Vec<String>]) -> Vec<String> {
     let mut steps = Vec::new();
     for (name, words) in [("card_terms", 0), ("cancellation_terms", 1)] {
-        let words = fields(ReadKind::Slots).iter().filter(|it| it.name.ends_with("_terms")).nth(words);
-        let from = moved.iter().find(|path| words.is_some_and(|field| is_word(path, field.words).is_some()));
+        let words = fields(ReadKind::Slots)
+            .iter()
+            .filter(|it| it.name.ends_with("_terms"))
+            .nth(words);
+        let from = moved
+            .iter()
+            .find(|path| words.is_some_and(|field| is_word(path, field.words).is_some()));
         let values = objects.iter().filter_map(|object| match from {
             Some(path) => at(object, path),
             None => member(object, name),
@@ -470,7 +522,10 @@ mod tests {
     fn line(kind: ReadKind, document: &Value) -> Option<String> {
         let findings = of_documents(kind, std::slice::from_ref(document));
         let key = format!("read.{}", kind.as_str());
-        findings.into_iter().find(|it| it.key == key).map(|it| it.value)
+        findings
+            .into_iter()
+            .find(|it| it.key == key)
+            .map(|it| it.value)
     }
 
     fn compiles(line: &str) {
@@ -484,7 +539,10 @@ mod tests {
         ]}, "meta": {"next": null}});
         let line = line(ReadKind::Venues, &document).unwrap();
         assert!(line.contains(".data.results[] |= (move(.title; \"name\") | move(.location.time_zone; \"timezone\")"), "{line}");
-        assert!(line.contains("move(.location.street; \"address\")"), "{line}");
+        assert!(
+            line.contains("move(.location.street; \"address\")"),
+            "{line}"
+        );
         assert!(!line.contains("$b"), "{line}");
         compiles(&line);
     }
@@ -492,9 +550,18 @@ mod tests {
     #[test]
     fn what_stands_under_the_contracts_names_is_left_alone() {
         for (kind, document) in [
-            (ReadKind::Venues, json!({"venues": [{"venue_id": 1, "name": "Hut", "timezone": "Europe/Oslo", "address": "x", "city": "y", "providers": ["a"], "title": "no"}]})),
-            (ReadKind::Slots, json!([{"availability_id": "s", "datetime": "2026-12-01T19:00:00Z", "duration_minutes": 90, "card_terms": {"text": "x"}}])),
-            (ReadKind::Booking, json!({"id": "b", "object": "booking", "status": "confirmed", "datetime": "2026-12-01T19:00:00Z", "next_action": {"type": "otp"}})),
+            (
+                ReadKind::Venues,
+                json!({"venues": [{"venue_id": 1, "name": "Hut", "timezone": "Europe/Oslo", "address": "x", "city": "y", "providers": ["a"], "title": "no"}]}),
+            ),
+            (
+                ReadKind::Slots,
+                json!([{"availability_id": "s", "datetime": "2026-12-01T19:00:00Z", "duration_minutes": 90, "card_terms": {"text": "x"}}]),
+            ),
+            (
+                ReadKind::Booking,
+                json!({"id": "b", "object": "booking", "status": "confirmed", "datetime": "2026-12-01T19:00:00Z", "next_action": {"type": "otp"}}),
+            ),
             (ReadKind::Sessions, json!({"sessions": []})),
         ] {
             assert_eq!(of_documents(kind, &[document]), []);
@@ -511,9 +578,17 @@ mod tests {
     fn times_without_an_offset_are_the_venues_own() {
         let document = json!([{"availability_id": 1, "datetime": "2026-12-01 19:00", "card": "A card is held"}]);
         let findings = of_documents(ReadKind::Slots, &[document]);
-        assert!(findings.iter().any(|it| it.key == "local_times" && it.certainty == Certainty::Certain));
+        assert!(
+            findings
+                .iter()
+                .any(|it| it.key == "local_times" && it.certainty == Certainty::Certain)
+        );
         let line = findings.iter().find(|it| it.key == "read.slots").unwrap();
-        assert!(line.value.starts_with(MOVE) && line.value.contains("{text: .}"), "{}", line.value);
+        assert!(
+            line.value.starts_with(MOVE) && line.value.contains("{text: .}"),
+            "{}",
+            line.value
+        );
         compiles(&line.value);
     }
 
@@ -524,7 +599,12 @@ mod tests {
             "guest": {"full_name": "x", "mobile": "1"}, "next_action": {"kind": {"code": "code"}, "instructions": "m"},
         }});
         let findings = of_documents(ReadKind::Booking, &[document]);
-        let value = |key: &str| findings.iter().find(|it| it.key == key).map(|it| it.value.clone());
+        let value = |key: &str| {
+            findings
+                .iter()
+                .find(|it| it.key == key)
+                .map(|it| it.value.clone())
+        };
         let line = value("read.booking").unwrap();
         for part in [
             ".reservation | move(.guest.full_name; \"customer\"; \"name\")",
@@ -535,7 +615,10 @@ mod tests {
             assert!(line.contains(part), "{part} is not in {line}");
         }
         compiles(&line);
-        assert_eq!(value("dialect.next_action_type_field").as_deref(), Some("kind.code"));
+        assert_eq!(
+            value("dialect.next_action_type_field").as_deref(),
+            Some("kind.code")
+        );
         assert_eq!(value("dialect.otp_action").as_deref(), Some("code"));
     }
 

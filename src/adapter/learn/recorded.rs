@@ -17,7 +17,12 @@ pub(crate) struct Recorded {
 /// What a request of the service is.
 pub(super) fn kinds_of(method: &str, path: &str) -> Option<(Option<WriteKind>, Option<ReadKind>)> {
     let at = path.rfind("/v1").map_or(0, |at| at + 3);
-    let path = path.get(at..).unwrap_or_default().split(['?', '#']).next().unwrap_or_default();
+    let path = path
+        .get(at..)
+        .unwrap_or_default()
+        .split(['?', '#'])
+        .next()
+        .unwrap_or_default();
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     Some(match (method.to_uppercase().as_str(), parts.as_slice()) {
         ("GET", []) => (None, Some(ReadKind::Index)),
@@ -39,33 +44,59 @@ pub(super) fn kinds_of(method: &str, path: &str) -> Option<(Option<WriteKind>, O
 }
 
 /// Headers that carry no key.
-const NO_KEY: &[&str] = &["idempotency-key", "x-request-id", "x-idempotency-key", "content-type", "accept"];
+const NO_KEY: &[&str] = &[
+    "idempotency-key",
+    "x-request-id",
+    "x-idempotency-key",
+    "content-type",
+    "accept",
+];
 
 /// What a header of a recorded request shows of how the key is sent. The value is not kept.
 pub(super) fn of_key_header(name: &str, value: &str) -> Vec<Finding> {
     let lower = name.to_lowercase();
-    let carries = lower == "authorization" || ["key", "token"].iter().any(|part| lower.contains(part));
+    let carries =
+        lower == "authorization" || ["key", "token"].iter().any(|part| lower.contains(part));
     if !carries || NO_KEY.contains(&lower.as_str()) {
         return Vec::new();
     }
     let scheme = value.split_once(' ').map_or("", |(scheme, _)| scheme);
-    let is_word = scheme.len() < 20 && scheme.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-    auth(name, if is_word { scheme } else { "" }, "a recorded request")
+    let is_word = scheme.len() < 20
+        && scheme
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '-');
+    auth(
+        name,
+        if is_word { scheme } else { "" },
+        "a recorded request",
+    )
 }
 
 /// The lines that say how the key is sent.
 pub(super) fn auth(header: &str, scheme: &str, source: &str) -> Vec<Finding> {
     if scheme.eq_ignore_ascii_case("basic") {
-        let why = format!("{source} sends the key as the user of Basic authentication, which a profile cannot say");
+        let why = format!(
+            "{source} sends the key as the user of Basic authentication, which a profile cannot say"
+        );
         return vec![Finding::new(Certainty::Open, "", "", why)];
     }
     let why = || format!("{source} sends the key in `{header}`");
     let mut findings = Vec::new();
     if !header.eq_ignore_ascii_case("authorization") {
-        findings.push(Finding::new(Certainty::Certain, "dialect.auth_header", header, why()));
+        findings.push(Finding::new(
+            Certainty::Certain,
+            "dialect.auth_header",
+            header,
+            why(),
+        ));
     }
     if scheme != "Bearer" {
-        findings.push(Finding::new(Certainty::Certain, "dialect.auth_scheme", scheme, why()));
+        findings.push(Finding::new(
+            Certainty::Certain,
+            "dialect.auth_scheme",
+            scheme,
+            why(),
+        ));
     }
     findings
 }
@@ -75,8 +106,13 @@ pub(crate) fn of_har(har: &Value) -> Option<Recorded> {
     let entries = har.get("log")?.get("entries")?.as_array()?;
     let mut recorded = Recorded::default();
     for entry in entries {
-        let text = |path: &[&str]| path.iter().try_fold(entry, |value, name| value.get(name)).and_then(Value::as_str);
-        let (Some(method), Some(url)) = (text(&["request", "method"]), text(&["request", "url"])) else {
+        let text = |path: &[&str]| {
+            path.iter()
+                .try_fold(entry, |value, name| value.get(name))
+                .and_then(Value::as_str)
+        };
+        let (Some(method), Some(url)) = (text(&["request", "method"]), text(&["request", "url"]))
+        else {
             continue;
         };
         let Some((written, read)) = kinds_of(method, url) else {
@@ -92,8 +128,10 @@ pub(crate) fn of_har(har: &Value) -> Option<Recorded> {
                 recorded.add(of_key_header(name, value));
             }
         }
-        let answer = text(&["response", "content", "text"]).and_then(|text| serde_json::from_str::<Value>(text).ok());
-        let body = text(&["request", "postData", "text"]).and_then(|text| serde_json::from_str::<Value>(text).ok());
+        let answer = text(&["response", "content", "text"])
+            .and_then(|text| serde_json::from_str::<Value>(text).ok());
+        let body = text(&["request", "postData", "text"])
+            .and_then(|text| serde_json::from_str::<Value>(text).ok());
         if let Some(body) = &body {
             let kind = written.or_else(|| kind_of_continue(body));
             recorded.add(kind.map(|kind| of_request(kind, body)).unwrap_or_default());
@@ -110,14 +148,24 @@ pub(crate) fn of_har(har: &Value) -> Option<Recorded> {
 
 /// The provider whose booking was modified: the specification says that only one can.
 fn of_modified(answer: &Value) -> Vec<Finding> {
-    let provider = super::fields::paths_of(answer).into_iter().find_map(|(path, value)| {
-        let last = path.last().map(String::as_str).unwrap_or_default();
-        value.as_str().filter(|_| same_words(last, "provider")).map(str::to_owned)
-    });
+    let provider = super::fields::paths_of(answer)
+        .into_iter()
+        .find_map(|(path, value)| {
+            let last = path.last().map(String::as_str).unwrap_or_default();
+            value
+                .as_str()
+                .filter(|_| same_words(last, "provider"))
+                .map(str::to_owned)
+        });
     match provider.filter(|it| it != "provider_a") {
         Some(provider) => {
             let why = format!("a recorded booking of `{provider}` was modified");
-            vec![Finding::new(Certainty::Likely, "dialect.provider_a", provider, why)]
+            vec![Finding::new(
+                Certainty::Likely,
+                "dialect.provider_a",
+                provider,
+                why,
+            )]
         }
         None => Vec::new(),
     }
@@ -136,7 +184,9 @@ fn kind_of_continue(body: &Value) -> Option<WriteKind> {
     let all = super::fields::paths(object);
     let leaves: Vec<_> = all.iter().filter(|(_, value)| !value.is_object()).collect();
     match leaves.as_slice() {
-        [(_, Value::String(code))] if code.bytes().all(|byte| byte.is_ascii_digit()) => Some(WriteKind::Otp),
+        [(_, Value::String(code))] if code.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Some(WriteKind::Otp)
+        }
         _ => None,
     }
 }
@@ -144,7 +194,11 @@ fn kind_of_continue(body: &Value) -> Option<WriteKind> {
 impl Recorded {
     pub(crate) fn add(&mut self, findings: Vec<Finding>) {
         for finding in findings {
-            if !self.findings.iter().any(|other| other.key == finding.key && other.value == finding.value) {
+            if !self
+                .findings
+                .iter()
+                .any(|other| other.key == finding.key && other.value == finding.value)
+            {
                 self.findings.push(finding);
             }
         }
@@ -166,15 +220,25 @@ mod tests {
             {"request": {"method": "GET", "url": "https://x.example/other"}, "response": {"status": 200}},
         ]}});
         let recorded = of_har(&har).unwrap();
-        let lines: Vec<_> = recorded.findings.iter().map(|it| (it.key.as_str(), it.value.as_str())).collect();
-        assert_eq!(lines, [
-            ("dialect.auth_header", "X-Api-Key"),
-            ("dialect.auth_scheme", ""),
-            ("dialect.otp_field", "verification_code"),
-        ]);
+        let lines: Vec<_> = recorded
+            .findings
+            .iter()
+            .map(|it| (it.key.as_str(), it.value.as_str()))
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                ("dialect.auth_header", "X-Api-Key"),
+                ("dialect.auth_scheme", ""),
+                ("dialect.otp_field", "verification_code"),
+            ]
+        );
         assert_eq!(recorded.documents.len(), 1);
         let said = format!("{:?}", recorded.findings);
-        assert!(!said.contains("482913") && !said.contains("secret"), "{said}");
+        assert!(
+            !said.contains("482913") && !said.contains("secret"),
+            "{said}"
+        );
         assert!(of_har(&json!({})).is_none());
     }
 }

@@ -18,9 +18,16 @@ impl Named {
             Some(pointer) => pointer.split('/').collect::<Vec<_>>(),
             None => name.split('.').collect(),
         };
-        let path: Vec<String> = parts.into_iter().map(|part| part.trim().to_owned()).collect();
+        let path: Vec<String> = parts
+            .into_iter()
+            .map(|part| part.trim().to_owned())
+            .collect();
         let is_name = |part: &String| {
-            !part.is_empty() && part.len() < 60 && part.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
+            !part.is_empty()
+                && part.len() < 60
+                && part
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
         };
         path.iter().all(is_name).then(|| Named {
             path,
@@ -36,27 +43,56 @@ impl Named {
     /// Whether the field is refused because the service does not know it.
     pub(crate) fn is_unknown(&self) -> bool {
         let why = self.why.to_lowercase();
-        ["unknown", "not allowed", "unexpected", "not permitted", "additional"].iter().any(|word| why.contains(word))
+        [
+            "unknown",
+            "not allowed",
+            "unexpected",
+            "not permitted",
+            "additional",
+        ]
+        .iter()
+        .any(|word| why.contains(word))
     }
 
     /// Whether the field is asked for.
     pub(crate) fn is_required(&self) -> bool {
         let why = self.why.to_lowercase();
-        why.is_empty() || ["required", "missing", "blank", "must be present", "must not be empty"].iter().any(|word| why.contains(word))
+        why.is_empty()
+            || [
+                "required",
+                "missing",
+                "blank",
+                "must be present",
+                "must not be empty",
+            ]
+            .iter()
+            .any(|word| why.contains(word))
     }
 }
 
 /// Members that hold names of fields, in whatever form.
 const LISTS: &[&str] = &[
-    "missing", "fields", "errors", "details", "invalid", "problems", "by_field", "violations", "validation_errors",
-    "invalid_params", "field_errors",
+    "missing",
+    "fields",
+    "errors",
+    "details",
+    "invalid",
+    "problems",
+    "by_field",
+    "violations",
+    "validation_errors",
+    "invalid_params",
+    "field_errors",
 ];
 
 /// The fields that a refusal's body names, in their order.
 pub(crate) fn named_in(body: &Value) -> Vec<Named> {
     let mut found = Vec::new();
     if let Some(name) = body.get("field").and_then(Value::as_str) {
-        let why = body.get("detail").or_else(|| body.get("message")).and_then(Value::as_str);
+        let why = body
+            .get("detail")
+            .or_else(|| body.get("message"))
+            .and_then(Value::as_str);
         found.extend(Named::new(name, why.unwrap_or_default()));
     }
     lists(body, &mut found);
@@ -84,7 +120,11 @@ fn lists(value: &Value, found: &mut Vec<Named>) {
                     lists(inner, found);
                     continue;
                 }
-                found.extend(members.iter().filter_map(|(name, why)| Named::new(name, &first_text(why))));
+                found.extend(
+                    members
+                        .iter()
+                        .filter_map(|(name, why)| Named::new(name, &first_text(why))),
+                );
             }
             _ => {}
         }
@@ -103,10 +143,23 @@ fn element(value: &Value) -> Option<Named> {
     let Value::Object(_) = value else {
         return of_sentence(value.as_str()?);
     };
-    let text = |names: &[&str]| names.iter().find_map(|name| value.get(name)?.as_str()).map(str::to_owned);
-    let pointer = value.get("source").and_then(|it| it.get("pointer")).and_then(Value::as_str);
-    let name = pointer.map(str::to_owned).or_else(|| text(&["field", "name", "param", "path", "pointer", "property"]))?;
-    Named::new(&name, &text(&["message", "detail", "why", "reason", "error"]).unwrap_or_default())
+    let text = |names: &[&str]| {
+        names
+            .iter()
+            .find_map(|name| value.get(name)?.as_str())
+            .map(str::to_owned)
+    };
+    let pointer = value
+        .get("source")
+        .and_then(|it| it.get("pointer"))
+        .and_then(Value::as_str);
+    let name = pointer
+        .map(str::to_owned)
+        .or_else(|| text(&["field", "name", "param", "path", "pointer", "property"]))?;
+    Named::new(
+        &name,
+        &text(&["message", "detail", "why", "reason", "error"]).unwrap_or_default(),
+    )
 }
 
 /// `partySize is required`, or a name alone.
@@ -142,7 +195,8 @@ mod tests {
             assert!(named[0].is_required(), "{body}");
         }
         assert_eq!(named_in(&json!({"error": "booking not found"})), []);
-        let unknown = named_in(&json!({"error": "x", "field": "party_size", "detail": "unknown field"}));
+        let unknown =
+            named_in(&json!({"error": "x", "field": "party_size", "detail": "unknown field"}));
         assert!(unknown[0].is_unknown() && !unknown[0].is_required());
     }
 }

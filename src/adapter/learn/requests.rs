@@ -28,8 +28,14 @@ pub(crate) enum Time {
 
 impl Time {
     /// All of them, in the order in which they are tried.
-    pub(crate) const ALL: [Time; 6] =
-        [Time::Offset, Time::Local, Time::Day, Time::Milliseconds, Time::Seconds, Time::Utc];
+    pub(crate) const ALL: [Time; 6] = [
+        Time::Offset,
+        Time::Local,
+        Time::Day,
+        Time::Milliseconds,
+        Time::Seconds,
+        Time::Utc,
+    ];
 
     /// The time of the contract's request in this form, as jq writes it.
     fn expression(self) -> &'static str {
@@ -107,13 +113,22 @@ impl SlotsRequest {
         !self.asked.is_empty()
     }
 
+    /// Whether a refusal asked for the provider.
+    pub(crate) fn wants_provider(&self) -> bool {
+        self.provider.is_some()
+    }
+
     /// Whether the time may be in another form: its field is known or is the contract's.
     pub(crate) fn has_one_time(&self) -> bool {
         self.end.is_none() && (self.day.is_none() || self.time.is_none())
     }
 
     fn is_renaming(&self) -> bool {
-        self.end.is_none() && self.day.is_none() && self.form.is_none() && self.provider.is_none() && self.asked.is_empty()
+        self.end.is_none()
+            && self.day.is_none()
+            && self.form.is_none()
+            && self.provider.is_none()
+            && self.asked.is_empty()
     }
 
     /// What was learned; `certainty` is [`Certainty::Certain`] once a request was answered.
@@ -142,17 +157,29 @@ impl SlotsRequest {
         if let Some(form) = self.form {
             why = format!("{why}, and wants {}", form.says());
         }
-        let certainty = if self.is_stuck() { Certainty::ToBeAsked } else { certainty };
+        let certainty = if self.is_stuck() {
+            Certainty::ToBeAsked
+        } else {
+            certainty
+        };
         for asked in &self.asked {
             let name = asked.dotted();
             findings.push(Finding::new(
                 Certainty::ToBeAsked,
                 "",
                 "",
-                format!("the availability search requires `{name}` ({}); say its value in write.slots", asked.why),
+                format!(
+                    "the availability search requires `{name}` ({}); say its value in write.slots",
+                    asked.why
+                ),
             ));
         }
-        findings.push(Finding::new(certainty, "write.slots", self.expression(), why));
+        findings.push(Finding::new(
+            certainty,
+            "write.slots",
+            self.expression(),
+            why,
+        ));
         findings
     }
 
@@ -162,13 +189,23 @@ impl SlotsRequest {
             (Some(_), None) => Time::Day,
             _ => Time::Offset,
         });
-        let name = |path: &Option<Vec<String>>, own: &str| path.clone().unwrap_or_else(|| vec![own.to_owned()]);
+        let name = |path: &Option<Vec<String>>, own: &str| {
+            path.clone().unwrap_or_else(|| vec![own.to_owned()])
+        };
         let mut tree = Value::Object(serde_json::Map::new());
         put(&mut tree, &name(&self.venue, "venue_id"), ".venue_id");
         match (&self.day, &self.time, &self.end) {
             (_, Some(from), Some(to)) => {
-                put(&mut tree, from, "(.datetime[:11] + \"00:00:00\" + .datetime[19:])");
-                put(&mut tree, to, "(.datetime[:11] + \"23:59:59\" + .datetime[19:])");
+                put(
+                    &mut tree,
+                    from,
+                    "(.datetime[:11] + \"00:00:00\" + .datetime[19:])",
+                );
+                put(
+                    &mut tree,
+                    to,
+                    "(.datetime[:11] + \"23:59:59\" + .datetime[19:])",
+                );
             }
             (Some(day), Some(time), None) => {
                 put(&mut tree, day, ".datetime[:10]");
@@ -184,7 +221,11 @@ impl SlotsRequest {
         let provider = name(&self.provider, "provider");
         let mut one = Value::Object(serde_json::Map::new());
         put(&mut one, &provider, ".provider");
-        format!("{} * (if .provider then {} else {{}} end)", written(&tree), written(&one))
+        format!(
+            "{} * (if .provider then {} else {{}} end)",
+            written(&tree),
+            written(&one)
+        )
     }
 }
 
@@ -200,7 +241,9 @@ fn put(tree: &mut Value, path: &[String], expression: &str) {
             object.insert(first.clone(), Value::from(expression));
         }
         rest => {
-            let inner = object.entry(first.clone()).or_insert_with(|| Value::Object(serde_json::Map::new()));
+            let inner = object
+                .entry(first.clone())
+                .or_insert_with(|| Value::Object(serde_json::Map::new()));
             put(inner, rest, expression);
         }
     }
@@ -247,19 +290,35 @@ pub(crate) fn of_request(kind: WriteKind, body: &Value) -> Vec<Finding> {
             ("slots_datetime_field", "datetime", named(TIME_WORDS)),
             ("slots_party_size_field", "party_size", named(PARTY_WORDS)),
         ],
-        WriteKind::Search => vec![("providers_field", "providers", named(&["providers", "provider_ids", "via", "sources"]))],
+        WriteKind::Search => vec![(
+            "providers_field",
+            "providers",
+            named(&["providers", "provider_ids", "via", "sources"]),
+        )],
         WriteKind::Otp => vec![("otp_field", "otp", only())],
         WriteKind::Cancel => vec![("cancel_reason_field", "reason", only())],
         WriteKind::Verify => vec![("session_code_field", "code", only())],
         WriteKind::Connect => vec![(
             "session_phone_field",
             "phone",
-            named(&["phone", "mobile", "phone_number", "telephone", "msisdn", "cell", "contact.phone"]),
+            named(&[
+                "phone",
+                "mobile",
+                "phone_number",
+                "telephone",
+                "msisdn",
+                "cell",
+                "contact.phone",
+            ]),
         )],
         WriteKind::Modify => vec![
             ("modify_datetime_field", "datetime", named(TIME_WORDS)),
             ("modify_party_size_field", "party_size", named(PARTY_WORDS)),
-            ("modify_seating_field", "seating_preference", named(SEATING_WORDS)),
+            (
+                "modify_seating_field",
+                "seating_preference",
+                named(SEATING_WORDS),
+            ),
         ],
         WriteKind::Create | WriteKind::Payment | WriteKind::Abort | WriteKind::Action => Vec::new(),
     };
@@ -280,23 +339,50 @@ fn customer(object: &serde_json::Map<String, Value>) -> Option<Finding> {
     let customer = object.get("customer")?.as_object()?;
     let mut moves = Vec::new();
     for (own, words) in [
-        ("email", &["email_address", "mail", "e_mail", "contact.email"][..]),
-        ("phone", &["mobile", "phone_number", "tel", "telephone", "cell", "contact.phone"][..]),
+        (
+            "email",
+            &["email_address", "mail", "e_mail", "contact.email"][..],
+        ),
+        (
+            "phone",
+            &[
+                "mobile",
+                "phone_number",
+                "tel",
+                "telephone",
+                "cell",
+                "contact.phone",
+            ][..],
+        ),
     ] {
-        let found = paths(customer).into_iter().find(|(path, value)| value.is_string() && is_word(path, words).is_some());
-        if let Some((path, _)) = found.filter(|(path, _)| !path.iter().any(|name| name == own) || path.len() > 1) {
+        let found = paths(customer)
+            .into_iter()
+            .find(|(path, value)| value.is_string() && is_word(path, words).is_some());
+        if let Some((path, _)) =
+            found.filter(|(path, _)| !path.iter().any(|name| name == own) || path.len() > 1)
+        {
             let mut tree = Value::Object(serde_json::Map::new());
             put(&mut tree, &path, &format!("$c.{own}"));
-            moves.push(format!("if $c.{own} then .customer |= (del(.{own}) * {}) else . end", written(&tree)));
+            moves.push(format!(
+                "if $c.{own} then .customer |= (del(.{own}) * {}) else . end",
+                written(&tree)
+            ));
         }
     }
     let moves = (!moves.is_empty()).then(|| moves.join(" | "))?;
-    let has_names: Vec<&str> = customer.keys().map(String::as_str).filter(|name| !same_words(name, "name")).collect();
+    let has_names: Vec<&str> = customer
+        .keys()
+        .map(String::as_str)
+        .filter(|name| !same_words(name, "name"))
+        .collect();
     Some(Finding::new(
         Certainty::Certain,
         "write.create",
         format!(".customer as $c | {moves}"),
-        format!("a recorded booking request has `{}` in `customer`", has_names.join("`, `")),
+        format!(
+            "a recorded booking request has `{}` in `customer`",
+            has_names.join("`, `")
+        ),
     ))
 }
 
@@ -319,44 +405,86 @@ mod tests {
         let findings = learned(json!({"error": "x", "problems": {"by_field": {
             "where.venue_id": ["is required"], "when.start": ["is required"], "who.party_size": ["is required"],
         }}}));
-        let lines: Vec<_> = findings.iter().map(|it| (it.key.as_str(), it.value.as_str())).collect();
-        assert_eq!(lines, [
-            ("dialect.slots_venue_field", "where.venue_id"),
-            ("dialect.slots_datetime_field", "when.start"),
-            ("dialect.slots_party_size_field", "who.party_size"),
-        ]);
+        let lines: Vec<_> = findings
+            .iter()
+            .map(|it| (it.key.as_str(), it.value.as_str()))
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                ("dialect.slots_venue_field", "where.venue_id"),
+                ("dialect.slots_datetime_field", "when.start"),
+                ("dialect.slots_party_size_field", "who.party_size"),
+            ]
+        );
     }
 
     #[test]
     fn another_form_becomes_an_expression_that_writes_it() {
-        let findings = learned(json!({"error": "x: restaurant.venue_id is required; on is required; from is required; table.covers is required"}));
-        let [finding] = &findings[..] else { panic!("{findings:?}") };
-        let expression = Expression::compile(&finding.value).unwrap_or_else(|why| panic!("{why}: {}", finding.value));
+        let findings = learned(
+            json!({"error": "x: restaurant.venue_id is required; on is required; from is required; table.covers is required"}),
+        );
+        let [finding] = &findings[..] else {
+            panic!("{findings:?}")
+        };
+        let expression = Expression::compile(&finding.value)
+            .unwrap_or_else(|why| panic!("{why}: {}", finding.value));
         let _ = expression;
-        assert!(finding.value.contains("restaurant: {venue_id: .venue_id}"), "{}", finding.value);
-        assert!(finding.value.contains("on: .datetime[:10], from: .datetime[11:16]"), "{}", finding.value);
+        assert!(
+            finding.value.contains("restaurant: {venue_id: .venue_id}"),
+            "{}",
+            finding.value
+        );
+        assert!(
+            finding
+                .value
+                .contains("on: .datetime[:10], from: .datetime[11:16]"),
+            "{}",
+            finding.value
+        );
         for form in Time::ALL {
-            let request = SlotsRequest { form: Some(form), ..SlotsRequest::default() };
+            let request = SlotsRequest {
+                form: Some(form),
+                ..SlotsRequest::default()
+            };
             for finding in request.findings(Certainty::Certain) {
-                Expression::compile(&finding.value).unwrap_or_else(|why| panic!("{why}: {}", finding.value));
+                Expression::compile(&finding.value)
+                    .unwrap_or_else(|why| panic!("{why}: {}", finding.value));
             }
         }
     }
 
     #[test]
     fn a_field_that_nobody_can_guess_is_to_be_asked() {
-        let findings = learned(json!({"error": "x", "details": ["channel is required", "venueId is required"]}));
-        assert!(findings.iter().all(|it| it.certainty == Certainty::ToBeAsked), "{findings:?}");
+        let findings = learned(
+            json!({"error": "x", "details": ["channel is required", "venueId is required"]}),
+        );
+        assert!(
+            findings
+                .iter()
+                .all(|it| it.certainty == Certainty::ToBeAsked),
+            "{findings:?}"
+        );
         assert!(findings[0].why.contains("`channel`"), "{findings:?}");
     }
 
     #[test]
     fn a_recorded_request_shows_its_names() {
-        let findings = of_request(WriteKind::Otp, &json!({"challenge": {"response": "123456"}}));
-        assert_eq!((findings[0].key.as_str(), findings[0].value.as_str()), ("dialect.otp_field", "challenge.response"));
+        let findings = of_request(
+            WriteKind::Otp,
+            &json!({"challenge": {"response": "123456"}}),
+        );
+        assert_eq!(
+            (findings[0].key.as_str(), findings[0].value.as_str()),
+            ("dialect.otp_field", "challenge.response")
+        );
         assert!(!findings[0].why.contains("123456"));
         assert_eq!(of_request(WriteKind::Cancel, &json!({"reason": "ill"})), []);
-        let create = of_request(WriteKind::Create, &json!({"customer": {"name": "Ada", "email_address": "a@b.c", "mobile": "1"}}));
-        Expression::compile(&create[0].value).unwrap_or_else(|why| panic!("{why}: {}", create[0].value));
+        let create = of_request(
+            WriteKind::Create,
+            &json!({"customer": {"name": "Ada", "email_address": "a@b.c", "mobile": "1"}}),
+        );
+        Expression::compile(&create[0].value)
+            .unwrap_or_else(|why| panic!("{why}: {}", create[0].value));
     }
 }

@@ -24,14 +24,21 @@ pub(crate) fn of_openapi(document: &Value) -> Option<Recorded> {
             let operation = resolved(document, operation);
             if let Some(kind) = written
                 && kind != WriteKind::Create
-                && let Some(body) = operation.get("requestBody").and_then(|it| sample(document, resolved(document, it)))
+                && let Some(body) = operation
+                    .get("requestBody")
+                    .and_then(|it| sample(document, resolved(document, it)))
             {
                 recorded.add(of_request(kind, &body));
             }
-            let answers = operation.get("responses").and_then(Value::as_object).into_iter().flatten();
+            let answers = operation
+                .get("responses")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flatten();
             for (status, answer) in answers {
                 if status.starts_with('2')
-                    && let (Some(kind), Some(body)) = (read, sample(document, resolved(document, answer)))
+                    && let (Some(kind), Some(body)) =
+                        (read, sample(document, resolved(document, answer)))
                 {
                     recorded.documents.push((kind, body));
                 }
@@ -39,26 +46,37 @@ pub(crate) fn of_openapi(document: &Value) -> Option<Recorded> {
         }
     }
     for finding in &mut recorded.findings {
-        finding.why = finding.why.replace("a recorded request", "the OpenAPI document");
+        finding.why = finding
+            .why
+            .replace("a recorded request", "the OpenAPI document");
     }
     Some(recorded)
 }
 
 /// How the key is sent.
 fn security(document: &Value) -> Vec<Finding> {
-    let schemes = document.get("components").and_then(|it| it.get("securitySchemes")).and_then(Value::as_object);
+    let schemes = document
+        .get("components")
+        .and_then(|it| it.get("securitySchemes"))
+        .and_then(Value::as_object);
     let Some((_, scheme)) = schemes.and_then(|it| it.iter().next()) else {
         return Vec::new();
     };
     let scheme = resolved(document, scheme);
     let text = |name: &str| scheme.get(name).and_then(Value::as_str).unwrap_or_default();
-    match (text("type"), text("in"), text("scheme").to_lowercase().as_str()) {
+    match (
+        text("type"),
+        text("in"),
+        text("scheme").to_lowercase().as_str(),
+    ) {
         ("apiKey", "header", _) => auth(text("name"), "", "the OpenAPI document"),
         ("apiKey", place, _) => vec![Finding::new(
             Certainty::Open,
             "",
             "",
-            format!("the OpenAPI document sends the key in the {place}, which a profile cannot say"),
+            format!(
+                "the OpenAPI document sends the key in the {place}, which a profile cannot say"
+            ),
         )],
         ("http", _, "basic") => auth("Authorization", "Basic", "the OpenAPI document"),
         ("http", _, "bearer" | "") | ("", ..) => Vec::new(),
@@ -70,7 +88,10 @@ fn security(document: &Value) -> Vec<Finding> {
 /// A part of the document, through its references.
 fn resolved<'a>(document: &'a Value, mut value: &'a Value) -> &'a Value {
     for _ in 0..DEEPEST {
-        let target = value.get("$ref").and_then(Value::as_str).and_then(|it| it.strip_prefix('#'));
+        let target = value
+            .get("$ref")
+            .and_then(Value::as_str)
+            .and_then(|it| it.strip_prefix('#'));
         match target.and_then(|pointer| document.pointer(pointer)) {
             Some(found) => value = found,
             None => return value,
@@ -82,11 +103,17 @@ fn resolved<'a>(document: &'a Value, mut value: &'a Value) -> &'a Value {
 /// A body with the names of a request's or an answer's JSON content.
 fn sample(document: &Value, holder: &Value) -> Option<Value> {
     let content = holder.get("content")?.as_object()?;
-    let json = content.iter().find(|(kind, _)| kind.contains("json")).map(|(_, it)| it)?;
+    let json = content
+        .iter()
+        .find(|(kind, _)| kind.contains("json"))
+        .map(|(_, it)| it)?;
     if let Some(example) = json.get("example") {
         return Some(example.clone());
     }
-    let named = json.get("examples").and_then(Value::as_object).and_then(|it| it.values().next());
+    let named = json
+        .get("examples")
+        .and_then(Value::as_object)
+        .and_then(|it| it.values().next());
     if let Some(example) = named.and_then(|it| resolved(document, it).get("value")) {
         return Some(example.clone());
     }
@@ -104,21 +131,39 @@ fn of_schema(document: &Value, schema: &Value, depth: usize) -> Value {
             return value.clone();
         }
     }
-    if let Some(first) = schema.get("enum").and_then(Value::as_array).and_then(|it| it.first()) {
+    if let Some(first) = schema
+        .get("enum")
+        .and_then(Value::as_array)
+        .and_then(|it| it.first())
+    {
         return first.clone();
     }
     for name in ["oneOf", "anyOf"] {
-        if let Some(first) = schema.get(name).and_then(Value::as_array).and_then(|it| it.first()) {
+        if let Some(first) = schema
+            .get(name)
+            .and_then(Value::as_array)
+            .and_then(|it| it.first())
+        {
             return of_schema(document, first, depth + 1);
         }
     }
     let mut members = Map::new();
-    for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+    for part in schema
+        .get("allOf")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
         if let Value::Object(inner) = of_schema(document, part, depth + 1) {
             members.extend(inner);
         }
     }
-    for (name, inner) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+    for (name, inner) in schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+    {
         members.insert(name.clone(), of_schema(document, inner, depth + 1));
     }
     if !members.is_empty() {
@@ -166,15 +211,27 @@ mod tests {
             },
         });
         let recorded = of_openapi(&document).unwrap();
-        let lines: Vec<_> = recorded.findings.iter().map(|it| (it.key.as_str(), it.value.as_str())).collect();
-        assert_eq!(lines, [
-            ("dialect.auth_header", "X-Partner-Key"),
-            ("dialect.auth_scheme", ""),
-            ("dialect.session_code_field", "pin"),
-        ]);
+        let lines: Vec<_> = recorded
+            .findings
+            .iter()
+            .map(|it| (it.key.as_str(), it.value.as_str()))
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                ("dialect.auth_header", "X-Partner-Key"),
+                ("dialect.auth_scheme", ""),
+                ("dialect.session_code_field", "pin"),
+            ]
+        );
         let (kind, body) = &recorded.documents[0];
         let findings = of_documents(*kind, std::slice::from_ref(body));
-        assert!(findings[0].value.contains(".items[] |= (move(.title; \"name\"))"), "{findings:?}");
+        assert!(
+            findings[0]
+                .value
+                .contains(".items[] |= (move(.title; \"name\"))"),
+            "{findings:?}"
+        );
         assert!(of_openapi(&json!({})).is_none());
     }
 }

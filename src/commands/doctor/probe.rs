@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::adapter::learn::{Finding, Recorded, unnamed};
 use crate::app::{Context, Startup};
-use crate::flows::learn::{Lookout, OtherWays, survey, unread};
+use crate::flows::learn::{Lookout, OtherWays, misread, not_found, survey};
 use crate::json::Document;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, Tone, View};
@@ -34,7 +34,8 @@ pub(super) async fn run(setup: Startup) -> Result<Exit> {
         let _progress = context.out.progress("reading");
         survey(&mut context, &lookout, Recorded::default()).await?
     };
-    let mut against = unread(context.adapter(), &survey.documents);
+    let mut against = misread(context.adapter(), &survey.documents);
+    against.extend(not_found(context.adapter(), &survey.documents));
     against.extend(survey.refused);
     let mut by_kind: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
     for (kind, document) in &survey.documents {
@@ -46,7 +47,11 @@ pub(super) async fn run(setup: Startup) -> Result<Exit> {
     let probe = Probe {
         calls: survey.calls,
         against,
-        named_otherwise: survey.findings.into_iter().filter(|it| !it.key.is_empty()).collect(),
+        named_otherwise: survey
+            .findings
+            .into_iter()
+            .filter(|it| !it.key.is_empty())
+            .collect(),
         unnamed: by_kind,
     };
     context.out.emit(&probe)?;

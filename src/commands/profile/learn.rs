@@ -4,12 +4,16 @@ use serde_json::{Value, json};
 
 use super::set::known;
 use crate::adapter::ReadKind;
-use crate::adapter::learn::{Certainty, Delivery, Finding, Recorded, of_delivery, of_har, of_openapi, of_request};
 use crate::adapter::WriteKind;
+use crate::adapter::learn::{
+    Certainty, Delivery, Finding, Recorded, of_delivery, of_har, of_openapi, of_request,
+};
 use crate::app::{Context, Startup};
 use crate::config::{Setting, edit};
 use crate::flows::Confirmation;
-use crate::flows::learn::{Lookout, MOST_CALLS, OtherWays, survey, unread, with_findings};
+use crate::flows::learn::{
+    Lookout, MOST_CALLS, OtherWays, misread, not_found, survey, with_findings,
+};
 use crate::json::Document;
 use crate::model::shell;
 use crate::outcome::{Error, Exit, Result, reason};
@@ -78,17 +82,27 @@ enum Kind {
 
 impl Example {
     fn parse(text: &str) -> Result<Self, String> {
-        let (name, file) = text.split_once('=').ok_or_else(|| "write it as KIND=FILE".to_owned())?;
+        let (name, file) = text
+            .split_once('=')
+            .ok_or_else(|| "write it as KIND=FILE".to_owned())?;
         let read = name.strip_prefix("read.").unwrap_or(name);
         let write = name.strip_prefix("write.").unwrap_or(name);
-        let kind = ReadKind::parse(read).map(Kind::Read).filter(|_| !name.starts_with("write."));
+        let kind = ReadKind::parse(read)
+            .map(Kind::Read)
+            .filter(|_| !name.starts_with("write."));
         let kind = kind.or_else(|| WriteKind::parse(write).map(Kind::Write));
         let kind = kind.ok_or_else(|| {
             let answers = ReadKind::TABLE.iter().map(|(_, name, _)| *name);
             let requests = WriteKind::TABLE.iter().map(|(_, name, _)| *name);
-            format!("the kinds are {}", answers.chain(requests).collect::<Vec<_>>().join(", "))
+            format!(
+                "the kinds are {}",
+                answers.chain(requests).collect::<Vec<_>>().join(", ")
+            )
         })?;
-        Ok(Example { kind, file: file.into() })
+        Ok(Example {
+            kind,
+            file: file.into(),
+        })
     }
 }
 
@@ -125,19 +139,29 @@ pub(super) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
         let _progress = context.out.progress("reading");
         survey(&mut context, &lookout, recorded).await?
     };
-    let sure: Vec<Finding> = survey.findings.iter().filter(|it| it.is_sure()).cloned().collect();
+    let sure: Vec<Finding> = survey
+        .findings
+        .iter()
+        .filter(|it| it.is_sure())
+        .cloned()
+        .collect();
     let new = with_findings(&own, &sure)?;
     let mut learned = Learned {
         profile: args.name.clone(),
         calls: survey.calls,
-        unread: unread(&new, &survey.documents),
+        misread: misread(&new, &survey.documents),
+        not_found: not_found(&new, &survey.documents),
         findings: survey.findings,
         refused: survey.refused,
         written: None,
     };
     if args.check {
         context.out.emit(&learned)?;
-        return Ok(if learned.is_drifted() { Exit::Config } else { Exit::Done });
+        return Ok(if learned.is_drifted() {
+            Exit::Config
+        } else {
+            Exit::Done
+        });
     }
     if !sure.is_empty() {
         learned.written = write(&context, &args, &learned, &sure, &config_file).await?;
@@ -156,7 +180,8 @@ async fn write(
 ) -> Result<Option<String>> {
     if let Some(out) = &args.out {
         let text = review(&args.name, &learned.findings);
-        std::fs::write(out, text).map_err(|error| Error::io(format!("{} cannot be written", out.display()), &error))?;
+        std::fs::write(out, text)
+            .map_err(|error| Error::io(format!("{} cannot be written", out.display()), &error))?;
         return Ok(Some(out.display().to_string()));
     }
     if !args.yes {
@@ -169,7 +194,10 @@ async fn write(
         confirmation.ask(&context.prompter).await?;
     }
     let backup = PathBuf::from(format!("{}.bak", config_file.display()));
-    let before = private_file::read(config_file).ok().flatten().unwrap_or_default();
+    let before = private_file::read(config_file)
+        .ok()
+        .flatten()
+        .unwrap_or_default();
     private_file::update(&backup, |_| Ok::<_, std::io::Error>(Some(before)))
         .map_err(|error| Error::io(format!("{} cannot be written", backup.display()), &error))?;
     edit(config_file, |draft| {
@@ -184,9 +212,15 @@ async fn write(
 
 /// The settings as a part of `config.toml`; what is not sure stands in comments.
 fn review(name: &str, findings: &[Finding]) -> String {
-    let mut text = String::from("# Found by `bookctl profile learn`. Each line can be given to `bookctl profile set`.\n");
+    let mut text = String::from(
+        "# Found by `bookctl profile learn`. Each line can be given to `bookctl profile set`.\n",
+    );
     for finding in findings {
-        text.push_str(&format!("# {}: {}\n", finding.certainty.as_str(), finding.why));
+        text.push_str(&format!(
+            "# {}: {}\n",
+            finding.certainty.as_str(),
+            finding.why
+        ));
         if finding.key.is_empty() {
             continue;
         }
@@ -196,7 +230,11 @@ fn review(name: &str, findings: &[Finding]) -> String {
             _ => toml_edit::value(finding.value.as_str()),
         };
         let key = shell::word(name).trim_matches('\'').replace('"', "\\\"");
-        text.push_str(&format!("{comment}profiles.\"{key}\".{} = {}\n", finding.key, value.to_string().trim()));
+        text.push_str(&format!(
+            "{comment}profiles.\"{key}\".{} = {}\n",
+            finding.key,
+            value.to_string().trim()
+        ));
     }
     text
 }
@@ -209,21 +247,36 @@ fn recorded(args: &Args) -> Result<Recorded> {
         all.add(more.findings);
     };
     if let Some(file) = &args.openapi {
-        add(of_openapi(&document(file)?).ok_or_else(|| unusable(file, "it is no OpenAPI document"))?);
+        add(of_openapi(&document(file)?)
+            .ok_or_else(|| unusable(file, "it is no OpenAPI document"))?);
     }
     for file in &args.har {
         add(of_har(&document(file)?).ok_or_else(|| unusable(file, "it is no HAR file"))?);
     }
     for file in &args.delivery {
         let delivery = Delivery::parse(&text(file)?);
-        let delivery = delivery.ok_or_else(|| unusable(file, "it is no delivery: headers, a blank line and a JSON body"))?;
-        add(Recorded { documents: Vec::new(), findings: of_delivery(&delivery) });
+        let delivery = delivery.ok_or_else(|| {
+            unusable(
+                file,
+                "it is no delivery: headers, a blank line and a JSON body",
+            )
+        })?;
+        add(Recorded {
+            documents: Vec::new(),
+            findings: of_delivery(&delivery),
+        });
     }
     for example in &args.example {
         let value = document(&example.file)?;
         add(match example.kind {
-            Kind::Read(kind) => Recorded { documents: vec![(kind, value)], findings: Vec::new() },
-            Kind::Write(kind) => Recorded { documents: Vec::new(), findings: of_request(kind, &value) },
+            Kind::Read(kind) => Recorded {
+                documents: vec![(kind, value)],
+                findings: Vec::new(),
+            },
+            Kind::Write(kind) => Recorded {
+                documents: Vec::new(),
+                findings: of_request(kind, &value),
+            },
         });
     }
     Ok(all)
@@ -234,12 +287,14 @@ fn unusable(file: &Path, why: &str) -> Error {
 }
 
 fn text(file: &Path) -> Result<String> {
-    let bytes = regular_file::read(file, LARGEST).map_err(|error| unusable(file, &reason(&error)))?;
+    let bytes =
+        regular_file::read(file, LARGEST).map_err(|error| unusable(file, &reason(&error)))?;
     String::from_utf8(bytes).map_err(|_| unusable(file, "it is not UTF-8"))
 }
 
 fn document(file: &Path) -> Result<Value> {
-    serde_json::from_str(&text(file)?).map_err(|error| unusable(file, &format!("it is not JSON: {error}")))
+    serde_json::from_str(&text(file)?)
+        .map_err(|error| unusable(file, &format!("it is not JSON: {error}")))
 }
 
 /// What was learned.
@@ -248,8 +303,10 @@ struct Learned {
     calls: usize,
     findings: Vec<Finding>,
     refused: Vec<String>,
-    /// What is still not read with the new settings.
-    unread: Vec<String>,
+    /// The documents that the new settings cannot read.
+    misread: Vec<String>,
+    /// What the new settings do not find in the others.
+    not_found: Vec<String>,
     /// The file that was written.
     written: Option<String>,
 }
@@ -258,7 +315,16 @@ impl Learned {
     /// Whether the service differs from what the profile says.
     fn is_drifted(&self) -> bool {
         let differs = |it: &Finding| !it.key.is_empty() || it.certainty == Certainty::ToBeAsked;
-        self.findings.iter().any(differs) || !self.refused.is_empty() || !self.unread.is_empty()
+        self.findings.iter().any(differs) || !self.refused.is_empty() || !self.misread.is_empty()
+    }
+}
+
+impl Learned {
+    fn unread(&self) -> impl Iterator<Item = &str> {
+        self.misread
+            .iter()
+            .chain(&self.not_found)
+            .map(String::as_str)
     }
 }
 
@@ -272,7 +338,7 @@ impl View for Learned {
             "calls": self.calls,
             "findings": findings.collect::<Vec<_>>(),
             "refused": self.refused,
-            "unread": self.unread,
+            "unread": self.unread().collect::<Vec<_>>(),
             "written": self.written,
         })
         .into()
@@ -280,14 +346,22 @@ impl View for Learned {
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        let (tone, state) = match (self.findings.iter().any(|it| !it.key.is_empty()), &self.written) {
+        let (tone, state) = match (
+            self.findings.iter().any(|it| !it.key.is_empty()),
+            &self.written,
+        ) {
             (_, Some(_)) => (Tone::Good, "learned"),
             (true, None) => (Tone::Warn, "differs"),
             (false, None) => (Tone::Good, "nothing to change"),
         };
         page.heading(tone, state, self.profile.as_str());
         page.field("sent", format!("{} reads, nothing else", self.calls));
-        for certainty in [Certainty::Certain, Certainty::Likely, Certainty::ToBeAsked, Certainty::Open] {
+        for certainty in [
+            Certainty::Certain,
+            Certainty::Likely,
+            Certainty::ToBeAsked,
+            Certainty::Open,
+        ] {
             for finding in self.findings.iter().filter(|it| it.certainty == certainty) {
                 page.field(certainty.as_str(), finding.why.as_str());
                 if !finding.key.is_empty() {
@@ -298,8 +372,8 @@ impl View for Learned {
         for refused in &self.refused {
             page.field("refused", refused.as_str());
         }
-        for unread in &self.unread {
-            page.field("not read", unread.as_str());
+        for unread in self.unread() {
+            page.field("not read", unread);
         }
         if let Some(file) = &self.written {
             page.field("written", file.as_str());

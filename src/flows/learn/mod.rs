@@ -6,7 +6,7 @@ mod slots;
 
 use std::collections::BTreeMap;
 
-use jiff::{ToSpan, Timestamp};
+use jiff::{Timestamp, ToSpan};
 use serde_json::{Map, Value};
 
 pub(crate) use reads::MOST_CALLS;
@@ -53,15 +53,23 @@ pub(crate) struct Survey {
 
 impl Survey {
     fn open(&mut self, why: impl Into<String>) {
-        self.findings.push(Finding::new(Certainty::Open, "", "", why));
+        self.findings
+            .push(Finding::new(Certainty::Open, "", "", why));
     }
 }
 
 /// Reads the service, and takes recorded documents into account.
-pub(crate) async fn survey(context: &mut Context, lookout: &Lookout, recorded: Recorded) -> Result<Survey> {
+pub(crate) async fn survey(
+    context: &mut Context,
+    lookout: &Lookout,
+    recorded: Recorded,
+) -> Result<Survey> {
     let own = context.adapter().clone();
     let mut survey = Survey::default();
-    let first = recorded.findings.into_iter().filter(|it| !is_said(&own, it));
+    let first = recorded
+        .findings
+        .into_iter()
+        .filter(|it| !is_said(&own, it));
     survey.findings.extend(first);
     // What recordings say of the requests and the key is used from the first call on.
     let mut reads = Reads::new(context);
@@ -75,8 +83,12 @@ pub(crate) async fn survey(context: &mut Context, lookout: &Lookout, recorded: R
     }
     match reads.send(&Read::Sessions).await? {
         Seen::Answer(document) => survey.documents.push((ReadKind::Sessions, document)),
-        Seen::Refused { error, .. } => survey.refused.push(format!("the sessions: {}", error.message)),
-        Seen::Spent => survey.refused.push("the sessions were not read: no call was left".to_owned()),
+        Seen::Refused { error, .. } => survey
+            .refused
+            .push(format!("the sessions: {}", error.message)),
+        Seen::Spent => survey
+            .refused
+            .push("the sessions were not read: no call was left".to_owned()),
     }
     bookings(&mut reads, &mut survey).await?;
     survey.calls = reads.sent;
@@ -88,7 +100,11 @@ pub(crate) async fn survey(context: &mut Context, lookout: &Lookout, recorded: R
 }
 
 /// Searches venues, at the named place or at the first one that has any.
-async fn venues(reads: &mut Reads<'_>, survey: &mut Survey, lookout: &Lookout) -> Result<Option<Value>> {
+async fn venues(
+    reads: &mut Reads<'_>,
+    survey: &mut Survey,
+    lookout: &Lookout,
+) -> Result<Option<Value>> {
     let places = match &lookout.near {
         Some(place) => vec![place.as_str()],
         None => PLACES.to_vec(),
@@ -111,23 +127,38 @@ async fn venues(reads: &mut Reads<'_>, survey: &mut Survey, lookout: &Lookout) -
                     break;
                 }
                 Seen::Refused { body, .. }
-                    if party_size.is_some() && named_in(&body).iter().any(|it| it.dotted() == "party_size" && it.is_unknown()) =>
+                    if party_size.is_some()
+                        && named_in(&body)
+                            .iter()
+                            .any(|it| it.dotted() == "party_size" && it.is_unknown()) =>
                 {
                     party_size = None;
                     let why = "the venue search refuses `party_size`";
-                    survey.findings.push(Finding::new(Certainty::Certain, "write.search", "del(.party_size)", why));
+                    survey.findings.push(Finding::new(
+                        Certainty::Certain,
+                        "write.search",
+                        "del(.party_size)",
+                        why,
+                    ));
                 }
                 Seen::Refused { error, .. } => {
-                    survey.refused.push(format!("the venue search: {}", error.message));
+                    survey
+                        .refused
+                        .push(format!("the venue search: {}", error.message));
                     break;
                 }
                 Seen::Spent => {
-                    survey.refused.push("the venue search was not sent: the rate limit leaves too little".to_owned());
+                    survey.refused.push(
+                        "the venue search was not sent: the rate limit leaves too little"
+                            .to_owned(),
+                    );
                     break;
                 }
             }
         }
-        let count = answer.as_ref().map(|it| reads.context.adapter().venues(&it.clone().into()));
+        let count = answer
+            .as_ref()
+            .map(|it| reads.context.adapter().venues(&it.clone().into()));
         if matches!(count, Some(Ok(list)) if !list.item.items.is_empty()) {
             return Ok(answer);
         }
@@ -142,7 +173,9 @@ async fn venues(reads: &mut Reads<'_>, survey: &mut Survey, lookout: &Lookout) -
 }
 
 fn tomorrow_evening(is_local: bool) -> String {
-    let tomorrow = Timestamp::now().checked_add(24.hours()).unwrap_or(Timestamp::MAX);
+    let tomorrow = Timestamp::now()
+        .checked_add(24.hours())
+        .unwrap_or(Timestamp::MAX);
     let day = tomorrow.strftime("%F");
     match is_local {
         true => format!("{day}T19:00:00"),
@@ -152,15 +185,24 @@ fn tomorrow_evening(is_local: bool) -> String {
 
 /// Reads bookings that this machine made; without any, an id that no booking has, for the refusal's own names.
 async fn bookings(reads: &mut Reads<'_>, survey: &mut Survey) -> Result<()> {
-    let kept = reads.context.journal().and_then(|it| it.bookings(None, BOOKINGS));
-    let ids: Vec<String> = kept.unwrap_or_default().iter().map(|it| it.booking.id().to_owned()).collect();
+    let kept = reads
+        .context
+        .journal()
+        .and_then(|it| it.bookings(None, BOOKINGS));
+    let ids: Vec<String> = kept
+        .unwrap_or_default()
+        .iter()
+        .map(|it| it.booking.id().to_owned())
+        .collect();
     if ids.is_empty() {
         survey.open("what a booking looks like: this machine has none there yet; give recorded answers with --har or --example");
     }
     for id in ids {
         match reads.send(&Read::Booking(id)).await? {
             Seen::Answer(document) => survey.documents.push((ReadKind::Booking, document)),
-            Seen::Refused { error, .. } => survey.refused.push(format!("a booking: {}", error.message)),
+            Seen::Refused { error, .. } => {
+                survey.refused.push(format!("a booking: {}", error.message))
+            }
             Seen::Spent => break,
         }
     }
@@ -175,19 +217,33 @@ fn of_all_documents(own: &Adapter, survey: &mut Survey) {
     }
     for (kind, documents) in by_kind {
         let key = format!("read.{}", kind.as_str());
-        let expression = own.expressions().find(|(name, _)| *name == key).map(|(_, source)| source.to_owned());
+        let expression = own
+            .expressions()
+            .find(|(name, _)| *name == key)
+            .map(|(_, source)| source.to_owned());
         let Some(source) = expression else {
             survey.findings.extend(of_documents(kind, &documents));
             continue;
         };
         // The profile has its own expression: it is right as long as nothing is missing from what it gives.
-        let translated: Result<Vec<Value>, String> = Expression::compile(&source)
-            .and_then(|it| documents.iter().map(|document| it.apply(document)).collect());
+        let translated: Result<Vec<Value>, String> = Expression::compile(&source).and_then(|it| {
+            documents
+                .iter()
+                .map(|document| it.apply(document))
+                .collect()
+        });
         match translated {
-            Err(why) => survey.findings.push(Finding::new(Certainty::ToBeAsked, key, "", format!("the profile's expression {why}"))),
+            Err(why) => survey.findings.push(Finding::new(
+                Certainty::ToBeAsked,
+                key,
+                "",
+                format!("the profile's expression {why}"),
+            )),
             Ok(translated) => {
                 for finding in of_documents(kind, &translated) {
-                    let again = of_documents(kind, &documents).into_iter().find(|it| it.key == finding.key);
+                    let again = of_documents(kind, &documents)
+                        .into_iter()
+                        .find(|it| it.key == finding.key);
                     survey.findings.push(again.unwrap_or(finding));
                 }
             }
@@ -200,7 +256,10 @@ fn settle(own: &Adapter, survey: &mut Survey) {
     let mut kept: Vec<Finding> = Vec::new();
     for finding in survey.findings.drain(..) {
         let is_known = !finding.key.is_empty()
-            && (is_said(own, &finding) || kept.iter().any(|other| other.key == finding.key && other.is_sure()));
+            && (is_said(own, &finding)
+                || kept
+                    .iter()
+                    .any(|other| other.key == finding.key && other.is_sure()));
         if !is_known && !kept.contains(&finding) {
             kept.push(finding);
         }
@@ -218,7 +277,8 @@ fn is_said(own: &Adapter, finding: &Finding) -> bool {
         let names = serde_json::to_value(&own.dialect).unwrap_or_default();
         return names.get(key).and_then(Value::as_str) == Some(finding.value.as_str());
     }
-    own.expressions().any(|(key, source)| key == finding.key && source == finding.value)
+    own.expressions()
+        .any(|(key, source)| key == finding.key && source == finding.value)
 }
 
 /// The adapter with what is sure of these findings.
@@ -229,51 +289,69 @@ pub(crate) fn with_findings(own: &Adapter, findings: &[Finding]) -> Result<Adapt
         if finding.key == "local_times" {
             adapter.local_times = true;
         } else if let Some(key) = finding.key.strip_prefix("dialect.") {
-            adapter.dialect.rename(key, &finding.value).map_err(cannot)?;
+            adapter
+                .dialect
+                .rename(key, &finding.value)
+                .map_err(cannot)?;
         } else if let Some(kind) = finding.key.strip_prefix("read.").and_then(ReadKind::parse) {
             adapter.set_read(kind, Expression::compile(&finding.value).map_err(cannot)?);
-        } else if let Some(kind) = finding.key.strip_prefix("write.").and_then(WriteKind::parse) {
+        } else if let Some(kind) = finding
+            .key
+            .strip_prefix("write.")
+            .and_then(WriteKind::parse)
+        {
             adapter.set_write(kind, Expression::compile(&finding.value).map_err(cannot)?);
         }
     }
     Ok(adapter)
 }
 
-/// What an adapter still cannot read of these documents, as sentences.
-pub(crate) fn unread(adapter: &Adapter, documents: &[(ReadKind, Value)]) -> Vec<String> {
+/// The documents that an adapter cannot read at all, as sentences.
+pub(crate) fn misread(adapter: &Adapter, documents: &[(ReadKind, Value)]) -> Vec<String> {
+    let why = |it: Misread| it.why;
     let mut said = Vec::new();
     for (kind, value) in documents {
         let document = Document::from(value.clone());
-        let why = |it: Misread| Some(it.why);
         let sentence = match kind {
-            ReadKind::Venues => match adapter.venues(&document) {
-                Err(misread) => why(misread),
-                Ok(list) => {
-                    let nameless = list.item.items.iter().filter(|it| it.str("name").is_none()).count();
-                    let zoneless = list.item.items.iter().filter(|it| it.timezone().is_none()).count();
-                    match (nameless, zoneless) {
-                        (0, 0) => None,
-                        (0, _) => Some("the venues have no time zone that is understood".to_owned()),
-                        _ => Some("the venues have no name that is understood".to_owned()),
-                    }
-                }
-            },
-            ReadKind::Slots => adapter.slots(&document).err().and_then(why),
-            ReadKind::Sessions => adapter.sessions(&document).err().and_then(why),
-            ReadKind::Booking => match adapter.booking(document, false) {
-                Err(misread) => why(misread),
-                Ok(reading) => {
-                    let has_time = reading.item.value().get("datetime").is_some_and(|it| !it.is_null());
-                    (!has_time).then(|| "a booking has no time that is understood".to_owned())
-                }
-            },
+            ReadKind::Venues => adapter.venues(&document).err().map(why),
+            ReadKind::Slots => adapter.slots(&document).err().map(why),
+            ReadKind::Sessions => adapter.sessions(&document).err().map(why),
+            ReadKind::Booking => adapter.booking(document, false).err().map(why),
             _ => None,
         };
-        if let Some(sentence) = sentence
-            && !said.contains(&sentence)
-        {
-            said.push(sentence);
-        }
+        push_once(&mut said, sentence);
     }
     said
+}
+
+/// What an adapter still does not find in documents that it can read, as sentences.
+pub(crate) fn not_found(adapter: &Adapter, documents: &[(ReadKind, Value)]) -> Vec<String> {
+    let mut said = Vec::new();
+    for (kind, value) in documents {
+        let document = Document::from(value.clone());
+        let sentence = match kind {
+            ReadKind::Venues => adapter.venues(&document).ok().and_then(|list| {
+                let venues = &list.item.items;
+                if venues.iter().any(|it| it.str("name").is_none()) {
+                    return Some("the venues' names are not found: their ids are shown");
+                }
+                let has_zones = venues.iter().all(|it| it.timezone().is_some());
+                (!has_zones).then_some("the venues' time zones are not found: times need an offset")
+            }),
+            ReadKind::Booking => adapter.booking(document, false).ok().and_then(|it| {
+                let time = it.item.value().get("datetime");
+                time.is_none_or(Value::is_null)
+                    .then_some("a booking's time is not found")
+            }),
+            _ => None,
+        };
+        push_once(&mut said, sentence.map(str::to_owned));
+    }
+    said
+}
+
+fn push_once(said: &mut Vec<String>, sentence: Option<String>) {
+    if let Some(sentence) = sentence.filter(|it| !said.contains(it)) {
+        said.push(sentence);
+    }
 }

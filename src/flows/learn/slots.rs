@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use super::reads::{Read, Reads, Seen};
 use super::{Survey, tomorrow_evening, with_findings};
-use crate::adapter::learn::{Certainty, SlotsRequest, Time, named_in};
+use crate::adapter::ReadKind;
+use crate::adapter::learn::{Certainty, SlotsRequest, Time, named_in, of_documents};
 use crate::client::SlotQuery;
 use crate::model::venue::Venue;
 use crate::outcome::Result;
@@ -13,15 +14,26 @@ use crate::outcome::Result;
 const VENUES: usize = 2;
 
 /// Looks for slots, and learns the request on the way.
-pub(super) async fn slots(reads: &mut Reads<'_>, survey: &mut Survey, venues: &Value) -> Result<()> {
-    let Ok(list) = reads.context.adapter().venues(&venues.clone().into()) else {
+pub(super) async fn slots(
+    reads: &mut Reads<'_>,
+    survey: &mut Survey,
+    venues: &Value,
+) -> Result<()> {
+    // The venues' zones and providers are read with what the search has shown.
+    let own = reads.context.adapter();
+    let has_own = own.expressions().any(|(key, _)| key == "read.venues");
+    let shown = match has_own {
+        true => Vec::new(),
+        false => of_documents(ReadKind::Venues, std::slice::from_ref(venues)),
+    };
+    let Ok(list) = with_findings(own, &shown)?.venues(&venues.clone().into()) else {
         return Ok(());
     };
     let mut request = SlotsRequest::default();
     for venue in list.item.items.iter().take(VENUES) {
         if let Some(document) = ask(reads, survey, &mut request, venue).await? {
             survey.findings.extend(request.findings(Certainty::Certain));
-            survey.documents.push((crate::adapter::ReadKind::Slots, document));
+            survey.documents.push((ReadKind::Slots, document));
             return Ok(());
         }
         if request != SlotsRequest::default() {
@@ -55,7 +67,10 @@ async fn ask(
             venue_id: venue.id_value(),
             datetime: evening_at(venue, own.local_times),
             party_size: 2,
-            provider: None,
+            provider: request
+                .wants_provider()
+                .then(|| venue.providers().first().map(|it| (*it).to_owned()))
+                .flatten(),
             fields: Map::new(),
         };
         let (body, error) = match reads.send(&Read::Slots(query)).await? {
@@ -63,13 +78,22 @@ async fn ask(
                 answer = Some(document);
                 break;
             }
-            Seen::Refused { status: 400 | 409 | 422, body, error, .. } => (body, error),
+            Seen::Refused {
+                status: 400 | 409 | 422,
+                body,
+                error,
+                ..
+            } => (body, error),
             Seen::Refused { error, .. } => {
-                survey.refused.push(format!("the availability search: {}", error.message));
+                survey
+                    .refused
+                    .push(format!("the availability search: {}", error.message));
                 break;
             }
             Seen::Spent => {
-                survey.refused.push("the availability search was not sent again: no call was left".to_owned());
+                survey.refused.push(
+                    "the availability search was not sent again: no call was left".to_owned(),
+                );
                 break;
             }
         };
@@ -82,7 +106,9 @@ async fn ask(
         };
         let Some(form) = next else {
             request.form = None;
-            survey.refused.push(format!("the availability search: {}", error.message));
+            survey
+                .refused
+                .push(format!("the availability search: {}", error.message));
             break;
         };
         request.form = Some(*form);
@@ -97,7 +123,9 @@ fn evening_at(venue: &Venue, is_local: bool) -> String {
     let Some(zone) = venue.timezone().filter(|_| !is_local) else {
         return evening.replace('Z', "+00:00");
     };
-    let local = evening.trim_end_matches('Z').parse::<jiff::civil::DateTime>();
+    let local = evening
+        .trim_end_matches('Z')
+        .parse::<jiff::civil::DateTime>();
     match local.ok().and_then(|it| it.to_zoned(zone).ok()) {
         Some(zoned) => zoned.strftime("%FT%T%:z").to_string(),
         None => evening,
