@@ -9,7 +9,7 @@ mod setting;
 mod target;
 
 pub(crate) use base_url::{BaseUrl, is_loopback};
-pub(crate) use edit::{ConfigEdit, ProfileName, edit};
+pub(crate) use edit::{ProfileName, edit};
 pub(crate) use environment::Environment;
 pub(crate) use file::{ConfigFile, Profile, SANDBOX_PROFILE};
 pub(crate) use paths::Paths;

@@ -11,7 +11,7 @@ mod words;
 pub(crate) use events::{Delivery, of_delivery};
 pub(crate) use fields::{of_documents, unnamed};
 pub(crate) use recorded::{Recorded, of_har};
-pub(crate) use refused::{Named, named_in};
+pub(crate) use refused::named_in;
 pub(crate) use requests::{SlotsRequest, Time, of_request};
 pub(crate) use schema::of_openapi;
 

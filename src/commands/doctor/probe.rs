@@ -28,6 +28,7 @@ pub(super) async fn run(setup: Startup) -> Result<Exit> {
     let lookout = Lookout {
         near: None,
         vertical: "dining".to_owned(),
+        openapi: None,
         other_ways: OtherWays::Never,
     };
     let survey = {

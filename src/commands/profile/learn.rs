@@ -47,9 +47,9 @@ pub(crate) struct Args {
     /// Write the settings to this file instead of the profile
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// The service's OpenAPI document, as JSON
-    #[arg(long, value_name = "FILE")]
-    openapi: Option<PathBuf>,
+    /// The service's OpenAPI document, as JSON: a file, or a URL below the profile's address
+    #[arg(long, value_name = "FILE|URL")]
+    openapi: Option<String>,
     /// Recorded calls in a HAR file
     #[arg(long, value_name = "FILE")]
     har: Vec<PathBuf>,
@@ -116,6 +116,8 @@ pub(super) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
         crate::config::Target::Remote(service) => service.base_url.join(""),
         crate::config::Target::Embedded { .. } => String::new(),
     };
+    let openapi = args.openapi.as_deref().filter(|it| is_url(it));
+    let openapi = openapi.map(|url| below(url, &address)).transpose()?;
     let question = format!("Send at most {MOST_CALLS} reads to {address}?");
     if !args.yes && !args.check {
         let confirmation = Confirmation {
@@ -129,6 +131,7 @@ pub(super) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
     let lookout = Lookout {
         near: args.near.clone(),
         vertical: args.vertical.clone(),
+        openapi,
         other_ways: match (args.check, args.yes) {
             (true, _) => OtherWays::Never,
             (false, true) => OtherWays::Allowed,
@@ -246,7 +249,8 @@ fn recorded(args: &Args) -> Result<Recorded> {
         all.documents.extend(more.documents);
         all.add(more.findings);
     };
-    if let Some(file) = &args.openapi {
+    let file = args.openapi.as_deref().filter(|it| !is_url(it));
+    if let Some(file) = file.map(Path::new) {
         add(of_openapi(&document(file)?)
             .ok_or_else(|| unusable(file, "it is no OpenAPI document"))?);
     }
@@ -280,6 +284,23 @@ fn recorded(args: &Args) -> Result<Recorded> {
         });
     }
     Ok(all)
+}
+
+fn is_url(text: &str) -> bool {
+    text.starts_with("https://") || text.starts_with("http://")
+}
+
+/// The path of a URL below the profile's address: the key goes nowhere else.
+fn below(url: &str, address: &str) -> Result<String> {
+    let path = url
+        .strip_prefix(address.trim_end_matches('/'))
+        .filter(|path| path.starts_with('/'));
+    path.map(str::to_owned).ok_or_else(|| {
+        Error::usage(format!(
+            "--openapi {url} is not below the profile's address, {address}"
+        ))
+        .hint("download it, and give the file")
+    })
 }
 
 fn unusable(file: &Path, why: &str) -> Error {

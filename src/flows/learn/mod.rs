@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use reads::MOST_CALLS;
 
-use crate::adapter::learn::{Certainty, Finding, Recorded, named_in, of_documents};
+use crate::adapter::learn::{Certainty, Finding, Recorded, named_in, of_documents, of_openapi};
 use crate::adapter::{Adapter, Expression, Misread, ReadKind, WriteKind};
 use crate::app::Context;
 use crate::client::{SearchLocation, VenueQuery};
@@ -29,6 +29,8 @@ pub(crate) struct Lookout {
     /// The place for which venues are searched.
     pub(crate) near: Option<String>,
     pub(crate) vertical: String,
+    /// Where the service's OpenAPI document is: a path below its address.
+    pub(crate) openapi: Option<String>,
     /// Whether other ways to send the key may be tried: after a yes, or not at all.
     pub(crate) other_ways: OtherWays,
 }
@@ -62,17 +64,20 @@ impl Survey {
 pub(crate) async fn survey(
     context: &mut Context,
     lookout: &Lookout,
-    recorded: Recorded,
+    mut recorded: Recorded,
 ) -> Result<Survey> {
     let own = context.adapter().clone();
     let mut survey = Survey::default();
+    let mut reads = Reads::new(context);
+    if let Some(path) = &lookout.openapi {
+        openapi(&mut reads, &mut survey, &mut recorded, path).await?;
+    }
     let first = recorded
         .findings
         .into_iter()
         .filter(|it| !is_said(&own, it));
     survey.findings.extend(first);
     // What recordings say of the requests and the key is used from the first call on.
-    let mut reads = Reads::new(context);
     let known = with_findings(&own, &survey.findings)?;
     reads.context.use_adapter(known);
     let index = key::index(&mut reads, &mut survey, lookout.other_ways).await?;
@@ -97,6 +102,29 @@ pub(crate) async fn survey(
     of_all_documents(&own, &mut survey);
     settle(&own, &mut survey);
     Ok(survey)
+}
+
+/// Reads the service's own OpenAPI document.
+async fn openapi(
+    reads: &mut Reads<'_>,
+    survey: &mut Survey,
+    recorded: &mut Recorded,
+    path: &str,
+) -> Result<()> {
+    match reads.send(&Read::Openapi(path.to_owned())).await? {
+        Seen::Answer(document) => match of_openapi(&document) {
+            Some(more) => {
+                recorded.add(more.findings);
+                recorded.documents.extend(more.documents);
+            }
+            None => survey
+                .refused
+                .push(format!("{path} is no OpenAPI document")),
+        },
+        Seen::Refused { error, .. } => survey.refused.push(format!("{path}: {}", error.message)),
+        Seen::Spent => {}
+    }
+    Ok(())
 }
 
 /// Searches venues, at the named place or at the first one that has any.

@@ -20,6 +20,8 @@ pub(super) enum Read {
     Slots(SlotQuery),
     Sessions,
     Booking(String),
+    /// The service's own OpenAPI document, at a path below its address.
+    Openapi(String),
 }
 
 impl Read {
@@ -30,6 +32,7 @@ impl Read {
             Read::Slots(query) => query.call(adapter),
             Read::Sessions => Ok(session::list(&[])),
             Read::Booking(id) => Ok(show_call(id)),
+            Read::Openapi(path) => Ok(Call::get(path.as_str())),
         }
     }
 }
