@@ -203,16 +203,21 @@ fn letters(path: &str) -> String {
         .collect()
 }
 
-pub(super) fn is_word(path: &[String], words: &[&str]) -> Option<usize> {
+/// The rank of a path among names with blanks between them, if it is one of them.
+pub(super) fn is_word(path: &[String], words: &str) -> Option<usize> {
     let mut rest = path;
     loop {
         let own = letters(&rest.join("."));
-        if let Some(rank) = words.iter().position(|word| letters(word) == own) {
+        if let Some(rank) = words
+            .split_whitespace()
+            .position(|word| letters(word) == own)
+        {
             return Some(rank);
         }
         match rest.split_first() {
             Some((first, more))
-                if !more.is_empty() && NEUTRAL.iter().any(|it| same_words(it, first)) =>
+                if !more.is_empty()
+                    && NEUTRAL.split_whitespace().any(|it| same_words(it, first)) =>
             {
                 rest = more
             }
@@ -364,9 +369,9 @@ fn date_and_time(objects: &[&Map<String, Value>], moved: &mut Vec<Vec<String>>) 
     let is_missing = !objects.iter().any(|it| has(it, "datetime"))
         && !moved
             .iter()
-            .any(|it| is_word(it, &["datetime", "start", "starts_at", "start_time"]).is_some());
+            .any(|it| is_word(it, "datetime start starts_at start_time").is_some());
     let object = objects.first().filter(|_| is_missing)?;
-    let pick = |words: &[&str], fits: fn(&str) -> bool| {
+    let pick = |words: &str, fits: fn(&str) -> bool| {
         let all = paths(object);
         let mut fitting = all.into_iter().filter(|(path, value)| {
             is_word(path, words).is_some() && value.as_str().is_some_and(fits)
@@ -396,9 +401,11 @@ fn words_of_status(objects: &[&Map<String, Value>], findings: &mut Vec<Finding>)
         let Status::Other(word) = Status::parse(word) else {
             continue;
         };
-        let known = STATUS_WORDS
-            .iter()
-            .find(|(_, others)| others.iter().any(|other| same_words(other, &word)));
+        let known = STATUS_WORDS.iter().find(|(_, others)| {
+            others
+                .split_whitespace()
+                .any(|other| same_words(other, &word))
+        });
         match known {
             Some((status, _)) => {
                 words.insert(word, Value::from(*status));
@@ -439,7 +446,7 @@ fn next_action(objects: &[&Map<String, Value>], findings: &mut Vec<Finding>) {
         };
         for (path, word) in candidates {
             let parts = letters(word);
-            let is_one = |words: &[&str]| words.iter().any(|part| parts.contains(part));
+            let is_one = |words: &str| words.split_whitespace().any(|part| parts.contains(part));
             let (key, default) = match (is_one(OTP_PARTS), is_one(PAYMENT_PARTS)) {
                 (true, false) => ("otp_action", "otp"),
                 (false, true) => ("payment_action", "payment_approval"),

@@ -82,7 +82,7 @@ impl SlotsRequest {
         let before = self.clone();
         for it in named.iter().filter(|it| !it.is_unknown()) {
             let path = &it.path;
-            let is = |words: &[&str]| {
+            let is = |words: &str| {
                 let last = path.last().map(std::slice::from_ref).unwrap_or_default();
                 is_word(path, words).is_some() || is_word(last, words).is_some()
             };
@@ -273,7 +273,7 @@ pub(crate) fn of_request(kind: WriteKind, body: &Value) -> Vec<Finding> {
         .filter(|(_, value)| !value.is_object() && !value.is_null())
         .map(|(path, _)| path)
         .collect();
-    let named = |words: &[&str]| {
+    let named = |words: &str| {
         let mut fitting = leaves.iter().filter(|path| {
             let last = path.last().map(std::slice::from_ref).unwrap_or_default();
             is_word(path, words).is_some() || is_word(last, words).is_some()
@@ -293,7 +293,7 @@ pub(crate) fn of_request(kind: WriteKind, body: &Value) -> Vec<Finding> {
         WriteKind::Search => vec![(
             "providers_field",
             "providers",
-            named(&["providers", "provider_ids", "via", "sources"]),
+            named("providers provider_ids via sources"),
         )],
         WriteKind::Otp => vec![("otp_field", "otp", only())],
         WriteKind::Cancel => vec![("cancel_reason_field", "reason", only())],
@@ -301,15 +301,7 @@ pub(crate) fn of_request(kind: WriteKind, body: &Value) -> Vec<Finding> {
         WriteKind::Connect => vec![(
             "session_phone_field",
             "phone",
-            named(&[
-                "phone",
-                "mobile",
-                "phone_number",
-                "telephone",
-                "msisdn",
-                "cell",
-                "contact.phone",
-            ]),
+            named("phone mobile phone_number telephone msisdn cell contact.phone"),
         )],
         WriteKind::Modify => vec![
             ("modify_datetime_field", "datetime", named(TIME_WORDS)),
@@ -339,20 +331,10 @@ fn customer(object: &serde_json::Map<String, Value>) -> Option<Finding> {
     let customer = object.get("customer")?.as_object()?;
     let mut moves = Vec::new();
     for (own, words) in [
-        (
-            "email",
-            &["email_address", "mail", "e_mail", "contact.email"][..],
-        ),
+        ("email", "email_address mail e_mail contact.email"),
         (
             "phone",
-            &[
-                "mobile",
-                "phone_number",
-                "tel",
-                "telephone",
-                "cell",
-                "contact.phone",
-            ][..],
+            "mobile phone_number tel telephone cell contact.phone",
         ),
     ] {
         let found = paths(customer)
