@@ -2,6 +2,7 @@
 
 mod events;
 mod fields;
+mod meaning;
 mod recorded;
 mod refused;
 mod requests;

@@ -211,17 +211,13 @@ fn tomorrow_evening(is_local: bool) -> String {
     }
 }
 
-/// Reads bookings that this machine made; without any, an id that no booking has, for the refusal's own names.
+/// Reads bookings that this machine made.
 async fn bookings(reads: &mut Reads<'_>, survey: &mut Survey) -> Result<()> {
-    let kept = reads
+    let ids = reads
         .context
         .journal()
-        .and_then(|it| it.bookings(None, BOOKINGS));
-    let ids: Vec<String> = kept
-        .unwrap_or_default()
-        .iter()
-        .map(|it| it.booking.id().to_owned())
-        .collect();
+        .and_then(|it| it.booking_ids(BOOKINGS));
+    let ids = ids.unwrap_or_default();
     if ids.is_empty() {
         survey.open("what a booking looks like: this machine has none there yet; give recorded answers with --har or --example");
     }
@@ -290,6 +286,19 @@ fn settle(own: &Adapter, survey: &mut Survey) {
                     .any(|other| other.key == finding.key && other.is_sure()));
         if !is_known && !kept.contains(&finding) {
             kept.push(finding);
+        }
+    }
+    // Two names that get in each other's way are for a person to choose from.
+    let mut adapter = own.clone();
+    for finding in kept.iter_mut().filter(|it| it.is_sure()) {
+        let Some(key) = finding.key.strip_prefix("dialect.") else {
+            continue;
+        };
+        let before = adapter.dialect.clone();
+        let is_usable = adapter.dialect.rename(key, &finding.value).is_ok();
+        if !is_usable || adapter.dialect.clash().is_some() {
+            adapter.dialect = before;
+            finding.certainty = Certainty::ToBeAsked;
         }
     }
     kept.sort_by_key(|it| it.certainty);

@@ -57,6 +57,13 @@ struct Left {
     sent: u32,
 }
 
+impl Left {
+    /// Whether another call keeps at least half of what was left for others.
+    fn has_room(&self) -> bool {
+        (u64::from(self.sent) + 1) * 2 <= u64::from(self.first)
+    }
+}
+
 /// Sends reads.
 pub(super) struct Reads<'a> {
     pub(super) context: &'a mut Context,
@@ -82,7 +89,7 @@ impl<'a> Reads<'a> {
         let limit = call.rate_limit_name();
         let is_spent = limit
             .and_then(|name| self.left.get(name))
-            .is_some_and(|left| (left.sent + 1) * 2 > left.first);
+            .is_some_and(|left| !left.has_room());
         if self.sent >= MOST_CALLS || is_spent {
             return Ok(Seen::Spent);
         }
@@ -118,5 +125,55 @@ impl<'a> Reads<'a> {
             }),
             Err(failure) => Err(failure.into_error(&call)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::SearchLocation;
+    use serde_json::{Map, json};
+
+    #[test]
+    fn no_call_of_learning_changes_anything() {
+        let venues = VenueQuery {
+            vertical: "dining".to_owned(),
+            place: SearchLocation::Near("x".to_owned()),
+            datetime: "2026-12-01T19:00:00Z".to_owned(),
+            party_size: None,
+            providers: Vec::new(),
+            fields: Map::new(),
+        };
+        let slots = SlotQuery {
+            venue_id: json!("v"),
+            datetime: "2026-12-01T19:00:00Z".to_owned(),
+            party_size: 2,
+            provider: None,
+            fields: Map::new(),
+        };
+        for read in [
+            Read::Index,
+            Read::Venues(venues),
+            Read::Slots(slots),
+            Read::Sessions,
+            Read::Booking("b/cancel".to_owned()),
+            Read::Openapi("/openapi.json".to_owned()),
+        ] {
+            let call = read.call(&Adapter::default()).unwrap();
+            assert!(!call.is_write(), "{}", call.name());
+        }
+    }
+
+    #[test]
+    fn half_of_what_a_rate_limit_leaves_is_kept_for_others() {
+        for (first, sent, has_room) in [(10, 4, true), (10, 5, false), (1, 0, false), (2, 0, true)]
+        {
+            assert_eq!(Left { first, sent }.has_room(), has_room, "{first} {sent}");
+        }
+        let unlimited = Left {
+            first: u32::MAX,
+            sent: 24,
+        };
+        assert!(unlimited.has_room());
     }
 }
