@@ -5,6 +5,7 @@ mod dialect;
 mod expression;
 mod find;
 mod kind;
+pub(crate) mod learn;
 mod misread;
 mod names;
 mod paging;

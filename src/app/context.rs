@@ -106,6 +106,22 @@ impl Context {
         &self.target
     }
 
+    /// Uses another key from now on.
+    pub(crate) fn use_key(&mut self, key: Secret) {
+        if let Target::Remote(service) = &mut self.target {
+            service.key = Some(key);
+        }
+        self.client = OnceCell::new();
+    }
+
+    /// Uses another adapter from now on: `profile learn` tries what it found.
+    pub(crate) fn use_adapter(&mut self, adapter: Adapter) {
+        if let Target::Remote(service) = &mut self.target {
+            service.adapter = adapter;
+        }
+        self.client = OnceCell::new();
+    }
+
     /// How the service's documents differ from the contract's. The embedded sandbox speaks the contract.
     pub(crate) fn adapter(&self) -> &Adapter {
         match &self.target {

@@ -1,7 +1,7 @@
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
-use crate::adapter::Dialect;
+use crate::adapter::{Dialect, ReadKind, WriteKind};
 use crate::config::Environment;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
@@ -137,15 +137,13 @@ impl Explained {
                 ),
             },
             Topic::Dialect => Explained {
-                intro: "Header, field and provider names that differ between services. Set them with `bookctl \
-                        profile add --dialect KEY=VALUE`, or under [profiles.NAME.dialect] in config.toml.",
+                intro: "Header, field and provider names that differ between services. A profile sets its own names under \
+                        [profiles.NAME.dialect] in config.toml, and jq expressions under [profiles.NAME.read] and \
+                        [profiles.NAME.write]. `bookctl profile set` changes them, and `bookctl profile learn` finds \
+                        them by reading.",
                 name: "dialect",
                 headers: vec!["key", "default", "used for"],
-                rows: rows(
-                    Dialect::TABLE
-                        .iter()
-                        .map(|(key, default, meaning)| [*key, *default, *meaning]),
-                ),
+                rows: adapter_rows(),
             },
             Topic::Privacy => Explained {
                 intro: "What bookctl stores on this computer, and for how long. Guests are kept for 90 days after \
@@ -185,6 +183,24 @@ impl Explained {
             },
         }
     }
+}
+
+/// The settings of a profile's adapter: names, expressions by kind, and how times are read.
+fn adapter_rows() -> Vec<Vec<String>> {
+    let names = Dialect::TABLE
+        .iter()
+        .map(|(key, default, meaning)| [*key, *default, *meaning].map(str::to_owned).to_vec());
+    let read = ReadKind::TABLE.iter().map(|(_, kind, what)| {
+        let meaning = format!("expression that reads {what}");
+        vec![format!("read.{kind}"), String::new(), meaning]
+    });
+    let write = WriteKind::TABLE.iter().map(|(_, kind, what)| {
+        let meaning = format!("expression that writes {what}");
+        vec![format!("write.{kind}"), String::new(), meaning]
+    });
+    let times = "whether times without an offset are the venue's own, in requests as well";
+    let times = ["local_times", "false", times].map(str::to_owned).to_vec();
+    names.chain(read).chain(write).chain([times]).collect()
 }
 
 fn rows<const N: usize>(rows: impl IntoIterator<Item = [&'static str; N]>) -> Vec<Vec<String>> {

@@ -166,9 +166,11 @@ impl Command {
             Command::Auth(group) => {
                 Plan::configuration(async move |setup| auth::run(setup, group.command).await)
             }
-            Command::Doctor(_) => Plan::configuration(doctor::run),
+            Command::Doctor(args) => {
+                Plan::configuration(async move |setup| doctor::run(setup, args).await)
+            }
             Command::Profile(group) => {
-                Plan::configuration(async move |setup| profile::run(&setup, group.command).await)
+                Plan::configuration(async move |setup| profile::run(setup, group.command).await)
             }
             Command::Search(args) => Plan::service(async move |it| search::run(it, args).await),
             Command::Slots(args) => Plan::service(async move |it| slots::run(it, args).await),

@@ -105,10 +105,28 @@ impl ConfigEdit {
         Ok(())
     }
 
-    /// Sets a name in a profile's dialect.
-    pub(crate) fn set_dialect(&mut self, name: &str, key: &str, to: &str) -> Result<()> {
+    /// Sets a key of a table of a profile: its `dialect`, `read` or `write`.
+    pub(crate) fn set_in(&mut self, name: &str, inner: &str, key: &str, to: &str) -> Result<()> {
         let profile = table(self.profiles()?, name)?;
-        assign(table(profile, "dialect")?, key, to.into());
+        assign(table(profile, inner)?, key, to.into());
+        Ok(())
+    }
+
+    /// Removes a key of a table of a profile, and the table with its last key.
+    pub(crate) fn unset_in(&mut self, name: &str, inner: &str, key: &str) -> Result<()> {
+        let Some(profile) = self
+            .profiles()?
+            .get_mut(name)
+            .and_then(Item::as_table_like_mut)
+        else {
+            return Ok(());
+        };
+        if let Some(found) = profile.get_mut(inner).and_then(Item::as_table_like_mut) {
+            found.remove(key);
+            if found.is_empty() {
+                profile.remove(inner);
+            }
+        }
         Ok(())
     }
 
@@ -190,7 +208,7 @@ mod tests {
         let url = BaseUrl::parse("https://a.example", "it").unwrap();
         let after = edited("", |draft| {
             draft.add(&name, &url)?;
-            draft.set_dialect(name.as_str(), "otp_field", "pin")
+            draft.set_in(name.as_str(), "dialect", "otp_field", "pin")
         });
         let folder = tempfile::tempdir().unwrap();
         let file = ConfigFile::parse(folder.path(), &after.unwrap()).unwrap();

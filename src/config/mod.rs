@@ -5,6 +5,7 @@ mod edit;
 pub(crate) mod environment;
 mod file;
 mod paths;
+mod setting;
 mod target;
 
 pub(crate) use base_url::{BaseUrl, is_loopback};
@@ -12,4 +13,5 @@ pub(crate) use edit::{ProfileName, edit};
 pub(crate) use environment::Environment;
 pub(crate) use file::{ConfigFile, Profile, SANDBOX_PROFILE};
 pub(crate) use paths::Paths;
+pub(crate) use setting::{Assignment, Setting, whole_path};
 pub(crate) use target::{Service, Target, TargetOptions, resolve};

@@ -12,6 +12,7 @@ mod forget_secrets;
 mod guarded;
 mod guided;
 mod input;
+pub(crate) mod learn;
 mod locate;
 mod offer;
 mod open_attempts;

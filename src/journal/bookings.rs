@@ -88,6 +88,18 @@ impl Journal {
         Ok(kept.collect())
     }
 
+    /// The ids of the newest bookings at this service, whatever the shape of their documents.
+    pub(crate) fn booking_ids(&self, limit: u32) -> Result<Vec<String>> {
+        self.read(|connection| {
+            let query =
+                "SELECT id FROM bookings WHERE origin = ?1 ORDER BY created_at DESC LIMIT ?2";
+            connection
+                .prepare(query)?
+                .query_map(params![self.origin, limit], |row| row.get(0))?
+                .collect::<rusqlite::Result<Vec<_>>>()
+        })
+    }
+
     /// A booking in its final state, or `None` if it may still change or is not known.
     pub(crate) fn ended(&self, id: &str) -> Result<Option<Booking>> {
         let text = self.read(|connection| {

@@ -1,7 +1,6 @@
 //! The delivery worker: posts events to the organizations' webhook URLs ("Events", 6).
 
 use std::collections::HashSet;
-use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -41,6 +41,7 @@ mod held;
 mod hostile;
 mod interrupts;
 mod journal;
+mod learn;
 mod limits_met;
 mod manual;
 mod matrix;

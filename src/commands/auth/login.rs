@@ -1,10 +1,12 @@
 use std::path::Path;
 
+use crate::adapter::Dialect;
 use crate::app::Context;
 use crate::app::Startup;
 use crate::client::Call;
 use crate::config::{
-    BaseUrl, ConfigFile, Environment, ProfileName, SANDBOX_PROFILE, Service, Target, edit,
+    Assignment, BaseUrl, ConfigFile, Environment, ProfileName, SANDBOX_PROFILE, Service, Setting,
+    Target, edit,
 };
 use crate::flows::read_stdin;
 use crate::model::shell;
@@ -40,11 +42,23 @@ pub(crate) struct Args {
     /// Where to store secrets
     #[arg(long, value_enum, default_value_t)]
     storage: Storage,
+    /// A name that the service has chosen otherwise, from the first request on; `bookctl help dialect` lists them
+    #[arg(long, value_name = "KEY=VALUE", value_parser = Assignment::of_dialect)]
+    dialect: Vec<Assignment>,
 }
 
 pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     let file = ConfigFile::read(&setup.paths.config_file)?;
-    let service = choose_service(&setup, &args, &file).await?;
+    let mut service = choose_service(&setup, &args, &file).await?;
+    for Assignment { setting, value } in &args.dialect {
+        if let Setting::Dialect(key) = setting {
+            let renamed = service.adapter.dialect.rename(key, value);
+            renamed.map_err(|why| Error::usage(format!("--dialect {key} {why}")))?;
+        }
+    }
+    if let Some((key, why)) = service.adapter.dialect.clash() {
+        return Err(Error::usage(format!("--dialect {key} {why}")));
+    }
     let account = service
         .account()
         .ok_or_else(|| Error::usage("no profile was named").hint("pass --profile NAME"))?;
@@ -61,11 +75,14 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
         key: given.key.clone(),
         ..service.clone()
     }));
-    let context = Context::with_target(setup, target);
+    let mut given = given;
+    let mut context = Context::with_target(setup, target);
+    let asks_again = !args.key_stdin && context.prompter.interactive();
     if given.key.is_some() {
-        let checked = context.read(Call::get("/v1/")).await;
-        checked.map_err(|error| about_the_key(error, &account.origin))?;
-        context.refuse_sandbox().await?;
+        let was_taken = try_key(&mut context, &mut given, &account, asks_again).await?;
+        if was_taken {
+            context.refuse_sandbox().await?;
+        }
     }
     for (item, secret) in [
         (Item::ApiKey, &given.key),
@@ -76,7 +93,7 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
         }
     }
     if given.key.is_some() {
-        note_profile(&config_file, &service, &account)?;
+        note_profile(&config_file, &service, &account, &args.dialect)?;
     }
     let row = ProfileSecrets::of_account(&vault, &account, Some(&account.origin)).await;
     context.out.emit(&SecretsList(vec![row]))?;
@@ -93,14 +110,63 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The error of the first request, with a hint for somebody who has just entered the key.
-fn about_the_key(error: Error, origin: &str) -> Error {
-    if error.exit != Exit::Unauthorized {
-        return error;
+/// Asks the service for its index with the key. Where it refuses the key and a person can be asked, another key is
+/// asked for, until one is taken or the refused one is to be kept; returns whether one was taken.
+async fn try_key(
+    context: &mut Context,
+    given: &mut Given,
+    account: &Account,
+    asks_again: bool,
+) -> Result<bool> {
+    loop {
+        let error = match context.read(Call::get("/v1/")).await {
+            Ok(_) => return Ok(true),
+            Err(error) => error,
+        };
+        let name = shell::word(&account.profile);
+        let how = sent_as(context.dialect());
+        if error.http_status != Some(401) {
+            return Err(error);
+        }
+        if !asks_again {
+            return Err(error.detail(how).hint(format!(
+                "nothing was stored; check that the key is complete and belongs to {}. If the service wants it sent \
+                 in another way, give --dialect auth_header=NAME and --dialect auth_scheme=WORD, or add the profile and \
+                 run: bookctl profile learn {name}",
+                account.origin
+            )));
+        }
+        context.out.warn(&format!("{}: {how}", error.message));
+        context.out.note(&format!(
+            "if the key is right, the service may want it in another way: keep it, and `bookctl profile learn {name}` \
+             finds out"
+        ));
+        let text = format!("API key for {} (Enter keeps this one)", account.origin);
+        let question = Question::new(text, "--key-stdin", "API key").hidden();
+        let check = |text: &str| match text.is_empty() || Secret::typed(text).is_some() {
+            true => Ok(()),
+            false => Err("it is one line of visible ASCII characters".to_owned()),
+        };
+        let text = context.prompter.text(&question, None, &check).await?;
+        if text.is_empty() {
+            context.out.note(&format!(
+                "the key was not tried again; next: bookctl profile learn {name}"
+            ));
+            return Ok(false);
+        }
+        let key = Secret::new(text);
+        context.use_key(key.clone());
+        given.key = Some(key);
     }
-    error.hint(format!(
-        "nothing was stored; check that the key is complete and belongs to {origin}, then run `bookctl auth login` again"
-    ))
+}
+
+/// How a key was sent, without the key.
+fn sent_as(dialect: &Dialect) -> String {
+    let scheme = match dialect.auth_scheme.as_str() {
+        "" => String::new(),
+        scheme => format!("{scheme} "),
+    };
+    format!("the key was sent as `{}: {scheme}***`", dialect.auth_header)
 }
 
 /// The profile and its address, from flags and the environment, or from prompts.
@@ -280,11 +346,19 @@ async fn ask(
 }
 
 /// Writes the profile, and the origin for which its key is stored.
-fn note_profile(config_file: &Path, service: &Service, account: &Account) -> Result<()> {
+fn note_profile(
+    config_file: &Path,
+    service: &Service,
+    account: &Account,
+    dialect: &[Assignment],
+) -> Result<()> {
     edit(config_file, |draft| {
         let name = &account.profile;
         if !draft.before.profiles.contains_key(name) {
             draft.set(name, "base_url", service.base_url.join(""))?;
+        }
+        for Assignment { setting, value } in dialect {
+            setting.set(draft, name, value)?;
         }
         draft.set(name, "key_origin", account.origin.as_str())
     })

@@ -2,6 +2,7 @@
 
 mod check;
 mod credentials;
+mod probe;
 mod service;
 
 use crate::app::Context;
@@ -21,10 +22,18 @@ use check::{Check, Checks};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl doctor\n  \
+    bookctl doctor --probe\n  \
     bookctl doctor --jq '.checks[] | select(.state != \"ok\")'")]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// Read the service's own documents, and say where they differ from the specification and from the profile
+    #[arg(long)]
+    probe: bool,
+}
 
-pub(super) async fn run(setup: Startup) -> Result<Exit> {
+pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
+    if args.probe {
+        return probe::run(setup).await;
+    }
     let vault = Vault::new(setup.paths.secrets.clone());
     let journal = journal(&setup);
     let target = match setup.target() {

@@ -1,14 +1,11 @@
 use std::path::PathBuf;
 
 use super::listing::show;
-use crate::adapter::Dialect;
 use crate::app::Startup;
-use crate::commands::field::{Field, raw_field};
-use crate::config::{BaseUrl, ProfileName, edit};
-use crate::json::plain;
+use crate::config::{Assignment, BaseUrl, ProfileName, edit, whole_path};
 use crate::model::retention::Retention;
 use crate::model::shell;
-use crate::outcome::{Code, Error, Exit, Result};
+use crate::outcome::{Error, Exit, Result};
 
 /// Add a profile
 ///
@@ -36,25 +33,18 @@ pub(crate) struct Args {
     #[arg(long)]
     read_only: bool,
     /// Header, field or provider name of this service; `bookctl help dialect` lists the keys
-    #[arg(long, value_name = "KEY=VALUE", value_parser = open_name)]
-    dialect: Vec<Field>,
-}
-
-/// Parses `key=value`. Rejects a key that the dialect does not have.
-fn open_name(text: &str) -> Result<Field, String> {
-    let field = raw_field(text)?;
-    let mut known = Dialect::TABLE.iter().map(|(key, ..)| *key);
-    if known.any(|key| key == field.key) {
-        return Ok(field);
-    }
-    let known: Vec<&str> = Dialect::TABLE.iter().map(|(key, ..)| *key).collect();
-    Err(format!("the known keys are {}", known.join(", ")))
+    #[arg(long, value_name = "KEY=VALUE", value_parser = Assignment::of_dialect)]
+    dialect: Vec<Assignment>,
 }
 
 pub(super) fn run(setup: &Startup, args: &Args) -> Result<Exit> {
     let name = args.name.as_str();
     let base_url = BaseUrl::parse(&args.base_url, "--base-url")?;
-    let ca_file = args.ca_file.as_ref().map(whole_path).transpose()?;
+    let ca_file = args
+        .ca_file
+        .as_ref()
+        .map(|file| whole_path(file, "--ca-file"))
+        .transpose()?;
     edit(&setup.paths.config_file, |draft| {
         if draft.before.profiles.contains_key(name) {
             return Err(
@@ -74,20 +64,10 @@ pub(super) fn run(setup: &Startup, args: &Args) -> Result<Exit> {
         if args.read_only {
             draft.set(name, "read_only", true)?;
         }
-        for field in &args.dialect {
-            draft.set_dialect(name, &field.key, &plain(&field.value))?;
+        for Assignment { setting, value } in &args.dialect {
+            setting.set(draft, name, value)?;
         }
         Ok(())
     })?;
     show(setup, name)
-}
-
-/// The absolute path of the file, because commands run in any folder. The file must exist.
-fn whole_path(file: &PathBuf) -> Result<String> {
-    let shown = format!("--ca-file {}", file.display());
-    let path = std::fs::canonicalize(file)
-        .map_err(|error| Error::caused(Code::Config, shown.clone(), error))?;
-    path.into_os_string()
-        .into_string()
-        .map_err(|_| Error::config(format!("{shown}: its path is not UTF-8")))
 }

@@ -41,7 +41,11 @@ impl ProfileRow {
             if let Some(retention) = profile.retention {
                 object.insert("retention".into(), json!(retention.to_string()));
             }
+            object.insert("local_times".into(), json!(profile.adapter.local_times));
             object.insert("dialect".into(), json!(profile.adapter.dialect.own_names()));
+            for table in ["read", "write"] {
+                object.insert(table.into(), expressions(profile, table));
+            }
         }
         Value::Object(object)
     }
@@ -59,6 +63,16 @@ impl ProfileRow {
             _ => "",
         }
     }
+}
+
+/// The expressions of the table `read` or `write`, by their kind.
+fn expressions(profile: &Profile, table: &str) -> Value {
+    let all = profile.adapter.expressions();
+    let own = all.filter_map(|(key, source)| {
+        let kind = key.strip_prefix(table)?.strip_prefix('.')?;
+        Some((kind.to_owned(), json!(source)))
+    });
+    Value::Object(own.collect())
 }
 
 /// The profile that commands use now. `None` if the environment sets an address without a profile.
@@ -155,6 +169,16 @@ impl View for ProfileRow {
                 name => name,
             };
             page.field("dialect", format!("{key} = {name}"));
+        }
+        if profile.adapter.local_times {
+            page.field("times", "without an offset they are the venue's own");
+        }
+        for (key, source) in profile.adapter.expressions() {
+            match key.split_once('.') {
+                Some(("read", kind)) => page.field("read", format!("{kind} = {source}")),
+                Some((_, kind)) => page.field("write", format!("{kind} = {source}")),
+                None => &mut page,
+            };
         }
         if !self.current {
             page.next(format!("bookctl profile use {}", shell::word(&self.name)));

@@ -1,8 +1,10 @@
 //! `bookctl profile`: the services in `config.toml`.
 
 mod add;
+mod learn;
 mod listing;
 mod remove;
+mod set;
 
 use clap::Subcommand;
 
@@ -31,22 +33,28 @@ pub(crate) enum Command {
         /// Name of the profile
         name: String,
     },
+    Set(set::SetArgs),
+    Learn(learn::Args),
+    Unset(set::UnsetArgs),
     Remove(remove::Args),
 }
 
-pub(super) async fn run(setup: &Startup, command: Command) -> Result<Exit> {
+pub(super) async fn run(setup: Startup, command: Command) -> Result<Exit> {
     match command {
         Command::List => {
-            setup.out.emit(&Profiles(listing::rows(setup)?))?;
+            setup.out.emit(&Profiles(listing::rows(&setup)?))?;
             Ok(Exit::Done)
         }
         Command::Show { name } => {
-            let name = name.or_else(|| listing::current(setup, &read(setup).ok()?));
-            show(setup, name.as_deref().unwrap_or(SANDBOX_PROFILE))
+            let name = name.or_else(|| listing::current(&setup, &read(&setup).ok()?));
+            show(&setup, name.as_deref().unwrap_or(SANDBOX_PROFILE))
         }
-        Command::Add(args) => add::run(setup, &args),
-        Command::Use { name } => use_profile(setup, &name),
-        Command::Remove(args) => remove::run(setup, args).await,
+        Command::Add(args) => add::run(&setup, &args),
+        Command::Use { name } => use_profile(&setup, &name),
+        Command::Set(args) => set::set(&setup, &args),
+        Command::Unset(args) => set::unset(&setup, &args),
+        Command::Learn(args) => learn::run(setup, args).await,
+        Command::Remove(args) => remove::run(&setup, args).await,
     }
 }
 

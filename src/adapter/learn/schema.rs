@@ -1,0 +1,237 @@
+//! What an OpenAPI document says: requests and answers are made from its schemas and examples.
+
+use serde_json::{Map, Value, json};
+
+use super::recorded::{Recorded, auth, kinds_of};
+use super::requests::of_request;
+use super::{Certainty, Finding};
+use crate::adapter::kind::WriteKind;
+
+/// How deep schemas are followed: they may contain themselves.
+const DEEPEST: usize = 8;
+
+/// Reads an OpenAPI document. `None` where it has no paths.
+pub(crate) fn of_openapi(document: &Value) -> Option<Recorded> {
+    let paths = document.get("paths")?.as_object()?;
+    let mut recorded = Recorded::default();
+    recorded.add(security(document));
+    for (path, operations) in paths {
+        for (method, operation) in operations.as_object().into_iter().flatten() {
+            // The names of path parameters are no part of what a call is.
+            let Some((written, read)) = kinds_of(method, path) else {
+                continue;
+            };
+            let operation = resolved(document, operation);
+            if let Some(kind) = written
+                && kind != WriteKind::Create
+                && let Some(body) = operation
+                    .get("requestBody")
+                    .and_then(|it| sample(document, resolved(document, it)))
+            {
+                recorded.add(of_request(kind, &body));
+            }
+            let answers = operation
+                .get("responses")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flatten();
+            for (status, answer) in answers {
+                if status.starts_with('2')
+                    && let (Some(kind), Some(body)) =
+                        (read, sample(document, resolved(document, answer)))
+                {
+                    recorded.documents.push((kind, body));
+                }
+            }
+        }
+    }
+    for finding in &mut recorded.findings {
+        finding.why = finding
+            .why
+            .replace("a recorded request", "the OpenAPI document");
+    }
+    Some(recorded)
+}
+
+/// How the key is sent.
+fn security(document: &Value) -> Vec<Finding> {
+    let schemes = document
+        .get("components")
+        .and_then(|it| it.get("securitySchemes"))
+        .and_then(Value::as_object);
+    let Some((_, scheme)) = schemes.and_then(|it| it.iter().next()) else {
+        return Vec::new();
+    };
+    let scheme = resolved(document, scheme);
+    let text = |name: &str| scheme.get(name).and_then(Value::as_str).unwrap_or_default();
+    match (
+        text("type"),
+        text("in"),
+        text("scheme").to_lowercase().as_str(),
+    ) {
+        ("apiKey", "header", _) => auth(text("name"), "", "the OpenAPI document"),
+        ("apiKey", place, _) => vec![Finding::new(
+            Certainty::Open,
+            "",
+            "",
+            format!(
+                "the OpenAPI document sends the key in the {place}, which a profile cannot say"
+            ),
+        )],
+        ("http", _, "basic") => auth("Authorization", "Basic", "the OpenAPI document"),
+        ("http", _, "bearer" | "") | ("", ..) => Vec::new(),
+        ("http", _, _) => auth("Authorization", text("scheme"), "the OpenAPI document"),
+        _ => Vec::new(),
+    }
+}
+
+/// A part of the document, through its references.
+fn resolved<'a>(document: &'a Value, mut value: &'a Value) -> &'a Value {
+    for _ in 0..DEEPEST {
+        let target = value
+            .get("$ref")
+            .and_then(Value::as_str)
+            .and_then(|it| it.strip_prefix('#'));
+        match target.and_then(|pointer| document.pointer(pointer)) {
+            Some(found) => value = found,
+            None => return value,
+        }
+    }
+    value
+}
+
+/// A body with the names of a request's or an answer's JSON content.
+fn sample(document: &Value, holder: &Value) -> Option<Value> {
+    let content = holder.get("content")?.as_object()?;
+    let json = content
+        .iter()
+        .find(|(kind, _)| kind.contains("json"))
+        .map(|(_, it)| it)?;
+    if let Some(example) = json.get("example") {
+        return Some(example.clone());
+    }
+    let named = json
+        .get("examples")
+        .and_then(Value::as_object)
+        .and_then(|it| it.values().next());
+    if let Some(example) = named.and_then(|it| resolved(document, it).get("value")) {
+        return Some(example.clone());
+    }
+    Some(of_schema(document, json.get("schema")?, 0))
+}
+
+/// A value that fits a schema.
+fn of_schema(document: &Value, schema: &Value, depth: usize) -> Value {
+    let schema = resolved(document, schema);
+    if depth > DEEPEST {
+        return Value::Null;
+    }
+    for name in ["example", "const", "default"] {
+        if let Some(value) = schema.get(name).filter(|it| !it.is_null()) {
+            return value.clone();
+        }
+    }
+    if let Some(first) = schema
+        .get("enum")
+        .and_then(Value::as_array)
+        .and_then(|it| it.first())
+    {
+        return first.clone();
+    }
+    for name in ["oneOf", "anyOf"] {
+        if let Some(first) = schema
+            .get(name)
+            .and_then(Value::as_array)
+            .and_then(|it| it.first())
+        {
+            return of_schema(document, first, depth + 1);
+        }
+    }
+    let mut members = Map::new();
+    for part in schema
+        .get("allOf")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
+        if let Value::Object(inner) = of_schema(document, part, depth + 1) {
+            members.extend(inner);
+        }
+    }
+    for (name, inner) in schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+    {
+        members.insert(name.clone(), of_schema(document, inner, depth + 1));
+    }
+    if !members.is_empty() {
+        return Value::Object(members);
+    }
+    if let Some(items) = schema.get("items") {
+        return json!([of_schema(document, items, depth + 1)]);
+    }
+    let kind = match schema.get("type") {
+        Some(Value::Array(several)) => several.first().and_then(Value::as_str),
+        other => other.and_then(Value::as_str),
+    };
+    match (kind, schema.get("format").and_then(Value::as_str)) {
+        (_, Some("date-time")) => json!("2026-12-01T19:00:00Z"),
+        (_, Some("date")) => json!("2026-12-01"),
+        (Some("integer" | "number"), _) => json!(2),
+        (Some("boolean"), _) => json!(true),
+        (Some("object"), _) => json!({}),
+        (Some("array"), _) => json!([]),
+        _ => json!("text"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adapter::learn::of_documents;
+
+    #[test]
+    fn names_are_read_from_schemas_references_and_security() {
+        let document = json!({
+            "components": {
+                "securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": "X-Partner-Key"}},
+                "schemas": {"Venue": {"type": "object", "properties": {
+                    "venue_id": {"type": "string"}, "title": {"type": "string"}, "children": {"$ref": "#/components/schemas/Venue"},
+                }}},
+            },
+            "paths": {
+                "/v1/venues/search": {"post": {"responses": {"200": {"content": {"application/json": {"schema": {
+                    "type": "object", "properties": {"items": {"type": "array", "items": {"$ref": "#/components/schemas/Venue"}}},
+                }}}}}}},
+                "/v1/sessions/{id}/verify": {"post": {"requestBody": {"content": {"application/json": {"schema": {
+                    "properties": {"pin": {"type": "string"}},
+                }}}}}},
+            },
+        });
+        let recorded = of_openapi(&document).unwrap();
+        let lines: Vec<_> = recorded
+            .findings
+            .iter()
+            .map(|it| (it.key.as_str(), it.value.as_str()))
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                ("dialect.auth_header", "X-Partner-Key"),
+                ("dialect.auth_scheme", ""),
+                ("dialect.session_code_field", "pin"),
+            ]
+        );
+        let (kind, body) = &recorded.documents[0];
+        let findings = of_documents(*kind, std::slice::from_ref(body));
+        assert!(
+            findings[0]
+                .value
+                .contains(".items[] |= (move(.title; \"name\"))"),
+            "{findings:?}"
+        );
+        assert!(of_openapi(&json!({})).is_none());
+    }
+}

@@ -1,0 +1,65 @@
+use super::listing::{read, show};
+use crate::app::Startup;
+use crate::config::{Assignment, SANDBOX_PROFILE, Setting, edit};
+use crate::outcome::{Error, Exit, Result};
+
+/// Change settings of a profile
+///
+/// Settings are base_url, read_only, ca_file, retention, local_times, `dialect.KEY`, `read.KIND` and `write.KIND`;
+/// `bookctl help dialect` lists the keys and kinds. All of them are changed, or none. Comments in the file are kept.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl profile set live read_only=false\n  \
+    bookctl profile set live dialect.venues_field=data.results otp_field=pin\n  \
+    bookctl profile set live 'read.booking=.data | .status |= ascii_downcase'")]
+pub(crate) struct SetArgs {
+    /// Profile
+    name: String,
+    /// Setting and its value
+    #[arg(required = true, value_name = "KEY=VALUE", value_parser = Assignment::parse)]
+    settings: Vec<Assignment>,
+}
+
+/// Remove settings of a profile, so that their defaults hold
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  bookctl profile unset live read.booking dialect.otp_field")]
+pub(crate) struct UnsetArgs {
+    /// Profile
+    name: String,
+    /// Setting
+    #[arg(required = true, value_name = "KEY", value_parser = Setting::parse)]
+    settings: Vec<Setting>,
+}
+
+pub(super) fn set(setup: &Startup, args: &SetArgs) -> Result<Exit> {
+    known(setup, &args.name)?;
+    edit(&setup.paths.config_file, |draft| {
+        draft.before.profile(&args.name)?;
+        for Assignment { setting, value } in &args.settings {
+            setting.set(draft, &args.name, value)?;
+        }
+        Ok(())
+    })?;
+    show(setup, &args.name)
+}
+
+pub(super) fn unset(setup: &Startup, args: &UnsetArgs) -> Result<Exit> {
+    known(setup, &args.name)?;
+    edit(&setup.paths.config_file, |draft| {
+        draft.before.profile(&args.name)?;
+        for setting in &args.settings {
+            setting.unset(draft, &args.name)?;
+        }
+        Ok(())
+    })?;
+    show(setup, &args.name)
+}
+
+/// Refuses a profile that is not in the file.
+pub(super) fn known(setup: &Startup, name: &str) -> Result<()> {
+    if name == SANDBOX_PROFILE {
+        return Err(Error::config("the embedded sandbox has no settings")
+            .hint("name a profile of config.toml; `bookctl profile list` lists them"));
+    }
+    read(setup)?.profile(name).map(drop)
+}

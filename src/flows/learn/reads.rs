@@ -1,0 +1,179 @@
+//! The calls that learning can send: reads alone, few of them, and at most half of what a rate limit leaves.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::adapter::Adapter;
+use crate::app::Context;
+use crate::client::{Call, Failure, SlotQuery, VenueQuery, session, show_call};
+use crate::outcome::{Error, Result};
+
+/// The most calls that one run sends.
+pub(crate) const MOST_CALLS: usize = 25;
+
+/// A call that learning can send. There is no other way to make one, so that nothing can be changed.
+pub(super) enum Read {
+    Index,
+    Venues(VenueQuery),
+    Slots(SlotQuery),
+    Sessions,
+    Booking(String),
+    /// The service's own OpenAPI document, at a path below its address.
+    Openapi(String),
+}
+
+impl Read {
+    fn call(&self, adapter: &Adapter) -> Result<Call> {
+        match self {
+            Read::Index => Ok(Call::get("/v1/")),
+            Read::Venues(query) => query.call(adapter),
+            Read::Slots(query) => query.call(adapter),
+            Read::Sessions => Ok(session::list(&[])),
+            Read::Booking(id) => Ok(show_call(id)),
+            Read::Openapi(path) => Ok(Call::get(path.as_str())),
+        }
+    }
+}
+
+/// What came back.
+pub(super) enum Seen {
+    Answer(Value),
+    Refused {
+        status: u16,
+        body: Value,
+        /// The header `WWW-Authenticate`.
+        challenge: Option<String>,
+        error: Error,
+    },
+    /// Not sent: no call is left.
+    Spent,
+}
+
+/// What one rate limit left at the first call, and how many calls followed.
+struct Left {
+    first: u32,
+    sent: u32,
+}
+
+impl Left {
+    /// Whether another call keeps at least half of what was left for others.
+    fn has_room(&self) -> bool {
+        (u64::from(self.sent) + 1) * 2 <= u64::from(self.first)
+    }
+}
+
+/// Sends reads.
+pub(super) struct Reads<'a> {
+    pub(super) context: &'a mut Context,
+    pub(super) sent: usize,
+    left: BTreeMap<&'static str, Left>,
+}
+
+impl<'a> Reads<'a> {
+    pub(super) fn new(context: &'a mut Context) -> Self {
+        Reads {
+            context,
+            sent: 0,
+            left: BTreeMap::new(),
+        }
+    }
+
+    /// Sends a read.
+    ///
+    /// # Errors
+    /// The service cannot be reached, or there is no key.
+    pub(super) async fn send(&mut self, read: &Read) -> Result<Seen> {
+        let call = read.call(self.context.adapter())?;
+        let limit = call.rate_limit_name();
+        let is_spent = limit
+            .and_then(|name| self.left.get(name))
+            .is_some_and(|left| !left.has_room());
+        if self.sent >= MOST_CALLS || is_spent {
+            return Ok(Seen::Spent);
+        }
+        self.context.admit(&call, Duration::ZERO).await?;
+        self.sent += 1;
+        let client = self.context.client()?;
+        let raw = client
+            .send_raw(&call)
+            .await
+            .map_err(|failure| failure.into_error(&call))?;
+        let remaining = client.rate_limit().map(|it| it.remaining);
+        if let Some(name) = limit {
+            let left = self.left.entry(name).or_insert(Left {
+                // Without a header nothing limits but the count of calls.
+                first: remaining.map_or(u32::MAX, |it| it.saturating_add(1)),
+                sent: 0,
+            });
+            left.sent += 1;
+        }
+        self.context.record_rate_limit(&call);
+        let headers = &raw.head.headers;
+        let challenge = headers
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case("www-authenticate"));
+        let challenge = challenge.map(|(_, value)| value.clone());
+        match raw.answer {
+            Ok(document) => Ok(Seen::Answer(document.value().clone())),
+            Err(Failure::Refused(refusal)) => Ok(Seen::Refused {
+                status: refusal.status,
+                body: refusal.body.value().clone(),
+                challenge,
+                error: Failure::Refused(refusal).into_error(&call),
+            }),
+            Err(failure) => Err(failure.into_error(&call)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::SearchLocation;
+    use serde_json::{Map, json};
+
+    #[test]
+    fn no_call_of_learning_changes_anything() {
+        let venues = VenueQuery {
+            vertical: "dining".to_owned(),
+            place: SearchLocation::Near("x".to_owned()),
+            datetime: "2026-12-01T19:00:00Z".to_owned(),
+            party_size: None,
+            providers: Vec::new(),
+            fields: Map::new(),
+        };
+        let slots = SlotQuery {
+            venue_id: json!("v"),
+            datetime: "2026-12-01T19:00:00Z".to_owned(),
+            party_size: 2,
+            provider: None,
+            fields: Map::new(),
+        };
+        for read in [
+            Read::Index,
+            Read::Venues(venues),
+            Read::Slots(slots),
+            Read::Sessions,
+            Read::Booking("b/cancel".to_owned()),
+            Read::Openapi("/openapi.json".to_owned()),
+        ] {
+            let call = read.call(&Adapter::default()).unwrap();
+            assert!(!call.is_write(), "{}", call.name());
+        }
+    }
+
+    #[test]
+    fn half_of_what_a_rate_limit_leaves_is_kept_for_others() {
+        for (first, sent, has_room) in [(10, 4, true), (10, 5, false), (1, 0, false), (2, 0, true)]
+        {
+            assert_eq!(Left { first, sent }.has_room(), has_room, "{first} {sent}");
+        }
+        let unlimited = Left {
+            first: u32::MAX,
+            sent: 24,
+        };
+        assert!(unlimited.has_room());
+    }
+}

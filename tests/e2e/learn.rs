@@ -1,0 +1,413 @@
+//! A service that nobody has seen: what is set from the shell, what `profile learn` finds out, and what it never sends.
+
+use serde_json::Value;
+
+use crate::harness::{FOREIGN_KEY, Foreign, Home, Key, Output, Served, Terminal, text};
+
+const SEARCH: [&str; 6] = [
+    "search",
+    "dining",
+    "--near",
+    "New York",
+    "--at",
+    "tomorrow 19:30",
+];
+
+fn learn(home: &Home, more: &[&str]) -> Output {
+    let command = ["profile", "learn", "foreign", "--json"];
+    home.run(command.iter().chain(more))
+}
+
+fn config(home: &Home) -> String {
+    std::fs::read_to_string(home.path().join("config.toml")).unwrap()
+}
+
+/// The settings that a run found, as `key = value`.
+fn lines(learned: &Value) -> Vec<String> {
+    let findings = learned["findings"].as_array().unwrap();
+    let set = findings.iter().filter(|it| it["key"] != "");
+    set.map(|it| format!("{} = {}", text(it, "key"), text(it, "value")))
+        .collect()
+}
+
+/// What a person sees of the venues and the slots there.
+fn seen(home: &Home, more: &[&str]) -> (String, String) {
+    let venues = home.run(SEARCH.iter().chain(more)).exits(0).stdout;
+    let slots = home
+        .run(["slots", "@1", "--at", "tomorrow 19:00", "--party", "2"])
+        .exits(0)
+        .stdout;
+    (venues, slots)
+}
+
+#[test]
+fn settings_are_changed_from_the_shell_and_comments_are_kept() {
+    let home = Home::new().configured(
+        "# mine\n[profiles.x]\nbase_url = \"https://a.example\" # there\nkey_origin = \"https://a.example\"\n",
+    );
+    let shown = home
+        .run([
+            "profile",
+            "set",
+            "x",
+            "read_only=true",
+            "local_times=true",
+            "otp_field=pin",
+            "dialect.venues_field=data.results",
+            "read.booking=.data",
+            "write.otp={otpCode: .otp}",
+            "--json",
+        ])
+        .exits(0);
+    drop(shown);
+    let shown = home.run(["profile", "show", "x", "--json"]).exits(0).json();
+    assert_eq!(shown["read"]["booking"], ".data");
+    assert_eq!(shown["write"]["otp"], "{otpCode: .otp}");
+    assert_eq!(shown["local_times"], true);
+    assert_eq!(shown["dialect"]["venues_field"], "data.results");
+    let file = config(&home);
+    assert!(
+        file.starts_with("# mine\n") && file.contains("# there"),
+        "{file}"
+    );
+    let page = home.run(["profile", "show", "x"]).exits(0).stdout;
+    assert!(page.contains("booking = .data"), "{page}");
+
+    let unset = [
+        "profile",
+        "unset",
+        "x",
+        "read.booking",
+        "write.otp",
+        "local_times",
+        "otp_field",
+    ];
+    home.run(unset.iter().chain(&["venues_field"])).exits(0);
+    let after = config(&home);
+    assert!(
+        !after.contains("dialect") && !after.contains("write") && !after.contains("local_times"),
+        "{after}"
+    );
+}
+
+#[test]
+fn a_setting_that_cannot_be_is_refused_by_name_and_nothing_is_written() {
+    let home = Home::new().configured(
+        "[profiles.x]\nbase_url = \"https://a.example\"\nkey_origin = \"https://a.example\"\n",
+    );
+    let before = config(&home);
+    for (setting, exit, names) in [
+        ("read.booking=.data |", 2, "read.booking"),
+        ("read.bookings=.", 2, "read.bookings"),
+        ("otp_field=", 2, "dialect.otp_field"),
+        ("otp_field=psp_abort", 3, "dialect.otp_field"),
+        ("read_only=maybe", 2, "read_only"),
+        ("base_url=https://b.example", 3, "base_url"),
+        ("color=red", 2, "color"),
+    ] {
+        home.run(["profile", "set", "x", "local_times=true", setting])
+            .exits(exit)
+            .says(names);
+        assert_eq!(config(&home), before, "{setting}");
+    }
+    home.run(["profile", "set", "x", "base_url=https://a.example/v2"])
+        .exits(0);
+    home.run(["profile", "unset", "x", "base_url"]).exits(2);
+    home.run(["profile", "set", "nobody", "read_only=true"])
+        .exits(3);
+}
+
+#[test]
+fn at_the_projects_own_sandbox_nothing_is_proposed_and_the_probe_is_content() {
+    let served = Served::start();
+    let config = format!(
+        "default_profile = \"own\"\n[profiles.own]\nbase_url = \"{}\"\n",
+        served.base_url()
+    );
+    let home = Home::new()
+        .configured(&config)
+        .with("BOOKCTL_API_KEY", "sk_live_sandbox");
+    home.booked("ven_confirms", &[], 0);
+    let learned = home
+        .run(["profile", "learn", "own", "--yes", "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(lines(&learned), Vec::<String>::new(), "{learned}");
+    assert_eq!(learned["unread"], serde_json::json!([]), "{learned}");
+    assert_eq!(learned["written"], Value::Null);
+    home.run(["profile", "learn", "own", "--check"]).exits(0);
+    home.run(["doctor", "--probe"]).exits(0);
+    let openapi = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/openapi.json");
+    let learned = home
+        .run([
+            "profile",
+            "learn",
+            "own",
+            "--yes",
+            "--json",
+            "--openapi",
+            openapi,
+        ])
+        .exits(0)
+        .json();
+    assert_eq!(lines(&learned), Vec::<String>::new(), "{learned}");
+    assert_eq!(served.bookings().len(), 1);
+}
+
+/// Learns at a variant, and returns what a person then sees.
+fn learned_at(variant: &str, adapter: &str, search: &[&str]) -> Option<(Value, String, String)> {
+    let service = Foreign::start(variant)?;
+    let home = service.home(adapter);
+    let learned = learn(&home, &["--yes"]).exits(0).json();
+    assert!(learned["calls"].as_u64().unwrap() <= 25, "{learned}");
+    service.saw_no_write();
+    let file = config(&home);
+    assert!(file.contains("read_only = true"), "{file}");
+    let kept = std::fs::read_to_string(home.path().join("config.toml.bak")).unwrap();
+    assert!(!kept.contains("read_only"), "{kept}");
+
+    let again = learn(&home, &["--yes"]).exits(0).json();
+    assert_eq!(again["written"], Value::Null, "{again}");
+    assert_eq!(config(&home), file, "learning twice changed the profile");
+    let (venues, slots) = seen(&home, search);
+    Some((learned, venues, slots))
+}
+
+#[test]
+fn nested_names_are_learned_and_venues_and_slots_show_them() {
+    let Some((learned, venues, slots)) = learned_at("jsonapi", "", &[]) else {
+        return;
+    };
+    let lines = lines(&learned);
+    assert!(
+        lines.contains(&"dialect.auth_scheme = Key".to_owned()),
+        "{lines:?}"
+    );
+    assert!(
+        lines.contains(&"dialect.slots_venue_field = filter.venue".to_owned()),
+        "{lines:?}"
+    );
+    assert!(venues.contains("Lantern House"), "{venues}");
+    assert!(slots.contains("10:00"), "{slots}");
+}
+
+#[test]
+fn an_envelope_with_other_names_and_a_day_alone_is_learned() {
+    let adapter =
+        "[profiles.foreign.dialect]\nauth_header = \"X-Partner-Key\"\nauth_scheme = \"\"\n";
+    let Some((learned, venues, slots)) = learned_at("enveloped", adapter, &[]) else {
+        return;
+    };
+    let lines = lines(&learned);
+    assert!(
+        lines
+            .iter()
+            .any(|it| it.starts_with("read.venues = ") && it.contains("\"name\"")),
+        "{lines:?}"
+    );
+    assert!(
+        lines
+            .iter()
+            .any(|it| it.starts_with("write.slots = ") && it.contains("day: .datetime[:10]")),
+        "{lines:?}"
+    );
+    assert!(
+        lines.contains(&"write.search = del(.party_size)".to_owned()),
+        "{lines:?}"
+    );
+    assert!(venues.contains("Lantern House"), "{venues}");
+    assert!(slots.contains("10:00"), "{slots}");
+}
+
+#[test]
+fn the_words_of_a_restaurant_book_are_learned() {
+    let adapter = "[profiles.foreign.dialect]\nauth_header = \"X-Book-Key\"\n";
+    let Some((learned, venues, slots)) = learned_at("reservations", adapter, &[]) else {
+        return;
+    };
+    let lines = lines(&learned);
+    assert!(
+        lines.contains(&"local_times = true".to_owned()),
+        "{lines:?}"
+    );
+    assert!(venues.contains("Lantern House"), "{venues}");
+    assert!(slots.contains("10:00"), "{slots}");
+}
+
+#[test]
+fn terms_in_capitals_are_read_where_they_stand() {
+    let adapter =
+        "[profiles.foreign.dialect]\nauth_header = \"X-API-Token\"\nauth_scheme = \"Token\"\n";
+    let Some((_, venues, slots)) = learned_at("shouting", adapter, &[]) else {
+        return;
+    };
+    assert!(venues.contains("Lantern House"), "{venues}");
+    assert!(slots.contains("HOLD USD 25.00"), "{slots}");
+}
+
+#[test]
+fn a_check_writes_nothing_and_exits_with_3_where_the_service_differs() {
+    let Some(service) = Foreign::start("nested") else {
+        return;
+    };
+    drop(service);
+    let Some(service) = Foreign::start("shouting") else {
+        return;
+    };
+    let home = service.home(
+        "[profiles.foreign.dialect]\nauth_header = \"X-API-Token\"\nauth_scheme = \"Token\"\n",
+    );
+    let before = config(&home);
+    let drifted = learn(&home, &["--check"]).exits(3);
+    assert!(!drifted.json()["findings"].as_array().unwrap().is_empty());
+    home.run(["doctor", "--probe"]).exits(3);
+    assert_eq!(config(&home), before);
+    let out = home.folder().join("review.toml");
+    learn(&home, &["--yes", "--out", out.to_str().unwrap()]).exits(0);
+    assert_eq!(config(&home), before);
+    let review = std::fs::read_to_string(&out).unwrap();
+    assert!(
+        review.contains("profiles.\"foreign\".read.slots"),
+        "{review}"
+    );
+    learn(&home, &["--yes"]).exits(0);
+    learn(&home, &["--check"]).exits(0);
+    service.saw_no_write();
+    assert!(!review.contains(FOREIGN_KEY));
+}
+
+#[test]
+fn recorded_files_show_what_only_writes_show() {
+    let Some(service) = Foreign::start("assumed") else {
+        return;
+    };
+    let home = service.home("");
+    let file = |name: &str, content: &str| {
+        let path = home.folder().join(name);
+        std::fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let har = file(
+        "calls.har",
+        r#"{"log": {"entries": [{"request": {"method": "POST",
+        "url": "https://x.example/v1/bookings/b1/continue", "postData": {"text": "{\"pin\": \"482913\"}"}},
+        "response": {"status": 200, "content": {"text": "{}"}}}]}}"#,
+    );
+    let delivery = file(
+        "delivery.txt",
+        "Acme-Signature: t=1,v1=00\n\n{\"event\": {\"id\": \"e1\", \"kind\": \"booking.confirmed\"}}",
+    );
+    let booking = file(
+        "booking.json",
+        r#"{"booking": {"id": "b1", "object": "booking", "status": "confirmed",
+        "starts_at": "2026-12-01T19:30:00Z", "guest": {"full_name": "Ada Lovelace"}}}"#,
+    );
+    let cancel = file("cancel.json", r#"{"why": "ill"}"#);
+    let learned = learn(
+        &home,
+        &[
+            "--yes",
+            "--har",
+            &har,
+            "--delivery",
+            &delivery,
+            "--example",
+            &format!("booking={booking}"),
+            "--example",
+            &format!("cancel={cancel}"),
+        ],
+    )
+    .exits(0);
+    let said = format!("{}{}", learned.stdout, learned.stderr);
+    for value in ["482913", "Ada Lovelace", "ill\""] {
+        assert!(
+            !said.contains(value) && !config(&home).contains(value),
+            "{value}: {said}"
+        );
+    }
+    let shown = home
+        .run(["profile", "show", "foreign", "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(shown["dialect"]["otp_field"], "pin");
+    assert_eq!(shown["dialect"]["service_name"], "Acme");
+    assert_eq!(shown["dialect"]["event_id_field"], "event.id");
+    assert_eq!(shown["dialect"]["event_type_field"], "event.kind");
+    assert_eq!(shown["dialect"]["cancel_reason_field"], "why");
+    assert!(
+        text(&shown["read"], "booking").contains("move(.starts_at; \"datetime\")"),
+        "{shown}"
+    );
+    assert_eq!(shown["read_only"], true);
+    service.saw_no_write();
+    learn(&home, &["--yes", "--example", "bookings=x"]).exits(2);
+    let broken = file("broken.har", "{}");
+    learn(&home, &["--yes", "--har", &broken]).exits(2);
+}
+
+#[test]
+fn nothing_is_sent_or_written_without_a_yes() {
+    let Some(service) = Foreign::start("shouting") else {
+        return;
+    };
+    let home = service.home(
+        "[profiles.foreign.dialect]\nauth_header = \"X-API-Token\"\nauth_scheme = \"Token\"\n",
+    );
+    let before = config(&home);
+    learn(&home, &[]).exits(2);
+    assert_eq!(service.calls().len(), 0);
+    let mut terminal = Terminal::start(&home, &["profile", "learn", "foreign"]);
+    terminal.see("Send at most 25 reads").press(Key::Enter);
+    terminal.end().exits(17);
+    assert_eq!(service.calls().len(), 0);
+    let mut terminal = Terminal::start(&home, &["profile", "learn", "foreign"]);
+    terminal.see("Send at most 25 reads").type_in("y");
+    terminal
+        .see("settings to profile foreign?")
+        .press(Key::Enter);
+    terminal.end().exits(17);
+    assert_eq!(config(&home), before);
+}
+
+#[test]
+fn after_a_401_a_login_asks_again_and_names_what_finds_out_how_the_key_is_wanted() {
+    let Some(service) = Foreign::start("jsonapi") else {
+        return;
+    };
+    let login = [
+        "auth",
+        "login",
+        "--profile",
+        "foreign",
+        "--base-url",
+        service.base_url(),
+        "--storage",
+        "file",
+    ];
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &login);
+    terminal.answer("API key for", FOREIGN_KEY);
+    terminal
+        .see("the key was sent as `Authorization: Bearer ***`")
+        .see("bookctl profile learn foreign");
+    terminal.see("Enter keeps this one").press(Key::Enter);
+    terminal.end().exits(0);
+    assert!(config(&home).contains("key_origin"));
+    let home = home.with("X", "");
+    let learned = home
+        .run(["profile", "learn", "foreign", "--yes", "--json"])
+        .exits(0)
+        .json();
+    assert!(
+        lines(&learned).contains(&"dialect.auth_scheme = Key".to_owned()),
+        "{learned}"
+    );
+    assert!(!config(&home).contains(FOREIGN_KEY));
+
+    let other = Home::new();
+    let piped = login
+        .iter()
+        .chain(&["--key-stdin", "--dialect", "auth_scheme=Key"]);
+    other.feed(piped, FOREIGN_KEY).exits(0);
+    assert!(config(&other).contains("auth_scheme = \"Key\""));
+}
