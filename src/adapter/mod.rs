@@ -13,6 +13,7 @@ mod profile_adapter;
 mod read;
 mod resource;
 mod shape;
+mod transport;
 mod write;
 
 pub(crate) use around::{around, scalars};
@@ -26,3 +27,4 @@ pub(crate) use path::Path;
 pub(crate) use profile_adapter::Adapter;
 pub(crate) use read::{List, Reading};
 pub(crate) use shape::Shape;
+pub(crate) use transport::Transport;

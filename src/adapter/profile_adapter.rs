@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use super::dialect::Dialect;
 use super::expression::Expression;
 use super::kind::{ReadKind, WriteKind};
+use super::transport::Transport;
 use crate::model::moment::Moment;
+use crate::model::shell;
 
 /// How the documents of a service differ from the contract's.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +16,10 @@ pub(crate) struct Adapter {
     pub(crate) dialect: Dialect,
     /// Whether times without an offset are the venue's own, in requests as well.
     pub(crate) local_times: bool,
+    /// How requests carry the key, and what else they carry.
+    pub(crate) transport: Transport,
+    /// The profile that says all this, for the commands that change it.
+    pub(crate) profile: Option<String>,
     read: BTreeMap<ReadKind, Expression>,
     write: BTreeMap<WriteKind, Expression>,
 }
@@ -50,11 +56,17 @@ impl Adapter {
         read.chain(write)
     }
 
+    /// The command that changes a setting of the profile.
+    pub(crate) fn set_command(&self, settings: &str) -> String {
+        let name = self.profile.as_deref().unwrap_or("NAME");
+        format!("bookctl profile set {} {settings}", shell::word(name))
+    }
+
     pub(super) fn read_expression(&self, kind: ReadKind) -> Option<&Expression> {
         self.read.get(&kind)
     }
 
-    pub(super) fn write_expression(&self, kind: WriteKind) -> Option<&Expression> {
+    pub(crate) fn write_expression(&self, kind: WriteKind) -> Option<&Expression> {
         self.write.get(&kind)
     }
 

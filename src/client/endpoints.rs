@@ -7,6 +7,7 @@ use super::answer::Answer;
 use super::call::Call;
 use super::failure::Failure;
 use super::http_client::Client;
+use super::named_fields::WrittenNames;
 use super::retry::{self, RetryDecision};
 use crate::adapter::{Adapter, WriteKind};
 use crate::outcome::{Error, Result};
@@ -56,8 +57,7 @@ impl VenueQuery {
         if !self.providers.is_empty() {
             body.insert("providers".into(), json!(self.providers));
         }
-        let body = written(adapter, WriteKind::Search, body)?;
-        Call::post("/v1/venues/search", body).with_fields(&self.fields)
+        posted(adapter, WriteKind::Search, "/v1/venues/search", body)?.with_fields(&self.fields)
     }
 }
 
@@ -85,8 +85,8 @@ impl SlotQuery {
         body.insert("datetime".into(), json!(self.datetime));
         body.insert("party_size".into(), json!(self.party_size));
         insert_some(&mut body, "provider", self.provider.as_deref());
-        let body = written(adapter, WriteKind::Slots, body)?;
-        Call::post("/v1/availability/search", body).with_fields(&self.fields)
+        posted(adapter, WriteKind::Slots, "/v1/availability/search", body)?
+            .with_fields(&self.fields)
     }
 }
 
@@ -141,6 +141,8 @@ pub(crate) struct BookingRequest {
     pub(crate) asked: Value,
     /// What is sent, in the service's shape.
     pub(crate) body: Value,
+    /// The names with which the body was written; `None` where it was sent before.
+    names: Option<WrittenNames>,
 }
 
 impl BookingRequest {
@@ -150,8 +152,10 @@ impl BookingRequest {
         asked: Map<String, Value>,
         fields: &Map<String, Value>,
     ) -> Result<Self> {
+        let names = WrittenNames::new(adapter, WriteKind::Create, &asked);
         let body = written(adapter, WriteKind::Create, asked.clone())?;
         Ok(BookingRequest {
+            names: Some(names),
             asked: with_fields(Value::Object(asked), fields)?,
             body: with_fields(body, fields)?,
         })
@@ -162,7 +166,15 @@ impl BookingRequest {
         BookingRequest {
             asked: body.clone(),
             body,
+            names: None,
         }
+    }
+
+    /// POST /v1/bookings with this request under its idempotency key.
+    pub(crate) fn call(self, idempotency_key: &str) -> Call {
+        let mut call = create_call(self.body, idempotency_key);
+        call.written = self.names;
+        call
     }
 }
 
@@ -175,6 +187,22 @@ fn written(adapter: &Adapter, kind: WriteKind, body: Map<String, Value>) -> Resu
         Error::config(format!("{why}; nothing was sent"))
             .hint("look at the profile with `bookctl profile show`, and correct it with `bookctl profile set`")
     })
+}
+
+/// A POST of a body as the service wants it, with the names that it was given.
+///
+/// # Errors
+/// Like [`written`].
+fn posted(
+    adapter: &Adapter,
+    kind: WriteKind,
+    path: impl Into<String>,
+    body: Map<String, Value>,
+) -> Result<Call> {
+    let names = WrittenNames::new(adapter, kind, &body);
+    let mut call = Call::post(path, written(adapter, kind, body)?);
+    call.written = Some(names);
+    Ok(call)
 }
 
 /// Adds fields to a request's body; objects are merged.
@@ -244,7 +272,7 @@ impl Continuation {
             Continuation::Fields(fields) => (WriteKind::Action, fields.clone()),
         };
         let path = format!("{}/continue", booking_path(booking_id));
-        Ok(Call::post(path, written(adapter, kind, body)?))
+        posted(adapter, kind, path, body)
     }
 }
 
@@ -264,7 +292,7 @@ impl Changes {
         insert_some(&mut body, "party_size", self.party_size);
         insert_some(&mut body, "seating_preference", self.seating.as_deref());
         let path = format!("{}/modify", booking_path(booking_id));
-        Ok(Call::post(path, written(adapter, WriteKind::Modify, body)?))
+        posted(adapter, WriteKind::Modify, path, body)
     }
 }
 
@@ -277,7 +305,7 @@ pub(crate) fn cancel_call(
     let mut body = Map::new();
     insert_some(&mut body, "reason", reason);
     let path = format!("{}/cancel", booking_path(booking_id));
-    Ok(Call::post(path, written(adapter, WriteKind::Cancel, body)?))
+    posted(adapter, WriteKind::Cancel, path, body)
 }
 
 /// The calls for a person's connected provider account (spec, Endpoints: Sessions).
@@ -295,19 +323,14 @@ pub(crate) mod session {
         body.insert("end_user".into(), json!(end_user));
         body.insert("provider".into(), json!(provider));
         insert_some(&mut body, "phone", phone);
-        Ok(Call::post(
-            "/v1/sessions",
-            written(adapter, WriteKind::Connect, body)?,
-        ))
+        posted(adapter, WriteKind::Connect, "/v1/sessions", body)
     }
 
     /// POST /v1/sessions/{id}/verify with the code that the person received.
     pub(crate) fn verify(id: &str, code: &str, adapter: &Adapter) -> Result<Call> {
         let body = Map::from_iter([("code".to_owned(), json!(code))]);
-        Ok(Call::post(
-            format!("{}/verify", path(id)),
-            written(adapter, WriteKind::Verify, body)?,
-        ))
+        let path = format!("{}/verify", path(id));
+        posted(adapter, WriteKind::Verify, path, body)
     }
 
     /// GET /v1/sessions with its filters.

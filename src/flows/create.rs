@@ -10,7 +10,7 @@ use super::guarded::no_booking;
 use super::understood::booking_of;
 use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
 use crate::app::{Context, WaitOutcome};
-use crate::client::{Answer, BookingRequest, Call, Failure, create_call};
+use crate::client::{Answer, BookingRequest, Call, Failure};
 use crate::journal::{
     BeginOutcome, Conclusion, Earlier, LastTry, RunEnd, RunId, conclusion, existed_before,
     outcome_of,
@@ -66,8 +66,8 @@ pub(super) async fn make(
     let attempt = Sending {
         context,
         key,
-        call: create_call(request.body, key),
-        asked: request.asked,
+        asked: request.asked.clone(),
+        call: request.call(key),
     };
     let mut allowed = context.max_wait();
     let mut may_have_booked = false;

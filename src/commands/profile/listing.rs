@@ -41,6 +41,17 @@ impl ProfileRow {
             if let Some(retention) = profile.retention {
                 object.insert("retention".into(), json!(retention.to_string()));
             }
+            let transport = &profile.adapter.transport;
+            if let Some(name) = transport.auth_query() {
+                object.insert("auth_query".into(), json!(name));
+            }
+            if !transport.headers().is_empty() {
+                let headers = transport.headers().iter();
+                let headers: Map<String, Value> = headers
+                    .map(|(name, value)| (name.clone(), json!(value)))
+                    .collect();
+                object.insert("headers".into(), Value::Object(headers));
+            }
             object.insert("dialect".into(), json!(profile.adapter.dialect.own_names()));
         }
         Value::Object(object)
@@ -149,6 +160,11 @@ impl View for ProfileRow {
         let ca_file = profile.ca_file.as_ref();
         page.field_if("ca file", ca_file.map(|file| file.display().to_string()));
         page.field_if("retention", profile.retention.map(|it| it.to_string()));
+        let transport = &profile.adapter.transport;
+        page.field_if("key", transport.auth_query().map(|name| format!("query parameter {name}")));
+        for (name, value) in transport.headers() {
+            page.field("header", format!("{name}: {value}"));
+        }
         for (key, value) in profile.adapter.dialect.own_names() {
             let name = match plain(&value) {
                 name if name.is_empty() => "(empty)".to_owned(),
