@@ -19,6 +19,7 @@ mod write;
 pub(crate) use around::{around, scalars};
 pub(crate) use dialect::{Dialect, Pause, list};
 pub(crate) use expression::Expression;
+pub(crate) use find::{Search, shallowest};
 pub(crate) use kind::{ReadKind, WriteKind};
 pub(crate) use misread::Misread;
 pub(crate) use names::{member, same_words};

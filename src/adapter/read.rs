@@ -244,6 +244,12 @@ impl Adapter {
         Ok(Reading { item, warnings })
     }
 
+    /// A webhook event in the contract's shape, where the profile has an expression that works for it.
+    pub(crate) fn event(&self, event: &Value) -> Option<Value> {
+        self.read_expression(ReadKind::Event)
+            .and_then(|expression| expression.apply(event).ok())
+    }
+
     /// The document as the profile's expression translates it; `None` without one.
     fn translate(&self, kind: ReadKind, document: &Document) -> Option<Result<Value, String>> {
         self.read_expression(kind)

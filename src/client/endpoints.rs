@@ -161,10 +161,10 @@ impl BookingRequest {
         })
     }
 
-    /// A request that was sent before, and is to be sent again as it was.
-    pub(crate) fn sent_before(body: Value) -> Self {
+    /// A request that was sent before, and is to be sent again as it was, whatever the profile says now.
+    pub(crate) fn sent_before(body: Value, asked: Value) -> Self {
         BookingRequest {
-            asked: body.clone(),
+            asked,
             body,
             names: None,
         }
@@ -285,12 +285,18 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// POST /v1/bookings/{booking_id}/modify with these changes.
-    pub(crate) fn call(&self, booking_id: &str, adapter: &Adapter) -> Result<Call> {
+    /// The changes in the contract's shape.
+    pub(crate) fn body(&self) -> Map<String, Value> {
         let mut body = Map::new();
         insert_some(&mut body, "datetime", self.datetime.as_ref());
         insert_some(&mut body, "party_size", self.party_size);
         insert_some(&mut body, "seating_preference", self.seating.as_deref());
+        body
+    }
+
+    /// POST /v1/bookings/{booking_id}/modify with these changes.
+    pub(crate) fn call(&self, booking_id: &str, adapter: &Adapter) -> Result<Call> {
+        let body = self.body();
         let path = format!("{}/modify", booking_path(booking_id));
         posted(adapter, WriteKind::Modify, path, body)
     }

@@ -220,10 +220,8 @@ mod tests {
     use serde_json::json;
 
     fn hint(body: Value) -> Option<String> {
-        let mut adapter = Adapter {
-            profile: Some("acme".to_owned()),
-            ..Adapter::default()
-        };
+        let mut adapter = Adapter::default();
+        adapter.profile = Some("acme".to_owned());
         adapter.dialect.rename("slots_party_size_field", "query.covers").unwrap();
         let asked = json!({"venue_id": "v", "datetime": "2026-12-01", "party_size": 2});
         let asked = asked.as_object().unwrap();

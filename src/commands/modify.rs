@@ -4,11 +4,12 @@ use serde_json::{Map, Value};
 
 use super::field::ExtraFields;
 use super::timing::Zone;
+use crate::adapter::WriteKind;
 use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::client::Changes;
 use crate::flows::{
-    ZoneSource, change, finish, locate_booking, locate_venue, offered, preview, read_booking,
+    ZoneSource, change, finish_compared, locate_booking, locate_venue, offered, preview, read_booking,
     resolve,
 };
 use crate::json::plain;
@@ -76,7 +77,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         shows(booking, &changes) && fields.iter().all(has)
     })
     .await?;
-    finish(context, &booking)
+    let mut asked = changes.body();
+    asked.extend(fields);
+    finish_compared(context, &booking, WriteKind::Modify, &asked)
 }
 
 /// Whether the booking shows the changes.

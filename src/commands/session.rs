@@ -1,7 +1,6 @@
 use serde_json::{Value, json};
 
 use super::field::ExtraFields;
-use crate::adapter::list;
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::client::{Call, session};
@@ -113,7 +112,6 @@ pub(crate) struct Disconnect {
 }
 
 pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
-    let dialect = context.dialect();
     let document = match command {
         Command::Connect(args) => return connect(context, args).await,
         Command::Verify(args) => {

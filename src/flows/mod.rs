@@ -4,6 +4,7 @@
 mod batch;
 mod booking_draft;
 mod change;
+mod compared;
 mod comparison;
 mod confirmation;
 mod create;
@@ -30,8 +31,9 @@ pub(crate) use batch::{
 };
 pub(crate) use booking_draft::BookingDraft;
 pub(crate) use change::change;
+pub(crate) use compared::finish_compared;
 pub(crate) use confirmation::Confirmation;
-pub(crate) use create::create;
+pub(crate) use create::{attempt_request, create};
 pub(crate) use finish::{card, finish};
 pub(crate) use forget_secrets::forget_secrets;
 pub(crate) use guarded::{guard, send_guarded};

@@ -118,8 +118,6 @@ fn into_error(path: &Path, failure: &Failure) -> Error {
         Failure::Newer { .. } => {
             "use the newer bookctl, or set BOOKCTL_HOME to another folder".to_owned()
         }
-        Failure::Full => "free some space, then try again".to_owned(),
-        Failure::Newer { .. } => "use the newer bookctl, or another BOOKCTL_HOME".to_owned(),
         Failure::Moved | Failure::Tables(_) | Failure::Other(_) => {
             "check the file and its folder".to_owned()
         }
