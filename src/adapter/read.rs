@@ -29,6 +29,8 @@ pub(crate) struct List<T> {
     pub(crate) items: Vec<T>,
     /// What stands around the list, as paths and texts.
     pub(crate) around: Vec<(String, String)>,
+    /// Where the list stands in the document as it came: `data.results[]`. Empty where that is not certain.
+    pub(crate) place: String,
 }
 
 /// Bookings that a document lists beside what it is about.
@@ -206,6 +208,7 @@ impl Adapter {
             .as_ref()
             .or(flat.as_ref())
             .unwrap_or(document.value());
+        let own_field = field;
         // An expression writes the contract's names, whatever the dialect says of the service's.
         let field = if translated.is_some() {
             kind.as_str()
@@ -237,7 +240,13 @@ impl Adapter {
             ));
         }
         let beside = around(value, &found.objects);
+        let place = match &translated {
+            None => found.place,
+            Some(_) => elements(document.value(), shape, own_field)
+                .map_or_else(|_| String::new(), |found| found.place),
+        };
         let item = List {
+            place,
             items: read,
             around: beside,
         };

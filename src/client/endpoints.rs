@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::http_client::Client;
 use super::named_fields::WrittenNames;
 use super::retry::{self, RetryDecision};
-use crate::adapter::{Adapter, WriteKind};
+use crate::adapter::{Adapter, WriteKind, same_words};
 use crate::outcome::{Error, Result};
 
 /// Where to search for venues.
@@ -29,6 +29,8 @@ pub(crate) struct VenueQuery {
     pub(crate) providers: Vec<String>,
     /// Further fields of the body (`-F`).
     pub(crate) fields: Map<String, Value>,
+    /// The page, by a field of the request that the answer before it led to.
+    pub(crate) page: Option<(String, Value)>,
 }
 
 impl VenueQuery {
@@ -57,7 +59,28 @@ impl VenueQuery {
         if !self.providers.is_empty() {
             body.insert("providers".into(), json!(self.providers));
         }
-        posted(adapter, WriteKind::Search, "/v1/venues/search", body)?.with_fields(&self.fields)
+        let mut fields = self.fields.clone();
+        insert_page(adapter, WriteKind::Search, &mut body, &mut fields, self.page.as_ref());
+        posted(adapter, WriteKind::Search, "/v1/venues/search", body)?.with_fields(&fields)
+    }
+}
+
+/// Adds the page to a request: under its own name, or for an expression as `.cursor` or `.page`. It takes the place of a
+/// field of that name, with which the first page was asked for.
+fn insert_page(
+    adapter: &Adapter,
+    kind: WriteKind,
+    body: &mut Map<String, Value>,
+    fields: &mut Map<String, Value>,
+    page: Option<&(String, Value)>,
+) {
+    let Some((name, value)) = page else { return };
+    if adapter.write_expression(kind).is_some() {
+        let is_number = same_words(name, "page") || same_words(name, "page_number");
+        let name = if is_number { "page" } else { "cursor" };
+        body.insert(name.to_owned(), value.clone());
+    } else {
+        fields.insert(name.clone(), value.clone());
     }
 }
 
@@ -71,6 +94,8 @@ pub(crate) struct SlotQuery {
     pub(crate) provider: Option<String>,
     /// Further fields of the body (`-F`).
     pub(crate) fields: Map<String, Value>,
+    /// The page, by a field of the request that the answer before it led to.
+    pub(crate) page: Option<(String, Value)>,
 }
 
 impl SlotQuery {
@@ -85,8 +110,9 @@ impl SlotQuery {
         body.insert("datetime".into(), json!(self.datetime));
         body.insert("party_size".into(), json!(self.party_size));
         insert_some(&mut body, "provider", self.provider.as_deref());
-        posted(adapter, WriteKind::Slots, "/v1/availability/search", body)?
-            .with_fields(&self.fields)
+        let mut fields = self.fields.clone();
+        insert_page(adapter, WriteKind::Slots, &mut body, &mut fields, self.page.as_ref());
+        posted(adapter, WriteKind::Slots, "/v1/availability/search", body)?.with_fields(&fields)
     }
 }
 

@@ -105,6 +105,11 @@ impl Client {
         self.rate_limit.get()
     }
 
+    /// The service's address, without a slash at its end.
+    pub(crate) fn base(&self) -> &str {
+        &self.connection.base
+    }
+
     /// Whether the service is on this machine.
     pub(crate) fn is_loopback(&self) -> bool {
         self.connection.loopback

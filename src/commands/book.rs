@@ -12,7 +12,7 @@ use super::timing::Zone;
 use crate::app::Context;
 use crate::client::create_call;
 use crate::flows::{
-    BatchOptions, BookingDraft, Offer, ZoneSource, answer_pauses, choose_slot, create, finish,
+    BatchOptions, BookingDraft, More, Offer, ZoneSource, answer_pauses, choose_slot, create, finish,
     guide, is_key, locate_slot, locate_venue, offered, preview, resolve, wait_while_processing,
     warn_of_open_attempts,
 };
@@ -361,7 +361,7 @@ async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<Value>
         &zone_source,
         draft.party_size.unwrap_or(1),
         draft.provider.as_deref(),
-        &Map::new(),
+        More::default(),
     )
     .await?;
     let slot = match offer.at_wanted().cloned() {

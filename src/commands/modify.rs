@@ -9,7 +9,7 @@ use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::client::Changes;
 use crate::flows::{
-    ZoneSource, change, finish_compared, locate_booking, locate_venue, offered, preview, read_booking,
+    More, ZoneSource, change, finish_compared, locate_booking, locate_venue, offered, preview, read_booking,
     resolve,
 };
 use crate::json::plain;
@@ -146,7 +146,7 @@ async fn new_time(
                 &zone_source,
                 size,
                 provider,
-                &Map::new(),
+                More::default(),
             )
             .await?;
             if let Some(slot) = offer.at_wanted() {
