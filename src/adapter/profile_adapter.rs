@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use jiff::tz::TimeZone;
+
 use super::dialect::Dialect;
 use super::expression::Expression;
 use super::kind::{ReadKind, WriteKind};
@@ -68,6 +70,17 @@ impl Adapter {
 
     pub(crate) fn write_expression(&self, kind: WriteKind) -> Option<&Expression> {
         self.write.get(&kind)
+    }
+
+    /// Like [`Adapter::wire_time`], on the clock of the venue where its zone is known.
+    pub(crate) fn wire_time_in(&self, moment: &Moment, zone: Option<&TimeZone>) -> String {
+        match zone {
+            Some(zone) if self.local_times => {
+                let there = moment.zoned().with_time_zone(zone.clone());
+                there.strftime("%FT%T").to_string()
+            }
+            _ => self.wire_time(moment),
+        }
     }
 
     /// A moment as this service wants it in a request: on the venue's clock without an offset, or with its offset.

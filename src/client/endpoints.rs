@@ -305,7 +305,8 @@ impl Continuation {
 /// The changes to a confirmed booking; each field is independent (spec, Endpoints: modify).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
-    pub(crate) datetime: Option<String>,
+    /// As the slot was offered, or as the service wants times.
+    pub(crate) datetime: Option<Value>,
     pub(crate) party_size: Option<u32>,
     pub(crate) seating: Option<String>,
 }

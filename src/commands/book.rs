@@ -340,7 +340,7 @@ async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<Value>
         return Ok(match slot.instant(zone.as_ref()) {
             Some(instant) if instant == meant.timestamp() => offered,
             None if slot.local() == Some(meant.zoned().datetime()) => offered,
-            _ => meant.wire().into(),
+            _ => context.adapter().wire_time_in(&meant, zone.as_ref()).into(),
         });
     }
     let Some(when) = &draft.at else {
@@ -351,8 +351,8 @@ async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<Value>
     };
     let zone_source = ZoneSource::of(venue.remembered.as_ref(), draft.zone.as_ref());
     if draft.slot_id.is_some() {
-        let zone = zone_source.or_system();
-        return Ok(resolve(when, context.now()?, &zone)?.wire().into());
+        let moment = resolve(when, context.now()?, &zone_source.clone().or_system())?;
+        return Ok(zone_source.wire_time(context.adapter(), &moment).into());
     }
     let offer = offered(
         context,
@@ -413,8 +413,9 @@ fn show_request(context: &Context, draft: BookingDraft, key: &str) -> Result<Exi
                 .venue
                 .as_ref()
                 .and_then(|venue| venue.remembered.as_ref());
-            let zone = ZoneSource::of(venue, draft.zone.as_ref()).or_system();
-            resolve(when, context.now()?, &zone)?.wire().into()
+            let zone_source = ZoneSource::of(venue, draft.zone.as_ref());
+            let moment = resolve(when, context.now()?, &zone_source.clone().or_system())?;
+            zone_source.wire_time(context.adapter(), &moment).into()
         }
         (None, None) => return Err(Error::usage("no time given")),
     };

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::locate::LocatedVenue;
 use super::pages::{DEFAULT_LIMIT, Listing, Pages};
+use crate::adapter::Adapter;
 use crate::app::Context;
 use crate::client::SlotQuery;
 use crate::journal::Shown;
@@ -37,6 +38,15 @@ impl ZoneSource {
 }
 
 impl ZoneSource {
+    /// A moment as the service wants it in a request.
+    pub(crate) fn wire_time(&self, adapter: &Adapter, moment: &Moment) -> String {
+        let zone = match self {
+            ZoneSource::Known(zone) => Some(zone),
+            ZoneSource::Learned => None,
+        };
+        adapter.wire_time_in(moment, zone)
+    }
+
     /// The zone to use if no slots will be asked for: the known one, else the system's.
     pub(crate) fn or_system(self) -> TimeZone {
         match self {
@@ -204,9 +214,10 @@ async fn ask(
     more: More<'_>,
 ) -> Result<Offer> {
     let More { fields, limit } = more;
+    let zone = venue.remembered.as_ref().and_then(Venue::timezone);
     let query = SlotQuery {
         venue_id: venue.id_value(),
-        datetime: context.adapter().wire_time(&wanted),
+        datetime: context.adapter().wire_time_in(&wanted, zone.as_ref()),
         party_size,
         provider: provider.map(str::to_owned),
         fields: fields.cloned().unwrap_or_default(),
@@ -255,7 +266,7 @@ async fn ask(
         slots,
         provider,
         wanted,
-        zone: venue.remembered.as_ref().and_then(Venue::timezone),
+        zone,
     })
 }
 

@@ -47,7 +47,8 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     }
     let file_name = batch.from.name();
     let text = read(batch.from).await?;
-    let rows = read_rows(&text, BatchFormat::of(&file_name, &text))?;
+    let format = BatchFormat::of(&file_name, &text);
+    let rows = read_rows(&text, format, context.adapter().local_times)?;
     let identity = match batch.name {
         Some(name) => BatchIdentity::Name(name),
         None => BatchIdentity::of_content(&text),

@@ -3,6 +3,8 @@
 mod disk;
 pub(crate) mod document;
 pub(crate) mod fixed;
+#[allow(dead_code)]
+mod foreign;
 mod gzip;
 mod home;
 pub(crate) mod http;
@@ -21,6 +23,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 pub(crate) use disk::{Disk, Step, run_recorded, run_recorded_injected};
+pub(crate) use foreign::Foreign;
 pub(crate) use home::{GUEST, Home, Output, Running, text};
 pub(crate) use misbehaving::{Act, Commit, Committed, Gate, Misbehaving};
 pub(crate) use misbehaviour::{Answer, Different, Draw, by_chance};
