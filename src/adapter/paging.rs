@@ -108,7 +108,16 @@ fn is_address(text: &str) -> bool {
 
 /// `cursor` for `next_cursor`, `pageToken` for `nextPageToken`.
 fn request_field(name: &str) -> String {
-    let word = ["next_", "next", "end_"]
+    // A name in capitals is the only one of its style that says nothing about the request's.
+    let lower;
+    let name = match name.chars().any(char::is_lowercase) {
+        true => name,
+        false => {
+            lower = name.to_lowercase();
+            &lower
+        }
+    };
+    let word = ["next_", "next-", "next", "end_"]
         .iter()
         .find_map(|prefix| name.strip_prefix(prefix))
         .unwrap_or(name);

@@ -29,6 +29,8 @@ pub(crate) struct List<T> {
     pub(crate) items: Vec<T>,
     /// What stands around the list, as paths and texts.
     pub(crate) around: Vec<(String, String)>,
+    /// Where the list stands in the document as it came: `data.results[]`. Empty where that is not certain.
+    pub(crate) place: String,
 }
 
 /// Bookings that a document lists beside what it is about.
@@ -206,6 +208,7 @@ impl Adapter {
             .as_ref()
             .or(flat.as_ref())
             .unwrap_or(document.value());
+        let own_field = field;
         // An expression writes the contract's names, whatever the dialect says of the service's.
         let field = if translated.is_some() {
             kind.as_str()
@@ -237,11 +240,23 @@ impl Adapter {
             ));
         }
         let beside = around(value, &found.objects);
+        let place = match &translated {
+            None => found.place,
+            Some(_) => elements(document.value(), shape, own_field)
+                .map_or_else(|_| String::new(), |found| found.place),
+        };
         let item = List {
+            place,
             items: read,
             around: beside,
         };
         Ok(Reading { item, warnings })
+    }
+
+    /// A webhook event in the contract's shape, where the profile has an expression that works for it.
+    pub(crate) fn event(&self, event: &Value) -> Option<Value> {
+        self.read_expression(ReadKind::Event)
+            .and_then(|expression| expression.apply(event).ok())
     }
 
     /// The document as the profile's expression translates it; `None` without one.

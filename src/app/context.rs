@@ -211,7 +211,7 @@ impl Context {
             https,
             key,
             ca_file,
-            dialect: self.dialect().clone(),
+            adapter: self.adapter().clone(),
             timeout: self.timeout.unwrap_or(REQUEST_TIMEOUT),
             trace: self.verbose.then(|| Box::new(Output::trace) as Trace),
         }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, LINK, LOCATION};
 use reqwest::{StatusCode, Url};
 use serde_json::Value;
 
@@ -21,6 +21,8 @@ const MAX_VALUES: usize = 250_000;
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) document: Document,
+    /// The `Link` headers, which may name the next page of a list.
+    pub(crate) link: Option<String>,
 }
 
 /// An answer with its status line and headers.
@@ -72,6 +74,7 @@ pub(super) fn read_answer(
         return Ok(Answer {
             status: status.as_u16(),
             document: Value::Null.into(),
+            link: None,
         });
     }
     if status.is_redirection()
@@ -97,6 +100,7 @@ pub(super) fn read_answer(
         Some(document) if status.is_success() => Ok(Answer {
             status: status.as_u16(),
             document,
+            link: links(headers),
         }),
         Some(document) if !status.is_redirection() => Err(Failure::Refused(Box::new(
             Refusal::new(status.as_u16(), headers, document),
@@ -111,6 +115,13 @@ pub(super) fn read_answer(
             kind: content_kind(headers),
         }),
     }
+}
+
+/// The values of all `Link` headers as one list (RFC 8288).
+fn links(headers: &HeaderMap) -> Option<String> {
+    let values = headers.get_all(LINK).iter();
+    let links: Vec<&str> = values.filter_map(|value| value.to_str().ok()).collect();
+    (!links.is_empty()).then(|| links.join(", "))
 }
 
 /// The origin of a redirect. The rest is left out, because paths and user names may contain secrets.

@@ -3,6 +3,8 @@
 use reqwest::{Method, Url};
 use serde_json::Value;
 
+use super::named_fields::WrittenNames;
+
 /// A request of the service.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
@@ -13,6 +15,8 @@ pub(crate) struct Call {
     pub(crate) idempotency_key: Option<String>,
     /// Further headers, from `bookctl api -H`.
     pub(crate) headers: Vec<(String, String)>,
+    /// The names with which the body was written, for the errors that a name can cause.
+    pub(crate) written: Option<WrittenNames>,
 }
 
 impl Call {
@@ -24,6 +28,7 @@ impl Call {
             body: None,
             idempotency_key: None,
             headers: Vec::new(),
+            written: None,
         }
     }
 
@@ -35,6 +40,7 @@ impl Call {
             body: Some(body),
             idempotency_key: None,
             headers: Vec::new(),
+            written: None,
         }
     }
 

@@ -7,8 +7,9 @@ use super::answer::Answer;
 use super::call::Call;
 use super::failure::Failure;
 use super::http_client::Client;
+use super::named_fields::WrittenNames;
 use super::retry::{self, RetryDecision};
-use crate::adapter::{Adapter, WriteKind};
+use crate::adapter::{Adapter, WriteKind, same_words};
 use crate::outcome::{Error, Result};
 
 /// Where to search for venues.
@@ -28,6 +29,8 @@ pub(crate) struct VenueQuery {
     pub(crate) providers: Vec<String>,
     /// Further fields of the body (`-F`).
     pub(crate) fields: Map<String, Value>,
+    /// The page, by a field of the request that the answer before it led to.
+    pub(crate) page: Option<(String, Value)>,
 }
 
 impl VenueQuery {
@@ -56,8 +59,34 @@ impl VenueQuery {
         if !self.providers.is_empty() {
             body.insert("providers".into(), json!(self.providers));
         }
-        let body = written(adapter, WriteKind::Search, body)?;
-        Call::post("/v1/venues/search", body).with_fields(&self.fields)
+        let mut fields = self.fields.clone();
+        insert_page(
+            adapter,
+            WriteKind::Search,
+            &mut body,
+            &mut fields,
+            self.page.as_ref(),
+        );
+        posted(adapter, WriteKind::Search, "/v1/venues/search", body)?.with_fields(&fields)
+    }
+}
+
+/// Adds the page to a request: under its own name, or for an expression as `.cursor` or `.page`. It takes the place of a
+/// field of that name, with which the first page was asked for.
+fn insert_page(
+    adapter: &Adapter,
+    kind: WriteKind,
+    body: &mut Map<String, Value>,
+    fields: &mut Map<String, Value>,
+    page: Option<&(String, Value)>,
+) {
+    let Some((name, value)) = page else { return };
+    if adapter.write_expression(kind).is_some() {
+        let is_number = same_words(name, "page") || same_words(name, "page_number");
+        let name = if is_number { "page" } else { "cursor" };
+        body.insert(name.to_owned(), value.clone());
+    } else {
+        fields.insert(name.clone(), value.clone());
     }
 }
 
@@ -71,6 +100,8 @@ pub(crate) struct SlotQuery {
     pub(crate) provider: Option<String>,
     /// Further fields of the body (`-F`).
     pub(crate) fields: Map<String, Value>,
+    /// The page, by a field of the request that the answer before it led to.
+    pub(crate) page: Option<(String, Value)>,
 }
 
 impl SlotQuery {
@@ -85,8 +116,15 @@ impl SlotQuery {
         body.insert("datetime".into(), json!(self.datetime));
         body.insert("party_size".into(), json!(self.party_size));
         insert_some(&mut body, "provider", self.provider.as_deref());
-        let body = written(adapter, WriteKind::Slots, body)?;
-        Call::post("/v1/availability/search", body).with_fields(&self.fields)
+        let mut fields = self.fields.clone();
+        insert_page(
+            adapter,
+            WriteKind::Slots,
+            &mut body,
+            &mut fields,
+            self.page.as_ref(),
+        );
+        posted(adapter, WriteKind::Slots, "/v1/availability/search", body)?.with_fields(&fields)
     }
 }
 
@@ -141,6 +179,8 @@ pub(crate) struct BookingRequest {
     pub(crate) asked: Value,
     /// What is sent, in the service's shape.
     pub(crate) body: Value,
+    /// The names with which the body was written; `None` where it was sent before.
+    names: Option<WrittenNames>,
 }
 
 impl BookingRequest {
@@ -150,19 +190,29 @@ impl BookingRequest {
         asked: Map<String, Value>,
         fields: &Map<String, Value>,
     ) -> Result<Self> {
+        let names = WrittenNames::new(adapter, WriteKind::Create, &asked);
         let body = written(adapter, WriteKind::Create, asked.clone())?;
         Ok(BookingRequest {
+            names: Some(names),
             asked: with_fields(Value::Object(asked), fields)?,
             body: with_fields(body, fields)?,
         })
     }
 
-    /// A request that was sent before, and is to be sent again as it was.
-    pub(crate) fn sent_before(body: Value) -> Self {
+    /// A request that was sent before, and is to be sent again as it was, whatever the profile says now.
+    pub(crate) fn sent_before(body: Value, asked: Value) -> Self {
         BookingRequest {
-            asked: body.clone(),
+            asked,
             body,
+            names: None,
         }
+    }
+
+    /// POST /v1/bookings with this request under its idempotency key.
+    pub(crate) fn call(self, idempotency_key: &str) -> Call {
+        let mut call = create_call(self.body, idempotency_key);
+        call.written = self.names;
+        call
     }
 }
 
@@ -175,6 +225,22 @@ fn written(adapter: &Adapter, kind: WriteKind, body: Map<String, Value>) -> Resu
         Error::config(format!("{why}; nothing was sent"))
             .hint("look at the profile with `bookctl profile show`, and correct it with `bookctl profile set`")
     })
+}
+
+/// A POST of a body as the service wants it, with the names that it was given.
+///
+/// # Errors
+/// Like [`written`].
+fn posted(
+    adapter: &Adapter,
+    kind: WriteKind,
+    path: impl Into<String>,
+    body: Map<String, Value>,
+) -> Result<Call> {
+    let names = WrittenNames::new(adapter, kind, &body);
+    let mut call = Call::post(path, written(adapter, kind, body)?);
+    call.written = Some(names);
+    Ok(call)
 }
 
 /// Adds fields to a request's body; objects are merged.
@@ -244,27 +310,34 @@ impl Continuation {
             Continuation::Fields(fields) => (WriteKind::Action, fields.clone()),
         };
         let path = format!("{}/continue", booking_path(booking_id));
-        Ok(Call::post(path, written(adapter, kind, body)?))
+        posted(adapter, kind, path, body)
     }
 }
 
 /// The changes to a confirmed booking; each field is independent (spec, Endpoints: modify).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
-    pub(crate) datetime: Option<String>,
+    /// As the slot was offered, or as the service wants times.
+    pub(crate) datetime: Option<Value>,
     pub(crate) party_size: Option<u32>,
     pub(crate) seating: Option<String>,
 }
 
 impl Changes {
-    /// POST /v1/bookings/{booking_id}/modify with these changes.
-    pub(crate) fn call(&self, booking_id: &str, adapter: &Adapter) -> Result<Call> {
+    /// The changes in the contract's shape.
+    pub(crate) fn body(&self) -> Map<String, Value> {
         let mut body = Map::new();
         insert_some(&mut body, "datetime", self.datetime.as_ref());
         insert_some(&mut body, "party_size", self.party_size);
         insert_some(&mut body, "seating_preference", self.seating.as_deref());
+        body
+    }
+
+    /// POST /v1/bookings/{booking_id}/modify with these changes.
+    pub(crate) fn call(&self, booking_id: &str, adapter: &Adapter) -> Result<Call> {
+        let body = self.body();
         let path = format!("{}/modify", booking_path(booking_id));
-        Ok(Call::post(path, written(adapter, WriteKind::Modify, body)?))
+        posted(adapter, WriteKind::Modify, path, body)
     }
 }
 
@@ -277,7 +350,7 @@ pub(crate) fn cancel_call(
     let mut body = Map::new();
     insert_some(&mut body, "reason", reason);
     let path = format!("{}/cancel", booking_path(booking_id));
-    Ok(Call::post(path, written(adapter, WriteKind::Cancel, body)?))
+    posted(adapter, WriteKind::Cancel, path, body)
 }
 
 /// The calls for a person's connected provider account (spec, Endpoints: Sessions).
@@ -295,19 +368,14 @@ pub(crate) mod session {
         body.insert("end_user".into(), json!(end_user));
         body.insert("provider".into(), json!(provider));
         insert_some(&mut body, "phone", phone);
-        Ok(Call::post(
-            "/v1/sessions",
-            written(adapter, WriteKind::Connect, body)?,
-        ))
+        posted(adapter, WriteKind::Connect, "/v1/sessions", body)
     }
 
     /// POST /v1/sessions/{id}/verify with the code that the person received.
     pub(crate) fn verify(id: &str, code: &str, adapter: &Adapter) -> Result<Call> {
         let body = Map::from_iter([("code".to_owned(), json!(code))]);
-        Ok(Call::post(
-            format!("{}/verify", path(id)),
-            written(adapter, WriteKind::Verify, body)?,
-        ))
+        let path = format!("{}/verify", path(id));
+        posted(adapter, WriteKind::Verify, path, body)
     }
 
     /// GET /v1/sessions with its filters.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::call::Call;
+use super::named_fields::name_hint;
 use super::refusal::{OPEN_SHOWN, Refusal};
 use crate::model::shell;
 use crate::outcome::code::{self, exit_for_refusal};
@@ -180,6 +181,7 @@ impl Failure {
                     exit = Exit::Network;
                 }
                 let next = refusal.values_to_correct();
+                let next = next.or_else(|| name_hint(refusal, call));
                 let next = next.or_else(|| next_step(&code.to_string(), &call.path));
                 let mut error = Error::of(code, exit, refusal.sentence());
                 error.hint = match &refusal.instead {
@@ -208,6 +210,11 @@ impl Failure {
                 }
                 if let Some(command) = refusal.look_at_open_ones() {
                     error.hint = Some(format!("to see the unfinished bookings: {command}"));
+                }
+                let unsaid = refusal.unsaid(&error.message);
+                error.details.extend(unsaid);
+                if let Some(sent) = &refusal.key_sent {
+                    error.details.extend(sent.lines());
                 }
                 error
             }

@@ -11,10 +11,11 @@ use tokio::sync::OnceCell;
 
 use super::answer::{Answer, Head, RawAnswer, failure_of, read_answer, read_bounded};
 use super::call::Call;
+use super::credential::{self, shown_headers, shown_path};
 use super::failure::Failure;
 use super::rate_limit::RateLimit;
 use super::wire_trace::WireTrace;
-use crate::adapter::Dialect;
+use crate::adapter::{Adapter, Dialect};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::http_client::{self, Authorities};
 use crate::platform::regular_file;
@@ -33,7 +34,8 @@ pub(crate) struct Connection {
     pub(crate) https: bool,
     pub(crate) key: KeySource,
     pub(crate) ca_file: Option<PathBuf>,
-    pub(crate) dialect: Dialect,
+    /// How the service's requests and answers differ from the contract's.
+    pub(crate) adapter: Adapter,
     /// The time limit of one request, including its answer.
     pub(crate) timeout: Duration,
     /// Receives a line for each request and answer, with secrets masked.
@@ -83,7 +85,7 @@ impl Client {
 
     /// The dialect of the service.
     pub(crate) fn dialect(&self) -> &Dialect {
-        &self.connection.dialect
+        &self.connection.adapter.dialect
     }
 
     /// The current time by the service's clock, as far as its answers have shown it.
@@ -101,6 +103,11 @@ impl Client {
     /// What the last answer said of its rate limit.
     pub(crate) fn rate_limit(&self) -> Option<RateLimit> {
         self.rate_limit.get()
+    }
+
+    /// The service's address, without a slash at its end.
+    pub(crate) fn base(&self) -> &str {
+        &self.connection.base
     }
 
     /// Whether the service is on this machine.
@@ -126,12 +133,19 @@ impl Client {
         if let Some(key) = key {
             let unusable =
                 |what: &str| Failure::NotSent(format!("the {what} is not valid in a header"));
-            let name = HeaderName::try_from(self.dialect().auth_header.as_str())
-                .map_err(|_| unusable("dialect's auth_header"))?;
-            let mut value = HeaderValue::try_from(credential(self.dialect(), key.expose()))
-                .map_err(|_| unusable("API key"))?;
-            value.set_sensitive(true);
-            headers.insert(name, value);
+            if let Some((name, value)) = credential::header(&self.connection.adapter, key) {
+                let name =
+                    HeaderName::try_from(name).map_err(|_| unusable("dialect's auth_header"))?;
+                let mut value = HeaderValue::try_from(value).map_err(|_| unusable("API key"))?;
+                value.set_sensitive(true);
+                headers.insert(name, value);
+            }
+            for (name, value) in self.connection.adapter.transport.headers() {
+                let name = HeaderName::try_from(name).map_err(|_| unusable("profile's header"))?;
+                let value =
+                    HeaderValue::try_from(value).map_err(|_| unusable("profile's header"))?;
+                headers.entry(name).or_insert(value);
+            }
         }
         if let Some(key) = &call.idempotency_key {
             let value = HeaderValue::try_from(key.as_str()).map_err(|_| {
@@ -151,7 +165,7 @@ impl Client {
     /// Sends the call once. A 2xx answer with a JSON document is an [`Answer`], everything else a [`Failure`].
     pub(crate) async fn send(&self, call: &Call) -> Result<Answer, Failure> {
         let (status, headers, body) = self.exchange(call).await?;
-        read_answer(status, &headers, body)
+        self.read_answer(status, &headers, body)
     }
 
     /// Sends the call once, and returns the status and the headers too.
@@ -165,14 +179,32 @@ impl Client {
                 .map(|(name, value)| (name.to_string(), shown(value)))
                 .collect(),
         };
-        let answer = read_answer(status, &headers, body).map(|answer| answer.document);
+        let answer = self
+            .read_answer(status, &headers, body)
+            .map(|answer| answer.document);
         Ok(RawAnswer { head, answer })
     }
 
     /// Sends `GET /v1/` with this key or none. Even a refusal shows that the service can be reached.
     pub(crate) async fn knock(&self, key: Option<&Secret>) -> Result<Answer, Failure> {
         let (status, headers, body) = self.exchange_with(&Call::get("/v1/"), key).await?;
-        read_answer(status, &headers, body)
+        self.read_answer(status, &headers, body)
+    }
+
+    /// Reads an answer. A refused key is told how it was sent.
+    fn read_answer(
+        &self,
+        status: StatusCode,
+        headers: &HeaderMap,
+        body: Vec<u8>,
+    ) -> Result<Answer, Failure> {
+        let mut answer = read_answer(status, headers, body);
+        if let Err(Failure::Refused(refusal)) = &mut answer
+            && status == StatusCode::UNAUTHORIZED
+        {
+            refusal.key_sent = Some(credential::described(&self.connection.adapter));
+        }
+        answer
     }
 
     async fn exchange(&self, call: &Call) -> Result<(StatusCode, HeaderMap, Vec<u8>), Failure> {
@@ -187,13 +219,26 @@ impl Client {
     ) -> Result<(StatusCode, HeaderMap, Vec<u8>), Failure> {
         let headers = self.headers(call, key)?;
         let trace = WireTrace::new(self.connection.trace.as_deref(), self.dialect());
-        trace.request(call, &shown_headers(self.dialect(), key.is_some(), call));
+        let adapter = &self.connection.adapter;
+        trace.request(
+            &format!(
+                "{} {}",
+                call.method,
+                shown_path(adapter, key.is_some(), call)
+            ),
+            call,
+            &shown_headers(adapter, key.is_some(), call),
+        );
+        let path = match key {
+            Some(key) => credential::path(adapter, key, &call.path),
+            None => call.path.clone(),
+        };
         let mut request = self
             .http(call)
             .await?
             .request(
                 call.method.clone(),
-                format!("{}{}", self.connection.base, call.path),
+                format!("{}{path}", self.connection.base),
             )
             .headers(headers);
         if let Some(body) = &call.body {
@@ -253,37 +298,6 @@ fn build(builder: reqwest::ClientBuilder) -> Result<reqwest::Client> {
     http_client::build(builder).map_err(|error| {
         error.hint("install the system's certificate authorities (ca-certificates), or set ca_file in the profile")
     })
-}
-
-/// The headers of a call as `--dry-run` and `--verbose` show them, with the key masked.
-pub(crate) fn shown_headers(
-    dialect: &Dialect,
-    has_key: bool,
-    call: &Call,
-) -> Vec<(String, String)> {
-    let mut headers = Vec::new();
-    if has_key {
-        headers.push((dialect.auth_header.clone(), credential(dialect, "***")));
-    }
-    if call.body.is_some() {
-        headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
-    }
-    if let Some(key) = &call.idempotency_key {
-        headers.push(("Idempotency-Key".to_owned(), key.clone()));
-    }
-    // Added headers may be secrets too.
-    let added = call.headers.iter();
-    headers.extend(added.map(|(name, _)| (name.clone(), "***".to_owned())));
-    headers
-}
-
-fn credential(dialect: &Dialect, key: &str) -> String {
-    let scheme = &dialect.auth_scheme;
-    if scheme.is_empty() {
-        key.to_owned()
-    } else {
-        format!("{scheme} {key}")
-    }
 }
 
 /// The size limit. A whole system's certificates are about 250 kB.

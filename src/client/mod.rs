@@ -2,9 +2,11 @@
 
 mod answer;
 mod call;
+mod credential;
 mod endpoints;
 mod failure;
 mod http_client;
+mod named_fields;
 mod rate_limit;
 mod refusal;
 mod retry;
@@ -12,11 +14,12 @@ mod wire_trace;
 
 pub(crate) use answer::{Answer, Head};
 pub(crate) use call::Call;
+pub(crate) use credential::{shown_headers, shown_path};
 pub(crate) use endpoints::{
     BookingRequest, Changes, Continuation, NewBooking, SearchLocation, SlotQuery, VenueQuery,
     cancel_call, create_call, session, show_call, with_fields,
 };
 pub(crate) use failure::Failure;
-pub(crate) use http_client::{Client, Connection, Trace, shown_headers};
+pub(crate) use http_client::{Client, Connection, Trace};
 pub(crate) use rate_limit::{RATE_LIMIT_WINDOW, RateLimit};
 pub(crate) use wire_trace::redacted;

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use reqwest::header::HeaderMap;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::credential::KeySent;
 use super::rate_limit::{RATE_LIMIT_WINDOW, retry_after};
+use crate::adapter::{Shape, around};
 use crate::json::{Document, plain};
 use crate::model::shell;
 use crate::outcome::code;
@@ -29,15 +31,22 @@ pub(crate) struct Refusal {
     pub(crate) body: Document,
     /// The content type of a body that is not a document.
     pub(super) instead: Option<String>,
+    /// How the refused key was sent.
+    pub(super) key_sent: Option<KeySent>,
 }
 
 impl Refusal {
     pub(super) fn new(status: u16, headers: &HeaderMap, body: Document) -> Self {
-        // Older refusals put the code in `error` itself (spec, Errors).
-        let code = body.str("error_code").or_else(|| {
-            body.str("error")
-                .filter(|error| code::entry(error).is_some())
-        });
+        // Older refusals put the code in `error` itself (spec, Errors), which may be an object too.
+        let inner = |field: &str| body.value().get("error")?.get(field)?.as_str();
+        let code = body
+            .str("error_code")
+            .or_else(|| inner("error_code"))
+            .or_else(|| inner("code"))
+            .or_else(|| {
+                body.str("error")
+                    .filter(|error| code::entry(error).is_some())
+            });
         let code = code.map(str::to_owned);
         let seconds = retry_after(headers).or_else(|| {
             body.value()
@@ -52,6 +61,7 @@ impl Refusal {
             retry_after,
             body,
             instead: None,
+            key_sent: None,
         }
     }
 
@@ -70,7 +80,17 @@ impl Refusal {
         match self.status {
             500.. => code.is_some_and(code::says_nothing_was_done),
             status if GIVEN_UP_ON_THE_WAY.contains(&status) => false,
-            _ => self.body.str("error").is_some(),
+            _ => match self.body.value().get("error") {
+                Some(Value::String(_)) => true,
+                Some(Value::Object(error)) => {
+                    ["code", "message", "error_code"].iter().any(|field| {
+                        error
+                            .get(*field)
+                            .is_some_and(|it| it.is_string() || it.is_number())
+                    })
+                }
+                _ => false,
+            },
         }
     }
 
@@ -91,11 +111,18 @@ impl Refusal {
     /// One sentence that says what was refused and why: the service's own words, and further fields of the body.
     pub(crate) fn sentence(&self) -> String {
         let known = self.code.as_deref().and_then(code::entry);
-        let own = self.body.str("message").or_else(|| {
-            self.body
-                .str("error")
-                .filter(|error| Some(*error) != self.code.as_deref())
-        });
+        let error = self.body.value().get("error");
+        let inner = |field: &str| error?.get(field)?.as_str();
+        let own = self
+            .body
+            .str("message")
+            .or_else(|| {
+                self.body
+                    .str("error")
+                    .filter(|error| Some(*error) != self.code.as_deref())
+            })
+            .or_else(|| inner("message"))
+            .or_else(|| inner("detail"));
         let mut sentence = match (own, known) {
             (Some(own), _) => own.trim_end_matches('.').to_owned(),
             (None, Some(known)) => known.meaning.to_owned(),
@@ -156,7 +183,34 @@ const FLAGS: &[(&str, &str)] = &[
     ("end_user", "--end-user"),
 ];
 
+/// Whether a field of a request has a flag.
+pub(super) fn has_flag(name: &str) -> bool {
+    FLAGS.iter().any(|(field, _)| *field == name)
+}
+
+/// How many further values of a refusal are listed.
+const UNSAID_SHOWN: usize = 12;
+
 impl Refusal {
+    /// The values of the body that `said` does not contain, as lines. A booking in the body is left out: it is not about
+    /// the refusal, and has a guest.
+    pub(super) fn unsaid(&self, said: &str) -> Vec<String> {
+        let body = self.body.value();
+        let mut beside = Vec::new();
+        documents_in(body, &mut beside);
+        let status = self.status.to_string();
+        let is_new = |text: &str| {
+            Some(text) != self.code.as_deref() && text != status && !contains_words(said, text)
+        };
+        let unsaid = around(body, &beside)
+            .into_iter()
+            .filter(|(path, text)| !path.starts_with("open_bookings") && is_new(text));
+        unsaid
+            .take(UNSAID_SHOWN)
+            .map(|(path, text)| redact(&format!("{path}: {text}")).into_owned())
+            .collect()
+    }
+
     /// Which values to correct, if the body names fields that have flags: `check the value of
     /// --party`.
     pub(super) fn values_to_correct(&self) -> Option<String> {
@@ -200,5 +254,24 @@ impl Refusal {
             .filter_map(|booking| booking.get("id")?.as_str());
         let words: Vec<String> = ids.take(OPEN_SHOWN).map(shell::word).collect();
         (!words.is_empty()).then(|| format!("bookctl show {}", words.join(" ")))
+    }
+}
+
+/// Whether `said` contains a text, not as a part of longer words.
+fn contains_words(said: &str, text: &str) -> bool {
+    let text = text.trim_end_matches('.');
+    let joins = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    said.match_indices(text).any(|(at, found)| {
+        !joins(said[..at].chars().next_back()) && !joins(said[at + found.len()..].chars().next())
+    })
+}
+
+/// The bookings inside a document.
+fn documents_in<'a>(value: &'a Value, found: &mut Vec<&'a Map<String, Value>>) {
+    match value {
+        Value::Object(object) if Shape::Booking.fits(object) => found.push(object),
+        Value::Object(object) => object.values().for_each(|it| documents_in(it, found)),
+        Value::Array(elements) => elements.iter().for_each(|it| documents_in(it, found)),
+        _ => {}
     }
 }

@@ -20,12 +20,13 @@ impl<'a> WireTrace<'a> {
         WireTrace { sink, dialect }
     }
 
-    pub(super) fn request(&self, call: &Call, headers: &[(String, String)]) {
+    /// `name` is the method and the path, without a key.
+    pub(super) fn request(&self, name: &str, call: &Call, headers: &[(String, String)]) {
         if let Some(body) = &call.body {
             conceal_secrets(body, self.dialect);
         }
         let Some(sink) = self.sink else { return };
-        sink(&format!("> {}", call.name()));
+        sink(&format!("> {name}"));
         for (name, value) in headers {
             sink(&format!("> {name}: {value}"));
         }

@@ -92,6 +92,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         body: content,
         idempotency_key: None,
         headers: args.headers,
+        written: None,
     };
     if args.dry_run {
         return preview(context, call);

@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Needs, ServiceNeed};
 use crate::app::Context;
-use crate::client::BookingRequest;
-use crate::flows::{create, finish, read_booking};
+use crate::flows::{attempt_request, create, finish, read_booking};
 use crate::journal::{Attempt, Recovery, Run, State, another_account, recover};
 use crate::json::{Document, plain};
 use crate::model::time_text::human;
@@ -114,8 +113,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 .idempotency_key(&key));
             }
             context.before_change()?;
-            let booking =
-                create(context, &key, BookingRequest::sent_before(attempt.request)).await?;
+            let booking = create(context, &key, attempt_request(&attempt)).await?;
             finish(context, &booking)
         }
         Action::Recover => {
@@ -279,6 +277,11 @@ impl View for AttemptList<'_> {
                 "created_at": attempt.created_at,
                 "request": attempt.request,
             });
+            if attempt.asked() != &attempt.request
+                && let Some(object) = object.as_object_mut()
+            {
+                object.insert("asked".to_owned(), attempt.asked().clone());
+            }
             if let (Some(object), Some(id)) = (object.as_object_mut(), &attempt.booking_id) {
                 object.insert("booking_id".to_owned(), json!(id));
             }
@@ -296,9 +299,9 @@ impl View for AttemptList<'_> {
 
     fn page(&self) -> Page {
         let rows = self.0.iter().map(|attempt| {
-            let asked = |field: &str| attempt.request.get(field).map(plain).unwrap_or_default();
+            let asked = |field: &str| attempt.asked().get(field).map(plain).unwrap_or_default();
             let guest = attempt
-                .request
+                .asked()
                 .get("customer")
                 .and_then(|guest| guest.get("name"));
             vec![

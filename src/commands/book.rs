@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::field::ExtraFields;
@@ -12,9 +12,9 @@ use super::timing::Zone;
 use crate::app::Context;
 use crate::client::create_call;
 use crate::flows::{
-    BatchOptions, BookingDraft, Offer, ZoneSource, answer_pauses, choose_slot, create, finish,
-    guide, is_key, locate_slot, locate_venue, offered, preview, resolve, wait_while_processing,
-    warn_of_open_attempts,
+    BatchOptions, BookingDraft, More, Offer, ZoneSource, answer_pauses, choose_slot, create,
+    finish, guide, is_key, locate_slot, locate_venue, offered, preview, resolve,
+    wait_while_processing, warn_of_open_attempts,
 };
 use crate::journal::Shown;
 use crate::model::booking::{Booking, Status};
@@ -340,7 +340,7 @@ async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<Value>
         return Ok(match slot.instant(zone.as_ref()) {
             Some(instant) if instant == meant.timestamp() => offered,
             None if slot.local() == Some(meant.zoned().datetime()) => offered,
-            _ => meant.wire().into(),
+            _ => context.adapter().wire_time_in(&meant, zone.as_ref()).into(),
         });
     }
     let Some(when) = &draft.at else {
@@ -351,8 +351,8 @@ async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<Value>
     };
     let zone_source = ZoneSource::of(venue.remembered.as_ref(), draft.zone.as_ref());
     if draft.slot_id.is_some() {
-        let zone = zone_source.or_system();
-        return Ok(resolve(when, context.now()?, &zone)?.wire().into());
+        let moment = resolve(when, context.now()?, &zone_source.clone().or_system())?;
+        return Ok(zone_source.wire_time(context.adapter(), &moment).into());
     }
     let offer = offered(
         context,
@@ -361,7 +361,7 @@ async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<Value>
         &zone_source,
         draft.party_size.unwrap_or(1),
         draft.provider.as_deref(),
-        &Map::new(),
+        More::default(),
     )
     .await?;
     let slot = match offer.at_wanted().cloned() {
@@ -413,8 +413,9 @@ fn show_request(context: &Context, draft: BookingDraft, key: &str) -> Result<Exi
                 .venue
                 .as_ref()
                 .and_then(|venue| venue.remembered.as_ref());
-            let zone = ZoneSource::of(venue, draft.zone.as_ref()).or_system();
-            resolve(when, context.now()?, &zone)?.wire().into()
+            let zone_source = ZoneSource::of(venue, draft.zone.as_ref());
+            let moment = resolve(when, context.now()?, &zone_source.clone().or_system())?;
+            zone_source.wire_time(context.adapter(), &moment).into()
         }
         (None, None) => return Err(Error::usage("no time given")),
     };

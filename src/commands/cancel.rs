@@ -1,7 +1,10 @@
 use super::field::ExtraFields;
+use crate::adapter::WriteKind;
 use crate::app::Context;
 use crate::client::cancel_call;
-use crate::flows::{Confirmation, card, change, finish, locate_booking, preview, read_booking};
+use crate::flows::{
+    Confirmation, card, change, finish_compared, locate_booking, preview, read_booking,
+};
 use crate::model::booking::Status;
 use crate::model::id::id;
 use crate::outcome::{Exit, Result};
@@ -53,9 +56,13 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             "the booking is still confirmed, and the venue is expecting the guest. Call the venue.",
         );
     }
-    let exit = finish(context, &booking)?;
+    let asked = args
+        .reason
+        .map(|reason| ("reason".to_owned(), reason.into()));
+    let asked = asked.into_iter().collect();
+    let exit = finish_compared(context, &booking, WriteKind::Cancel, &asked)?;
     Ok(match (booking.status(), booking.error_code()) {
-        (Status::Cancelled, _) => Exit::Done,
+        (Status::Cancelled, _) if exit != Exit::Refused => Exit::Done,
         (_, Some("cancellation_unsupported")) | (Status::Confirmed, _) => Exit::Refused,
         _ => exit,
     })

@@ -1,12 +1,15 @@
 use std::time::Duration;
 
+use serde_json::Map;
+
 use super::field::{Field, body, field};
+use crate::adapter::WriteKind;
 use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::client::Continuation;
 use crate::flows::{
-    AnswerOutcome, answer_pauses, finish, locate_booking, payment_answer, preview, read_booking,
-    read_file, read_stdin, send_answer, wait_while_processing,
+    AnswerOutcome, answer_pauses, finish_compared, locate_booking, payment_answer, preview,
+    read_booking, read_file, read_stdin, send_answer, wait_while_processing,
 };
 use crate::model::booking::{Booking, Status};
 use crate::model::id::id;
@@ -63,6 +66,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         return preview(context, answer.call(&id, context.adapter())?);
     }
     context.before_change()?;
+    let asked = match &given {
+        Some(Continuation::Fields(fields)) => fields.clone(),
+        _ => Map::new(),
+    };
     let booking = match given {
         Some(answer) => match send_answer(context, &id, &answer).await? {
             AnswerOutcome::Advanced(booking) => booking,
@@ -83,7 +90,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     } else {
         booking
     };
-    finish(context, &booking)
+    finish_compared(context, &booking, WriteKind::Action, &asked)
 }
 
 /// The answer from the flags, if any.

@@ -4,6 +4,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Number, Value};
 
 use crate::client::Call;
+use crate::flows::DEFAULT_LIMIT;
 use crate::json::plain;
 use crate::outcome::{Error, Result};
 
@@ -182,6 +183,21 @@ pub(crate) fn pairs(body: &Map<String, Value>) -> Vec<(String, String)> {
     pairs
         .flat_map(|(name, value)| flatten(name.clone(), value))
         .collect()
+}
+
+/// How much of a list is read.
+#[derive(clap::Args, Debug)]
+pub(super) struct Limit {
+    /// Show at most this many; pages of the service are read until then
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT as u32, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+}
+
+impl Limit {
+    /// The number.
+    pub(super) fn get(&self) -> usize {
+        self.limit as usize
+    }
 }
 
 #[cfg(test)]

@@ -1,18 +1,19 @@
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::field::ExtraFields;
 use super::timing::Zone;
+use crate::adapter::WriteKind;
 use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::client::Changes;
 use crate::flows::{
-    ZoneSource, change, finish, locate_booking, locate_venue, offered, preview, read_booking,
-    resolve,
+    More, ZoneSource, change, finish_compared, locate_booking, locate_venue, offered, preview,
+    read_booking, resolve,
 };
 use crate::json::plain;
 use crate::model::booking::{Booking, Status};
+use crate::model::document_time::DocumentTime;
 use crate::model::id::id;
 use crate::model::party;
 use crate::model::when::When;
@@ -55,8 +56,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let id = &locate_booking(context, &args.booking)?;
     let datetime = match &args.at {
         Some(when) if args.dry_run => {
-            let zone = ZoneSource::of(None, args.zone.tz.as_ref()).or_system();
-            Some(resolve(when, context.now()?, &zone)?.wire())
+            let zone_source = ZoneSource::of(None, args.zone.tz.as_ref());
+            let moment = resolve(when, context.now()?, &zone_source.clone().or_system())?;
+            Some(zone_source.wire_time(context.adapter(), &moment).into())
         }
         Some(when) => Some(new_time(context, id, when, args.zone.tz.as_ref(), args.party).await?),
         None => None,
@@ -76,7 +78,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         shows(booking, &changes) && fields.iter().all(has)
     })
     .await?;
-    finish(context, &booking)
+    let mut asked = changes.body();
+    asked.extend(fields);
+    finish_compared(context, &booking, WriteKind::Modify, &asked)
 }
 
 /// Whether the booking shows the changes.
@@ -84,11 +88,16 @@ fn shows(booking: &Booking, changes: &Changes) -> bool {
     let is = |field: &str, wanted: Option<String>| {
         wanted.is_none_or(|wanted| booking.value().get(field).map(plain) == Some(wanted))
     };
-    let moment = |text: &str| text.parse::<Timestamp>().ok();
-    let moved = changes.datetime.as_deref().is_none_or(|wanted| {
-        // The service writes the same moment with the venue's offset.
-        let stands = booking.str("datetime").and_then(moment);
-        stands.is_some() && stands == moment(wanted)
+    let moved = changes.datetime.as_ref().is_none_or(|wanted| {
+        // The service writes the same moment with the venue's offset, or both write the venue's own clock.
+        let stands = booking.value().get("datetime").and_then(DocumentTime::read);
+        match (stands, DocumentTime::read(wanted)) {
+            (Some(stands), Some(wanted)) => match (stands.instant, wanted.instant) {
+                (Some(stands), Some(wanted)) => stands == wanted,
+                _ => stands.local.is_some() && stands.local == wanted.local,
+            },
+            _ => false,
+        }
     });
     moved
         && is(
@@ -105,9 +114,11 @@ async fn new_time(
     when: &When,
     zone: Option<&TimeZone>,
     party: Option<u32>,
-) -> Result<String> {
-    if let Some(moment) = when.exact() {
-        return Ok(moment.wire());
+) -> Result<Value> {
+    let adapter = context.adapter();
+    // On the venue's own clock, a time with an offset has to be converted.
+    if let Some(moment) = when.exact().filter(|_| !adapter.local_times) {
+        return Ok(adapter.wire_time(moment).into());
     }
     let booking = read_booking(context, id).await?;
     if booking.status() != Status::Confirmed {
@@ -128,7 +139,10 @@ async fn new_time(
     };
     let venue = locate_venue(context, venue)?;
     match ZoneSource::of(venue.remembered.as_ref(), zone) {
-        ZoneSource::Known(zone) => Ok(resolve(when, context.now()?, &zone)?.wire()),
+        ZoneSource::Known(zone) => {
+            let moment = resolve(when, context.now()?, &zone)?;
+            Ok(adapter.wire_time_in(&moment, Some(&zone)).into())
+        }
         ZoneSource::Learned => {
             let size = booking.value().get("party_size").and_then(Value::as_u64);
             let size = party
@@ -143,16 +157,19 @@ async fn new_time(
                 &zone_source,
                 size,
                 provider,
-                &Map::new(),
+                More::default(),
             )
             .await?;
             if let Some(slot) = offer.at_wanted() {
-                return Ok(slot.datetime().to_owned());
+                return Ok(slot.datetime_value());
             }
             // Without a slot on that day, the booking's own time shows the venue's offset.
             match own_clock(&booking).filter(|_| offer.slots.is_empty()) {
-                Some(zone) => Ok(resolve(when, context.now()?, &zone)?.wire()),
-                None => Ok(offer.wanted.wire()),
+                Some(zone) => {
+                    let moment = resolve(when, context.now()?, &zone)?;
+                    Ok(adapter.wire_time_in(&moment, Some(&zone)).into())
+                }
+                None => Ok(adapter.wire_time(&offer.wanted).into()),
             }
         }
     }

@@ -1,6 +1,6 @@
 use clap::builder::PossibleValuesParser;
 
-use super::field::ExtraFields;
+use super::field::{ExtraFields, Limit};
 use super::timing::At;
 use crate::app::Context;
 use crate::client::{SearchLocation, VenueQuery};
@@ -42,6 +42,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "P")]
     provider: Vec<String>,
     #[command(flatten)]
+    limit: Limit,
+    #[command(flatten)]
     extra: ExtraFields,
 }
 
@@ -63,12 +65,13 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let query = VenueQuery {
         vertical: args.vertical,
         place,
-        datetime: moment.wire(),
+        datetime: context.adapter().wire_time(&moment),
         party_size: args.party,
         providers: args.provider,
         fields: args.extra.body()?,
+        page: None,
     };
-    let (document, venues) = find_venues(context, &query, Shown::AsList).await?;
+    let (document, venues) = find_venues(context, &query, args.limit.get(), Shown::AsList).await?;
     let list = VenueList {
         document: &document,
         venues: &venues,

@@ -1,10 +1,10 @@
 use serde_json::{Value, json};
 
-use super::field::ExtraFields;
+use super::field::{ExtraFields, Limit};
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::client::{Call, session};
-use crate::flows::{Confirmation, preview, read_stdin, send_guarded, understood};
+use crate::flows::{Confirmation, find_sessions, preview, read_stdin, send_guarded};
 use crate::json::{Document, plain};
 use crate::model::id::id;
 use crate::model::shell;
@@ -85,6 +85,8 @@ pub(crate) struct List {
     /// List only sessions in this state
     #[arg(long, value_name = "S")]
     state: Option<String>,
+    #[command(flatten)]
+    limit: Limit,
 }
 
 /// Show a session
@@ -254,8 +256,8 @@ async fn list_all(context: &Context, args: &List) -> Result<Exit> {
         ("provider", args.provider.as_deref()),
         ("state", args.state.as_deref()),
     ]);
-    let document = context.read(call).await?.document;
-    let sessions = understood(context, context.adapter().sessions(&document))?.items;
+    let pages = find_sessions(context, call, args.limit.get()).await?;
+    let (document, sessions) = (pages.document, pages.items);
     let page = |_: &Document| {
         let mut page = Page::default();
         let headers = vec!["id", "state", "end user", "provider", "created"];

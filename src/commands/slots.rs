@@ -1,7 +1,7 @@
-use super::field::ExtraFields;
+use super::field::{ExtraFields, Limit};
 use super::timing::At;
 use crate::app::Context;
-use crate::flows::{ZoneSource, locate_venue, offered};
+use crate::flows::{More, ZoneSource, locate_venue, offered};
 use crate::journal::Shown;
 use crate::model::party;
 use crate::outcome::{Exit, Result};
@@ -27,6 +27,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "P")]
     provider: Option<String>,
     #[command(flatten)]
+    limit: Limit,
+    #[command(flatten)]
     extra: ExtraFields,
 }
 
@@ -40,7 +42,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         &zone_source,
         args.party,
         args.provider.as_deref(),
-        &args.extra.body()?,
+        More {
+            fields: Some(&args.extra.body()?),
+            limit: args.limit.get(),
+        },
     )
     .await?;
     offer.remember(context, Shown::AsList);

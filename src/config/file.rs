@@ -7,7 +7,7 @@ use serde::Deserialize;
 use toml::{Spanned, Value};
 
 use super::base_url::BaseUrl;
-use crate::adapter::{Adapter, Dialect, Expression, ReadKind, WriteKind};
+use crate::adapter::{Adapter, Dialect, Expression, ReadKind, Transport, WriteKind};
 use crate::model::retention::Retention;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::private_file;
@@ -45,6 +45,11 @@ pub(crate) struct Profile {
     /// Whether times without an offset are the venue's own, in requests as well.
     #[serde(default)]
     pub(crate) local_times: bool,
+    /// The query parameter that carries the key, instead of a header.
+    auth_query: Option<Spanned<Value>>,
+    /// Further fixed headers of each request, as written.
+    #[serde(default)]
+    headers: BTreeMap<String, Spanned<Value>>,
     /// The `dialect` table as written.
     #[serde(default, rename = "dialect")]
     names: BTreeMap<String, Spanned<Value>>,
@@ -54,7 +59,7 @@ pub(crate) struct Profile {
     /// The `write` table as written: jq expressions by the kind of request.
     #[serde(default)]
     write: BTreeMap<String, Spanned<Value>>,
-    /// What these four say together.
+    /// What these say together.
     #[serde(skip)]
     pub(crate) adapter: Adapter,
 }
@@ -88,7 +93,7 @@ impl ConfigFile {
             .hint("rename that profile"));
         }
         for (name, profile) in &mut file.profiles {
-            profile.adapter = profile.adapter().map_err(|wrong| {
+            profile.adapter = profile.adapter(name).map_err(|wrong| {
                 let (name, key) = (name.escape_debug(), wrong.key.escape_debug());
                 refuse(Some(wrong.at), &format!("profile {name}: {key} {}", wrong.why)).hint(
                     "list the keys, their defaults and the kinds of expressions with: bookctl help dialect",
@@ -173,9 +178,11 @@ fn expressions<K>(
 
 impl Profile {
     /// What the profile says about its service's documents.
-    fn adapter(&self) -> Result<Adapter, Wrong> {
+    fn adapter(&self, name: &str) -> Result<Adapter, Wrong> {
         let mut adapter = Adapter::of_dialect(dialect(&self.names)?);
         adapter.local_times = self.local_times;
+        adapter.profile = Some(name.to_owned());
+        adapter.transport = self.transport()?;
         expressions("read", &self.read, ReadKind::parse, |kind, expression| {
             adapter.set_read(kind, expression);
         })?;
@@ -188,6 +195,30 @@ impl Profile {
             },
         )?;
         Ok(adapter)
+    }
+
+    /// How requests carry the key, and what else they carry.
+    fn transport(&self) -> Result<Transport, Wrong> {
+        let mut transport = Transport::default();
+        if let Some(name) = &self.auth_query {
+            text(name.get_ref())
+                .and_then(|name| transport.set_auth_query(name))
+                .map_err(|why| Wrong {
+                    key: "auth_query".to_owned(),
+                    at: name.span().start,
+                    why,
+                })?;
+        }
+        for (name, value) in &self.headers {
+            text(value.get_ref())
+                .and_then(|value| transport.add_header(name, value))
+                .map_err(|why| Wrong {
+                    key: format!("headers.{name}"),
+                    at: value.span().start,
+                    why,
+                })?;
+        }
+        Ok(transport)
     }
 
     /// The address of the profile called `name`, checked.

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::json::plain;
 use crate::model::booking::Booking;
@@ -22,7 +22,7 @@ const MASKS: [char; 3] = ['*', '•', '…'];
 /// How a booking differs from what was asked for, such as `venue_id is B, not A`, or `None` if the fields that both
 /// have agree. A modification since the booking was made is not a difference.
 pub(super) fn difference(asked: &Value, booking: &Booking) -> Option<String> {
-    let booked = booking.document().value();
+    let booked = booking.value();
     COMPARED.into_iter().find_map(|name| {
         let pointer = format!("/{}", name.replace('.', "/"));
         let shown = booked.pointer(&pointer).or_else(|| match name {
@@ -36,6 +36,25 @@ pub(super) fn difference(asked: &Value, booking: &Booking) -> Option<String> {
             shown.is_null() || agree(name, asked, shown) || booked.pointer(&modified).is_some();
         (!agrees).then(|| format!("{name} is {}, not {}", plain(shown), plain(asked)))
     })
+}
+
+/// The top-level fields in which a booking says something else than what was asked for: the name, and a clause that says
+/// so. A field that one of the two does not have is no difference.
+pub(super) fn differences(asked: &Map<String, Value>, booking: &Booking) -> Vec<(String, String)> {
+    let booked = booking.value();
+    asked
+        .iter()
+        .filter_map(|(name, asked)| {
+            let shown = booked.get(name).filter(|shown| is_scalar(shown))?;
+            let is_same = !is_scalar(asked)
+                || agree(name, asked, shown)
+                || plain(asked)
+                    .trim()
+                    .eq_ignore_ascii_case(plain(shown).trim());
+            let said = || format!("{name} is {}, not {}", plain(shown), plain(asked));
+            (!is_same).then(|| (name.clone(), said()))
+        })
+        .collect()
 }
 
 /// Whether two values may mean the same in another notation: a number as text, the same moment in another form, a name

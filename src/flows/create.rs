@@ -1,7 +1,9 @@
 //! Sends a booking request. Each run of it is recorded before its first byte is sent, and its end is recorded with
 //! what it proves.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use jiff::SignedDuration;
 
 use serde_json::Value;
 
@@ -10,12 +12,13 @@ use super::guarded::no_booking;
 use super::understood::booking_of;
 use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
 use crate::app::{Context, WaitOutcome};
-use crate::client::{Answer, BookingRequest, Call, Failure, create_call};
+use crate::client::{Answer, BookingRequest, Call, Failure};
 use crate::journal::{
-    BeginOutcome, Conclusion, Earlier, LastTry, RunEnd, RunId, conclusion, existed_before,
+    Attempt, BeginOutcome, Conclusion, Earlier, LastTry, RunEnd, RunId, conclusion, existed_before,
     outcome_of,
 };
 use crate::model::booking::Booking;
+use crate::model::document_time::DocumentTime;
 use crate::outcome::{Code, Error, Exit, Result};
 
 /// A booking that answered a booking request.
@@ -37,6 +40,11 @@ impl CreatedBooking {
     }
 }
 
+/// The request of an attempt, as it was sent.
+pub(crate) fn attempt_request(attempt: &Attempt) -> BookingRequest {
+    BookingRequest::sent_before(attempt.request.clone(), attempt.asked().clone())
+}
+
 /// Makes a booking under `key`, and tells a person if it existed before. Fails like [`make`].
 pub(crate) async fn create(
     context: &Context,
@@ -56,18 +64,25 @@ pub(crate) async fn create(
 ///
 /// The service's refusal. If this run or another run of the attempt may have booked, the error says so (16, or 9 if a
 /// rate limit was met last) and names the command that finds out. A booking for something else is an error too: 7 if
-/// the service made it before (200), else 16.
+/// the booking itself says that it was made before, else 16.
 pub(super) async fn make(
     context: &Context,
     key: &str,
     request: BookingRequest,
 ) -> Result<CreatedBooking> {
     let client = context.client()?;
+    let known = context.journal()?.attempt(key)?;
+    // The same request under another adapter is sent again as it was sent before, byte for byte.
+    let request = match known {
+        Some(known) if known.is_intact && known.asks_for(&request.asked) => attempt_request(&known),
+        _ => request,
+    };
     let attempt = Sending {
         context,
         key,
-        call: create_call(request.body, key),
-        asked: request.asked,
+        asked: request.asked.clone(),
+        call: request.call(key),
+        began: Instant::now(),
     };
     let mut allowed = context.max_wait();
     let mut may_have_booked = false;
@@ -128,11 +143,45 @@ struct Sending<'a> {
     call: Call,
     /// What was asked for, in the contract's shape.
     asked: Value,
+    began: Instant,
 }
 
 impl Sending<'_> {
     fn body(&self) -> &Value {
         self.call.body.as_ref().unwrap_or(&Value::Null)
+    }
+
+    /// What was asked for, where what is sent has another shape.
+    fn asked_otherwise(&self) -> Option<&Value> {
+        (&self.asked != self.body()).then_some(&self.asked)
+    }
+
+    /// Whether the booking itself says that it was made before this run began.
+    fn is_older(&self, booking: &Booking) -> bool {
+        let Ok(client) = self.context.client() else {
+            return false;
+        };
+        // The clocks of two computers are compared with a resolution of some seconds.
+        let margin = match client.is_loopback() {
+            true => SignedDuration::ZERO,
+            false => SignedDuration::from_secs(5),
+        };
+        let began = client
+            .service_now()
+            .checked_sub(self.began.elapsed())
+            .and_then(|began| began.checked_sub(margin));
+        let made = booking
+            .value()
+            .get("created_at")
+            .and_then(DocumentTime::read);
+        match (made.and_then(|made| made.instant), began) {
+            // A time in whole seconds may be up to one second before its instant.
+            (Some(made), Ok(began)) if made.subsec_nanosecond() == 0 => {
+                made.as_second() < began.as_second()
+            }
+            (Some(made), Ok(began)) => made < began,
+            _ => false,
+        }
     }
 
     /// Records a run as soon as the known rate limit allows one. Returns what is left of `allowed`.
@@ -147,10 +196,12 @@ impl Sending<'_> {
                 }
                 None => None,
             };
-            let begun = self
-                .context
-                .journal()?
-                .begin(self.key, self.body(), counted_in)?;
+            let begun = self.context.journal()?.begin(
+                self.key,
+                self.body(),
+                self.asked_otherwise(),
+                counted_in,
+            )?;
             let window = match begun {
                 BeginOutcome::Run { run, earlier } => return Ok((run, earlier, allowed)),
                 BeginOutcome::RateLimited(window) => window,
@@ -177,6 +228,7 @@ impl Sending<'_> {
             http_status,
             booking: None,
             request: self.body(),
+            asked: self.asked_otherwise(),
         };
         let ended = self.context.journal().and_then(|mut it| it.end(run, &end));
         let state = ended.map_err(|error| {
@@ -195,7 +247,6 @@ impl Sending<'_> {
     /// Judges an answer: it is either the requested booking, or an error.
     fn take(&self, run: &RunId, tries: Tries, answer: Answer) -> Result<CreatedBooking> {
         let status = answer.status;
-        let is_new = status != 200;
         let Some(booking) = booking_of(self.context, answer.document) else {
             let failure = no_booking(status);
             self.end_without_booking(run, tries, LastTry::NoProof, Some(status));
@@ -207,6 +258,8 @@ impl Sending<'_> {
         };
         // A booking that an earlier run of this attempt made is the requested one, even if it was modified since.
         let is_known = known.as_deref() == Some(booking.id());
+        // The status of the answer does not say it: services answer a fresh booking with 200 too.
+        let is_new = !self.is_older(&booking);
         if let Some(difference) = difference(&self.asked, &booking).filter(|_| !is_known) {
             let last = LastTry::AnotherBooking { is_new };
             let error = match self.end_without_booking(run, tries, last, Some(status)) {
@@ -226,7 +279,7 @@ impl Sending<'_> {
         self.keep(run, tries, &booking, status, known);
         Ok(CreatedBooking {
             booking,
-            earlier: existed_before(is_new, tries.in_doubt, tries.earlier),
+            earlier: existed_before(is_new && !is_known, tries.in_doubt, tries.earlier),
         })
     }
 
@@ -248,6 +301,7 @@ impl Sending<'_> {
                 http_status: Some(status),
                 booking: Some(booking),
                 request: self.body(),
+                asked: self.asked_otherwise(),
             };
             journal.end(run, &end)?;
             journal.other_attempt_of(id, self.key)
@@ -320,7 +374,7 @@ pub(super) fn another_booking(booking: &Booking, difference: &str, key: &str) ->
     error
 }
 
-/// The error for a 201 that shows another booking than the requested one.
+/// The error for an answer with another booking than the requested one, which may have been made just now.
 fn misdirected(booking: &Booking, difference: &str) -> Error {
     let mut error = Error::new(
         Code::OutcomeUnknown,

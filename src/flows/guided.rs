@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use super::booking_draft::BookingDraft;
 use super::locate::LocatedVenue;
-use super::offer::{Offer, ZoneSource, offered, resolve};
+use super::offer::{More, Offer, ZoneSource, offered, resolve};
+use super::pages::DEFAULT_LIMIT;
 use super::venues::find_venues;
 use crate::app::Context;
 use crate::client::{SearchLocation, VenueQuery};
@@ -131,12 +132,13 @@ async fn search(
     let query = VenueQuery {
         vertical: vertical.to_owned(),
         place: SearchLocation::Near(place),
-        datetime: moment.wire(),
+        datetime: context.adapter().wire_time(&moment),
         party_size: draft.party_size,
         providers: draft.provider.clone().into_iter().collect(),
         fields: Map::new(),
+        page: None,
     };
-    find_venues(context, &query, Shown::No)
+    find_venues(context, &query, DEFAULT_LIMIT, Shown::No)
         .await
         .map(|(_, venues)| venues)
 }
@@ -172,7 +174,7 @@ async fn pick_slot(
             &zone_source,
             party,
             draft.provider.as_deref(),
-            &Map::new(),
+            More::default(),
         )
         .await
         {

@@ -6,7 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::locate::LocatedVenue;
-use super::understood::understood;
+use super::pages::{DEFAULT_LIMIT, Listing, Pages};
+use crate::adapter::Adapter;
 use crate::app::Context;
 use crate::client::SlotQuery;
 use crate::journal::Shown;
@@ -37,6 +38,15 @@ impl ZoneSource {
 }
 
 impl ZoneSource {
+    /// A moment as the service wants it in a request.
+    pub(crate) fn wire_time(&self, adapter: &Adapter, moment: &Moment) -> String {
+        let zone = match self {
+            ZoneSource::Known(zone) => Some(zone),
+            ZoneSource::Learned => None,
+        };
+        adapter.wire_time_in(moment, zone)
+    }
+
     /// The zone to use if no slots will be asked for: the known one, else the system's.
     pub(crate) fn or_system(self) -> TimeZone {
         match self {
@@ -121,6 +131,25 @@ impl Offer {
     }
 }
 
+/// What else is said about the slots that are asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct More<'a> {
+    /// Fields of the request that have no flag (`-F`).
+    pub(crate) fields: Option<&'a Map<String, Value>>,
+    /// How many slots are read.
+    pub(crate) limit: usize,
+}
+
+impl Default for More<'_> {
+    /// To find one slot, more of them are read than a person wants to see.
+    fn default() -> Self {
+        More {
+            fields: None,
+            limit: 10 * DEFAULT_LIMIT,
+        }
+    }
+}
+
 /// Asks a venue for its slots on the day of `when`.
 ///
 /// If the venue's zone is unknown, its slots show the offset. The time is then read again on the venue's clock, and
@@ -132,11 +161,10 @@ pub(crate) async fn offered(
     zone_source: &ZoneSource,
     party_size: u32,
     provider: Option<&str>,
-    fields: &Map<String, Value>,
+    more: More<'_>,
 ) -> Result<Offer> {
     let now = context.now()?;
-    let ask =
-        async |moment: Moment| ask(context, venue, moment, party_size, provider, fields).await;
+    let ask = async |moment: Moment| ask(context, venue, moment, party_size, provider, more).await;
     let zone = match (when.exact(), zone_source) {
         (Some(_), _) => TimeZone::UTC,
         (None, ZoneSource::Known(zone)) => zone.clone(),
@@ -182,20 +210,42 @@ async fn ask(
     wanted: Moment,
     party_size: u32,
     provider: Option<&str>,
-    fields: &Map<String, Value>,
+    more: More<'_>,
 ) -> Result<Offer> {
+    let More { fields, limit } = more;
+    let zone = venue.remembered.as_ref().and_then(Venue::timezone);
     let query = SlotQuery {
         venue_id: venue.id_value(),
-        datetime: context.adapter().wire_time(&wanted),
+        datetime: context.adapter().wire_time_in(&wanted, zone.as_ref()),
         party_size,
         provider: provider.map(str::to_owned),
-        fields: fields.clone(),
+        fields: fields.cloned().unwrap_or_default(),
+        page: None,
     };
     let progress = context
         .out
         .progress(&format!("looking for slots at {}", venue.name()));
-    let answer = context
-        .read(query.call(context.adapter())?)
+    let listing = Listing {
+        nouns: "slots",
+        limit,
+        setting: Some("write.slots"),
+        key: |slot: &Slot| slot.id().to_owned(),
+        read: &|document| context.adapter().slots(document),
+        next: &|name, value| {
+            let page = Some((name.to_owned(), value.clone()));
+            SlotQuery {
+                page,
+                ..query.clone()
+            }
+            .call(context.adapter())
+        },
+    };
+    let first = query.call(context.adapter())?;
+    let Pages {
+        document,
+        items: slots,
+    } = listing
+        .read(context, first)
         .await
         .map_err(|error| match error.exit {
             Exit::NotFound => {
@@ -204,20 +254,18 @@ async fn ask(
             _ => error,
         })?;
     drop(progress);
-    let slots = understood(context, context.adapter().slots(&answer.document))?.items;
-    let provider = answer
-        .document
+    let provider = document
         .str("provider")
         .map(str::to_owned)
         .or(query.provider);
     Ok(Offer {
         venue_id: venue.id.clone(),
         party_size,
-        document: answer.document,
+        document,
         slots,
         provider,
         wanted,
-        zone: venue.remembered.as_ref().and_then(Venue::timezone),
+        zone,
     })
 }
 

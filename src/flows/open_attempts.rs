@@ -2,11 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::create::create;
+use super::create::{attempt_request, create};
 use super::finish::card;
 use crate::app::Context;
 use crate::app::in_flight::resume_command;
-use crate::client::BookingRequest;
 use crate::journal::Attempt;
 use crate::json::plain;
 use crate::model::time_text::human;
@@ -36,12 +35,7 @@ pub(crate) async fn warn_of_open_attempts(context: &Context, mine: &HashSet<Stri
             "the confirmation",
         );
         if context.prompter.confirm(&question, true).await? {
-            let booking = create(
-                context,
-                key,
-                BookingRequest::sent_before(attempt.request.clone()),
-            )
-            .await?;
+            let booking = create(context, key, attempt_request(&attempt)).await?;
             context.out.show_view(&card(context, &booking));
         }
     }
@@ -49,9 +43,9 @@ pub(crate) async fn warn_of_open_attempts(context: &Context, mine: &HashSet<Stri
 }
 
 fn described(attempt: &Attempt) -> String {
-    let asked = |field: &str| attempt.request.get(field).map(plain).unwrap_or_default();
+    let asked = |field: &str| attempt.asked().get(field).map(plain).unwrap_or_default();
     let guest = attempt
-        .request
+        .asked()
         .get("customer")
         .and_then(|guest| guest.get("name"));
     let parts = [

@@ -1,8 +1,10 @@
 //! Sends one answer to a paused booking, and judges the result.
 
+use super::compared::warn_if_still_asked;
 use super::guarded::{no_booking, send_guarded};
 use super::understood::booking_of;
 use super::wait::read_booking;
+use crate::adapter::{Pause, WriteKind};
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, show_command};
 use crate::client::{Continuation, Failure};
@@ -27,11 +29,13 @@ pub(crate) async fn send_answer(
     answer: &Continuation,
 ) -> Result<AnswerOutcome> {
     let call = answer.call(id, context.adapter())?;
+    let answer_given = answer;
     let in_flight = || InFlight::Answering { id: id.to_owned() };
     let failure = match send_guarded(context, &call, in_flight, "sending the answer").await? {
         Ok(answer) => match booking_of(context, answer.document) {
             Some(booking) => {
                 context.in_flight.replace(InFlight::known(&booking));
+                compare(context, answer_given, &booking);
                 return Ok(AnswerOutcome::Advanced(booking));
             }
             None => no_booking(answer.status),
@@ -70,4 +74,17 @@ pub(crate) async fn send_answer(
         }
         _ => Err(error),
     }
+}
+
+/// Says so where the booking still asks for what was answered.
+fn compare(context: &Context, answer: &Continuation, booking: &Booking) {
+    let (kind, field, pause) = match answer {
+        Continuation::Otp(_) => (WriteKind::Otp, "otp", Pause::Otp),
+        Continuation::PspResponse(_) => (WriteKind::Payment, "psp_response", Pause::Payment),
+        Continuation::PspAbort => (WriteKind::Abort, "psp_abort", Pause::Payment),
+        // Its fields are compared with those of the booking at the end of the command.
+        Continuation::Fields(_) => return,
+    };
+    let is_asked = context.dialect().pause(booking.next_action()) == pause;
+    warn_if_still_asked(context, booking, kind, field, is_asked);
 }

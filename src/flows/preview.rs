@@ -7,7 +7,7 @@ use crate::terminal::view::RequestView;
 
 /// Shows a call as it would be sent, without sending anything.
 pub(crate) fn preview(context: &Context, call: Call) -> Result<Exit> {
-    let request = RequestView::masked(call, context.dialect(), context.has_key());
+    let request = RequestView::masked(call, context.adapter(), context.has_key());
     context.out.emit(&request)?;
     Ok(Exit::Done)
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::understood::understood;
+use super::pages::{Listing, Pages};
 use crate::app::Context;
 use crate::client::VenueQuery;
 use crate::journal::Shown;
@@ -10,18 +10,36 @@ use crate::json::Document;
 use crate::model::venue::Venue;
 use crate::outcome::Result;
 
-/// Searches for venues, and remembers them in the journal.
+/// Searches for up to `limit` venues, and remembers them in the journal.
 pub(crate) async fn find_venues(
     context: &Context,
     query: &VenueQuery,
+    limit: usize,
     shown: Shown,
 ) -> Result<(Document, Vec<Venue>)> {
     let progress = context.out.progress("searching");
-    let answer = context.read(query.call(context.adapter())?).await?;
+    let listing = Listing {
+        nouns: "venues",
+        limit,
+        setting: Some("write.search"),
+        key: |venue: &Venue| venue.id().to_owned(),
+        read: &|document| context.adapter().venues(document),
+        next: &|name, value| {
+            let page = Some((name.to_owned(), value.clone()));
+            VenueQuery {
+                page,
+                ..query.clone()
+            }
+            .call(context.adapter())
+        },
+    };
+    let first = query.call(context.adapter())?;
+    let Pages {
+        document,
+        items: venues,
+    } = listing.read(context, first).await?;
     drop(progress);
-    let venues = understood(context, context.adapter().venues(&answer.document))?.items;
-    if let Some(failed) = answer
-        .document
+    if let Some(failed) = document
         .value()
         .get("providers_failed")
         .and_then(Value::as_array)
@@ -43,5 +61,5 @@ pub(crate) async fn find_venues(
             error.message
         ));
     }
-    Ok((answer.document, venues))
+    Ok((document, venues))
 }

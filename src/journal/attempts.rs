@@ -58,7 +58,11 @@ pub(crate) struct Attempt {
     pub(crate) profile: Option<String>,
     /// The service that it goes to. An idempotency key is never sent to another service.
     pub(crate) origin: String,
+    /// As it was sent, and as it is sent again.
     pub(crate) request: Value,
+    /// What was asked for in the contract's shape, where the request has another one.
+    asked: Option<Value>,
+    asked_hash: Option<String>,
     pub(crate) booking_id: Option<String>,
     /// RFC 3339.
     pub(crate) created_at: String,
@@ -77,12 +81,13 @@ pub(crate) struct Attempt {
 /// The longest possible run. The process of an older run without an end has died.
 const LONGEST_RUN: SignedDuration = SignedDuration::from_mins(5);
 
-const COLUMNS: &str = "idempotency_key, state, profile, origin, request, booking_id, created_at, request_hash, forgotten_at, http_status";
+const COLUMNS: &str = "idempotency_key, state, profile, origin, request, booking_id, created_at, request_hash, forgotten_at, http_status, asked, asked_hash";
 
 fn attempt(row: &Row<'_>) -> rusqlite::Result<Attempt> {
     let text: String = row.get(4)?;
     let request: Value = serde_json::from_str(&text).unwrap_or_default();
     let request_hash: String = row.get(7)?;
+    let asked: Option<String> = row.get(10)?;
     Ok(Attempt {
         idempotency_key: row.get(0)?,
         state: State::parse(&row.get::<_, String>(1)?),
@@ -97,6 +102,8 @@ fn attempt(row: &Row<'_>) -> rusqlite::Result<Attempt> {
         is_older: row
             .get::<_, Option<u16>>(9)?
             .is_some_and(|status| status != 201),
+        asked: asked.and_then(|text| serde_json::from_str(&text).ok()),
+        asked_hash: row.get(11)?,
         runs: Vec::new(),
     })
 }
@@ -156,6 +163,19 @@ impl Attempt {
         let sending =
             runs.find(|run| run.outcome == Outcome::UnderWay && !run.has_ended_in_doubt(long_ago));
         sending?.process
+    }
+
+    /// What was asked for, in the contract's shape.
+    pub(crate) fn asked(&self) -> &Value {
+        self.asked.as_ref().unwrap_or(&self.request)
+    }
+
+    /// Whether the attempt asks for exactly this, in the contract's shape, however it was written for the service.
+    pub(crate) fn asks_for(&self, asked: &Value) -> bool {
+        match &self.asked_hash {
+            Some(hashed) => is_hash_of(hashed, asked),
+            None => self.is_of(asked),
+        }
     }
 
     /// Whether the attempt is for exactly this request.

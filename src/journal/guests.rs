@@ -26,9 +26,12 @@ pub(crate) struct Forgotten {
     pub(crate) unsettled: u32,
 }
 
-/// The request without its guest. A damaged request must not keep an attempt from being settled.
+/// The request without its guest. A damaged request must not keep an attempt from being settled. Of a request in the
+/// service's own shape nothing stays: nothing says where its guest stands.
 const WITHOUT_GUEST: &str = "
-    request = iif(json_valid(request), json_remove(request, '$.customer', '$.end_user'), '{}'), forgotten_at = ?3";
+    request = iif(asked IS NULL AND json_valid(request), json_remove(request, '$.customer', '$.end_user'), '{}'),
+    asked = iif(json_valid(asked), json_remove(asked, '$.customer', '$.end_user'), NULL),
+    forgotten_at = ?3";
 
 /// Concluded attempts that still have a guest; the indexes have the same condition. Unknown states are not concluded.
 const CONCLUDED: &str = "state IN ('settled', 'refused', 'abandoned') AND forgotten_at IS NULL";
@@ -226,13 +229,17 @@ mod tests {
         assert!(!place.holds(GUEST));
         assert_eq!(journal.forget_booking("bk_1").unwrap().count, 0);
         assert!(journal.made("bk_1").unwrap() && !journal.made("bk_2").unwrap());
-        let again = journal.begin("k", &request(GUEST), None).unwrap();
+        let again = journal.begin("k", &request(GUEST), None, None).unwrap();
         let earlier = match again {
             BeginOutcome::Run { earlier, .. } => earlier,
             BeginOutcome::RateLimited(window) => panic!("{window:?}"),
         };
         assert_eq!(earlier, Earlier::Booked);
-        assert!(journal.begin("k", &request("Another Guest"), None).is_err());
+        assert!(
+            journal
+                .begin("k", &request("Another Guest"), None, None)
+                .is_err()
+        );
         let left = journal.attempt("k").unwrap().unwrap();
         assert_eq!(left.request, json!({"venue_id": "ven_1", "party_size": 2}));
     }

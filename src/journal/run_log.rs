@@ -37,13 +37,15 @@ pub(crate) struct RunEnd<'a> {
     pub(crate) booking: Option<&'a Booking>,
     /// The request that was sent.
     pub(crate) request: &'a Value,
+    /// What was asked for in the contract's shape, where the request has another one.
+    pub(crate) asked: Option<&'a Value>,
 }
 
 impl Journal {
     /// Records a new run of the attempt under `key`, synced. The attempt is open from here on, until its runs prove
     /// otherwise.
     ///
-    /// `counted_in` is the name of the rate limit that the request counts towards, and the service's time.
+    /// `asked` is what was asked for in the contract's shape, where `request` has another one. `counted_in` is the name of the rate limit that the request counts towards, and the service's time.
     ///
     /// # Errors
     ///
@@ -53,6 +55,7 @@ impl Journal {
         &mut self,
         key: &str,
         request: &Value,
+        asked: Option<&Value>,
         counted_in: Option<(&str, Timestamp)>,
     ) -> Result<BeginOutcome> {
         let (origin, account) = (self.origin.clone(), self.account.clone());
@@ -81,9 +84,18 @@ impl Journal {
             let now = Timestamp::now().to_string();
             if known.is_none() {
                 connection.execute(
-                    "INSERT INTO attempts (idempotency_key, origin, profile, state, request, request_hash, created_at, updated_at)
-                     VALUES (?1, ?2, ?3, 'unsettled', ?4, ?5, ?6, ?6)",
-                    params![key, origin, profile, request.to_string(), request_hash(request), now],
+                    "INSERT INTO attempts (idempotency_key, origin, profile, state, request, request_hash, created_at, updated_at, asked, asked_hash)
+                     VALUES (?1, ?2, ?3, 'unsettled', ?4, ?5, ?6, ?6, ?7, ?8)",
+                    params![
+                        key,
+                        origin,
+                        profile,
+                        request.to_string(),
+                        request_hash(request),
+                        now,
+                        asked.map(Value::to_string),
+                        asked.map(request_hash)
+                    ],
                 )?;
             }
             let earlier_runs = known.map(|known| known.runs).unwrap_or_default();
@@ -97,7 +109,7 @@ impl Journal {
                 "UPDATE attempts SET account = ?2 WHERE idempotency_key = ?1",
                 [key, account.as_str()],
             )?;
-            derive(connection, key, Some(request), &now)?;
+            derive(connection, key, Some((request, asked)), &now)?;
             Ok(Ok(BeginOutcome::Run {
                 run: RunId { key: key.to_owned(), number },
                 earlier: earlier(earlier_runs.iter().map(|run| run.evidence())),
@@ -127,7 +139,7 @@ impl Journal {
                 ],
             )?;
             let is_open = matches!(end.outcome, Outcome::InDoubt | Outcome::AnotherBooking);
-            let request = is_open.then_some(end.request);
+            let request = is_open.then_some((end.request, end.asked));
             let state = derive(connection, &run.key, request, &now)?;
             if let Some(booking) = end.booking {
                 bookings::keep(connection, &run.key, booking)?;
@@ -198,7 +210,7 @@ impl Journal {
 fn derive(
     connection: &Connection,
     key: &str,
-    request: Option<&Value>,
+    request: Option<(&Value, Option<&Value>)>,
     now: &str,
 ) -> rusqlite::Result<State> {
     let runs = runs(connection, key)?;
@@ -225,11 +237,16 @@ fn derive(
             now
         ],
     )?;
-    if let (State::Unsettled, Some(request)) = (state, request) {
+    if let (State::Unsettled, Some((request, asked))) = (state, request) {
         connection.execute(
-            "UPDATE attempts SET request = ?2, request_hash = ?3, forgotten_at = NULL
+            "UPDATE attempts SET request = ?2, request_hash = ?3, asked = ?4, forgotten_at = NULL
              WHERE idempotency_key = ?1 AND forgotten_at IS NOT NULL",
-            params![key, request.to_string(), request_hash(request)],
+            params![
+                key,
+                request.to_string(),
+                request_hash(request),
+                asked.map(Value::to_string)
+            ],
         )?;
     }
     Ok(state)

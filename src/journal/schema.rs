@@ -2,7 +2,7 @@
 
 /// The migrations of the journal. Each brings a journal from the previous version to the next; a new journal runs all
 /// of them.
-pub(super) const STEPS: &[&str] = &[FIRST, BOOKINGS_AND_LIMITS, GUESTS, ACCOUNTS, RUNS];
+pub(super) const STEPS: &[&str] = &[FIRST, BOOKINGS_AND_LIMITS, GUESTS, ACCOUNTS, RUNS, ASKED];
 /// The first version: attempts, and what searches returned.
 const FIRST: &str = "
 CREATE TABLE attempts (
@@ -120,4 +120,11 @@ SELECT idempotency_key, 1, account,
        iif(state = 'unsettled' AND doubted = 0, NULL, updated_at)
 FROM attempts;
 ALTER TABLE attempts DROP COLUMN doubted;
+";
+
+/// What was asked for in the contract's shape, where `request` is in the service's own. Answers are compared with it, and
+/// its hash tells whether a later request under the same key asks for the same.
+const ASKED: &str = "
+ALTER TABLE attempts ADD COLUMN asked TEXT;
+ALTER TABLE attempts ADD COLUMN asked_hash TEXT;
 ";

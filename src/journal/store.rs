@@ -228,7 +228,8 @@ mod tests {
     #[test]
     fn a_journal_of_an_older_version_is_brought_to_the_present_one_and_what_was_closed_stays_closed()
      {
-        for version_before in 1..STEPS.len() {
+        // The versions before runs were recorded.
+        for version_before in 1..5 {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("journal.db");
             let old = Connection::open(&path).unwrap();

@@ -184,13 +184,13 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::adapter::Dialect;
+    use crate::adapter::Adapter;
     use crate::webhook::event::Event;
 
     fn sent(signing: Signing, seconds_later: i64) -> HeaderMap {
         let app = App::new(
             Endpoint::parse("http://127.0.0.1:9/").unwrap(),
-            Names::new(&Dialect::default()),
+            Names::new(&Adapter::default()),
             Some(Secret::new("whsec".to_owned())),
             vec![(
                 HeaderName::from_static("x-mine"),

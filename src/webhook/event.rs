@@ -1,29 +1,60 @@
 //! The parts of an event's body that bookctl reads ("Events", 4).
 
-use serde_json::Value;
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
-use crate::adapter::Dialect;
+use crate::adapter::{Adapter, Path, Search, Shape, member, shallowest};
 use crate::json::plain;
+use crate::platform::hex;
+
+/// Where a name of the dialect begins that is the name of a header.
+const HEADER: &str = "header:";
 
 /// The names that differ between services; see the profile's dialect.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
-    /// The field of the event's id.
+    /// The field of the event's id: a name, a path, or `header:NAME`.
     pub(crate) id: String,
-    /// The field of the event's kind.
+    /// The field of the event's kind, likewise.
     pub(crate) kind: String,
     /// The `<Service>` at the start of its headers' names.
     pub(crate) service: String,
+    /// How the service's events differ from the contract's.
+    adapter: Adapter,
 }
 
 impl Names {
-    /// The names in a dialect.
-    pub(crate) fn new(dialect: &Dialect) -> Self {
+    /// The names of a service.
+    pub(crate) fn new(adapter: &Adapter) -> Self {
+        let dialect = &adapter.dialect;
         Names {
             id: dialect.event_id_field.clone(),
             kind: dialect.event_type_field.clone(),
             service: dialect.service_name.clone(),
+            adapter: adapter.clone(),
         }
+    }
+
+    /// The warning for a delivery of which something was not found: what happens to it, and the settings that say where
+    /// it stands.
+    pub(crate) fn warning(&self, event: &Event) -> Option<String> {
+        let set = |key: &str| self.adapter.set_command(&format!("dialect.{key}=PATH"));
+        let places = "a name, a path such as meta.id, or header:NAME";
+        if event.has_no_id {
+            return Some(format!(
+                "a delivery has no id at `{}`, so it is kept under the digest of its body; to say where the id stands \
+                 ({places}): {}",
+                self.id,
+                set("event_id_field")
+            ));
+        }
+        event.kind.is_empty().then(|| {
+            format!(
+                "a delivery has no kind at `{}`; to say where it stands ({places}): {}",
+                self.kind,
+                set("event_type_field")
+            )
+        })
     }
 
     /// The name of the signature header, in lower case.
@@ -41,31 +72,76 @@ impl Names {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Event {
     pub(crate) id: String,
-    /// Such as `booking.confirmed`; empty if the body has none.
+    /// Such as `booking.confirmed`; empty if none was found.
     pub(crate) kind: String,
     pub(crate) booking: Option<String>,
     /// The booking's status when the event was sent. Events may arrive late or out of order, so this is only a hint
     /// ("Events", 7).
     pub(crate) status: Option<String>,
+    /// Whether no id was found, so that the digest of the body is the id.
+    pub(crate) has_no_id: bool,
 }
 
 impl Event {
-    /// Parses a body; `None` if it is not a JSON object with an id.
-    pub(crate) fn read(body: &[u8], names: &Names) -> Option<Self> {
-        let event: Value = serde_json::from_slice(body).ok()?;
-        let booking = event.get("data").and_then(|data| data.get("object"));
-        let booking_field = |field| booking.and_then(|it| it.get(field)).and_then(text);
-        Some(Event {
-            id: event.get(&names.id).and_then(text)?,
-            kind: event.get(&names.kind).and_then(text).unwrap_or_default(),
+    /// Parses a delivery, whose headers `header` gives by their names. Whatever is not found, the delivery remains an
+    /// event: without an id it gets the digest of its body, which is the same when it is sent again.
+    pub(crate) fn read(
+        body: &[u8],
+        names: &Names,
+        header: impl Fn(&str) -> Option<String>,
+    ) -> Self {
+        let event: Value = serde_json::from_slice(body).unwrap_or_default();
+        let translated = names.adapter.event(&event);
+        // An expression writes the contract's names; a header is found all the same.
+        let find = |name: &str, own: &str| match (name.strip_prefix(HEADER), &translated) {
+            (Some(name), _) => header(name).filter(|value| !value.is_empty()),
+            (None, Some(translated)) => at(translated, own).and_then(text),
+            (None, None) => at(&event, name).and_then(text),
+        };
+        let id = find(&names.id, "id");
+        let booking = summary(translated.as_ref().unwrap_or(&event));
+        let booking_field = |field| booking.and_then(|it| member(it, field)).and_then(text);
+        Event {
+            has_no_id: id.is_none(),
+            id: id.unwrap_or_else(|| format!("sha256:{}", hex::encode(&Sha256::digest(body)))),
+            kind: find(&names.kind, "type").unwrap_or_default(),
             booking: booking_field("id"),
             status: booking_field("status"),
-        })
+        }
+    }
+
+    /// The kind for a person.
+    pub(crate) fn shown_kind(&self) -> &str {
+        match self.kind.as_str() {
+            "" => "unknown kind",
+            kind => kind,
+        }
     }
 
     /// Events with the same key are forwarded in order: the booking's id, or the event's own if it has no booking.
     pub(crate) fn ordering_key(&self) -> &str {
         self.booking.as_deref().unwrap_or(&self.id)
+    }
+}
+
+/// The value under a name, or at a path.
+pub(super) fn at<'a>(document: &'a Value, name: &str) -> Option<&'a Value> {
+    document
+        .get(name)
+        .or_else(|| Path::parse(name)?.get(document))
+}
+
+/// The summary of the booking in an event (spec, Events, 4: `data.object`), wherever it stands.
+fn summary(event: &Value) -> Option<&Map<String, Value>> {
+    let stated = event.get("data").and_then(|data| data.get("object"));
+    if let Some(Value::Object(object)) = stated
+        && member(object, "id").is_some()
+    {
+        return Some(object);
+    }
+    match shallowest(event, Shape::Booking) {
+        Search::Found(found) if found.objects.len() == 1 => Some(found.objects[0]),
+        _ => None,
     }
 }
 
@@ -78,22 +154,24 @@ fn text(value: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
-    fn read(body: &str) -> Option<Event> {
-        Event::read(body.as_bytes(), &Names::new(&Dialect::default()))
+    fn read(body: &str) -> Event {
+        Event::read(body.as_bytes(), &Names::new(&Adapter::default()), |_| None)
     }
 
     #[test]
     fn an_event_has_an_id_a_kind_and_a_booking() {
         let body = r#"{"id":"evt_1","type":"booking.confirmed","data":{"object":{"id":"bk_1","status":"confirmed"}}}"#;
-        let event = read(body).unwrap();
+        let event = read(body);
         assert_eq!((event.id.as_str(), event.ordering_key()), ("evt_1", "bk_1"));
         assert_eq!(event.kind, "booking.confirmed");
         assert_eq!(event.status.as_deref(), Some("confirmed"));
+        assert_eq!(read(r#"{"id":7,"data":3}"#).ordering_key(), "7");
     }
 
     #[test]
-    fn an_event_needs_an_id_but_no_booking() {
+    fn an_event_without_an_id_is_named_by_its_body() {
         for body in [
             "",
             "[]",
@@ -103,8 +181,39 @@ mod tests {
             r#"{"id":{}}"#,
             "{\"id\":\"x\"",
         ] {
-            assert_eq!(read(body), None, "{body}");
+            let event = read(body);
+            assert!(event.has_no_id, "{body}");
+            assert_eq!(event.id.len(), "sha256:".len() + 64, "{body}");
+            assert_eq!(event, read(body), "{body}");
         }
-        assert_eq!(read(r#"{"id":7,"data":3}"#).unwrap().ordering_key(), "7");
+        assert_ne!(read("{}").id, read("[]").id);
+        assert_eq!(read("{}").shown_kind(), "unknown kind");
+    }
+
+    #[test]
+    fn id_and_kind_are_found_in_headers_and_at_paths_and_the_booking_by_its_shape() {
+        let mut adapter = Adapter::default();
+        adapter
+            .dialect
+            .rename("event_id_field", "header:X-Event-Id")
+            .unwrap();
+        adapter
+            .dialect
+            .rename("event_type_field", "meta.kind")
+            .unwrap();
+        let body = json!({
+            "meta": {"kind": "booking.failed"},
+            "payload": {"booking": {"id": 7, "status": "FAILED", "provider": "a"}},
+        });
+        let header = |name: &str| (name == "X-Event-Id").then(|| "e-9".to_owned());
+        let event = Event::read(body.to_string().as_bytes(), &Names::new(&adapter), header);
+        let expected = Event {
+            id: "e-9".to_owned(),
+            kind: "booking.failed".to_owned(),
+            booking: Some("7".to_owned()),
+            status: Some("FAILED".to_owned()),
+            has_no_id: false,
+        };
+        assert_eq!(event, expected);
     }
 }

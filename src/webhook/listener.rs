@@ -2,6 +2,7 @@
 //! same process delays a delivery.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -160,6 +161,7 @@ impl Server {
             store: self.store,
             reporter: self.reporter,
             forward_mode,
+            has_warned: AtomicBool::new(false),
         });
         let server = http1::serve(
             socket,

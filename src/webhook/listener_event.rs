@@ -32,6 +32,8 @@ pub(crate) enum DeliveryOutcome {
     Duplicate,
     /// Not stored, for this reason.
     Refused(String),
+    /// Not an outcome of its own: a warning about what was not found in a delivery.
+    Doubtful(String),
     /// One attempt to forward it has ended.
     Forwarded {
         attempt: u32,
@@ -105,7 +107,10 @@ impl Reporter {
                     add(&counts.abandoned);
                 }
             }
-            DeliveryOutcome::Kept | DeliveryOutcome::HeldUp | DeliveryOutcome::Unwritten(_) => {}
+            DeliveryOutcome::Kept
+            | DeliveryOutcome::HeldUp
+            | DeliveryOutcome::Unwritten(_)
+            | DeliveryOutcome::Doubtful(_) => {}
         }
         let at = Timestamp::now();
         let event = ListenerEvent { at, event, outcome };

@@ -1,6 +1,7 @@
 //! The HTTP handler for deliveries: verifies, stores, and only then answers them.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::body::to_bytes;
 use axum::extract::{ConnectInfo, Request, State};
@@ -32,6 +33,8 @@ pub(super) struct Receiver {
     pub(super) store: Store,
     pub(super) reporter: Arc<Reporter>,
     pub(super) forward_mode: ForwardMode,
+    /// Whether the names were warned of: once is enough.
+    pub(super) has_warned: AtomicBool,
 }
 
 /// What happens to an event after it was verified.
@@ -126,13 +129,17 @@ impl Receiver {
             let why = in_words(unverified, &self.names.signature_header());
             return Err((None, Rejection::new(StatusCode::BAD_REQUEST, why)));
         }
-        let Some(event) = Event::read(&body, &self.names) else {
-            let why = format!(
-                "the body is not an event: it has no field {:?}",
-                self.names.id
-            );
-            return Err((None, Rejection::new(StatusCode::BAD_REQUEST, why)));
+        let header = |name: &str| {
+            let value = headers.get(name)?;
+            Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
         };
+        let event = Event::read(&body, &self.names, header);
+        if let Some(warning) = self.names.warning(&event)
+            && !self.has_warned.swap(true, Ordering::Relaxed)
+        {
+            self.reporter
+                .report(None, DeliveryOutcome::Doubtful(warning));
+        }
         let delivery = ReceivedDelivery {
             event: event.clone(),
             headers: lines(headers),

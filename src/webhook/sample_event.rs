@@ -4,7 +4,8 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::adapter::Dialect;
+use super::event::at;
+use crate::adapter::{Dialect, Path};
 
 /// The kinds of events ("Events", 2).
 pub(crate) const KINDS: [&str; 7] = [
@@ -47,6 +48,16 @@ const PAYMENT_FIELDS: [&str; 4] = ["approval_id", "merchant", "amount", "currenc
 /// The fields of a booking that can be modified, as in `last_modification.changes`.
 const MODIFIABLE_FIELDS: [&str; 3] = ["datetime", "party_size", "seating_preference"];
 
+/// Sets a field at its name or path. What the service writes into a header stands in the body under its own name, so that
+/// it is found where no profile says so.
+fn insert(event: &mut Map<String, Value>, name: &str, own: &str, value: Value) {
+    let path = Path::parse(name).filter(|_| !name.starts_with("header:"));
+    let is_set = path.is_some_and(|path| path.set(event, value.clone()).is_ok());
+    if !is_set {
+        event.insert(own.to_owned(), value);
+    }
+}
+
 /// An event to post.
 #[derive(Clone, Debug)]
 pub(crate) struct SampleEvent {
@@ -60,9 +71,14 @@ impl SampleEvent {
     /// An event of this kind about a booking, given its summary.
     pub(crate) fn new(kind: &str, summary: Value, dialect: &Dialect, now: Timestamp) -> Self {
         let mut event = Map::new();
-        event.insert(dialect.event_id_field.clone(), json!(new_id("evt")));
+        insert(
+            &mut event,
+            &dialect.event_id_field,
+            "id",
+            json!(new_id("evt")),
+        );
         event.insert("object".to_owned(), json!("event"));
-        event.insert(dialect.event_type_field.clone(), json!(kind));
+        insert(&mut event, &dialect.event_type_field, "type", json!(kind));
         event.insert("created_at".to_owned(), json!(now.to_string()));
         event.insert("data".to_owned(), json!({ "object": summary }));
         SampleEvent {
@@ -85,7 +101,8 @@ impl SampleEvent {
 
     /// The event's id; empty if it was set to something else than a string.
     pub(crate) fn id(&self) -> &str {
-        self.document[&self.id_field].as_str().unwrap_or_default()
+        let id = at(&self.document, &self.id_field).or_else(|| self.document.get("id"));
+        id.and_then(Value::as_str).unwrap_or_default()
     }
 
     /// The body as the service sends it: compact JSON.

@@ -47,7 +47,8 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     }
     let file_name = batch.from.name();
     let text = read(batch.from).await?;
-    let rows = read_rows(&text, BatchFormat::of(&file_name, &text))?;
+    let format = BatchFormat::of(&file_name, &text);
+    let rows = read_rows(&text, format, context.adapter().local_times)?;
     let identity = match batch.name {
         Some(name) => BatchIdentity::Name(name),
         None => BatchIdentity::of_content(&text),
@@ -83,7 +84,7 @@ async fn read(from: Source) -> Result<String> {
 fn show(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
     for keyed in rows {
         let call = create_call(keyed.row.request(context.adapter())?.body, &keyed.key(0));
-        let request = RequestView::masked(call, context.dialect(), context.has_key());
+        let request = RequestView::masked(call, context.adapter(), context.has_key());
         context.out.emit_line(&RowRequest {
             row: keyed.row.number,
             request: request.value(),

@@ -42,6 +42,17 @@ impl ProfileRow {
                 object.insert("retention".into(), json!(retention.to_string()));
             }
             object.insert("local_times".into(), json!(profile.adapter.local_times));
+            let transport = &profile.adapter.transport;
+            if let Some(name) = transport.auth_query() {
+                object.insert("auth_query".into(), json!(name));
+            }
+            if !transport.headers().is_empty() {
+                let headers = transport.headers().iter();
+                let headers: Map<String, Value> = headers
+                    .map(|(name, value)| (name.clone(), json!(value)))
+                    .collect();
+                object.insert("headers".into(), Value::Object(headers));
+            }
             object.insert("dialect".into(), json!(profile.adapter.dialect.own_names()));
             for table in ["read", "write"] {
                 object.insert(table.into(), expressions(profile, table));
@@ -163,6 +174,16 @@ impl View for ProfileRow {
         let ca_file = profile.ca_file.as_ref();
         page.field_if("ca file", ca_file.map(|file| file.display().to_string()));
         page.field_if("retention", profile.retention.map(|it| it.to_string()));
+        let transport = &profile.adapter.transport;
+        page.field_if(
+            "key",
+            transport
+                .auth_query()
+                .map(|name| format!("query parameter {name}")),
+        );
+        for (name, value) in transport.headers() {
+            page.field("header", format!("{name}: {value}"));
+        }
         for (key, value) in profile.adapter.dialect.own_names() {
             let name = match plain(&value) {
                 name if name.is_empty() => "(empty)".to_owned(),

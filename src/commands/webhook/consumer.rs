@@ -27,7 +27,7 @@ pub(super) fn app(
         header.ok_or_else(|| Error::usage(format!("the header {name} is invalid")))
     });
     let headers = headers.collect::<Result<_>>()?;
-    let names = Names::new(context.dialect());
+    let names = Names::new(context.adapter());
     App::new(url, names, secret, headers, deadline(context))
 }
 

@@ -250,7 +250,7 @@ async fn earlier_result(context: &Context, keyed: &KeyedRow, retry: u32) -> Resu
     let settled = attempt.filter(|attempt| {
         attempt.state == State::Settled
             && attempt.origin == context.target().origin()
-            && attempt.is_of(&keyed.row.body)
+            && attempt.asks_for(&keyed.row.body)
             && owned
     });
     let Some((id, is_older)) = settled.and_then(|it| Some((it.booking_id?, it.is_older))) else {

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
+use jiff::civil::DateTime;
 use serde_json::{Map, Value, json};
 
 use super::unique_keys::UniqueKeys;
@@ -72,22 +73,27 @@ impl BatchFormat {
     }
 }
 
-/// Parses every row of a text.
+/// Parses every row of a text. `local_times` is whether times without an offset are the venue's own; the time of a slot may be
+/// one anyway.
 ///
 /// # Errors
 ///
 /// `usage` (2) for the first mistake in any row; nothing has been sent then.
-pub(crate) fn read_rows(text: &str, format: BatchFormat) -> Result<Vec<BatchRow>> {
+pub(crate) fn read_rows(
+    text: &str,
+    format: BatchFormat,
+    local_times: bool,
+) -> Result<Vec<BatchRow>> {
     let text = text.trim_start_matches('\u{feff}');
     let rows = match format {
-        BatchFormat::JsonLines => json_lines(text),
-        BatchFormat::Csv => csv(text),
+        BatchFormat::JsonLines => json_lines(text, local_times),
+        BatchFormat::Csv => csv(text, local_times),
     }?;
     one_key_one_row(&rows)?;
     Ok(rows)
 }
 
-fn json_lines(text: &str) -> Result<Vec<BatchRow>> {
+fn json_lines(text: &str, local_times: bool) -> Result<Vec<BatchRow>> {
     if text.trim_start().starts_with('[') {
         return Err(
             Error::usage("a batch has one JSON object per line, but this is an array")
@@ -104,12 +110,12 @@ fn json_lines(text: &str) -> Result<Vec<BatchRow>> {
                 serde_json::from_str(text).map_err(|error| wrong(&place, &error.to_string()))?;
             serde_json::from_str::<UniqueKeys>(text)
                 .map_err(|error| wrong(&place, &error.to_string()))?;
-            row(&fields, number).map_err(|why| wrong(&place, &why))
+            row(&fields, number, local_times).map_err(|why| wrong(&place, &why))
         })
         .collect()
 }
 
-fn csv(text: &str) -> Result<Vec<BatchRow>> {
+fn csv(text: &str, local_times: bool) -> Result<Vec<BatchRow>> {
     // An unclosed quote would swallow the rows after it, or cut a cell short.
     if text.matches('"').count() % 2 == 1 {
         return Err(wrong("the file", "a quote is not closed"));
@@ -141,7 +147,7 @@ fn csv(text: &str) -> Result<Vec<BatchRow>> {
             ));
         }
         let object = columns.iter().zip(&record).fold(Map::new(), insert_cell);
-        let row = row(&Value::Object(object), number);
+        let row = row(&Value::Object(object), number, local_times);
         rows.push(row.map_err(|why| wrong(&place, &why))?);
     }
     Ok(rows)
@@ -167,12 +173,15 @@ fn insert_cell(mut object: Map<String, Value>, (column, cell): (&str, &str)) -> 
 }
 
 /// The request of a row, or what is wrong with it.
-fn row(fields: &Value, number: usize) -> Result<BatchRow, String> {
+fn row(fields: &Value, number: usize, local_times: bool) -> Result<BatchRow, String> {
     let fields = Fields::of(fields, "", FIELDS)?;
     let customer = fields.0.get("customer").unwrap_or(&Value::Null);
     let customer = Fields::of(customer, "customer.", CUSTOMER)?;
     let datetime = fields.needed("datetime")?;
-    if datetime.parse::<Timestamp>().is_err() {
+    let availability_id = fields.id("availability_id")?;
+    let may_be_local = local_times || availability_id.is_some();
+    let is_local = || may_be_local && datetime.parse::<DateTime>().is_ok();
+    if datetime.parse::<Timestamp>().is_err() && !is_local() {
         let example = "2026-12-01T19:30:00+01:00";
         return Err(format!(
             "datetime {datetime:?} is not valid; use a time with an offset, e.g. {example}"
@@ -192,7 +201,7 @@ fn row(fields: &Value, number: usize) -> Result<BatchRow, String> {
         venue_id: fields.id("venue_id")?.ok_or("venue_id is missing")?,
         provider: fields.text("provider")?,
         datetime: datetime.into(),
-        availability_id: fields.id("availability_id")?,
+        availability_id,
         party_size: party_size
             .filter(|size| *size > 0)
             .ok_or("party_size must be a whole number from 1")?,
@@ -321,8 +330,8 @@ mod tests {
         let csv = "\u{feff}venue_id, datetime,party_size,customer.name,customer.email,customer.phone\r\n\
                    v,2026-12-01T19:30:00Z,2,Ada Lovelace,,+44\r\n";
         assert_eq!(
-            read_rows(csv, BatchFormat::Csv).unwrap(),
-            read_rows(&format!("\n{JSON}\n\n"), BatchFormat::JsonLines).unwrap()
+            read_rows(csv, BatchFormat::Csv, false).unwrap(),
+            read_rows(&format!("\n{JSON}\n\n"), BatchFormat::JsonLines, false).unwrap()
         );
     }
 
@@ -356,7 +365,7 @@ mod tests {
                 "name appears twice",
             ),
         ] {
-            let error = read_rows(&format!("{JSON}\n{row}\n"), BatchFormat::JsonLines).err();
+            let error = read_rows(&format!("{JSON}\n{row}\n"), BatchFormat::JsonLines, false).err();
             let told = error.map(|error| error.message.clone()).unwrap_or_default();
             assert!(
                 told.contains("row 2 (line 2)") && told.contains(why),
@@ -377,7 +386,7 @@ mod tests {
                 "or is not closed",
             ),
         ] {
-            let told = read_rows(text, BatchFormat::Csv)
+            let told = read_rows(text, BatchFormat::Csv, false)
                 .unwrap_err()
                 .message
                 .clone();
@@ -389,8 +398,22 @@ mod tests {
     fn one_key_for_two_requests_is_refused_before_anything_is_sent() {
         let with_key = JSON.replace("{\"venue_id\"", "{\"idempotency_key\":\"k\",\"venue_id\"");
         let other = with_key.replace("\"party_size\":2", "\"party_size\":3");
-        assert!(read_rows(&format!("{with_key}\n{with_key}"), BatchFormat::JsonLines).is_ok());
-        assert!(read_rows(&format!("{with_key}\n{other}"), BatchFormat::JsonLines).is_err());
+        assert!(
+            read_rows(
+                &format!("{with_key}\n{with_key}"),
+                BatchFormat::JsonLines,
+                false
+            )
+            .is_ok()
+        );
+        assert!(
+            read_rows(
+                &format!("{with_key}\n{other}"),
+                BatchFormat::JsonLines,
+                false
+            )
+            .is_err()
+        );
     }
 
     proptest! {
@@ -407,7 +430,7 @@ mod tests {
             ],
         ) {
             for format in [BatchFormat::JsonLines, BatchFormat::Csv] {
-                match read_rows(&text, format) {
+                match read_rows(&text, format, false) {
                     Ok(rows) => for row in rows {
                         prop_assert!(row.body["party_size"].as_u64() > Some(0), "{:?}", row);
                     },
@@ -424,8 +447,8 @@ mod tests {
             );
             let json = json!({"venue_id": "v", "datetime": "2026-12-01T19:30:00Z", "party_size": 2, "customer": {"name": name}});
             prop_assert_eq!(
-                read_rows(&csv, BatchFormat::Csv).map_err(|error| TestCaseError::fail(error.message.clone()))?,
-                read_rows(&json.to_string(), BatchFormat::JsonLines).map_err(|error| TestCaseError::fail(error.message.clone()))?
+                read_rows(&csv, BatchFormat::Csv, false).map_err(|error| TestCaseError::fail(error.message.clone()))?,
+                read_rows(&json.to_string(), BatchFormat::JsonLines, false).map_err(|error| TestCaseError::fail(error.message.clone()))?
             );
         }
     }

@@ -142,6 +142,7 @@ async fn venues(
     for place in places {
         loop {
             let query = VenueQuery {
+                page: None,
                 vertical: lookout.vertical.clone(),
                 place: SearchLocation::Near(place.to_owned()),
                 datetime: tomorrow_evening(reads.context.adapter().local_times),

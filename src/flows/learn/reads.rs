@@ -137,6 +137,7 @@ mod tests {
     #[test]
     fn no_call_of_learning_changes_anything() {
         let venues = VenueQuery {
+            page: None,
             vertical: "dining".to_owned(),
             place: SearchLocation::Near("x".to_owned()),
             datetime: "2026-12-01T19:00:00Z".to_owned(),
@@ -145,6 +146,7 @@ mod tests {
             fields: Map::new(),
         };
         let slots = SlotQuery {
+            page: None,
             venue_id: json!("v"),
             datetime: "2026-12-01T19:00:00Z".to_owned(),
             party_size: 2,

@@ -64,6 +64,7 @@ async fn ask(
         };
         reads.context.use_adapter(adapter);
         let query = SlotQuery {
+            page: None,
             venue_id: venue.id_value(),
             datetime: evening_at(venue, own.local_times),
             party_size: 2,

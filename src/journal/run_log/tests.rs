@@ -12,7 +12,7 @@ fn journal(folder: &tempfile::TempDir) -> Journal {
 impl Journal {
     /// Begins a run of an attempt, where nothing stands against it.
     pub(crate) fn run(&mut self, key: &str, request: &Value) -> RunId {
-        match self.begin(key, request, None).unwrap() {
+        match self.begin(key, request, None, None).unwrap() {
             BeginOutcome::Run { run, .. } => run,
             BeginOutcome::RateLimited(window) => panic!("{window:?}"),
         }
@@ -27,6 +27,7 @@ impl Journal {
         request: &Value,
     ) -> Result<State> {
         let end = RunEnd {
+            asked: None,
             outcome,
             http_status,
             booking,
@@ -69,7 +70,7 @@ impl Journal {
 }
 
 fn run(journal: &mut Journal, request: &Value) -> (RunId, Earlier) {
-    match journal.begin("k", request, None).unwrap() {
+    match journal.begin("k", request, None, None).unwrap() {
         BeginOutcome::Run { run, earlier } => (run, earlier),
         BeginOutcome::RateLimited(window) => panic!("{window:?}"),
     }
@@ -90,7 +91,7 @@ fn a_key_is_never_reused_for_another_body() {
     assert_eq!(run(&mut journal, &request()).1, Earlier::Nothing);
     assert_eq!(run(&mut journal, &request()).1, Earlier::MayHaveBooked);
     let other = json!({"party_size": 3});
-    let error = journal.begin("k", &other, None).unwrap_err();
+    let error = journal.begin("k", &other, None, None).unwrap_err();
     assert_eq!(
         (
             error.code.to_string().as_str(),
@@ -106,7 +107,7 @@ fn a_key_is_never_sent_to_another_service() {
     run(&mut journal(&folder), &request());
     let path = folder.path().join("journal.db");
     let mut elsewhere = Journal::open(&path, "https://b.example".into(), None).unwrap();
-    let error = elsewhere.begin("k", &request(), None).unwrap_err();
+    let error = elsewhere.begin("k", &request(), None, None).unwrap_err();
     assert!(error.message.contains("https://a.example"), "{error:?}");
     assert_eq!(elsewhere.attempt("k").unwrap().unwrap().runs.len(), 1);
 }
@@ -192,11 +193,11 @@ fn another_organization_may_take_over_only_what_was_refused() {
     let mut one = journal(&folder);
     let (first, _) = run(&mut one, &request());
     let mut two = journal(&folder).of_account("two".into());
-    let refused = two.begin("k", &request(), None).unwrap_err();
+    let refused = two.begin("k", &request(), None, None).unwrap_err();
     assert!(refused.message.contains("another API key"));
     one.end_refused(&first, 402).unwrap();
     run(&mut two, &request());
-    let refused = one.begin("k", &request(), None).unwrap_err();
+    let refused = one.begin("k", &request(), None, None).unwrap_err();
     assert!(refused.message.contains("another API key"));
     one.take_any_account();
     run(&mut one, &request());

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::adapter::Dialect;
-use crate::client::{Call, redacted, shown_headers};
+use crate::adapter::Adapter;
+use crate::client::{Call, redacted, shown_headers, shown_path};
 use crate::json::Document;
 use crate::terminal::output::{Page, View};
 
@@ -27,9 +27,10 @@ impl RequestView {
     }
 
     /// A call to the service as it would be sent, with its secrets masked.
-    pub(crate) fn masked(mut call: Call, dialect: &Dialect, has_key: bool) -> Self {
-        let headers = shown_headers(dialect, has_key, &call);
-        call.body = call.body.map(|body| redacted(&body, dialect));
+    pub(crate) fn masked(mut call: Call, adapter: &Adapter, has_key: bool) -> Self {
+        let headers = shown_headers(adapter, has_key, &call);
+        call.path = shown_path(adapter, has_key, &call);
+        call.body = call.body.map(|body| redacted(&body, &adapter.dialect));
         RequestView::new(call, headers)
     }
 

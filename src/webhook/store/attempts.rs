@@ -244,6 +244,7 @@ fn queued(row: &rusqlite::Row<'_>) -> rusqlite::Result<QueuedDelivery> {
             kind: row.get(2)?,
             booking: row.get(3)?,
             status: row.get(4)?,
+            has_no_id: false,
         },
         headers: serde_json::from_str(&headers).unwrap_or_default(),
         body: row.get(6)?,

@@ -60,6 +60,7 @@ fn event(row: &Row<'_>) -> rusqlite::Result<EventRow> {
             kind: row.get(2)?,
             booking: row.get(3)?,
             status: row.get(4)?,
+            has_no_id: false,
         },
         received_at: moment(row.get(5)?),
         duplicates: row.get(6)?,

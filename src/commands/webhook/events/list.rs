@@ -79,7 +79,7 @@ impl View for EventList<'_> {
             vec![
                 TableCell::from(row.event.id.as_str()),
                 at.strftime("%F %H:%M:%S").to_string().into(),
-                row.event.kind.as_str().into(),
+                row.event.shown_kind().into(),
                 row.event.booking.as_deref().unwrap_or_default().into(),
                 row.event.status.as_deref().unwrap_or_default().into(),
                 TableCell::toned(row.state.as_str(), tone),

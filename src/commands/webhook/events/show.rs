@@ -23,7 +23,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<Exit> {
     let row = find(&webhooks, &args.event)?;
     let (headers, body) = webhooks.content(row.number)?;
     let attempts = webhooks.attempts(row.number)?;
-    let name = Names::new(context.dialect()).signature_header();
+    let name = Names::new(context.adapter()).signature_header();
     let signature = headers.iter().find(|(known, _)| *known == name);
     let signed_at = signature
         .and_then(|(_, value)| Header::parse(value.as_bytes()).ok())
@@ -81,7 +81,7 @@ impl View for Received {
         };
         let event = &self.row.event;
         page.heading(tone, self.row.state.as_str(), &event.id);
-        page.field("kind", &event.kind);
+        page.field("kind", event.shown_kind());
         page.field_if("booking", event.booking.as_deref());
         page.field_if("status", event.status.as_deref());
         page.field("received", rfc3339(self.row.received_at));

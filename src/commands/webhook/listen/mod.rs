@@ -21,7 +21,8 @@ use crate::flows::webhook_secrets;
 use crate::outcome::{Error, Exit, Result};
 use crate::secrets::Secret;
 use crate::webhook::{
-    App, Endpoint, KINDS, Listener, ListenerEvent, Listening, Mode, Names, Schedule, Store,
+    App, DeliveryOutcome, Endpoint, KINDS, Listener, ListenerEvent, Listening, Mode, Names,
+    Schedule, Store,
 };
 
 /// Receive webhooks on this computer and forward them to your app
@@ -99,7 +100,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let shown_secret = args.print_secret.then_some(secrets.signing);
     let listening = Listening {
         secrets: secrets.all,
-        names: Names::new(context.dialect()),
+        names: Names::new(context.adapter()),
         kinds: args.events,
         app,
     };
@@ -124,7 +125,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     served?;
     // Events of deliveries that ended while the listener stopped.
     while let Ok(event) = events.try_recv()
-        && context.out.emit_next(&EventLine(event))?
+        && emit(context, event)?
     {}
     let waiting = store.waiting().await.unwrap_or_default();
     context.out.emit_line(&Summary { totals, waiting })?;
@@ -194,6 +195,17 @@ fn announce(
     Ok(())
 }
 
+/// Shows an event, or says a warning. Returns whether anybody still reads the events.
+fn emit(context: &Context, event: ListenerEvent) -> Result<bool> {
+    match &event.outcome {
+        DeliveryOutcome::Doubtful(warning) => {
+            context.out.warn(warning);
+            Ok(true)
+        }
+        _ => context.out.emit_next(&EventLine(event)),
+    }
+}
+
 /// Shows events, and keeps the URL set, until nobody reads the output any more.
 async fn serve(
     context: &Context,
@@ -202,7 +214,7 @@ async fn serve(
 ) -> Result<()> {
     let shown = async {
         while let Some(event) = events.recv().await {
-            if !context.out.emit_next(&EventLine(event))? {
+            if !emit(context, event)? {
                 break;
             }
         }

@@ -110,9 +110,9 @@ impl View for EventLine {
                     line["next_attempt_at"] = json!(rfc3339(*next));
                 }
             }
-            DeliveryOutcome::Refused(why) | DeliveryOutcome::Unwritten(why) => {
-                line["reason"] = json!(why)
-            }
+            DeliveryOutcome::Refused(why)
+            | DeliveryOutcome::Unwritten(why)
+            | DeliveryOutcome::Doubtful(why) => line["reason"] = json!(why),
             DeliveryOutcome::Kept | DeliveryOutcome::HeldUp | DeliveryOutcome::Duplicate => {}
         }
         line.into()
@@ -130,7 +130,7 @@ impl View for EventLine {
         page.columns(match event {
             Some(event) => vec![
                 (time.into(), TIME),
-                (event.kind.as_str().into(), KIND),
+                (event.shown_kind().into(), KIND),
                 (
                     event.booking.as_deref().unwrap_or(&event.id).into(),
                     BOOKING,
@@ -151,6 +151,7 @@ fn outcome_name(outcome: &DeliveryOutcome) -> &'static str {
         DeliveryOutcome::Duplicate => "duplicate",
         DeliveryOutcome::Refused(_) => "refused",
         DeliveryOutcome::Unwritten(_) => "unwritten",
+        DeliveryOutcome::Doubtful(_) => "warning",
         DeliveryOutcome::Forwarded {
             state: State::Waiting | State::Undelivered,
             ..
@@ -166,6 +167,7 @@ fn in_words(outcome: &DeliveryOutcome, now: Timestamp) -> (Option<Tone>, String)
         DeliveryOutcome::Duplicate => (Some(Tone::Dim), "duplicate".to_owned()),
         DeliveryOutcome::Refused(why) => (Some(Tone::Bad), format!("refused: {why}")),
         DeliveryOutcome::Unwritten(why) => (Some(Tone::Bad), format!("not stored: {why}")),
+        DeliveryOutcome::Doubtful(why) => (Some(Tone::Warn), why.clone()),
         DeliveryOutcome::Forwarded {
             answer,
             state,

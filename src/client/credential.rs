@@ -1,0 +1,195 @@
+//! How a request carries the API key, and how that is shown.
+
+use super::call::Call;
+use crate::adapter::Adapter;
+use crate::secrets::{Secret, register_secret};
+
+/// What stands for the key wherever a request is shown.
+const MASK: &str = "***";
+
+/// The header with the key: its name and its value. `None` where the query carries the key.
+pub(super) fn header<'a>(adapter: &'a Adapter, key: &Secret) -> Option<(&'a str, String)> {
+    if adapter.transport.auth_query().is_some() {
+        return None;
+    }
+    let dialect = &adapter.dialect;
+    let value = match is_basic(adapter) {
+        true => {
+            // The key is the user, and the password is empty (RFC 7617).
+            let encoded = base64(format!("{}:", key.expose()).as_bytes());
+            register_secret(&encoded);
+            encoded
+        }
+        false => key.expose().to_owned(),
+    };
+    Some((&dialect.auth_header, with_scheme(adapter, &value)))
+}
+
+/// The path of a call with the key in its query, where the service wants it there.
+pub(super) fn path(adapter: &Adapter, key: &Secret, path: &str) -> String {
+    match adapter.transport.auth_query() {
+        Some(name) => {
+            let value = Call::query_value(key.expose());
+            register_secret(&value);
+            with_parameter(path, name, &value)
+        }
+        None => path.to_owned(),
+    }
+}
+
+/// How the key is sent, with the key masked: `Authorization: Bearer ***`.
+pub(super) fn described(adapter: &Adapter) -> KeySent {
+    let shown = match adapter.transport.auth_query() {
+        Some(name) => format!("?{name}={MASK}"),
+        None => format!(
+            "{}: {}",
+            adapter.dialect.auth_header,
+            with_scheme(adapter, MASK)
+        ),
+    };
+    KeySent {
+        shown,
+        command: adapter.set_command("KEY=VALUE"),
+    }
+}
+
+/// How a key was sent that the service refused.
+#[derive(Debug)]
+pub(super) struct KeySent {
+    shown: String,
+    command: String,
+}
+
+impl KeySent {
+    /// Lines that say so, and what changes it.
+    pub(super) fn lines(&self) -> [String; 2] {
+        [
+            format!("sent as: {}", self.shown),
+            format!(
+                "if the service wants it in another way: {}, with dialect.auth_header, dialect.auth_scheme, auth_query or \
+                 headers.NAME as the key",
+                self.command
+            ),
+        ]
+    }
+}
+
+/// The path of a call as `--dry-run` and `--verbose` show it, with a key in the query masked.
+pub(crate) fn shown_path(adapter: &Adapter, has_key: bool, call: &Call) -> String {
+    match adapter.transport.auth_query().filter(|_| has_key) {
+        Some(name) => with_parameter(&call.path, name, MASK),
+        None => call.path.clone(),
+    }
+}
+
+/// The headers of a call as `--dry-run` and `--verbose` show them, with the key masked.
+pub(crate) fn shown_headers(
+    adapter: &Adapter,
+    has_key: bool,
+    call: &Call,
+) -> Vec<(String, String)> {
+    let mut headers = Vec::new();
+    if has_key && adapter.transport.auth_query().is_none() {
+        headers.push((
+            adapter.dialect.auth_header.clone(),
+            with_scheme(adapter, MASK),
+        ));
+    }
+    if has_key {
+        headers.extend_from_slice(adapter.transport.headers());
+    }
+    if call.body.is_some() {
+        headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
+    }
+    if let Some(key) = &call.idempotency_key {
+        headers.push(("Idempotency-Key".to_owned(), key.clone()));
+    }
+    // Added headers may be secrets too.
+    let added = call.headers.iter();
+    headers.extend(added.map(|(name, _)| (name.clone(), MASK.to_owned())));
+    headers
+}
+
+fn is_basic(adapter: &Adapter) -> bool {
+    adapter.dialect.auth_scheme.eq_ignore_ascii_case("basic")
+}
+
+fn with_scheme(adapter: &Adapter, value: &str) -> String {
+    match adapter.dialect.auth_scheme.as_str() {
+        "" => value.to_owned(),
+        scheme => format!("{scheme} {value}"),
+    }
+}
+
+fn with_parameter(path: &str, name: &str, value: &str) -> String {
+    let separator = if path.contains('?') { '&' } else { '?' };
+    format!("{path}{separator}{name}={value}")
+}
+
+/// Standard base64 with padding (RFC 4648).
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or_default());
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for at in 0..4 {
+            let index = (bits >> (18 - 6 * at)) & 63;
+            match at <= chunk.len() {
+                true => text.push(char::from(ALPHABET[index as usize])),
+                false => text.push('='),
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn base64_is_that_of_rfc_4648() {
+        for (text, encoded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ] {
+            assert_eq!(base64(text.as_bytes()), encoded);
+        }
+    }
+
+    #[test]
+    fn a_key_is_the_user_of_basic_or_stands_in_the_query_and_is_never_shown() {
+        let key = Secret::new("sk_test_credential_0817".to_owned());
+        let mut adapter = Adapter::default();
+        adapter.dialect.rename("auth_scheme", "Basic").unwrap();
+        assert_eq!(
+            header(&adapter, &key),
+            Some((
+                "Authorization",
+                "Basic c2tfdGVzdF9jcmVkZW50aWFsXzA4MTc6".to_owned()
+            ))
+        );
+        assert_eq!(described(&adapter).shown, "Authorization: Basic ***");
+        adapter.transport.set_auth_query("api_key").unwrap();
+        adapter.transport.add_header("X-Org", "7").unwrap();
+        assert_eq!(header(&adapter, &key), None);
+        assert_eq!(
+            path(&adapter, &key, "/v1/sessions?state=active"),
+            "/v1/sessions?state=active&api_key=sk_test_credential_0817"
+        );
+        let call = Call::post("/v1/x", json!({}));
+        assert_eq!(shown_path(&adapter, true, &call), "/v1/x?api_key=***");
+        assert_eq!(
+            shown_headers(&adapter, true, &call)[0],
+            ("X-Org".to_owned(), "7".to_owned())
+        );
+        assert_eq!(described(&adapter).shown, "?api_key=***");
+    }
+}

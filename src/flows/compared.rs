@@ -1,0 +1,68 @@
+//! Compares what was asked of a booking with what the booking says afterwards.
+
+use serde_json::{Map, Value};
+
+use super::comparison::differences;
+use super::finish::finish;
+use crate::adapter::{Adapter, WriteKind};
+use crate::app::Context;
+use crate::model::booking::{Booking, Status};
+use crate::outcome::{Exit, Result};
+
+/// Ends a command like [`finish`], and says in which fields the booking differs from what was asked for, where both have
+/// them. A difference is the exit code 7: the service answered as if it had done it.
+pub(crate) fn finish_compared(
+    context: &Context,
+    booking: &Booking,
+    kind: WriteKind,
+    asked: &Map<String, Value>,
+) -> Result<Exit> {
+    let exit = finish(context, booking)?;
+    // While the provider works on it, the booking may still show what it was.
+    if booking.status() == Status::Processing {
+        return Ok(exit);
+    }
+    let differences = differences(asked, booking);
+    for (field, said) in &differences {
+        context.out.warn(&format!(
+            "the service accepted the request, but in the booking {said}; {}",
+            cause(context.adapter(), kind, field)
+        ));
+    }
+    Ok(match differences.is_empty() {
+        true => exit,
+        false => Exit::Refused,
+    })
+}
+
+/// What can be the cause of a field that was not taken: the setting that names it.
+fn cause(adapter: &Adapter, kind: WriteKind, field: &str) -> String {
+    let names = adapter.names_of(kind);
+    let key = names.iter().find(|(own, ..)| *own == field);
+    match key {
+        Some((_, key, _)) if adapter.write_expression(kind).is_none() => format!(
+            "if the service names it otherwise: {}",
+            adapter.set_command(&format!("dialect.{key}=NAME"))
+        ),
+        _ => format!(
+            "if the service wants it in another shape: {}",
+            adapter.set_command(&format!("write.{}=EXPRESSION", kind.as_str()))
+        ),
+    }
+}
+
+/// Says so where a booking still waits for what was just answered: a service may skip a field that it does not know.
+pub(super) fn warn_if_still_asked(
+    context: &Context,
+    booking: &Booking,
+    kind: WriteKind,
+    field: &str,
+    asked_again: bool,
+) {
+    if booking.status() == Status::RequiresAction && asked_again {
+        context.out.warn(&format!(
+            "the service accepted the answer, and the booking still waits for it; {}",
+            cause(context.adapter(), kind, field)
+        ));
+    }
+}

@@ -1,0 +1,223 @@
+//! What was asked is compared with what the booking says afterwards, and the journal keeps both shapes of a request.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Home, Reply, Request, Scripted};
+
+fn booking() -> Value {
+    json!({
+        "id": "bk_1", "object": "booking", "status": "confirmed", "provider": "a", "venue_id": "ven_1",
+        "datetime": "2026-12-01T19:30:00Z", "party_size": 2, "seating_preference": "window",
+        "customer": {"name": "Ada Lovelace", "email": "ada@x.example"},
+    })
+}
+
+fn home(server: &Scripted, profile: &str) -> Home {
+    Home::new()
+        .configured(&format!(
+            "default_profile = \"acme\"\n[profiles.acme]\nbase_url = \"{}\"\n{profile}",
+            server.base_url()
+        ))
+        .with("BOOKCTL_API_KEY", "sk_test_compared_0001")
+}
+
+fn book<'a>(key: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut arguments = vec![
+        "book",
+        "ven_1",
+        "--slot",
+        "slot_1",
+        "--at",
+        "2026-12-01T19:30:00Z",
+        "--party",
+        "2",
+        "--name",
+        "Ada Lovelace",
+        "--email",
+        "ada@x.example",
+        "--yes",
+        "--idempotency-key",
+        key,
+    ];
+    arguments.extend(more);
+    arguments
+}
+
+#[test]
+fn a_change_that_the_booking_does_not_show_is_a_warning_that_names_the_key_and_exit_7() {
+    let server = Scripted::start(|_| Reply::json(200, &booking()));
+    let home = home(&server, "");
+    home.run(["modify", "bk_1", "--party", "4"])
+        .exits(7)
+        .says("party_size is 2, not 4")
+        .says("bookctl profile set acme dialect.modify_party_size_field=NAME");
+    home.run(["modify", "bk_1", "--at", "2026-12-01T20:30:00Z"])
+        .exits(7)
+        .says("dialect.modify_datetime_field=NAME");
+    home.run(["modify", "bk_1", "--at", "2026-12-01T20:30:00+01:00"])
+        .exits(0);
+    home.run(["modify", "bk_1", "--seating", "Window"]).exits(0);
+    home.run(["cancel", "bk_1", "--yes"]).exits(7);
+}
+
+#[test]
+fn a_code_that_the_service_skips_is_told_from_one_that_it_takes() {
+    let server = Scripted::start(|_| {
+        let mut paused = booking();
+        paused["status"] = json!("requires_action");
+        paused["next_action"] = json!({"type": "otp"});
+        Reply::json(200, &paused)
+    });
+    home(&server, "")
+        .run(["continue", "bk_1", "--otp", "123456"])
+        .says("still waits for it")
+        .says("bookctl profile set acme dialect.otp_field=NAME");
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn a_fresh_booking_may_be_answered_with_200_and_an_old_one_with_201() {
+    for (status, created_at, is_old) in [
+        (200, None, false),
+        (201, Some("2020-01-01T00:00:00Z"), true),
+        (200, Some("2099-01-01T00:00:00Z"), false),
+        (202, Some("2020-01-01T00:00:00Z"), true),
+    ] {
+        let server = Scripted::start(move |_| {
+            let mut made = booking();
+            if let Some(at) = created_at {
+                made["created_at"] = json!(at);
+            }
+            Reply::json(status, &made)
+        });
+        let output = home(&server, "").run(book("key-1", &[])).exits(0);
+        let said = output
+            .stderr
+            .contains("was already made with this idempotency key");
+        assert_eq!(said, is_old, "{status} {created_at:?}: {output}");
+        assert_eq!(server.creates().len(), 1);
+    }
+}
+
+#[test]
+fn another_booking_is_an_earlier_one_only_where_it_says_so() {
+    for (created_at, exit) in [("2020-01-01T00:00:00Z", 7), ("2099-01-01T00:00:00Z", 16)] {
+        let server = Scripted::start(move |_| {
+            let mut made = booking();
+            made["venue_id"] = json!("ven_other");
+            made["created_at"] = json!(created_at);
+            Reply::json(200, &made)
+        });
+        home(&server, "").run(book("key-1", &[])).exits(exit);
+        assert_eq!(server.creates().len(), 1);
+    }
+}
+
+const WRITTEN: &str = "[profiles.acme.write]\n\
+    create = '{place: .venue_id, at: .datetime, people: .party_size, who: .customer.name}'\n";
+
+/// Loses the first answer to a booking request.
+fn losing_the_first() -> impl Fn(&Request) -> Reply + Send + 'static {
+    let creates = AtomicUsize::new(0);
+    move |request| match request.is("POST", "/v1/bookings") {
+        true if creates.fetch_add(1, Ordering::SeqCst) < 3 => Reply::Close,
+        _ => Reply::json(201, &booking()),
+    }
+}
+
+#[test]
+fn what_is_resumed_are_the_bytes_that_were_sent_whatever_the_profile_says_now() {
+    let server = Scripted::start(losing_the_first());
+    let home = home(&server, WRITTEN);
+    home.run(book("key-1", &[])).exits(16);
+    let sent = server.creates();
+    assert_eq!(
+        sent[0].json(),
+        json!({"place": "ven_1", "at": "2026-12-01T19:30:00Z", "people": 2, "who": "Ada Lovelace"})
+    );
+    let open = home.run(["attempts", "--json"]).exits(0).json();
+    assert_eq!(open["attempts"][0]["asked"]["venue_id"], "ven_1");
+    assert_eq!(open["attempts"][0]["request"]["place"], "ven_1");
+    home.run(["attempts"]).exits(0).says("Ada Lovelace");
+    // Another expression for later requests.
+    let config = home.path().join("config.toml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, text.replace("place:", "venue:")).unwrap();
+    home.run(book("key-1", &[])).exits(0);
+    let all = server.creates();
+    for request in &all {
+        assert_eq!(request.body, sent[0].body);
+        assert_eq!(request.header("idempotency-key"), Some("key-1"));
+    }
+    assert!(all.len() > sent.len());
+    home.run(["attempts", "resume", "key-1"]).exits(0);
+    assert_eq!(
+        server.creates().len(),
+        all.len(),
+        "a settled attempt is read"
+    );
+}
+
+#[test]
+fn a_resumed_booking_of_another_venue_is_told_by_what_was_asked() {
+    let creates = AtomicUsize::new(0);
+    let server = Scripted::start(move |request| {
+        if request.is("POST", "/v1/bookings") && creates.fetch_add(1, Ordering::SeqCst) < 3 {
+            return Reply::Close;
+        }
+        let mut made = booking();
+        made["venue_id"] = json!("ven_other");
+        Reply::json(201, &made)
+    });
+    let home = home(&server, WRITTEN);
+    home.run(book("key-1", &[])).exits(16);
+    home.run(["attempts", "resume", "key-1"])
+        .exits(16)
+        .says("venue_id is ven_other, not ven_1");
+}
+
+#[test]
+fn a_guest_is_forgotten_in_both_shapes_of_a_request() {
+    let server = Scripted::start(|_| Reply::json(201, &booking()));
+    let home = home(&server, &format!("retention = \"0\"\n{WRITTEN}"));
+    home.run(book("key-1", &[])).exits(0);
+    let shown = home.run(["attempts", "list", "--all", "--json"]).exits(0);
+    assert!(!shown.stdout.contains("Lovelace"), "{shown}");
+    assert!(shown.stdout.contains("ven_1"), "{shown}");
+    let journal = std::fs::read_dir(home.path()).unwrap();
+    for file in journal
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.is_file())
+    {
+        let bytes = std::fs::read(&file).unwrap();
+        let holds = bytes.windows(8).any(|part| part == b"Lovelace");
+        assert!(!holds, "{}", file.display());
+    }
+}
+
+#[test]
+fn local_times_are_sent_on_the_venues_clock() {
+    let server = Scripted::start(|_| Reply::json(200, &booking()));
+    let home = home(&server, "local_times = true\n");
+    let sent = |arguments: &[&str]| {
+        let output = home.run(arguments).exits(0);
+        let body = output.stdout.lines().last().unwrap_or_default().to_owned();
+        serde_json::from_str::<Value>(&body).unwrap()["datetime"].clone()
+    };
+    let tokyo = ["--tz", "Asia/Tokyo"];
+    let at = ["--at", "2026-12-01 19:30"];
+    assert_eq!(
+        sent(&[&["modify", "bk_1", "--dry-run"][..], &at, &tokyo].concat()),
+        "2026-12-01T19:30:00"
+    );
+    home.run([&["search", "dining", "--near", "Tokyo"][..], &at, &tokyo].concat());
+    let searched = server.requests().remove(0);
+    assert_eq!(searched.json()["datetime"], "2026-12-01T19:30:00");
+    let row = "venue_id,datetime,party_size,customer.name,customer.email\n\
+               ven_1,2026-12-01T19:30:00,2,Ada Lovelace,ada@x.example\n";
+    home.feed(["book", "--batch", "-", "--dry-run"], row)
+        .exits(0)
+        .says("\"datetime\":\"2026-12-01T19:30:00\"");
+}

@@ -1,0 +1,182 @@
+//! Refusals that the name of a field can cause, and the ways to send the key.
+
+use serde_json::json;
+
+use crate::harness::{Foreign, Home, Reply, Scripted};
+
+/// A home whose profile `acme` leads to this server.
+fn home(server: &Scripted, profile: &str) -> Home {
+    Home::new()
+        .configured(&format!(
+            "default_profile = \"acme\"\n[profiles.acme]\nbase_url = \"{}\"\n{profile}",
+            server.base_url()
+        ))
+        .with("BOOKCTL_API_KEY", "sk_test_sent_names_0001")
+}
+
+const SLOTS: [&str; 6] = [
+    "slots",
+    "ven_1",
+    "--at",
+    "2026-12-01T19:30:00Z",
+    "--party",
+    "2",
+];
+
+#[test]
+fn a_refused_name_of_the_dialect_comes_with_the_command_that_changes_it() {
+    for body in [
+        json!({"error": "validation failed", "errors": [{"pointer": "/party_size", "detail": "is not expected"}]}),
+        json!({"error": {"code": "bad_request", "message": "unknown field party_size"}}),
+        json!({"error": "no", "fields": ["party_size"]}),
+    ] {
+        let said = body.clone();
+        let server = Scripted::start(move |_| Reply::json(422, &said));
+        let output = home(&server, "").run(SLOTS).exits(5);
+        output.says("bookctl profile set acme dialect.slots_party_size_field=NAME");
+    }
+}
+
+#[test]
+fn a_field_that_was_not_sent_is_named_with_the_ways_to_add_it() {
+    let body = json!({"error": "a field is missing", "missing": ["channel"]});
+    let server = Scripted::start(move |_| Reply::json(400, &body));
+    let output = home(&server, "").run(SLOTS).exits(5);
+    output
+        .says("-F channel=VALUE")
+        .says("bookctl profile set acme write.slots=EXPRESSION");
+}
+
+#[test]
+fn everything_that_a_refusal_says_is_shown_whatever_its_shape() {
+    let body = json!({
+        "error": "validation failed",
+        "problems": {"by_field": {"vertical": ["is closed in winter"]}},
+        "reference": "req-77",
+    });
+    let server = Scripted::start(move |_| Reply::json(400, &body));
+    let output = home(&server, "").run(SLOTS).exits(5);
+    output.says("is closed in winter").says("reference: req-77");
+}
+
+#[test]
+fn an_error_that_is_an_object_proves_that_nothing_was_booked() {
+    let server = Scripted::start(|_| {
+        Reply::json(
+            422,
+            &json!({"error": {"code": "no_tables", "message": "no table is left"}}),
+        )
+    });
+    let home = home(&server, "");
+    let arguments = [
+        "book",
+        "ven_1",
+        "--slot",
+        "slot_1",
+        "--at",
+        "2026-12-01T19:30:00Z",
+        "--party",
+        "2",
+        "--name",
+        "Ada Lovelace",
+        "--email",
+        "ada@x.example",
+        "--yes",
+    ];
+    let output = home.run(arguments);
+    assert_ne!(output.code, Some(16), "{output}");
+    output.says("no table is left");
+    assert_eq!(server.creates().len(), 1);
+    home.run(["attempts"]).exits(0).says("No open attempts.");
+}
+
+#[test]
+fn a_refused_key_is_told_how_it_was_sent() {
+    let server = Scripted::start(|_| Reply::json(401, &json!({"error": "unauthorized"})));
+    let output = home(&server, "").run(["status"]).exits(4);
+    output
+        .says("sent as: Authorization: Bearer ***")
+        .says("dialect.auth_header")
+        .says("auth_query");
+}
+
+#[test]
+fn the_key_goes_in_the_query_or_as_the_user_of_basic_and_is_never_shown() {
+    let echo = |profile: &str| {
+        let server = Scripted::start(|request| {
+            let sent = format!("{} {:?}", request.path, request.header("authorization"));
+            Reply::json(400, &json!({"error": format!("you sent {sent}")}))
+        });
+        let output = home(&server, profile)
+            .run(["api", "GET", "/v1/x?a=b", "-v"])
+            .exits(5);
+        for text in [&output.stdout, &output.stderr] {
+            assert!(!text.contains("sk_test_sent_names_0001"), "{output}");
+            assert!(!text.contains("c2tfdGVzdF9zZW50X25hbWVz"), "{output}");
+        }
+        (server.requests().remove(0), output)
+    };
+    let (request, output) =
+        echo("auth_query = \"api_key\"\n[profiles.acme.headers]\nX-Org = \"20417\"\n");
+    assert_eq!(request.path, "/v1/x?a=b&api_key=sk_test_sent_names_0001");
+    assert_eq!(request.header("authorization"), None);
+    assert_eq!(request.header("x-org"), Some("20417"));
+    output
+        .says("> GET /v1/x?a=b&api_key=***")
+        .says("> X-Org: 20417");
+    let (request, output) = echo("[profiles.acme.dialect]\nauth_scheme = \"Basic\"\n");
+    assert_eq!(
+        request.header("authorization"),
+        Some("Basic c2tfdGVzdF9zZW50X25hbWVzXzAwMDE6")
+    );
+    output.says("> Authorization: Basic ***");
+}
+
+#[test]
+fn a_fixed_header_is_shown_and_one_with_a_secret_is_refused_with_its_line() {
+    let server = Scripted::start(|_| Reply::json(200, &json!({})));
+    let right = home(
+        &server,
+        "auth_query = \"k\"\n[profiles.acme.headers]\nX-Api-Version = \"2026-10-01\"\n",
+    );
+    right
+        .run(["profile", "show", "acme"])
+        .exits(0)
+        .says("X-Api-Version: 2026-10-01")
+        .says("query parameter k");
+    right
+        .run(["cancel", "bk_1", "--dry-run"])
+        .exits(0)
+        .says("X-Api-Version: 2026-10-01")
+        .says("POST /v1/bookings/bk_1/cancel?k=***");
+    let wrong = home(&server, "[profiles.acme.headers]\nAuthorization = \"x\"\n");
+    wrong
+        .run(["status"])
+        .exits(3)
+        .says("line 5: profile acme: headers.Authorization may carry a secret");
+}
+
+#[test]
+fn each_way_to_send_the_key_is_taken_by_a_foreign_service() {
+    for (variant, adapter) in [
+        (
+            "plain",
+            "[profiles.foreign.dialect]\nauth_scheme = \"Basic\"\n",
+        ),
+        ("nested", "auth_query = \"api_key\"\n"),
+        (
+            "hal",
+            "[profiles.foreign.headers]\nX-Api-Version = \"2026-10-01\"\n[profiles.foreign.dialect]\nauth_header = \"X-Partner-Key\"\nauth_scheme = \"\"\n",
+        ),
+        (
+            "camel",
+            "[profiles.foreign.headers]\nX-Organization-Id = \"20417\"\n[profiles.foreign.dialect]\nauth_header = \"X-Api-Key\"\nauth_scheme = \"\"\n",
+        ),
+    ] {
+        let Some(service) = Foreign::start(variant) else {
+            return;
+        };
+        let output = service.home(adapter).run(["api", "GET", "/v1/"]);
+        assert_eq!(output.code, Some(0), "{variant}: {output}");
+    }
+}
