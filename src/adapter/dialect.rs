@@ -208,6 +208,11 @@ impl Dialect {
             .collect()
     }
 
+    /// Whether the profile says which provider can change and cancel bookings.
+    pub(crate) fn names_provider_a(&self) -> bool {
+        self.own_names().contains_key("provider_a")
+    }
+
     /// The name of the header that carries a delivery's signature.
     pub(crate) fn signature_header(&self) -> String {
         signature_header(&self.service_name)

@@ -44,7 +44,7 @@ pub(crate) use open_bookings::open_bookings;
 pub(crate) use pause_answer::{AnswerOutcome, send_answer};
 pub(crate) use pause_prompts::{answer_pauses, payment_answer};
 pub(crate) use preview::preview;
-pub(crate) use understood::understood;
+pub(crate) use understood::{note_around, understood};
 pub(crate) use venues::find_venues;
 pub(crate) use wait::{find_booking, read_booking, wait_while_processing};
 pub(crate) use webhook_secrets::webhook_secrets;
