@@ -36,6 +36,7 @@ mod explained;
 mod failing_calls;
 mod faults;
 mod filters;
+mod foreign;
 mod full_disk;
 mod held;
 mod hostile;

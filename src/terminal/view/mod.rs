@@ -1,5 +1,7 @@
 //! Views of the service's documents that several commands emit.
 
+#[cfg(test)]
+mod any_shape_tests;
 mod booking;
 mod booking_list;
 mod fields;
