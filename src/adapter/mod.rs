@@ -17,7 +17,7 @@ mod shape;
 mod transport;
 mod write;
 
-pub(crate) use around::around;
+pub(crate) use around::{around, scalars};
 pub(crate) use dialect::{Dialect, Pause};
 pub(crate) use expression::Expression;
 pub(crate) use find::{Search, shallowest};

@@ -102,6 +102,19 @@ impl Adapter {
         }
     }
 
+    /// Reads the index, in the contract's names as far as the profile knows them.
+    pub(crate) fn index(&self, document: &Document) -> Result<Value, Misread> {
+        match self.translate(ReadKind::Index, document) {
+            None => Ok(document.value().clone()),
+            Some(Ok(value)) => Ok(value),
+            Some(Err(why)) => Err(Misread::of_expression(
+                ReadKind::Index,
+                &why,
+                document.clone(),
+            )),
+        }
+    }
+
     /// Reads the venues of a search.
     pub(crate) fn venues(&self, document: &Document) -> Result<Reading<List<Venue>>, Misread> {
         let field = &self.dialect.venues_field;

@@ -18,6 +18,7 @@ use crate::app::in_flight::{BatchProgress, InFlight};
 use crate::client::{Answer, Call, Client, Connection, Failure, Trace};
 use crate::config::{Environment, Paths, Service, Target};
 use crate::journal::Journal;
+use crate::model::certainty::Certainty;
 use crate::outcome::{Error, Result};
 use crate::platform::ownership;
 use crate::sandbox::{self, Database, Sandbox};
@@ -127,6 +128,14 @@ impl Context {
         match &self.target {
             Target::Embedded { .. } => &self.contract,
             Target::Remote(service) => &service.adapter,
+        }
+    }
+
+    /// How much of the contract is known to hold at the service.
+    pub(crate) fn certainty(&self) -> Certainty {
+        match &self.target {
+            Target::Embedded { .. } => Certainty::Contract,
+            Target::Remote(_) => Certainty::Specification,
         }
     }
 

@@ -1,11 +1,13 @@
 use serde_json::Value;
 
+use crate::adapter::{Misread, ReadKind, Shape};
 use crate::app::Context;
 use crate::client::session;
 use crate::json::Document;
 use crate::model::id::id;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{DocumentView, Page, Tone};
+use crate::terminal::view::Fields;
 
 /// Check whether a guest's own account has a card on file
 #[derive(clap::Args, Debug)]
@@ -38,18 +40,29 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         }
     };
     let answer = context.read(call).await?;
-    context
-        .out
-        .emit(&DocumentView(answer.document, card_page))?;
+    let adapter = context.adapter();
+    let (card, around) = adapter
+        .object(ReadKind::Card, Shape::Card, &answer.document)
+        .map_err(Misread::into_error)?;
+    let page = |_: &Document| card_page(&card, &around);
+    context.out.emit(&DocumentView(answer.document, page))?;
     Ok(Exit::Done)
 }
 
-fn card_page(card: &Document) -> Page {
+fn card_page(card: &Value, around: &[(String, String)]) -> Page {
     let mut page = Page::default();
-    match card.value().get("has_card").and_then(Value::as_bool) {
+    let fields = &mut Fields::of(card);
+    let has_card = fields.get("has_card").and_then(Value::as_bool);
+    match has_card {
         Some(true) => page.heading(Tone::Good, "card", "the account has a card on file"),
         Some(false) => page.heading(Tone::Warn, "no card", "the account has no card on file"),
-        None => page.heading(Tone::Warn, "unknown", "the answer does not say"),
+        None => page.heading(Tone::Warn, "unknown", "the answer does not say yes or no"),
     };
+    if has_card.is_some() {
+        fields.take("has_card");
+    }
+    for (path, value) in fields.rest().iter().chain(around) {
+        page.field("other", format!("{path} = {value}"));
+    }
     page
 }

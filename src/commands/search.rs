@@ -4,7 +4,7 @@ use super::field::{ExtraFields, Limit};
 use super::timing::At;
 use crate::app::Context;
 use crate::client::{SearchLocation, VenueQuery};
-use crate::flows::{VERTICALS, find_venues, resolve};
+use crate::flows::{VERTICALS, find_venues, note_around, resolve};
 use crate::journal::Shown;
 use crate::model::party;
 use crate::model::zone::system_zone;
@@ -78,6 +78,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     };
     let none = "No venues found. Try another place or time.";
     context.out.emit_list(&list, venues.is_empty(), none)?;
+    if let Ok(read) = context.adapter().venues(&document) {
+        note_around(context, &read.item.around);
+    }
     Ok(Exit::Done)
 }
 

@@ -1,17 +1,21 @@
 use serde_json::{Value, json};
 
 use super::field::{ExtraFields, Limit};
+use crate::adapter::{Misread, ReadKind, Shape, same_words};
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::client::{Call, session};
-use crate::flows::{Confirmation, find_sessions, preview, read_stdin, send_guarded};
+use crate::flows::{Confirmation, find_sessions, note_around, preview, read_stdin, send_guarded};
 use crate::json::{Document, plain};
 use crate::model::id::id;
 use crate::model::shell;
-use crate::model::time_text::human;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
 use crate::terminal::prompt::Question;
+use crate::terminal::view::Fields;
+
+/// The state of a session that is connected (spec, Session).
+const ACTIVE: &str = "active";
 
 /// Connect a guest's own account, to book with it
 #[derive(clap::Subcommand, Debug)]
@@ -126,7 +130,11 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
             context.before_change()?;
             send_once(context, call).await?
         }
-        Command::Show(args) => context.read(session::show(&args.session)).await?.document,
+        Command::Show(args) => {
+            let document = context.read(session::show(&args.session)).await?.document;
+            read_session(context, &document).map_err(Misread::into_error)?;
+            document
+        }
         Command::Disconnect(args) => {
             let call = session::disconnect(&args.session);
             if args.dry_run {
@@ -147,8 +155,27 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         }
         Command::List(args) => return list_all(context, &args).await,
     };
-    context.out.emit(&DocumentView(document, session_page))?;
+    emit(context, document)?;
     Ok(Exit::Done)
+}
+
+/// Reads a session in the contract's shape, with what stands around it.
+fn read_session(
+    context: &Context,
+    document: &Document,
+) -> std::result::Result<(Value, Vec<(String, String)>), Misread> {
+    context
+        .adapter()
+        .object(ReadKind::Session, Shape::Session, document)
+}
+
+/// Writes a session. What cannot be read as one is listed as it came: the call has done its work.
+fn emit(context: &Context, document: Document) -> Result<()> {
+    let page = |document: &Document| match read_session(context, document) {
+        Ok((session, around)) => session_page(&session, &around),
+        Err(_) => unread_page(document.value()),
+    };
+    context.out.emit(&DocumentView(document.clone(), page))
 }
 
 async fn connect(context: &Context, args: Connect) -> Result<Exit> {
@@ -166,8 +193,14 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     }
     context.before_change()?;
     let mut document = send_once(context, call).await?;
-    let id = document.str("id").unwrap_or_default().to_owned();
-    if context.prompter.interactive() && document.str("state") != Some("active") && !id.is_empty() {
+    let (session, _) = read_session(context, &document).map_err(|misread| {
+        let mut error = misread.into_error();
+        error.exit = Exit::OutcomeUnknown;
+        error.hint("check before trying again: bookctl session list")
+    })?;
+    let id = session.get("id").map(plain).unwrap_or_default();
+    let state = state_of(&session);
+    if context.prompter.interactive() && !same_words(&state, ACTIVE) {
         let to = args.phone.as_deref().unwrap_or("the person's phone");
         context.out.note(&format!(
             "Sent a code to {to}. Session {id} is waiting for it."
@@ -180,24 +213,32 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
             match send_once(context, session::verify(&id, &code, context.adapter())?).await {
                 Ok(document) => break document,
                 // The person may try again as long as the session accepts codes.
-                Err(error) if error.code == Code::InvalidCode && waits(context, &id).await => {
+                Err(error)
+                    if error.code == Code::InvalidCode && waits(context, &id, &state).await =>
+                {
                     context.out.warn(&error.message);
                 }
                 Err(error) => return Err(error),
             }
         };
     }
-    context.out.emit(&DocumentView(document, session_page))?;
+    emit(context, document)?;
     Ok(Exit::Done)
 }
 
-/// Whether the session still waits for its code. It does not after too many wrong codes, or when it has expired.
-async fn waits(context: &Context, id: &str) -> bool {
-    match context.read(session::show(id)).await {
-        Ok(answer) => answer.document.str("state") == Some("pending"),
+/// Whether the session still waits for its code: its state is the one in which it began to wait. It is not after too
+/// many wrong codes, or when it has expired.
+async fn waits(context: &Context, id: &str, state: &str) -> bool {
+    let Ok(answer) = context.read(session::show(id)).await else {
         // Unknown. The next answer will tell.
-        Err(_) => true,
-    }
+        return true;
+    };
+    read_session(context, &answer.document).map_or(true, |(session, _)| state_of(&session) == state)
+}
+
+/// The state as the service writes it.
+fn state_of(session: &Value) -> String {
+    session.get("state").map(plain).unwrap_or_default()
 }
 
 /// Sends a call that must not be repeated where something may have been done.
@@ -260,57 +301,89 @@ async fn list_all(context: &Context, args: &List) -> Result<Exit> {
     let (document, sessions) = (pages.document, pages.items);
     let page = |_: &Document| {
         let mut page = Page::default();
-        let headers = vec!["id", "state", "end user", "provider", "created"];
-        page.table(headers, sessions.iter().map(row).collect(), vec![]);
+        let mut headers = vec!["id", "state", "end user", "provider", "created"];
+        let mut rows: Vec<(Vec<TableCell>, String)> = sessions.iter().map(row).collect();
+        // A service that keeps the contract has nothing else to say of a session.
+        if rows.iter().any(|(_, also)| !also.is_empty()) {
+            headers.push("also");
+            for (cells, also) in &mut rows {
+                cells.push(also.as_str().into());
+            }
+        }
+        page.table(
+            headers,
+            rows.into_iter().map(|(cells, _)| cells).collect(),
+            vec![],
+        );
         page
     };
     let view = DocumentView(document.clone(), page);
+    let is_empty = sessions.is_empty();
     context
         .out
-        .emit_list(&view, sessions.is_empty(), "No sessions found.")?;
+        .emit_list(&view, is_empty, "No sessions found.")?;
+    if let Ok(read) = context.adapter().sessions(&document) {
+        note_around(context, &read.item.around);
+    }
     Ok(Exit::Done)
 }
 
-fn row(session: &Value) -> Vec<TableCell> {
-    let text = |field: &str| session.get(field).map(plain).unwrap_or_default();
-    let cell = |field: &str| text(field).into();
-    vec![
+/// The cells of a session, and all that has no cell.
+fn row(session: &Value) -> (Vec<TableCell>, String) {
+    let mut fields = Fields::of(session);
+    let mut cell = |field: &str| fields.scalar(field).unwrap_or_default().into();
+    let mut cells: Vec<TableCell> = vec![
         cell("id"),
         cell("state"),
         cell("end_user"),
         cell("provider"),
-        human(&text("created_at")).into(),
-    ]
+    ];
+    cells.push(fields.time_text("created_at").unwrap_or_default().into());
+    (cells, fields.rest_text())
 }
 
-fn session_page(session: &Document) -> Page {
-    let id = session.str("id").unwrap_or_default();
+fn session_page(session: &Value, around: &[(String, String)]) -> Page {
+    let fields = &mut Fields::of(session);
+    let id = fields.scalar("id").unwrap_or_default();
     let mut page = Page::default();
-    if session.value().get("deleted") == Some(&Value::Bool(true)) {
+    if session.get("deleted") == Some(&Value::Bool(true)) {
         page.heading(Tone::Dim, "disconnected", id);
         return page;
     }
-    let state = session.str("state").unwrap_or("unknown");
-    let tone = if state == "active" {
-        Tone::Good
-    } else {
-        Tone::Warn
+    let state = fields.scalar("state").unwrap_or_default();
+    let is_active = same_words(&state, ACTIVE);
+    let tone = if is_active { Tone::Good } else { Tone::Warn };
+    page.heading(tone, &state, &id);
+    page.field_if("end user", fields.scalar("end_user"));
+    page.field_if("provider", fields.scalar("provider"));
+    page.field_if("created", fields.time_text("created_at"));
+    for (path, value) in fields.rest().iter().chain(around) {
+        page.field("other", format!("{path} = {value}"));
+    }
+    let id = shell::word(&id);
+    // Of any other state, nothing says what can follow it.
+    if same_words(&state, "pending") {
+        page.next(format!("bookctl session verify {id} --code CODE"));
+    } else if is_active {
+        page.next(format!("bookctl card {id}"));
+    }
+    page
+}
+
+/// The answer to a call about a session that has no session in it.
+fn unread_page(document: &Value) -> Page {
+    let fields = &mut Fields::of(document);
+    let mut page = Page::default();
+    let id = fields.scalar("id").unwrap_or_default();
+    match document.get("deleted") == Some(&Value::Bool(true)) {
+        true => page.heading(Tone::Dim, "disconnected", id),
+        false => page.heading(Tone::Warn, "done", id),
     };
-    page.heading(tone, state, id);
-    page.field_if("end user", session.str("end_user"));
-    page.field_if("provider", session.str("provider"));
-    page.field_if("created", session.str("created_at").map(human));
-    let id = shell::word(id);
-    match state {
-        "pending" => page.next(format!("bookctl session verify {id} --code CODE")),
-        "active" => page.next(format!("bookctl card {id}")),
-        _ => match session.str("end_user") {
-            Some(person) => page.next(format!(
-                "bookctl session connect --end-user {}",
-                shell::word(person)
-            )),
-            None => &mut page,
-        },
-    };
+    if document.get("deleted") == Some(&Value::Bool(true)) {
+        fields.take("deleted");
+    }
+    for (path, value) in fields.rest() {
+        page.field("other", format!("{path} = {value}"));
+    }
     page
 }

@@ -15,7 +15,7 @@ pub(crate) struct Args {
     /// Booking ids, or @N for rows of the last list of bookings; several print a table, or a JSON array
     #[arg(value_name = "BOOKING", required = true, value_parser = id)]
     bookings: Vec<String>,
-    /// Exit as `book` does: 0 confirmed, 8 processing, 10 waiting for an action, 11 or 16 failed
+    /// Exit as `book` does: 0 confirmed, 8 processing, 10 waiting for an action, 11 or 16 failed, 15 a status that bookctl does not know
     #[arg(long)]
     exit_status: bool,
 }
@@ -29,7 +29,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let booking = read(context, id, args.exit_status).await?;
         context.out.emit(&card(context, &booking))?;
         return Ok(match args.exit_status {
-            true => booking.exit(),
+            true => booking.exit_of_read(),
             false => Exit::Done,
         });
     }
@@ -58,7 +58,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     // The first booking that is not confirmed decides.
     let exit = bookings
         .iter()
-        .map(Booking::exit)
+        .map(Booking::exit_of_read)
         .find(|exit| *exit != Exit::Done);
     Ok(exit.filter(|_| args.exit_status).unwrap_or(Exit::Done))
 }

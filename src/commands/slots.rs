@@ -1,7 +1,7 @@
 use super::field::{ExtraFields, Limit};
 use super::timing::At;
 use crate::app::Context;
-use crate::flows::{More, ZoneSource, locate_venue, offered};
+use crate::flows::{More, ZoneSource, locate_venue, note_around, offered};
 use crate::journal::Shown;
 use crate::model::party;
 use crate::outcome::{Exit, Result};
@@ -52,6 +52,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let list = SlotList {
         document: &offer.document,
         slots: &offer.slots,
+        certainty: context.certainty(),
     };
     let none = format!(
         "No slots found at {} on that day. Try another day.",
@@ -60,5 +61,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     context
         .out
         .emit_list(&list, offer.slots.is_empty(), &none)?;
+    if let Ok(read) = context.adapter().slots(&offer.document) {
+        note_around(context, &read.item.around);
+    }
     Ok(Exit::Done)
 }

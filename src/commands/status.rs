@@ -1,12 +1,13 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
+use crate::adapter::Misread;
 use crate::app::Context;
 use crate::client::Call;
 use crate::json::{Document, plain};
-use crate::model::time_text::human;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{DocumentView, Page, Tone};
+use crate::terminal::view::Fields;
 
 /// Show the service's version, time and endpoints
 #[derive(clap::Args, Debug)]
@@ -15,38 +16,55 @@ pub(crate) struct Args {}
 
 pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
     let answer = context.read(Call::get("/v1/")).await?;
-    let page = |index: &Document| index_page(index, &context.target().origin(), Timestamp::now());
+    let index = context.adapter().index(&answer.document);
+    let index = index.map_err(Misread::into_error)?;
+    let page = |_: &Document| index_page(&index, &context.target().origin(), Timestamp::now());
     context.out.emit(&DocumentView(answer.document, page))?;
     Ok(Exit::Done)
 }
 
-fn index_page(document: &Document, address: &str, now: Timestamp) -> Page {
-    let index = document.value();
+fn index_page(index: &Value, address: &str, now: Timestamp) -> Page {
+    let fields = &mut Fields::of(index);
     let mut page = Page::default();
     page.heading(
         Tone::Good,
         "reachable",
-        document.str("name").unwrap_or_default(),
+        fields.text("name").unwrap_or_default(),
     );
     page.field("address", address);
-    page.field_if("version", index.get("version").map(plain));
-    if let Some(time) = document.str("server_time") {
-        page.field("time", human(time));
-        page.field_if("clock", time.parse().ok().map(|time| difference(now, time)));
+    page.field_if("version", fields.scalar("version"));
+    let time = fields
+        .time("server_time")
+        .and_then(|(_, time)| time.instant);
+    match (time, fields.time_text("server_time")) {
+        (Some(instant), text) => {
+            page.field_if("time", text);
+            page.field("clock", difference(now, instant));
+        }
+        (None, text) => drop(page.field_if("time", text)),
     }
     if index.get("sandbox") == Some(&Value::Bool(true)) {
+        fields.take("sandbox");
         page.field("sandbox", "yes: nothing is really booked");
     }
-    let endpoints = index
-        .get("endpoints")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
-    let rows = endpoints.map(|endpoint| {
-        let cell = |field: &str| endpoint.get(field).map(plain).unwrap_or_default().into();
-        vec![cell("method"), cell("path"), cell("summary")]
-    });
-    page.table(vec!["method", "path", "summary"], rows.collect(), vec![]);
+    let endpoints = index.get("endpoints").and_then(Value::as_array);
+    let mut rows = Vec::new();
+    for endpoint in endpoints.into_iter().flatten() {
+        let cells = ["method", "path", "summary"].map(|name| {
+            let found = endpoint.get(name).filter(|it| it.is_string());
+            if let Some(found) = found {
+                fields.took(found);
+            }
+            found.map(plain).unwrap_or_default()
+        });
+        if cells.iter().any(|cell| !cell.is_empty()) {
+            rows.push(cells.map(Into::into).to_vec());
+        }
+    }
+    for (path, value) in fields.rest() {
+        page.field("other", format!("{path} = {value}"));
+    }
+    page.table(vec!["method", "path", "summary"], rows, vec![]);
     page
 }
 

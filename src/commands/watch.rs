@@ -19,7 +19,7 @@ const LONGEST: Duration = Duration::from_secs(30 * 60);
 ///
 /// Prints the booking each time it changes; with --json, one document per line. Exits as `book` does. With --until it
 /// exits with 0 if the booking reaches that status. A confirmed booking can still be cancelled, so --until keeps watching
-/// it, and exits with 8 if it is still confirmed at the timeout.
+/// it, and exits with 8 if it is still confirmed at the timeout. A status that bookctl does not know ends it with 15.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl watch bk_01\n  \
@@ -59,10 +59,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let left = deadline.saturating_duration_since(Instant::now());
         if ends(&status, &args.until) || left.is_zero() {
             return Ok(match status {
-                Status::Other(_) => Exit::Processing,
                 // The booking has not reached the requested status, but still can.
                 Status::Confirmed if !args.until.is_empty() => Exit::Processing,
-                _ => booking.exit(),
+                _ => booking.exit_of_read(),
             });
         }
         progress.say(&format!(
@@ -83,7 +82,9 @@ fn again(id: &str, until: &[String]) -> String {
 /// Whether to stop watching. A requested status may still come after a pause, and after a confirmation.
 fn ends(status: &Status, until: &[String]) -> bool {
     match status {
-        Status::Processing | Status::Other(_) => false,
+        Status::Processing => false,
+        // Nobody knows what can follow it.
+        Status::Other(_) => true,
         Status::RequiresAction | Status::Confirmed => until.is_empty(),
         Status::Failed | Status::Cancelled | Status::Expired => true,
     }

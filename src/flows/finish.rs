@@ -14,6 +14,7 @@ pub(crate) fn card<'a>(context: &'a Context, booking: &'a Booking) -> BookingVie
         booking,
         dialect: context.dialect().clone(),
         now: context.now().unwrap_or_else(|_| Timestamp::now()),
+        certainty: context.certainty(),
     }
 }
 

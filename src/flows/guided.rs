@@ -1,6 +1,6 @@
 //! The guided booking: asks for everything that flags have not set.
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::booking_draft::BookingDraft;
 use super::locate::LocatedVenue;
@@ -10,6 +10,7 @@ use super::venues::find_venues;
 use crate::app::Context;
 use crate::client::{SearchLocation, VenueQuery};
 use crate::journal::Shown;
+use crate::model::certainty::Certainty;
 use crate::model::document_time::as_text;
 use crate::model::slot::Slot;
 use crate::model::time_text::{human, with_own_time};
@@ -19,7 +20,7 @@ use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Page, Tone, visible};
 use crate::terminal::prompt::Question;
-use crate::terminal::view::slot_line;
+use crate::terminal::view::{SlotDetails, slot_line, venue_line};
 
 /// The four verticals (spec, What the service does).
 pub(crate) const VERTICALS: [&str; 4] = ["dining", "fitness", "entertainment", "travel"];
@@ -52,7 +53,7 @@ pub(crate) async fn guide(context: &Context, draft: &mut BookingDraft) -> Result
             draft.phone = ask_optional(context, "Guest's phone (optional)", "--phone").await?;
         }
     }
-    context.out.show(&summary(draft));
+    context.out.show(&summary(draft, context.certainty()));
     let question = Question::new("Book it?", "--yes", "the confirmation");
     if draft.goes_ahead || context.prompter.confirm(&question, true).await? {
         Ok(())
@@ -209,7 +210,7 @@ pub(crate) async fn choose_slot(context: &Context, offer: &Offer) -> Result<Slot
     let rows: Vec<String> = offer
         .slots
         .iter()
-        .map(|slot| visible(&slot_line(slot)).into_owned())
+        .map(|slot| visible(&slot_line(slot, context.certainty())).into_owned())
         .collect();
     if offer.at_wanted().is_none() {
         let wanted = human(&offer.wanted.wire());
@@ -319,22 +320,7 @@ fn say(context: &Context, error: &Error) {
     context.out.warn(&error.message);
 }
 
-fn venue_line(venue: &Venue) -> String {
-    let tags = venue
-        .value()
-        .get("tags")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str);
-    let mut parts = vec![venue.name().to_owned()];
-    parts.extend(venue.str("address").map(str::to_owned));
-    parts.push(tags.collect::<Vec<_>>().join(", "));
-    parts.retain(|part| !part.is_empty());
-    parts.join(" · ")
-}
-
-fn summary(draft: &BookingDraft) -> Page {
+fn summary(draft: &BookingDraft, certainty: Certainty) -> Page {
     let mut page = Page::default();
     let venue = draft.venue.as_ref();
     page.heading(
@@ -346,10 +332,13 @@ fn summary(draft: &BookingDraft) -> Page {
     let when = slot.map(|slot| with_own_time(&as_text(&slot.datetime_value()), &system_zone()));
     page.field_if("when", when);
     page.field_if("party", draft.party_size.map(|party| party.to_string()));
-    page.field_if("seating", slot.and_then(|slot| slot.str("seating")));
-    page.field_if("price", slot.and_then(Slot::price));
-    page.field_if("card", slot.and_then(Slot::card_terms));
-    page.field_if("cancellation", slot.and_then(Slot::cancellation_terms));
+    if let Some(slot) = slot.map(|slot| SlotDetails::of(slot, certainty)) {
+        page.field_if("seating", slot.seating);
+        page.field_if("price", slot.price);
+        page.field_if("card", slot.card.map(|terms| terms.text));
+        page.field_if("cancellation", slot.cancellation.map(|terms| terms.text));
+        page.field_if("also", slot.also);
+    }
     let guest = [&draft.name, &draft.email, &draft.phone]
         .into_iter()
         .flatten()

@@ -51,6 +51,7 @@ pub(crate) use pause_answer::{AnswerOutcome, send_answer};
 pub(crate) use pause_prompts::{answer_pauses, payment_answer};
 pub(crate) use preview::preview;
 pub(crate) use sessions::find_sessions;
+pub(crate) use understood::note_around;
 pub(crate) use venues::find_venues;
 pub(crate) use wait::{find_booking, read_booking, wait_while_processing};
 pub(crate) use webhook_secrets::webhook_secrets;

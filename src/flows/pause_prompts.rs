@@ -1,7 +1,8 @@
 //! Asks a person for what a paused booking needs (a one-time code, a payment answer, other fields), and sends it.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::finish::card;
 use super::input::read_file;
 use super::pause_answer::{AnswerOutcome, send_answer};
 use super::wait::read_booking;
@@ -11,10 +12,11 @@ use crate::app::in_flight::InFlight;
 use crate::client::Continuation;
 use crate::config::Target;
 use crate::model::booking::{Booking, Status};
+use crate::model::field::{Field, body, field};
 use crate::outcome::{Code, Error, Result};
-use crate::terminal::output::{Page, visible};
+use crate::terminal::output::visible;
 use crate::terminal::prompt::{Deadline, Question, Until};
-use crate::terminal::view::{asked_fields, pause};
+use crate::terminal::view::{AskedField, asked_fields, pause_page};
 
 /// Asks and answers until the booking no longer waits.
 pub(crate) async fn answer_pauses(context: &Context, booking: Booking) -> Result<Booking> {
@@ -55,16 +57,8 @@ pub(crate) async fn answer_pauses(context: &Context, booking: Booking) -> Result
 }
 
 fn show_pause(context: &Context, booking: &Booking) -> Result<()> {
-    let mut page = Page::default();
-    let venue = booking.str("venue_name").unwrap_or_default();
-    page.heading(
-        crate::terminal::view::tone_of(&booking.status()),
-        booking.status().as_str(),
-        format!("{} · {venue}", booking.id()),
-    );
+    context.out.show(&pause_page(&card(context, booking)));
     let kind = context.dialect().pause(booking.next_action());
-    pause(&mut page, booking, kind, context.now()?);
-    context.out.show(&page);
     if matches!(context.target(), Target::Embedded { .. }) {
         let request = booking
             .next_action()
@@ -230,31 +224,44 @@ async fn ask_fields(context: &Context, action: Option<&Value>) -> Result<Continu
             .out
             .note(&format!("The service is waiting for: {action}"));
     }
-    let mut fields = Map::new();
-    for field in asked {
-        let question = Question::new(visible(&field).into_owned(), "-F", "the answer");
+    let mut fields = Vec::new();
+    for AskedField {
+        name,
+        label,
+        is_typed,
+    } in asked
+    {
+        let words = match label {
+            Some(label) => format!("{label} ({name})"),
+            None => name.clone(),
+        };
+        let question = Question::new(visible(&words).into_owned(), "-F", "the answer");
         let value = context.prompter.text(&question, None, &|_| Ok(())).await?;
-        fields.insert(field, Value::String(value));
+        let answer = Field {
+            key: name,
+            value: value.into(),
+        };
+        fields.push(if is_typed { answer.typed() } else { answer });
     }
     if fields.is_empty() {
-        let check = |line: &str| match line.trim().is_empty() || line.contains('=') {
+        let check = |line: &str| match line.trim().is_empty() {
             true => Ok(()),
-            false => Err("must be key=value".to_owned()),
+            false => field(line).map(drop),
         };
         loop {
             let question =
                 Question::new("Field as key=value (empty to finish)", "-F", "the answer");
             let line = context.prompter.text(&question, None, &check).await?;
-            let Some((key, value)) = line.split_once('=') else {
+            let Ok(answer) = field(&line) else {
                 break;
             };
-            fields.insert(key.trim().to_owned(), Value::String(value.to_owned()));
+            fields.push(answer);
         }
     }
     if fields.is_empty() {
         return Err(Error::new(Code::Declined, "Nothing was sent."));
     }
-    Ok(Continuation::Fields(fields))
+    Ok(Continuation::Fields(body(fields)?))
 }
 
 fn answered<T>(answer: Until<T>) -> Option<T> {

@@ -18,6 +18,24 @@ pub(crate) fn understood<T>(context: &Context, read: Result<Reading<T>, Misread>
     Ok(reading.item)
 }
 
+/// Says what stands around the list in an answer, such as a total. What the contract puts there is known already.
+pub(crate) fn note_around(context: &Context, around: &[(String, String)]) {
+    /// Fields of the contract around its lists: what was asked for, or what is said in words elsewhere.
+    const KNOWN: [&str; 4] = ["object", "venue_id", "provider", "providers_failed"];
+    let is_known = |path: &str| {
+        let name = path.split('[').next().unwrap_or_default();
+        KNOWN.contains(&name)
+    };
+    let parts = around.iter().filter(|(path, _)| !is_known(path));
+    let parts: Vec<String> = parts
+        .map(|(path, text)| format!("{path} = {text}"))
+        .collect();
+    if !parts.is_empty() && context.out.is_human() {
+        let parts = parts.join(" · ");
+        context.out.note(&format!("also in the answer: {parts}"));
+    }
+}
+
 /// The booking in the answer to a call that changed something. `None` where there is none: the outcome is then unknown.
 pub(super) fn booking_of(context: &Context, answer: Document) -> Option<Booking> {
     understood(context, context.adapter().booking(answer, true)).ok()

@@ -145,11 +145,15 @@ impl Booking {
         self.own_document().str(field)
     }
 
-    /// What the booking waits for, if anything (spec, Booking: next_action). Services send an object, a text or a list.
+    /// What the booking waits for, if anything (spec, Booking: next_action). Services send an object, a text or a list;
+    /// of a list with one element, this is the element.
     pub(crate) fn next_action(&self) -> Option<&Value> {
-        self.value()
-            .get("next_action")
-            .filter(|action| !action.is_null())
+        let action = self.value().get("next_action")?;
+        let action = match action.as_array().map(Vec::as_slice) {
+            Some([only]) => only,
+            _ => action,
+        };
+        (!action.is_null()).then_some(action)
     }
 
     /// The deadline of the pause as it came: the action's own, otherwise the booking's.
@@ -204,7 +208,7 @@ impl Booking {
         }
     }
 
-    /// The exit code of a command that wanted this booking confirmed.
+    /// The exit code of a command that wrote, and wanted this booking confirmed.
     pub(crate) fn exit(&self) -> Exit {
         match self.status() {
             Status::Confirmed => Exit::Done,
@@ -215,8 +219,16 @@ impl Booking {
                 .and_then(code::entry)
                 .map_or(Exit::Failed, |entry| entry.exit),
             Status::Cancelled | Status::Expired => Exit::Failed,
-            // An unknown status counts as not final.
-            Status::Other(_) => Exit::Processing,
+            // The booking was made, and nobody knows what the word says of it.
+            Status::Other(_) => Exit::OutcomeUnknown,
+        }
+    }
+
+    /// The exit code of a command that only read, and judges this booking by its status.
+    pub(crate) fn exit_of_read(&self) -> Exit {
+        match self.status() {
+            Status::Other(_) => Exit::Network,
+            _ => self.exit(),
         }
     }
 }
@@ -256,6 +268,7 @@ mod tests {
             ),
             ("expired", None, Exit::Failed),
             ("cancelled", None, Exit::Failed),
+            ("on_hold", None, Exit::OutcomeUnknown),
         ] {
             let value = json!({"id": "bk_1", "status": status, "error_code": error_code});
             assert_eq!(booking(value).exit(), exit, "{status} {error_code:?}");

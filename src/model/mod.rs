@@ -1,8 +1,10 @@
 //! The service's documents, and values that people type. Documents keep unknown fields.
 
 pub(crate) mod booking;
+pub(crate) mod certainty;
 pub(crate) mod document_time;
 pub(crate) mod duration;
+pub(crate) mod field;
 pub(crate) mod id;
 mod input_tokens;
 pub(crate) mod moment;

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use super::document_time::{DocumentTime, time_text};
 use super::id::token;
-use super::money::money;
 use crate::json::plain;
 
 /// A slot that can be booked.
@@ -30,11 +29,6 @@ impl Slot {
         &self.value
     }
 
-    /// A string field of the slot.
-    pub(crate) fn str(&self, field: &str) -> Option<&str> {
-        self.value.get(field).and_then(Value::as_str)
-    }
-
     /// Its `availability_id` as text.
     pub(crate) fn id(&self) -> &str {
         &self.id
@@ -53,11 +47,6 @@ impl Slot {
         self.value.get("datetime").cloned().unwrap_or_default()
     }
 
-    /// Its time as text.
-    pub(crate) fn datetime(&self) -> String {
-        plain(&self.datetime_value())
-    }
-
     /// The time for people, on the clock that it is written in.
     pub(crate) fn time_text(&self) -> String {
         time_text(&self.datetime_value())
@@ -72,41 +61,4 @@ impl Slot {
     pub(crate) fn local(&self) -> Option<DateTime> {
         DocumentTime::read(&self.datetime_value())?.local
     }
-
-    /// What the guest's card is needed for, in the venue's own words if it has some.
-    pub(crate) fn card_terms(&self) -> Option<String> {
-        card_terms(&self.value)
-    }
-
-    /// What cancelling costs, in the venue's own words if it has some.
-    pub(crate) fn cancellation_terms(&self) -> Option<String> {
-        cancellation_terms(&self.value)
-    }
-
-    /// The price, if there is one.
-    pub(crate) fn price(&self) -> Option<String> {
-        amount(self.value.get("price")?, "amount")
-    }
-}
-
-/// The text of the card terms of a slot or a booking.
-pub(crate) fn card_terms(document: &Value) -> Option<String> {
-    terms(document.get("card_terms")?, "hold_amount")
-}
-
-/// The text of the cancellation terms of a slot or a booking.
-pub(crate) fn cancellation_terms(document: &Value) -> Option<String> {
-    terms(document.get("cancellation_terms")?, "fee_amount")
-}
-
-fn terms(terms: &Value, amount_field: &str) -> Option<String> {
-    let text = terms.get("text").and_then(Value::as_str).map(str::to_owned);
-    text.or_else(|| amount(terms, amount_field))
-}
-
-fn amount(object: &Value, field: &str) -> Option<String> {
-    money(
-        object.get(field)?,
-        object.get("currency").and_then(Value::as_str),
-    )
 }

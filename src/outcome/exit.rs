@@ -75,9 +75,9 @@ exits! {
         "nothing was booked";
     Service = 14, "the service failed, and nothing was done",
         "nothing was booked";
-    Network = 15, "the service could not be reached, or its answer to a read could not be used",
+    Network = 15, "the service could not be reached, or its answer to a read could not be used; for `watch` and `show --exit-status`: a status that bookctl does not know",
         "nothing was sent that could book";
-    OutcomeUnknown = 16, "the outcome is unknown: check before you send anything again",
+    OutcomeUnknown = 16, "the outcome is unknown: check before you send anything again; also a booking with a status that bookctl does not know",
         "it may exist: `attempts resume` finds out";
     Declined = 17, "declined at a prompt; nothing was sent",
         "nothing was sent";

@@ -98,7 +98,7 @@ fn verbose_shows_the_wire_without_keys_codes_and_payment_answers() {
         .exits(12);
     assert!(!answered.stderr.contains("secret-approval"), "{answered}");
 
-    let journal = std::fs::read(home.path().join("journal.db")).unwrap();
+    let journal = fs::read(home.path().join("journal.db")).unwrap();
     let journal = String::from_utf8_lossy(&journal);
     for secret in ["sk_live_sandbox", &code, "secret-approval"] {
         assert!(!journal.contains(secret), "{secret} is in the journal");

@@ -3,12 +3,15 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::pause::{self, pause};
+use super::fields::Fields;
+use super::pause::pause;
+use super::terms::{cancellation_terms, card_terms};
 use super::{capitalised, next_step, tone_of};
 use crate::adapter::{Dialect, Pause};
 use crate::json::{Document, plain};
 use crate::model::booking::{Booking, Status};
-use crate::model::slot::{cancellation_terms, card_terms};
+use crate::model::certainty::Certainty;
+use crate::model::document_time::{DocumentTime, as_text};
 use crate::model::time_text::{dated, human, with_own_time};
 use crate::model::zone::system_zone;
 use crate::outcome::code::{self, Retry};
@@ -20,32 +23,8 @@ pub(crate) struct BookingView<'a> {
     pub(crate) dialect: Dialect,
     /// The service's current time, for the time left until a deadline.
     pub(crate) now: Timestamp,
+    pub(crate) certainty: Certainty,
 }
-
-/// The fields that have a place of their own on the card. All others follow at its end.
-const SHOWN: &[&str] = &[
-    "id",
-    "object",
-    "status",
-    "provider",
-    "venue_id",
-    "venue_name",
-    "datetime",
-    "party_size",
-    "customer",
-    "end_user",
-    "seating_preference",
-    "payment_collection",
-    "card_terms",
-    "cancellation_terms",
-    "error_code",
-    "error_message",
-    "next_action",
-    "last_modification",
-    "expires_at",
-    "created_at",
-    "updated_at",
-];
 
 impl View for BookingView<'_> {
     fn json(&self) -> Document {
@@ -54,35 +33,41 @@ impl View for BookingView<'_> {
 
     fn page(&self) -> Page {
         let mut page = Page::default();
+        let fields = &mut Fields::of(self.booking.value());
+        fields.scalar("id");
+        fields.text("status");
         page.heading(
             tone_of(&self.booking.status()),
             self.booking.status().as_str(),
             self.booking.id(),
         );
-        self.state(&mut page);
-        self.guest(&mut page);
-        self.venue(&mut page);
-        let modified = self.booking.value().get("last_modification");
-        let modified = modified.and_then(|it| it.get("at")?.as_str());
-        page.field_if("changed", modified.map(|at| self.time(at)));
-        for change in last_changes(self.booking.value()) {
-            page.field("change", change);
+        self.state(&mut page, fields);
+        self.guest(&mut page, fields);
+        self.venue(&mut page, fields);
+        self.times(&mut page, fields);
+        self.last_change(&mut page, fields);
+        // The fields without a place of their own, and what stands around the booking. Nothing is hidden.
+        for (path, value) in fields.rest().iter().chain(self.booking.around()) {
+            page.field("other", format!("{path} = {value}"));
         }
-        self.others(&mut page);
-        page.field_if("note", next_step::limits(self.booking, &self.dialect));
-        for command in next_step::commands(self.booking, &self.dialect, self.now) {
+        page.field_if(
+            "note",
+            next_step::limits(self.booking, &self.dialect, self.certainty),
+        );
+        let commands = next_step::commands(self.booking, &self.dialect, self.now, self.certainty);
+        for command in commands {
             page.next(command);
         }
         page
     }
 }
 
-impl BookingView<'_> {
-    /// What the state means, the reason, what to do about it, and the times.
-    fn state(&self, page: &mut Page) {
+impl<'a> BookingView<'a> {
+    /// What the state means, the reason, and what to do about it.
+    fn state(&self, page: &mut Page, fields: &mut Fields<'a>) {
         let booking = self.booking;
         let status = booking.status();
-        let code = booking.error_code();
+        let code = fields.text("error_code");
         let known = code.and_then(code::entry);
         // An error code says more than the general meaning of a failure, and the question more than that of a pause.
         let says_more = match status {
@@ -90,7 +75,9 @@ impl BookingView<'_> {
             Status::RequiresAction => booking.next_action().is_some(),
             _ => false,
         };
-        if let Some(entry) = code::entry(status.as_str()).filter(|_| !says_more) {
+        if let Status::Other(word) = &status {
+            page.sentence(format!("`{word}` is a status that bookctl does not know."));
+        } else if let Some(entry) = code::entry(status.as_str()).filter(|_| !says_more) {
             let (state, meaning) = (status.as_str().replace('_', " "), entry.meaning);
             page.sentence(format!(
                 "{}. {}.",
@@ -98,7 +85,7 @@ impl BookingView<'_> {
                 capitalised(meaning)
             ));
         }
-        let why = booking.str("error_message").map(str::to_owned);
+        let why = fields.text("error_message").map(str::to_owned);
         let why = why.or_else(|| known.map(|entry| entry.meaning.to_owned()));
         page.field_if(
             "why",
@@ -113,118 +100,113 @@ impl BookingView<'_> {
         page.field_if("retry", Some(parts.join(": ")).filter(|it| !it.is_empty()));
         if status == Status::RequiresAction {
             let kind = self.dialect.pause(booking.next_action());
-            pause(page, booking, kind, self.now);
-        }
-        match booking.since() {
-            Some(since) => page.field("status since", self.moment(since)),
-            None => page.field_if("updated", booking.str("updated_at").map(|at| self.time(at))),
-        };
-    }
-
-    fn guest(&self, page: &mut Page) {
-        let customer = self.booking.value().get("customer");
-        for (label, field) in [("guest", "name"), ("email", "email"), ("phone", "phone")] {
-            page.field_if(label, customer.and_then(|guest| shown(guest.get(field)?)));
-        }
-        page.field_if("party", self.said("party_size"));
-        page.field_if("end user", self.said("end_user"));
-        page.field_if("payment", self.said("payment_collection"));
-    }
-
-    fn venue(&self, page: &mut Page) {
-        let booking = self.booking;
-        let name_and_id = [booking.str("venue_name"), booking.str("venue_id")];
-        let name_and_id: Vec<&str> = name_and_id.into_iter().flatten().collect();
-        if !name_and_id.is_empty() {
-            page.field("venue", name_and_id.join(" · "));
-        }
-        page.field_if("provider", self.said("provider"));
-        let when = booking.str("datetime");
-        page.field_if("when", when.map(|at| with_own_time(at, &system_zone())));
-        page.field_if("seating", self.said("seating_preference"));
-        page.field_if("card", card_terms(booking.value()));
-        page.field_if("cancellation", cancellation_terms(booking.value()));
-        let created = booking.str("created_at");
-        if created.and_then(|at| at.parse().ok()) != booking.since() {
-            page.field_if("created", created.map(|at| self.time(at)));
-        }
-    }
-
-    /// The fields without a place of their own. Nothing is hidden.
-    fn others(&self, page: &mut Page) {
-        let booking = self.booking.value();
-        let mut fields = SHOWN.to_vec();
-        if self.booking.status() != Status::RequiresAction {
-            fields.retain(|field| *field != "next_action");
-        }
-        let mut actions = pause::SHOWN.to_vec();
-        if self.dialect.pause(self.pause()) != Pause::Other {
-            actions.push(&self.dialect.next_action_type_field);
-        }
-        for (prefix, object, known) in [
-            ("", Some(booking), &fields[..]),
-            (
-                "customer.",
-                booking.get("customer"),
-                &["name", "email", "phone"],
-            ),
-            ("next_action.", self.pause(), &actions),
-            (
-                "last_modification.",
-                booking.get("last_modification"),
-                &["at", "changes"],
-            ),
-        ] {
-            let fields = object.and_then(Value::as_object).into_iter().flatten();
-            for (field, value) in fields.filter(|(field, _)| !known.contains(&field.as_str())) {
-                if let Some(value) = shown(value) {
-                    page.field("other", format!("{prefix}{field} = {value}"));
-                }
+            pause(page, fields, booking, kind, self.now, self.certainty);
+            if kind != Pause::Other {
+                // The kind of action is said in words.
+                fields.scalar(&format!(
+                    "next_action.{}",
+                    self.dialect.next_action_type_field
+                ));
             }
         }
     }
 
-    /// A field as text.
-    fn said(&self, field: &str) -> Option<String> {
-        shown(self.booking.value().get(field)?)
+    /// When the status began or the booking last changed, before the guest.
+    fn guest(&self, page: &mut Page, fields: &mut Fields<'a>) {
+        match (self.booking.since(), fields.get("updated_at")) {
+            // It is `updated_at`.
+            (Some(since), _) => {
+                fields.scalar("updated_at");
+                page.field("status since", self.moment(since));
+            }
+            (None, _) => self.time(page, fields, "updated", "updated_at"),
+        }
+        match fields.scalar("customer") {
+            Some(name) => drop(page.field("guest", name)),
+            None => {
+                for (label, path) in [
+                    ("guest", "customer.name"),
+                    ("email", "customer.email"),
+                    ("phone", "customer.phone"),
+                ] {
+                    page.field_if(label, fields.scalar(path));
+                }
+            }
+        }
+        page.field_if("party", fields.scalar("party_size"));
+        page.field_if("end user", fields.scalar("end_user"));
+        page.field_if("payment", fields.scalar("payment_collection"));
     }
 
-    /// What the booking is waiting for, if anything.
-    fn pause(&self) -> Option<&Value> {
-        let waits = self.booking.status() == Status::RequiresAction;
-        self.booking.next_action().filter(|_| waits)
+    fn venue(&self, page: &mut Page, fields: &mut Fields<'a>) {
+        let name_and_id = [fields.scalar("venue_name"), fields.scalar("venue_id")];
+        let name_and_id: Vec<String> = name_and_id.into_iter().flatten().collect();
+        if !name_and_id.is_empty() {
+            page.field("venue", name_and_id.join(" · "));
+        }
+        page.field_if("provider", fields.scalar("provider"));
+        let when = fields.get("datetime");
+        if let Some(when) = when.filter(|_| fields.scalar("datetime").is_some()) {
+            page.field("when", with_own_time(&as_text(when), &system_zone()));
+        }
+        page.field_if("seating", fields.scalar("seating_preference"));
+        let card = fields.take("card_terms");
+        let card = card.and_then(|it| card_terms(it, self.certainty));
+        page.field_if("card", card.map(|terms| terms.text));
+        let cancellation = fields.take("cancellation_terms");
+        let cancellation = cancellation.and_then(|it| cancellation_terms(it, self.certainty));
+        page.field_if("cancellation", cancellation.map(|terms| terms.text));
     }
 
-    /// A time of the booking, and how long ago it was.
-    fn time(&self, text: &str) -> String {
-        text.parse()
-            .map_or_else(|_| human(text), |at| self.moment(at))
+    fn times(&self, page: &mut Page, fields: &mut Fields<'a>) {
+        let created = fields.get("created_at").and_then(DocumentTime::read);
+        if created.is_some() && created.and_then(|at| at.instant) == self.booking.since() {
+            fields.scalar("created_at");
+        } else {
+            self.time(page, fields, "created", "created_at");
+        }
+    }
+
+    /// What the last modification changed, one line per field.
+    fn last_change(&self, page: &mut Page, fields: &mut Fields<'a>) {
+        self.time(page, fields, "changed", "last_modification.at");
+        let changes = fields.get("last_modification.changes");
+        for (field, change) in changes.and_then(Value::as_object).into_iter().flatten() {
+            let sides = change.as_object().map(|sides| {
+                let is_side = |name: &str| matches!(name, "from" | "to");
+                sides.keys().all(|name| is_side(name)) && !sides.is_empty()
+            });
+            // Changes of another shape are listed with the other fields, as they came.
+            if sides != Some(true) {
+                continue;
+            }
+            let side = |name: &str| match change.get(name).map(plain) {
+                Some(text) if text.is_empty() => "none".to_owned(),
+                Some(text) if text.parse::<Timestamp>().is_ok() => human(&text),
+                Some(text) => text,
+                None => "?".to_owned(),
+            };
+            page.field(
+                "change",
+                format!("{field} {} → {}", side("from"), side("to")),
+            );
+            fields.took(change);
+        }
+    }
+
+    /// Adds a time of the booking, and how long ago it was.
+    fn time(&self, page: &mut Page, fields: &mut Fields<'a>, label: &'static str, path: &str) {
+        let instant = fields.time(path).and_then(|(_, time)| time.instant);
+        let text = match instant {
+            Some(at) => Some(self.moment(at)),
+            None => fields.time_text(path),
+        };
+        page.field_if(label, text);
     }
 
     fn moment(&self, at: Timestamp) -> String {
         dated(at, self.now, &system_zone())
     }
-}
-
-/// Adds a field if it has a value.
-fn shown(value: &Value) -> Option<String> {
-    Some(plain(value)).filter(|text| !text.is_empty())
-}
-
-/// What the last modification changed, one line per field.
-fn last_changes(booking: &Value) -> Vec<String> {
-    let modification = booking.get("last_modification");
-    let changes = modification.and_then(|it| it.get("changes")?.as_object());
-    let changes = changes.into_iter().flatten().map(|(field, change)| {
-        let side = |name: &str| match change.get(name).map(plain) {
-            Some(text) if text.is_empty() => "none".to_owned(),
-            Some(text) if text.parse::<Timestamp>().is_ok() => human(&text),
-            Some(text) => text,
-            None => "?".to_owned(),
-        };
-        format!("{field} {} → {}", side("from"), side("to"))
-    });
-    changes.collect()
 }
 
 #[cfg(test)]
@@ -240,6 +222,7 @@ mod tests {
             booking: &booking,
             dialect: Dialect::default(),
             now,
+            certainty: Certainty::Contract,
         };
         view.page()
             .render(&StreamStyle::decide(ColorPrefs::default(), false, 0))

@@ -1,21 +1,28 @@
 //! Views of the service's documents that several commands emit.
 
+#[cfg(test)]
+mod any_shape_tests;
 mod booking;
 mod booking_list;
+mod fields;
 mod local_bookings;
 mod next_step;
 mod pause;
+mod pause_page;
 mod request;
 mod slot_list;
+mod terms;
 mod venue_list;
 
 pub(crate) use booking::BookingView;
 pub(crate) use booking_list::BookingList;
+pub(crate) use fields::Fields;
 pub(crate) use local_bookings::{Listed, LocalBookings};
-pub(crate) use pause::{asked_fields, pause};
+pub(crate) use pause::{AskedField, asked_fields};
+pub(crate) use pause_page::pause_page;
 pub(crate) use request::RequestView;
-pub(crate) use slot_list::{SlotList, slot_line};
-pub(crate) use venue_list::VenueList;
+pub(crate) use slot_list::{SlotDetails, SlotList, slot_line};
+pub(crate) use venue_list::{VenueList, venue_line};
 
 use crate::model::booking::Status;
 use crate::terminal::output::Tone;

@@ -6,23 +6,38 @@ use serde_json::Value;
 use super::pause::asked_fields;
 use crate::adapter::{Dialect, Pause};
 use crate::model::booking::{Booking, Status};
+use crate::model::certainty::Certainty;
 use crate::model::shell;
 use crate::outcome::code::Retry;
 
 /// A note on what bookctl cannot do: only one provider supports changes and cancels at the venue (spec, What the
 /// service does).
-pub(super) fn limits(booking: &Booking, dialect: &Dialect) -> Option<String> {
+///
+/// Which one that is must be known: from the contract, from the profile, or because the service has said so of this very
+/// booking. A default is no reason to claim it.
+pub(super) fn limits(booking: &Booking, dialect: &Dialect, certainty: Certainty) -> Option<String> {
     let provider = booking.str("provider")?;
-    let elsewhere = booking.status() == Status::Confirmed && provider != dialect.provider_a;
+    let is_known = certainty == Certainty::Contract || dialect.names_provider_a();
+    let was_said = matches!(
+        booking.error_code(),
+        Some("cancellation_unsupported" | "modify_unsupported")
+    );
+    let is_another = was_said || is_known && provider != dialect.provider_a;
+    let elsewhere = booking.status() == Status::Confirmed && is_another;
     elsewhere.then(|| format!("{provider} can neither change nor cancel a booking: call the venue"))
 }
 
 /// The commands that can follow.
-pub(super) fn commands(booking: &Booking, dialect: &Dialect, now: Timestamp) -> Vec<String> {
+pub(super) fn commands(
+    booking: &Booking,
+    dialect: &Dialect,
+    now: Timestamp,
+    certainty: Certainty,
+) -> Vec<String> {
     let id = shell::word(booking.id());
     match booking.status() {
         Status::RequiresAction => answers(&id, booking.next_action(), dialect),
-        Status::Confirmed if limits(booking, dialect).is_some() => vec![],
+        Status::Confirmed if limits(booking, dialect, certainty).is_some() => vec![],
         Status::Confirmed => vec![
             format!("bookctl modify {id} --at WHEN"),
             format!("bookctl modify {id} --party N"),
@@ -31,7 +46,8 @@ pub(super) fn commands(booking: &Booking, dialect: &Dialect, now: Timestamp) -> 
         Status::Failed | Status::Expired | Status::Cancelled => {
             look_for_another(booking, now).into_iter().collect()
         }
-        Status::Processing | Status::Other(_) => vec![format!("bookctl watch {id}")],
+        Status::Processing => vec![format!("bookctl watch {id}")],
+        Status::Other(_) => vec![format!("bookctl show {id}"), format!("bookctl watch {id}")],
     }
 }
 
@@ -44,13 +60,14 @@ fn answers(id: &str, action: Option<&Value>, dialect: &Dialect) -> Vec<String> {
             format!("bookctl continue {id} --psp-abort"),
         ],
         Pause::Other => {
-            let mut fields = asked_fields(action);
-            if fields.is_empty() {
-                fields.push("key".to_owned());
+            let asked = asked_fields(action).into_iter();
+            let mut names: Vec<String> = asked.map(|field| field.name).collect();
+            if names.is_empty() {
+                names.push("key".to_owned());
             }
-            let flags = fields
+            let flags = names
                 .iter()
-                .map(|field| format!("-F {}=VALUE", shell::word(field)));
+                .map(|name| format!("-F {}=VALUE", shell::word(name)));
             let flags: Vec<String> = flags.collect();
             vec![format!("bookctl continue {id} {}", flags.join(" "))]
         }

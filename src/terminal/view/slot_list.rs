@@ -1,10 +1,9 @@
 //! The slots of a venue, with their card and cancellation terms. Their row numbers are saved as `@1`, `@2`, ….
 
-use jiff::civil::DateTime;
-use serde_json::Value;
-
+use super::fields::Fields;
+use super::terms::{self, Terms};
 use crate::json::Document;
-use crate::model::money::money;
+use crate::model::certainty::Certainty;
 use crate::model::slot::Slot;
 use crate::terminal::output::{Page, TableCell, View};
 
@@ -12,6 +11,7 @@ use crate::terminal::output::{Page, TableCell, View};
 pub(crate) struct SlotList<'a> {
     pub(crate) document: &'a Document,
     pub(crate) slots: &'a [Slot],
+    pub(crate) certainty: Certainty,
 }
 
 impl View for SlotList<'_> {
@@ -24,24 +24,7 @@ impl View for SlotList<'_> {
         if self.slots.is_empty() {
             return page;
         }
-        let rows = self.slots.iter().enumerate().map(|(row, slot)| {
-            vec![
-                TableCell::from(format!("@{}", row + 1)),
-                TableCell::from(slot.id()),
-                TableCell::from(slot.time_text()).in_short(
-                    slot.local()
-                        .map(|local| local.strftime("%a %H:%M").to_string()),
-                ),
-                TableCell::from(duration(slot)),
-                TableCell::from(slot.str("seating").unwrap_or_default()),
-                TableCell::from(slot.price().unwrap_or_default()),
-                TableCell::from(slot.card_terms().unwrap_or_default())
-                    .in_short(card_in_few_words(slot)),
-                TableCell::from(slot.cancellation_terms().unwrap_or_default())
-                    .in_short(cancellation_in_few_words(slot)),
-            ]
-        });
-        let headers = vec![
+        let mut headers = vec![
             "",
             "slot",
             "when",
@@ -51,66 +34,119 @@ impl View for SlotList<'_> {
             "card",
             "cancellation",
         ];
+        let details = self.slots.iter();
+        let details: Vec<SlotDetails> = details
+            .map(|slot| SlotDetails::of(slot, self.certainty))
+            .collect();
+        // A service that keeps the contract has nothing else to say, and its lists end with the terms.
+        let says_more = details.iter().any(|it| it.also.is_some());
+        if says_more {
+            headers.push("also");
+        }
+        let rows = self.slots.iter().zip(details).enumerate();
+        let rows = rows.map(|(row, (slot, details))| {
+            let mut cells = vec![
+                TableCell::from(format!("@{}", row + 1)),
+                TableCell::from(slot.id()),
+                TableCell::from(slot.time_text()).in_short(
+                    slot.local()
+                        .map(|local| local.strftime("%a %H:%M").to_string()),
+                ),
+                TableCell::from(details.minutes.unwrap_or_default()),
+                TableCell::from(details.seating.unwrap_or_default()),
+                TableCell::from(details.price.unwrap_or_default()),
+                terms_cell(details.card),
+                terms_cell(details.cancellation),
+            ];
+            if says_more {
+                cells.push(TableCell::from(details.also.unwrap_or_default()));
+            }
+            cells
+        });
         page.table(headers, rows.collect(), vec![0]);
         page
     }
 }
 
-fn duration(slot: &Slot) -> String {
-    slot.value()
-        .get("duration_minutes")
-        .and_then(Value::as_u64)
-        .map(|minutes| minutes.to_string())
-        .unwrap_or_default()
+fn terms_cell(terms: Option<Terms>) -> TableCell {
+    match terms {
+        Some(terms) => TableCell::from(terms.text).in_short(Some(terms.short)),
+        None => TableCell::from(""),
+    }
 }
 
-/// A slot on one line of a menu: the time, then its terms in short.
-pub(crate) fn slot_line(slot: &Slot) -> String {
+/// What a slot says beside its id and its time, for people.
+pub(crate) struct SlotDetails {
+    minutes: Option<String>,
+    pub(crate) seating: Option<String>,
+    pub(crate) price: Option<String>,
+    pub(crate) card: Option<Terms>,
+    pub(crate) cancellation: Option<Terms>,
+    /// All that is not understood, as it came.
+    pub(crate) also: Option<String>,
+}
+
+impl SlotDetails {
+    pub(crate) fn of(slot: &Slot, certainty: Certainty) -> Self {
+        let mut fields = Fields::of(slot.value());
+        fields.scalar("availability_id");
+        fields.scalar("datetime");
+        // The party that was asked for.
+        fields.scalar("party_size");
+        let minutes = fields.get("duration_minutes").filter(|it| it.is_u64());
+        let minutes = minutes.and_then(|_| fields.scalar("duration_minutes"));
+        let seating = fields.scalar("seating");
+        let price = fields.take("price");
+        let price = price.and_then(|it| terms::price(it, certainty));
+        let card = fields.take("card_terms");
+        let card = card.and_then(|it| terms::card_terms(it, certainty));
+        let cancellation = fields.take("cancellation_terms");
+        let cancellation = cancellation.and_then(|it| terms::cancellation_terms(it, certainty));
+        SlotDetails {
+            minutes,
+            seating,
+            price,
+            card,
+            cancellation,
+            also: Some(fields.rest_text()).filter(|rest| !rest.is_empty()),
+        }
+    }
+}
+
+/// A slot on one line of a menu: the time, then its terms in short, then all that is not understood.
+pub(crate) fn slot_line(slot: &Slot, certainty: Certainty) -> String {
     let time = slot.local().map_or_else(
         || slot.time_text(),
         |local| local.strftime("%H:%M").to_string(),
     );
+    let details = SlotDetails::of(slot, certainty);
     let parts = [
         Some(time),
-        slot.str("seating").map(str::to_owned),
-        slot.price(),
-        card_in_few_words(slot),
-        cancellation_in_few_words(slot),
+        details.seating,
+        details.price,
+        details.card.map(|terms| terms.short),
+        details.cancellation.map(|terms| terms.short),
+        details.also,
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-fn card_in_few_words(slot: &Slot) -> Option<String> {
-    let terms = slot.value().get("card_terms")?;
-    let held = terms
-        .get("hold_amount")
-        .and_then(|amount| money(amount, currency(terms)));
-    match (terms.get("required").and_then(Value::as_bool), held) {
-        (Some(false), _) => Some("no card".to_owned()),
-        (Some(true), Some(held)) => Some(format!("card, {held} held")),
-        (Some(true), None) => Some("card".to_owned()),
-        _ => slot.card_terms(),
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
 
-fn cancellation_in_few_words(slot: &Slot) -> Option<String> {
-    let terms = slot.value().get("cancellation_terms")?;
-    let until = terms.get("free_until").and_then(Value::as_str);
-    let until = until.and_then(|until| until.parse::<DateTime>().ok());
-    let fee = terms
-        .get("fee_amount")
-        .and_then(|amount| money(amount, currency(terms)));
-    match (until, fee) {
-        (Some(until), Some(fee)) => Some(format!(
-            "free until {}, then {fee}",
-            until.strftime("%a %H:%M")
-        )),
-        (Some(until), None) => Some(format!("free until {}", until.strftime("%a %H:%M"))),
-        (None, Some(fee)) => Some(format!("cancelling costs {fee}")),
-        (None, None) => slot.cancellation_terms(),
+    #[test]
+    fn a_menu_line_has_terms_in_any_shape_and_all_else_that_came() {
+        let slot = Slot::from_value(json!({
+            "availability_id": 7, "datetime": "2026-12-01T19:30", "party_size": 2, "seating": "terrace",
+            "price": {"total": {"amount": 4600, "currency": "EUR"}}, "card_terms": "A card, please",
+            "rules": {"notice": "24 hours"},
+        }))
+        .unwrap();
+        assert_eq!(
+            slot_line(&slot, Certainty::Specification),
+            "19:30 · terrace · total 4600 EUR · A card, please · rules.notice 24 hours"
+        );
     }
-}
-
-fn currency(terms: &Value) -> Option<&str> {
-    terms.get("currency").and_then(Value::as_str)
 }

@@ -1,0 +1,13 @@
+//! What is certain of a service before it has said anything.
+
+/// How much of the contract is known to hold at a service.
+///
+/// The specification leaves open what a whole number means as an amount, and which provider can change bookings. Nothing
+/// in a document says so either. It is therefore a property of the service and not of the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Certainty {
+    /// The whole contract: the embedded sandbox keeps it.
+    Contract,
+    /// What the specification states, and nothing more.
+    Specification,
+}

@@ -1,0 +1,231 @@
+//! Parses `key=value` as typed at a prompt or after `-F`, and builds a body from such fields.
+
+use serde_json::{Map, Number, Value};
+
+use crate::json::plain;
+use crate::outcome::{Error, Result};
+
+/// The deepest nesting of a field's brackets.
+const DEEPEST: usize = 32;
+
+/// A field and its value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Field {
+    pub(crate) key: String,
+    pub(crate) value: Value,
+}
+
+impl Field {
+    /// The field with its text as the JSON scalar that it spells, if it spells one.
+    pub(crate) fn typed(self) -> Self {
+        let typed = self
+            .value
+            .as_str()
+            .and_then(|text| serde_json::from_str::<Value>(text).ok());
+        match typed {
+            // A number that would lose digits or leading zeros is an id, and stays text.
+            Some(Value::Number(number)) if !is_kept(&number, &self.value) => self,
+            Some(value @ (Value::Null | Value::Bool(_) | Value::Number(_))) => {
+                Field { value, ..self }
+            }
+            _ => self,
+        }
+    }
+}
+
+/// Parses `key=value`. Types the value as `gh api -F` does: true, false, null and numbers, else text.
+pub(crate) fn field(text: &str) -> Result<Field, String> {
+    raw_field(text).map(Field::typed)
+}
+
+/// Whether a number is written exactly as it was given. With a fraction or an exponent, the value decides.
+fn is_kept(number: &Number, given: &Value) -> bool {
+    let given = given.as_str().unwrap_or_default();
+    given.contains(['.', 'e', 'E']) || number.to_string() == given
+}
+
+/// Parses `key=value`, with the value as text.
+pub(crate) fn raw_field(text: &str) -> Result<Field, String> {
+    let parts = text
+        .split_once('=')
+        .filter(|(key, _)| !key.trim().is_empty());
+    let (key, value) = parts.ok_or_else(|| "must be key=value".to_owned())?;
+    Ok(Field {
+        key: key.trim().to_owned(),
+        value: Value::String(value.to_owned()),
+    })
+}
+
+/// Builds an object from fields.
+///
+/// Brackets nest as in `gh api`: `customer[name]` is a field of an object, `tags[]` appends to an array, and
+/// `guests[][name]` belongs to the array's last object unless that has a name already.
+pub(crate) fn body(fields: impl IntoIterator<Item = Field>) -> Result<Map<String, Value>> {
+    let mut body = Map::new();
+    for Field { key, value } in fields {
+        let refuse = |why: &str| {
+            Error::usage(format!("field {} {why}", key.escape_debug())).hint(
+                "use brackets to nest: 'customer[name]=Ada' for an object, 'tags[]=x' for an array",
+            )
+        };
+        let steps = steps(&key).ok_or_else(|| refuse("has unbalanced brackets"))?;
+        put(&mut body, &steps, value)
+            .ok_or_else(|| refuse("is given twice, or as two different types"))?;
+    }
+    Ok(body)
+}
+
+/// The path in a field's key; an empty step is the end of an array. `None` if the brackets are wrong.
+fn steps(key: &str) -> Option<Vec<&str>> {
+    let (name, mut rest) = key.split_at(key.find('[').unwrap_or(key.len()));
+    let mut steps = vec![name];
+    while !rest.is_empty() {
+        let (step, after) = rest.strip_prefix('[')?.split_once(']')?;
+        steps.push(step);
+        rest = after;
+    }
+    let fits =
+        steps.len() <= DEEPEST && !name.is_empty() && steps.iter().all(|step| !step.contains('['));
+    fits.then_some(steps)
+}
+
+/// Sets the value at a path; `None` if something else is in the way.
+fn put(object: &mut Map<String, Value>, steps: &[&str], value: Value) -> Option<()> {
+    let (name, rest) = steps.split_first()?;
+    match object.get_mut(*name) {
+        Some(held) => *held = nested(Some(held.take()), rest, value)?,
+        None => drop(object.insert((*name).to_owned(), nested(None, rest, value)?)),
+    }
+    Some(())
+}
+
+/// `held` with the value set at the rest of the path.
+fn nested(held: Option<Value>, steps: &[&str], value: Value) -> Option<Value> {
+    match (steps, held) {
+        ([], None) => Some(value),
+        (["", rest @ ..], held @ (None | Some(Value::Array(_)))) => {
+            let mut items = match held {
+                Some(Value::Array(items)) => items,
+                _ => Vec::new(),
+            };
+            let goes_on = |last: &mut Value| {
+                let last = last.as_object();
+                last.zip(rest.first())
+                    .is_some_and(|(last, name)| !last.contains_key(*name))
+            };
+            let last = items.pop_if(goes_on);
+            items.push(nested(last, rest, value)?);
+            Some(Value::Array(items))
+        }
+        ([name, ..], held @ (None | Some(Value::Object(_)))) if !name.is_empty() => {
+            let mut object = match held {
+                Some(Value::Object(object)) => object,
+                _ => Map::new(),
+            };
+            put(&mut object, steps, value)?;
+            Some(Value::Object(object))
+        }
+        _ => None,
+    }
+}
+
+/// The fields as pairs of a query string, with brackets for nested ones.
+pub(crate) fn pairs(body: &Map<String, Value>) -> Vec<(String, String)> {
+    fn flatten(key: String, value: &Value) -> Vec<(String, String)> {
+        match value {
+            Value::Object(fields) => fields
+                .iter()
+                .flat_map(|(name, value)| flatten(format!("{key}[{name}]"), value))
+                .collect(),
+            Value::Array(items) => items
+                .iter()
+                .flat_map(|item| flatten(format!("{key}[]"), item))
+                .collect(),
+            value => vec![(key, plain(value))],
+        }
+    }
+    let pairs = body.iter();
+    pairs
+        .flat_map(|(name, value)| flatten(name.clone(), value))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Field, body, field, pairs};
+    use serde_json::{Value, json};
+
+    fn made(fields: &[&str]) -> Option<Value> {
+        let fields = fields.iter().map(|text| field(text).unwrap());
+        body(fields).ok().map(Value::Object)
+    }
+
+    #[test]
+    fn brackets_nest() {
+        for (fields, made_of_them) in [
+            (&["a=1", "b=x"][..], json!({"a": 1, "b": "x"})),
+            (
+                &["a[b]=1", "a[c][d]=2"],
+                json!({"a": {"b": 1, "c": {"d": 2}}}),
+            ),
+            (&["a[]=1", "a[]=x"], json!({"a": [1, "x"]})),
+            (&["a[b][]=1", "a[b][]=2"], json!({"a": {"b": [1, 2]}})),
+            (
+                &["a[][n]=1", "a[][m]=2", "a[][n]=3"],
+                json!({"a": [{"n": 1, "m": 2}, {"n": 3}]}),
+            ),
+            (&["a=null", "b]=1"], json!({"a": null, "b]": 1})),
+        ] {
+            assert_eq!(made(fields), Some(made_of_them), "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn what_contradicts_itself_or_has_broken_brackets_is_refused() {
+        for fields in [
+            &["a=1", "a[b]=2"][..],
+            &["a[b]=1", "a=2"],
+            &["a[]=1", "a[b]=2"],
+            &["a[b]=1", "a[]=2"],
+            &["a=null", "a=1"],
+            &["a[b=1"],
+            &["a[b]c=1"],
+            &["[a]=1"],
+            &["a[[b]]=1"],
+        ] {
+            assert_eq!(made(fields), None, "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn a_query_keeps_the_brackets() {
+        let body = json!({"a": {"b": [1, "x"]}, "c": true});
+        let pairs = pairs(body.as_object().unwrap());
+        let pairs: Vec<String> = pairs.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        assert_eq!(pairs, ["a[b][]=1", "a[b][]=x", "c=true"]);
+    }
+
+    #[test]
+    fn a_field_is_typed_where_its_value_is_a_json_scalar() {
+        for (text, key, value) in [
+            ("a=1", "a", json!(1)),
+            ("a=true", "a", json!(true)),
+            ("a=null", "a", json!(null)),
+            ("a=two words", "a", json!("two words")),
+            ("a=", "a", json!("")),
+            ("a=x=y", "a", json!("x=y")),
+            ("a=[1]", "a", json!("[1]")),
+            ("a=1.50", "a", json!(1.5)),
+            (
+                "a=12345678901234567890123",
+                "a",
+                json!("12345678901234567890123"),
+            ),
+            ("a=-0", "a", json!("-0")),
+        ] {
+            let key = key.to_owned();
+            assert_eq!(field(text).unwrap(), Field { key, value });
+        }
+        assert!(field("no value").is_err() && field("=x").is_err());
+    }
+}

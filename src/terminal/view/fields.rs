@@ -1,0 +1,225 @@
+//! The fields of a document, and which of them a view has shown. The rest is listed, so that nothing is hidden.
+
+use serde_json::Value;
+
+use crate::json::plain;
+use crate::model::certainty::Certainty;
+use crate::model::document_time::{DocumentTime, time_text};
+use crate::model::money::{money, names_minor_units};
+
+/// A document, and what was taken from it.
+///
+/// What was taken is known by where it stands in memory, so a field is the same one under whichever path it is reached.
+pub(crate) struct Fields<'a> {
+    value: &'a Value,
+    taken: Vec<&'a Value>,
+}
+
+impl<'a> Fields<'a> {
+    /// The fields of a document, none of them taken. The name of its type says nothing to a person.
+    pub(crate) fn of(value: &'a Value) -> Self {
+        let mut fields = Fields {
+            value,
+            taken: Vec::new(),
+        };
+        fields.text("object");
+        fields
+    }
+
+    /// The value at a path, such as `price.tier`, without taking it.
+    pub(crate) fn get(&self, path: &str) -> Option<&'a Value> {
+        let found = path
+            .split('.')
+            .try_fold(self.value, |value, name| value.get(name))?;
+        (!found.is_null()).then_some(found)
+    }
+
+    /// Remembers that a value, with all that it holds, was shown.
+    pub(crate) fn took(&mut self, value: &'a Value) {
+        self.taken.push(value);
+    }
+
+    /// The value at a path, which is shown in whole.
+    pub(crate) fn take(&mut self, path: &str) -> Option<&'a Value> {
+        let found = self.get(path)?;
+        self.took(found);
+        Some(found)
+    }
+
+    /// The text at a path. Anything else there is left.
+    pub(crate) fn text(&mut self, path: &str) -> Option<&'a str> {
+        let found = self.get(path)?;
+        let text = found.as_str().filter(|text| !text.is_empty())?;
+        self.took(found);
+        Some(text)
+    }
+
+    /// The scalar at a path, as text. An object or a list there is left.
+    pub(crate) fn scalar(&mut self, path: &str) -> Option<String> {
+        let found = self.get(path)?;
+        let text = Some(plain(found)).filter(|it| is_scalar(found) && !it.is_empty())?;
+        self.took(found);
+        Some(text)
+    }
+
+    /// The time at a path, in any form that is understood. Anything else there is left.
+    pub(crate) fn time(&mut self, path: &str) -> Option<(&'a Value, DocumentTime)> {
+        let found = self.get(path)?;
+        let time = DocumentTime::read(found)?;
+        self.took(found);
+        Some((found, time))
+    }
+
+    /// The time at a path for people; a scalar that is not understood as it came.
+    pub(crate) fn time_text(&mut self, path: &str) -> Option<String> {
+        let found = self.get(path).filter(|it| is_scalar(it))?;
+        let text = Some(time_text(found)).filter(|text| !text.is_empty())?;
+        self.took(found);
+        Some(text)
+    }
+
+    /// The amount at a path with the currency at another.
+    pub(crate) fn money(
+        &mut self,
+        amount: &str,
+        currency: &str,
+        certainty: Certainty,
+    ) -> Option<String> {
+        let found = self.get(amount)?;
+        let unit = self.get(currency).filter(|unit| unit.is_string());
+        let text = money(found, unit.and_then(Value::as_str), certainty)?;
+        self.took(found);
+        if let Some(unit) = unit {
+            self.took(unit);
+        }
+        Some(text)
+    }
+
+    /// What was not taken: every value that says something, with its path. An amount and its currency are one value, as
+    /// are the texts of a list.
+    pub(crate) fn rest(&self) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        self.collect(self.value, String::new(), &mut found);
+        found
+    }
+
+    /// [`Fields::rest`] as one text: `tier 3 · links[0].href /x`.
+    pub(crate) fn rest_text(&self) -> String {
+        let rest = self.rest().into_iter();
+        let parts = rest.map(|(path, text)| match path.is_empty() {
+            true => text,
+            false => format!("{path} {text}"),
+        });
+        parts.collect::<Vec<_>>().join(" · ")
+    }
+
+    fn collect(&self, value: &Value, path: String, found: &mut Vec<(String, String)>) {
+        if self.taken.iter().any(|it| std::ptr::eq(*it, value)) {
+            return;
+        }
+        let is_whole =
+            |member: &Value| !self.taken.iter().any(|taken| std::ptr::eq(*taken, member));
+        match value {
+            Value::Object(object) => {
+                if object.values().all(is_whole)
+                    && let Some(amount) = money_of(value, Certainty::Specification)
+                {
+                    found.push((path, amount));
+                    return;
+                }
+                for (key, member) in object {
+                    let path = match path.is_empty() {
+                        true => key.clone(),
+                        false => format!("{path}.{key}"),
+                    };
+                    self.collect(member, path, found);
+                }
+            }
+            Value::Array(elements) if elements.iter().all(|it| is_scalar(it) && is_whole(it)) => {
+                let texts = elements.iter().map(plain).filter(|text| !text.is_empty());
+                let text = texts.collect::<Vec<_>>().join(", ");
+                if !text.is_empty() {
+                    found.push((path, text));
+                }
+            }
+            Value::Array(elements) => {
+                for (index, element) in elements.iter().enumerate() {
+                    self.collect(element, format!("{path}[{index}]"), found);
+                }
+            }
+            scalar => {
+                let text = plain(scalar);
+                if !text.is_empty() {
+                    found.push((path, text));
+                }
+            }
+        }
+    }
+}
+
+/// An object that consists of an amount and its currency, under whichever names, as one text.
+pub(crate) fn money_of(value: &Value, certainty: Certainty) -> Option<String> {
+    let object = value.as_object().filter(|object| object.len() == 2)?;
+    let is_currency = |name: &str| name.to_lowercase().contains("currency");
+    let (_, currency) = object.iter().find(|(name, _)| is_currency(name))?;
+    let (name, amount) = object.iter().find(|(name, _)| !is_currency(name))?;
+    let is_minor = names_minor_units(name) || name == "amount" && certainty == Certainty::Contract;
+    let certainty = match is_minor {
+        true => Certainty::Contract,
+        false => Certainty::Specification,
+    };
+    money(amount, Some(currency.as_str()?), certainty)
+}
+
+/// A value of any shape on one line, as it came.
+pub(crate) fn raw(value: &Value, certainty: Certainty) -> Option<String> {
+    let text = money_of(value, certainty).unwrap_or_else(|| {
+        Fields {
+            value,
+            taken: Vec::new(),
+        }
+        .rest_text()
+    });
+    Some(text).filter(|text| !text.is_empty())
+}
+
+fn is_scalar(value: &Value) -> bool {
+    !value.is_object() && !value.is_array()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adapter::scalars;
+    use crate::arbitrary;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_was_taken_is_not_listed_and_all_else_is() {
+        let document = json!({
+            "object": "venue", "name": "Hut", "price": {"tier": 3, "unit": ""}, "tags": ["a", "b"],
+            "cost": {"value": "12.5", "currency_code": "EUR"}, "fee": {"cents": 250, "currency": "EUR"},
+            "links": [{"href": "/x"}], "open": true, "name2": null,
+        });
+        let mut fields = Fields::of(&document);
+        assert_eq!(fields.text("name"), Some("Hut"));
+        assert_eq!(fields.scalar("price"), None, "an object is no scalar");
+        assert_eq!(
+            fields.rest_text(),
+            "price.tier 3 · tags a, b · cost 12.50 EUR · fee 2.50 EUR · links[0].href /x · open true"
+        );
+        assert_eq!(fields.scalar("price.tier").as_deref(), Some("3"));
+        assert!(!fields.rest_text().contains("tier"));
+    }
+
+    proptest! {
+        #[test]
+        fn every_scalar_of_any_document_is_in_the_rest(document in arbitrary::json()) {
+            let rest = raw(&document, Certainty::Specification).unwrap_or_default();
+            for (path, text) in scalars(&document) {
+                prop_assert!(rest.contains(&text), "{path} = {text} in {rest}");
+            }
+        }
+    }
+}
