@@ -11,6 +11,7 @@ use super::kind::{AnswerKind, RequestKind};
 use super::scalars::{Money, Times};
 use super::settings::SETTINGS;
 use super::speech::{Paging, Speech};
+use crate::outcome::reason;
 use crate::platform::jq::Worker;
 
 /// The built-in files by their names.
@@ -57,7 +58,7 @@ impl Speech {
         let text = fs::read_to_string(FilePath::new(name)).map_err(|error| UnreadableFile {
             file: name.to_owned(),
             line: None,
-            why: error.to_string(),
+            why: reason(&error),
         })?;
         Self::parse(name, &text)
     }
@@ -368,7 +369,7 @@ mod tests {
         }
         let missing = Speech::open("/nowhere/x.toml").unwrap_err().to_string();
         assert!(
-            missing.starts_with("/nowhere/x.toml cannot be read: "),
+            missing.ends_with("cannot be read: no such file or directory"),
             "{missing}"
         );
     }
