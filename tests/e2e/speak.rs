@@ -598,6 +598,47 @@ fn an_expression_that_fails_or_never_ends_is_a_clear_error_and_the_sandbox_goes_
 }
 
 #[test]
+fn faults_hit_below_a_base_path_and_an_event_that_cannot_be_written_is_a_failed_attempt() {
+    let file = "base_path = '/a/b/'\n[write]\nevent = '.data | error(\"no event\")'\n";
+    let service = Speaking::as_in(file);
+    assert!(service.served.base_url().ends_with("/a/b"));
+    let fault =
+        json!({"on": "POST /v1/bookings/{id}/cancel", "kind": "status", "status": 503, "times": 1});
+    service.post(201, "/sandbox/faults", fault);
+    let settings = json!({"webhook_url": "http://127.0.0.1:9/hooks"});
+    service.call(200, "PUT", "/sandbox/organization", settings);
+    let order = json!({
+        "venue_id": "ven_confirms", "datetime": format!("{}Z", evening()), "party_size": 2,
+        "customer": {"name": "Ada Lovelace"},
+    });
+    let booking = service.post(201, "/v1/bookings", order);
+    let path = format!("/v1/bookings/{}/cancel", text(&booking, "id"));
+    service.post(503, &path, json!({}));
+    service.post(200, &path, json!({}));
+    let error = || {
+        let deliveries = service.get(200, "/sandbox/deliveries");
+        let attempt = deliveries["deliveries"][0]["attempts"][0].clone();
+        attempt["error"].as_str().map(str::to_owned)
+    };
+    until("an attempt", || error().is_some());
+    let said = error().unwrap();
+    assert!(
+        said.starts_with("the expression write.event failed: "),
+        "{said}"
+    );
+    // Outside of its base path there is no service.
+    let root = service.served.base_url().strip_suffix("/a/b").unwrap();
+    assert_eq!(
+        exchange(root, "GET", "/v1/", &[service.key], "").status(),
+        404
+    );
+    assert_eq!(
+        exchange(root, "GET", "/sandbox/clock", &[], "").status(),
+        200
+    );
+}
+
+#[test]
 fn a_file_that_cannot_be_used_is_refused_with_its_line_and_key() {
     let home = Home::new();
     for (file, said) in [

@@ -175,7 +175,7 @@ impl View for Ready {
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        page.heading(Tone::Good, "sandbox", &self.base_url());
+        page.heading(Tone::Good, "sandbox", self.base_url());
         if let Some(speech) = &self.speech {
             page.field("speaks", &speech.name);
         }

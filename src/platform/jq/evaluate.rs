@@ -88,8 +88,9 @@ fn link<'s>(source: &'s str, own: Vec<Def<&'s str>>, is_watched: bool) -> Result
         .chain(jaq_json::defs())
         .chain(parsed(FORMATS))
         .filter(|def| kept(def.name));
-    let defs = defs.map(|def| -> Def<&'s str> { def }).chain(own);
-    let defs = defs.map(|def| if is_watched { watched::watch(def) } else { def });
+    let defs = defs.map(|def| prepared(def, is_watched));
+    let own = own.into_iter().map(|def| prepared(def, is_watched));
+    let defs = defs.chain(own);
     let to_json: jaq_core::native::Fun<JustLut<Val>> = jaq_core::native::run((
         "tojson",
         Box::new([]),
@@ -127,6 +128,13 @@ fn link<'s>(source: &'s str, own: Vec<Def<&'s str>>, is_watched: bool) -> Result
                 None => NO_EXPRESSION.to_owned(),
             }
         })
+}
+
+fn prepared(definition: Def<&str>, is_watched: bool) -> Def<&str> {
+    match is_watched {
+        true => watched::watch(definition),
+        false => definition,
+    }
 }
 
 /// The filter's outputs as JSON, one per line.

@@ -75,8 +75,8 @@ pub(super) fn watch(definition: Def<&str>) -> Def<&str> {
     }
 }
 
-fn boxed(inner: Box<Term<&str>>) -> Box<Term<&str>> {
-    Box::new(term(*inner))
+fn boxed(inner: Term<&str>) -> Box<Term<&str>> {
+    Box::new(term(inner))
 }
 
 fn all(terms: Vec<Term<&str>>) -> Vec<Term<&str>> {
@@ -97,7 +97,7 @@ pub(super) fn term(inside: Term<&str>) -> Term<&str> {
                 })
                 .collect(),
         ),
-        Term::Arr(inner) => Term::Arr(inner.map(boxed)),
+        Term::Arr(inner) => Term::Arr(inner.map(|it| boxed(*it))),
         Term::Obj(members) => {
             let members = members.into_iter();
             Term::Obj(
@@ -106,21 +106,21 @@ pub(super) fn term(inside: Term<&str>) -> Term<&str> {
                     .collect(),
             )
         }
-        Term::Neg(inner) => Term::Neg(boxed(inner)),
-        Term::BinOp(left, op, right) => Term::BinOp(boxed(left), op, boxed(right)),
-        Term::Label(name, inner) => Term::Label(name, boxed(inner)),
+        Term::Neg(inner) => Term::Neg(boxed(*inner)),
+        Term::BinOp(left, op, right) => Term::BinOp(boxed(*left), op, boxed(*right)),
+        Term::Label(name, inner) => Term::Label(name, boxed(*inner)),
         Term::Fold(name, over, pattern, inner) => {
-            Term::Fold(name, boxed(over), pattern, all(inner))
+            Term::Fold(name, boxed(*over), pattern, all(inner))
         }
-        Term::TryCatch(inner, catch) => Term::TryCatch(boxed(inner), catch.map(boxed)),
+        Term::TryCatch(inner, catch) => Term::TryCatch(boxed(*inner), catch.map(|it| boxed(*it))),
         Term::IfThenElse(cases, otherwise) => {
             let cases = cases.into_iter();
             let cases = cases.map(|(condition, then)| (term(condition), term(then)));
-            Term::IfThenElse(cases.collect(), otherwise.map(boxed))
+            Term::IfThenElse(cases.collect(), otherwise.map(|it| boxed(*it)))
         }
         Term::Def(definitions, inner) => {
             let definitions = definitions.into_iter().map(watch);
-            Term::Def(definitions.collect(), boxed(inner))
+            Term::Def(definitions.collect(), boxed(*inner))
         }
         Term::Call(name, arguments) => Term::Call(name, all(arguments)),
         Term::Path(head, Path(parts)) => {
@@ -131,7 +131,7 @@ pub(super) fn term(inside: Term<&str>) -> Term<&str> {
                 };
                 (part, optional)
             });
-            Term::Path(boxed(head), Path(parts.collect()))
+            Term::Path(boxed(*head), Path(parts.collect()))
         }
     }
 }

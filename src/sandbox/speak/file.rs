@@ -9,7 +9,9 @@ use toml::de::{DeTable, DeValue};
 
 use super::kind::{AnswerKind, RequestKind};
 use super::scalars::{Money, Times};
+use super::settings::SETTINGS;
 use super::speech::{Paging, Speech};
+use crate::outcome::reason;
 use crate::platform::jq::Worker;
 
 /// The built-in files by their names.
@@ -17,58 +19,6 @@ pub(crate) const BUILT_IN: &[(&str, &str)] = &[
     ("enveloped", include_str!("built_in/enveloped.toml")),
     ("camel", include_str!("built_in/camel.toml")),
     ("plain", include_str!("built_in/plain.toml")),
-];
-
-/// The keys at the top of the file: name, values, default and meaning, in the order of the documentation.
-pub(crate) const SETTINGS: &[(&str, &str, &str, &str)] = &[
-    (
-        "base_path",
-        "a path",
-        "none",
-        "stands before `/v1`, as `/partner-api`",
-    ),
-    (
-        "number_ids",
-        "`true`, `false`",
-        "`false`",
-        "ids of venues, slots, bookings, sessions and events are whole numbers, which the sandbox's database keeps",
-    ),
-    (
-        "times",
-        "`\"rfc3339\"`, `\"epoch\"`, `\"epoch_ms\"`",
-        "`\"rfc3339\"`",
-        "times are text, or seconds or milliseconds since 1970; in requests too",
-    ),
-    (
-        "local_times",
-        "`true`, `false`",
-        "`false`",
-        "times at the venue (`datetime`, `free_until`) have no offset; in requests they may",
-    ),
-    (
-        "money",
-        "`\"minor\"`, `\"decimal\"`, `\"object\"`",
-        "`\"minor\"`",
-        "amounts are minor units, text as `\"25.00\"`, or `{amount, currency}` with such a text; what the vendor needs stays as it is",
-    ),
-    (
-        "created_status",
-        "`200`, `201`",
-        "`201`",
-        "the status of a fresh booking or session",
-    ),
-    (
-        "paging",
-        "`\"none\"`, `\"cursor\"`, `\"link\"`",
-        "`\"none\"`",
-        "how venues and sessions lead to the next page: `next_cursor` (and `total`) in the body, sent back as `cursor` in the body or the query; or a `Link` header with `rel=\"next\"`, to which the same request is sent again",
-    ),
-    (
-        "page_size",
-        "1 to 1000",
-        "`10`",
-        "how many elements a page has",
-    ),
 ];
 
 /// Why a file cannot be used.
@@ -108,7 +58,7 @@ impl Speech {
         let text = fs::read_to_string(FilePath::new(name)).map_err(|error| UnreadableFile {
             file: name.to_owned(),
             line: None,
-            why: error.to_string(),
+            why: reason(&error),
         })?;
         Self::parse(name, &text)
     }
@@ -419,51 +369,8 @@ mod tests {
         }
         let missing = Speech::open("/nowhere/x.toml").unwrap_err().to_string();
         assert!(
-            missing.starts_with("/nowhere/x.toml cannot be read: "),
+            missing.ends_with("cannot be read: no such file or directory"),
             "{missing}"
         );
-    }
-
-    /// The tables of docs/sandbox.md.
-    fn tables() -> String {
-        let mut tables =
-            String::from("| key | values | default | meaning |\n| --- | --- | --- | --- |\n");
-        for (key, values, default, meaning) in SETTINGS {
-            tables.push_str(&format!("| `{key}` | {values} | {default} | {meaning} |\n"));
-        }
-        let reads = RequestKind::TABLE
-            .iter()
-            .map(|(_, kind, meaning)| ("read", *kind, *meaning));
-        let writes = AnswerKind::TABLE
-            .iter()
-            .map(|(_, kind, meaning)| ("write", *kind, *meaning));
-        tables.push_str("\n| expression | document |\n| --- | --- |\n");
-        for (table, kind, meaning) in reads.chain(writes) {
-            tables.push_str(&format!("| `{table}.{kind}` | {meaning} |\n"));
-        }
-        tables
-    }
-
-    /// `UPDATE_DOCS=1` writes them anew.
-    #[test]
-    fn the_page_of_the_sandbox_lists_every_key_of_the_file() {
-        const BEGIN: &str = "<!-- generated: the keys of a --speak file -->\n";
-        let path = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("docs/sandbox.md");
-        let page = fs::read_to_string(&path).unwrap();
-        let (before, rest) = page.split_once(BEGIN).unwrap();
-        let (stands, after) = rest.split_once("<!-- end -->").unwrap();
-        if stands == tables() {
-            return;
-        }
-        let is_updated = std::env::var_os("UPDATE_DOCS").is_some();
-        assert!(
-            is_updated,
-            "docs/sandbox.md has drifted from the code; UPDATE_DOCS=1 writes it anew"
-        );
-        fs::write(
-            &path,
-            format!("{before}{BEGIN}{}<!-- end -->{after}", tables()),
-        )
-        .unwrap();
     }
 }

@@ -11,6 +11,7 @@ mod page;
 mod path;
 mod request;
 mod scalars;
+mod settings;
 mod speech;
 
 pub(crate) use answer::Spoken;
