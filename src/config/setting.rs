@@ -187,10 +187,18 @@ impl Assignment {
 
     /// The same where only a name of the dialect is meant.
     pub(crate) fn of_dialect(text: &str) -> Result<Self, String> {
-        let assignment = Assignment::parse(text)?;
-        match assignment.setting {
-            Setting::Dialect(_) => Ok(assignment),
-            _ => {
+        let (key, value) = text
+            .split_once('=')
+            .filter(|(key, _)| !key.trim().is_empty())
+            .ok_or_else(|| "write it as key=value".to_owned())?;
+        let key = key.trim().trim_start_matches("dialect.");
+        let mut known = Dialect::TABLE.iter().map(|(known, ..)| *known);
+        match known.find(|known| *known == key) {
+            Some(key) => Ok(Assignment {
+                setting: Setting::Dialect(key),
+                value: value.to_owned(),
+            }),
+            None => {
                 let known: Vec<&str> = Dialect::TABLE.iter().map(|(key, ..)| *key).collect();
                 Err(format!("known keys are {}", known.join(", ")))
             }
