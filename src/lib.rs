@@ -33,6 +33,7 @@ use config::Environment;
 pub use outcome::Exit;
 use outcome::{Code, Error, Result};
 use platform::{jq, process};
+use terminal::output::Output;
 
 /// The commands with their arguments and help, as data: what manual pages are made of.
 pub fn command() -> clap::Command {
@@ -78,7 +79,7 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Error::io("the runtime cannot be started", &error));
+        .map_err(|error| Error::io("the runtime cannot be started", error));
     let outcome = runtime.and_then(|runtime| {
         let setup = Startup::new(&cli.flags, environment, out)?;
         let outcome = runtime.block_on(run_until_interrupted(setup, plan));
@@ -87,6 +88,11 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
         outcome
     });
     outcome.unwrap_or_else(|error| {
+        if cli.flags.verbose {
+            for cause in error.inner_causes() {
+                Output::trace(&format!("caused by: {cause}"));
+            }
+        }
         plain.report(&error);
         error.exit
     })

@@ -38,27 +38,27 @@ macro_rules! dialect {
 
 dialect! {
     auth_header = "Authorization", "header that carries the API key";
-    auth_scheme = "Bearer", "word before the key; empty means the bare key";
+    auth_scheme = "Bearer", "word before the key; empty for the key alone";
     service_name = "Booking", "the service's name in its signature header, `Booking-Signature`";
-    provider_a = "provider_a", "id of the only provider with modify and venue-side cancel";
-    provider_b = "provider_b", "id of the provider with connected person sessions";
+    provider_a = "provider_a", "id of the provider that can change and cancel bookings";
+    provider_b = "provider_b", "id of the provider where people connect their accounts";
     venues_field = "venues", "array in the venue search response";
     slots_field = "slots", "array in the availability response";
     sessions_field = "sessions", "array in the session list response";
-    providers_field = "providers", "request field that names the providers to use";
+    providers_field = "providers", "search request: the providers to use";
     slots_venue_field = "venue_id", "availability request: the venue";
     slots_datetime_field = "datetime", "availability request: the time";
     slots_party_size_field = "party_size", "availability request: the party size";
     modify_datetime_field = "datetime", "modify request: the time";
     modify_party_size_field = "party_size", "modify request: the party size";
     modify_seating_field = "seating_preference", "modify request: the seating";
-    otp_field = "otp", "continue field for the one-time code";
-    session_phone_field = "phone", "where the code of a new session is texted";
-    session_code_field = "code", "verify field for the received code";
-    cancel_reason_field = "reason", "optional cancel field";
-    next_action_type_field = "type", "what names the kind of pause in `next_action`";
-    otp_action = "otp", "the pause that asks for a one-time code";
-    payment_action = "payment_approval", "the pause that asks for a payment answer";
+    otp_field = "otp", "continue request: the one-time code";
+    session_phone_field = "phone", "connect request: the phone number for the code";
+    session_code_field = "code", "verify request: the code";
+    cancel_reason_field = "reason", "cancel request: the reason";
+    next_action_type_field = "type", "field of `next_action` with the kind of action";
+    otp_action = "otp", "kind of action that asks for a one-time code";
+    payment_action = "payment_approval", "kind of action that asks for a payment answer";
     event_id_field = "id", "id of a webhook event";
     event_type_field = "type", "kind of a webhook event";
 }
@@ -143,15 +143,15 @@ impl Dialect {
     pub(crate) fn rename(&mut self, key: &str, name: &str) -> Result<(), String> {
         let own = self
             .name(key)
-            .ok_or_else(|| "is no name of the dialect".to_owned())?;
+            .ok_or_else(|| "is not a key of the dialect".to_owned())?;
         match (key, name.trim()) {
             ("auth_scheme", _) if HeaderValue::from_str(name).is_err() => {
-                return Err("cannot travel in a header".to_owned());
+                return Err("cannot be used in a header".to_owned());
             }
             ("auth_scheme", _) => {}
             (_, "") => return Err("is empty".to_owned()),
             ("auth_header", _) if HeaderName::try_from(name).is_err() => {
-                return Err(format!("cannot be {name:?}: that is no header name"));
+                return Err(format!("cannot be {name:?}: it is not a valid header name"));
             }
             (key, path) if key.ends_with("_field") && Path::parse(path).is_none() => {
                 return Err(format!(
@@ -160,7 +160,7 @@ impl Dialect {
             }
             ("service_name", _) if HeaderName::try_from(signature_header(name)).is_err() => {
                 return Err(format!(
-                    "cannot be {name:?}: {:?} is no header name",
+                    "cannot be {name:?}: {:?} is not a valid header name",
                     signature_header(name)
                 ));
             }
@@ -186,7 +186,7 @@ impl Dialect {
                 if taken.iter().any(|other| other.meets(&path)) {
                     return Some((
                         key,
-                        format!("cannot be {name:?}: another field beside it is"),
+                        format!("cannot be {name:?}: another field has that name"),
                     ));
                 }
                 taken.push(path);

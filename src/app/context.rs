@@ -274,8 +274,7 @@ impl Context {
 
     /// Serves the embedded sandbox on a port of its own until the command ends. Returns its base URL.
     fn serve_embedded(&self) -> Result<String> {
-        let failed =
-            |error: std::io::Error| Error::io("the embedded sandbox cannot be served", &error);
+        let failed = |error: std::io::Error| Error::io("cannot start the embedded sandbox", error);
         let sandbox = self.embedded()?.waiting.borrow_mut().take();
         let sandbox =
             sandbox.ok_or_else(|| Error::config("the embedded sandbox is served already"))?;
@@ -357,7 +356,7 @@ impl Context {
         if service.read_only {
             let name = service.profile.as_deref().unwrap_or_default();
             return Err(Error::config(format!(
-                "profile {name} is read-only: nothing is sent that would change something"
+                "profile {name} is read-only; nothing was sent"
             )));
         }
         if let Some(profile) = &service.profile {
@@ -380,7 +379,7 @@ impl Context {
         let index = self.read(Call::get("/v1/")).await?;
         if index.document.value().get("sandbox") == Some(&Value::Bool(true)) {
             return Err(
-                Error::config("the service is a sandbox, and --no-sandbox refuses any")
+                Error::config("the service is a sandbox, and --no-sandbox is set")
                     .hint("point the profile or BOOKCTL_BASE_URL to the real service"),
             );
         }
@@ -404,8 +403,8 @@ impl Context {
                 Err(_) => true,
             };
             if !is_sandbox {
-                return Err(Error::config("the profile points to no sandbox: nothing was changed").hint(
-                    "use --profile sandbox for the embedded one, or BOOKCTL_BASE_URL for one that is served",
+                return Err(Error::config("the profile is not for a sandbox; nothing was changed").hint(
+                    "use --profile sandbox for the embedded sandbox, or set BOOKCTL_BASE_URL to that of `sandbox serve`",
                 ));
             }
         }
@@ -448,6 +447,6 @@ impl Context {
     }
 }
 
-fn sandbox_error(error: &sandbox::OpenError) -> Error {
-    Error::config(format!("the sandbox cannot be used: {error}")).hint(error.hint())
+pub(crate) fn sandbox_error(error: &sandbox::OpenError) -> Error {
+    Error::config(error.to_string()).hint(error.hint())
 }

@@ -13,34 +13,34 @@ use crate::terminal::output::{ColorChoice, Filter, Format, Output};
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Flags {
-    /// Profile of config.toml to use; `sandbox` is the embedded sandbox [env: BOOKCTL_PROFILE]
+    /// Profile to use; `sandbox` is the embedded sandbox [env: BOOKCTL_PROFILE]
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// Write exactly one JSON document; never ask
+    /// Print the result as one JSON document; never prompt
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Filter the JSON document with a jq expression; never ask
+    /// Filter the JSON document with a jq expression; never prompt
     #[arg(long, global = true, value_name = "EXPR")]
     pub(crate) jq: Option<String>,
-    /// Never ask; what is missing is an error [env: BOOKCTL_NO_INPUT]
+    /// Never prompt; fail if something required is missing [env: BOOKCTL_NO_INPUT]
     #[arg(long, global = true)]
     pub(crate) no_input: bool,
-    /// Leave out notes and progress on stderr
+    /// Hide notes and progress
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
-    /// Show requests and answers on stderr, secrets left out
+    /// Show requests and responses on stderr, without secrets
     #[arg(long, short, global = true)]
     pub(crate) verbose: bool,
-    /// How long one request may take, 30s unless said; for `watch` the whole wait
+    /// Timeout per request; for `watch`, of the whole wait [default: 30s]
     #[arg(long, global = true, value_name = "DURATION", value_parser = duration::lasting)]
     pub(crate) timeout: Option<Duration>,
-    /// How long to wait where a rate limit is met; not at all unless said, in a batch as long as it takes
+    /// Longest wait for a rate limit to reset [default: 0; unlimited in a batch]
     #[arg(long, global = true, value_name = "DURATION", value_parser = duration::duration)]
     pub(crate) max_wait: Option<Duration>,
     /// When to use colour
     #[arg(long, global = true, value_name = "MODE", value_enum, default_value_t)]
     pub(crate) color: ColorChoice,
-    /// Refuse any sandbox: for scripts that must never book for show [env: BOOKCTL_NO_SANDBOX]
+    /// Fail instead of falling back to the sandbox [env: BOOKCTL_NO_SANDBOX]
     #[arg(long, global = true)]
     pub(crate) no_sandbox: bool,
 }

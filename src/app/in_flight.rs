@@ -49,9 +49,7 @@ impl BatchProgress {
         if error.code == Code::Interrupted {
             error.message = format!("{}; {}", error.message, self.done);
             if let InFlight::Creating { key } = in_flight {
-                error
-                    .message
-                    .push_str(", and the outcome of one is unknown");
+                error.message.push_str(", and the result of one is unknown");
                 error.idempotency_key = Some(key.clone());
             }
             error.hint = Some(self.hint.clone());
@@ -78,8 +76,9 @@ impl InFlight {
         match self {
             InFlight::Nothing => error.message = format!("{word}; nothing was changed"),
             InFlight::Creating { key } => {
-                error.message =
-                    format!("{word} while the booking was being created: its outcome is unknown");
+                error.message = format!(
+                    "{word} while the booking request was being sent; the outcome is unknown"
+                );
                 error.hint = Some(resume_command(key));
                 error.idempotency_key = Some(key.clone());
             }
@@ -90,7 +89,7 @@ impl InFlight {
             } => {
                 error.message = match status {
                     Some(status) => format!("{word}; booking {id} is {status}"),
-                    None => format!("{word} before booking {id} was seen; nothing was changed"),
+                    None => format!("{word} before booking {id} was read; nothing was changed"),
                 };
                 error.hint = Some(command.clone());
             }
@@ -104,34 +103,33 @@ impl InFlight {
             }
             InFlight::Answering { id } => {
                 error.message = format!(
-                    "{word} while the answer to booking {id} was on its way: check before answering again"
+                    "{word} while the answer to booking {id} was being sent; check before you answer again"
                 );
                 error.hint = Some(show_command(id));
             }
             InFlight::Changing { id, what } => {
                 error.message = format!(
-                    "{word} while the {what} of booking {id} was on its way: its outcome is unknown"
+                    "{word} while the {what} of booking {id} was being sent; the outcome is unknown"
                 );
-                error.hint = Some(format!("look before trying again: {}", show_command(id)));
+                error.hint = Some(format!("check before trying again: {}", show_command(id)));
             }
             InFlight::Sent { request } => {
                 error.message =
-                    format!("{word} while {request} was on its way: its outcome is unknown");
-                error.hint = Some("look before it is sent again".to_owned());
+                    format!("{word} while {request} was being sent; the outcome is unknown");
+                error.hint = Some("check before you send it again".to_owned());
             }
             InFlight::Posted { what, to } => {
-                error.message =
-                    format!("{word}; {what} posted to {to}, which may have taken what it was sent");
-                error.hint = Some("look at what it did before anything is sent again".to_owned());
+                error.message = format!("{word}; {what} posted to {to}, which may have handled it");
+                error.hint = Some("check what it did before you send anything again".to_owned());
             }
             InFlight::ForgettingGuests => {
                 error.message = format!(
-                    "{word}; the guests are forgotten, but remains may be left in the journal's file"
+                    "{word}; the guests were deleted, but traces may remain in the journal's file"
                 );
-                error.hint = Some("the same command again overwrites them".to_owned());
+                error.hint = Some("run the same command again to overwrite them".to_owned());
             }
             InFlight::CodeSent { session } => {
-                error.message = format!("{word}; session {session} waits for its code");
+                error.message = format!("{word}; session {session} is waiting for its code");
                 let session = shell::word(session);
                 error.hint = Some(format!("bookctl session verify {session} --code CODE"));
             }

@@ -6,6 +6,6 @@ pub(crate) mod in_flight;
 mod signals;
 mod startup;
 
-pub(crate) use context::{Context, WaitOutcome};
+pub(crate) use context::{Context, WaitOutcome, sandbox_error};
 pub(crate) use signals::Signals;
 pub(crate) use startup::Startup;

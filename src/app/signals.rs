@@ -13,9 +13,8 @@ pub(crate) struct Signals {
 impl Signals {
     /// Starts to listen.
     pub(crate) fn listen() -> Result<Self> {
-        let listen = |kind| {
-            signal(kind).map_err(|error| Error::io("signals cannot be listened for", &error))
-        };
+        let listen =
+            |kind| signal(kind).map_err(|error| Error::io("signals cannot be listened for", error));
         Ok(Signals {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,

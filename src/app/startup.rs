@@ -97,7 +97,7 @@ fn refuse_impossible_clock(now: SystemTime) -> Result<()> {
     match possible {
         true => Ok(()),
         false => Err(Error::config(
-            "this machine's clock shows a time before 1970 or after 9999; nothing was sent",
+            "this computer's clock shows a time before 1970 or after 9999; nothing was sent",
         )
         .hint("set the clock, then try again")),
     }

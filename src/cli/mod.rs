@@ -1,6 +1,7 @@
 //! The root parser, and errors in the arguments.
 
 pub(crate) mod completion;
+mod suggestion;
 
 use std::ffi::OsString;
 
@@ -15,10 +16,9 @@ use crate::outcome::{Error, Exit};
 use crate::secrets::register_secret;
 use crate::terminal::output::{ColorChoice, Format, Output, Terminals};
 
-/// Search, book, pause, answer: a booking service from the command line, and the whole service as an offline
-/// sandbox.
+/// Make and manage bookings from the command line, or test offline in a sandbox
 ///
-/// Without any configuration bookctl talks to an embedded sandbox: nothing is really booked.
+/// Without any configuration, bookctl uses an embedded offline sandbox, and nothing is really booked.
 #[derive(Parser, Debug)]
 #[command(
     name = "bookctl",
@@ -28,10 +28,10 @@ use crate::terminal::output::{ColorChoice, Format, Output, Terminals};
     disable_help_subcommand = true,
     arg_required_else_help = true,
     after_help = "Examples:\n  \
-    bookctl book                                     everything is asked for\n  \
+    bookctl book                        # asks for everything it needs\n  \
     bookctl search dining --near London --at 'tomorrow 19:30'\n  \
-    bookctl show bk_01 --json --jq .status\n  \
-    bookctl help sandbox                             a venue for each outcome"
+    bookctl show bk_01 --jq .status\n  \
+    bookctl help sandbox                # a venue for each outcome"
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -72,11 +72,9 @@ fn further_down(word: &str, below: &clap::Command, above: &str) -> Vec<String> {
     commands.collect()
 }
 
-/// The command that the arguments name, as far as they can be parsed. The hint points to its help.
-fn named(arguments: &[OsString]) -> String {
-    let mut whole = Cli::command();
-    whole.build();
-    let (mut command, mut path) = (&whole, "bookctl".to_owned());
+/// The command that the arguments name, as far as they can be parsed, and its path. The hint points to its help.
+fn named<'a>(arguments: &[OsString], whole: &'a clap::Command) -> (&'a clap::Command, String) {
+    let (mut command, mut path) = (whole, "bookctl".to_owned());
     let mut arguments = arguments.iter().skip(1).map(|it| it.to_string_lossy());
     while let Some(argument) = arguments.next() {
         if let Some(flag) = argument.strip_prefix("--") {
@@ -94,7 +92,7 @@ fn named(arguments: &[OsString]) -> String {
             break;
         }
     }
-    path
+    (command, path)
 }
 
 /// Suggests where a subcommand exists, instead of one with a similar spelling.
@@ -147,14 +145,26 @@ pub(crate) fn report_usage(
         Format::Human
     };
     let out = Output::of_process(format, ColorChoice::Auto, false, environment);
-    if wants_json {
-        out.report(
-            &Error::usage(first_sentence(error)).hint(format!("see `{} --help`", named(arguments))),
-        );
-    } else {
-        out.print_usage(&error.render(), arguments);
-    }
+    out.report(&usage_error(error, arguments));
     Exit::Usage
+}
+
+/// clap's error in the form of all others: what happened, then a hint.
+fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
+    let mut whole = Cli::command();
+    whole.build();
+    let (command, path) = named(arguments, &whole);
+    let mut usage = Error::usage(first_sentence(error));
+    if let (ErrorKind::MissingRequiredArgument, Some(ContextValue::StyledStr(line))) =
+        (error.kind(), error.get(ContextKind::Usage))
+    {
+        let line = line.to_string();
+        usage = usage.detail(line.split_whitespace().collect::<Vec<_>>().join(" "));
+    }
+    usage.hint(match suggestion::suggestion(error, command) {
+        Some(suggestion) => format!("{suggestion} See `{path} --help`"),
+        None => format!("see `{path} --help`"),
+    })
 }
 
 /// The flags that take a secret, including ones that do not exist but that people may try.
@@ -227,7 +237,9 @@ mod tests {
             ("bookctl nonsense show", "bookctl"),
         ] {
             let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-            assert_eq!(named(&arguments), command, "{line}");
+            let mut whole = Cli::command();
+            whole.build();
+            assert_eq!(named(&arguments, &whole).1, command, "{line}");
         }
     }
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::failure::Failure;
 use super::refusal::Refusal;
 use crate::json::Document;
+use crate::outcome::reason;
 
 /// The largest answer that is read. The service's own documents are a few kilobytes.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
@@ -144,28 +145,27 @@ fn content_kind(headers: &HeaderMap) -> String {
 
 pub(super) fn failure_of(error: &reqwest::Error) -> Failure {
     if error.is_connect() {
-        Failure::NotReached(root_cause(error))
+        let cause = cause_of(error);
+        Failure::NotReached(match error.url() {
+            Some(url) => {
+                let origin = url.origin().ascii_serialization();
+                format!("cannot connect to {origin}: {cause}")
+            }
+            None => format!("cannot connect: {cause}"),
+        })
     } else if error.is_builder() {
-        Failure::NotSent(root_cause(error))
+        Failure::NotSent(cause_of(error))
     } else {
-        Failure::NoAnswer(root_cause(error))
+        Failure::NoAnswer(cause_of(error))
     }
 }
 
-/// The innermost cause: "connection refused" rather than "error sending request for url (…)".
-pub(super) fn root_cause(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(next) = cause.source() {
-        cause = next;
-    }
-    let text = cause.to_string();
-    let text = text
-        .split(" (os error")
-        .next()
-        .unwrap_or(&text)
-        .to_lowercase();
-    match text.as_str() {
-        "deadline has elapsed" | "operation timed out" => "nothing answered in time".to_owned(),
-        _ => text,
+/// "connection refused" rather than "error sending request for url (…)".
+fn cause_of(error: &reqwest::Error) -> String {
+    match reason(error) {
+        text if matches!(&*text, "deadline has elapsed" | "operation timed out") => {
+            "nothing answered in time".to_owned()
+        }
+        text => text,
     }
 }

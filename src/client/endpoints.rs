@@ -192,10 +192,10 @@ pub(crate) fn with_fields(body: Value, fields: &Map<String, Value>) -> Result<Va
             (Some(held @ Value::Object(_)), Value::Object(fields)) => with_fields(held, fields)?,
             (Some(_), _) => {
                 return Err(Error::usage(format!(
-                    "-F sets {}, which the request has already",
+                    "-F sets {}, which the request already has",
                     name.escape_debug()
                 ))
-                .hint("say it with its flag, or its argument"));
+                .hint("use its flag or argument instead"));
             }
             (None, field) => field.clone(),
         };

@@ -41,31 +41,31 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Key(error) => f.write_str(&error.message),
-            Failure::NoKey(base) => write!(f, "there is no API key for {base}"),
+            Failure::NoKey(base) => write!(f, "no API key for {base}"),
             Failure::NotSent(why) | Failure::NotReached(why) | Failure::NoAnswer(why) => {
                 f.write_str(why)
             }
             Failure::TimedOut(after) => {
                 write!(f, "nothing answered within {} s", after.as_secs_f32())
             }
-            Failure::Unusable(why) => write!(f, "the answer cannot be used: {why}"),
+            Failure::Unusable(why) => write!(f, "cannot use the response: {why}"),
             Failure::Redirected { status, to } => {
                 let to = to.as_deref().unwrap_or("another path");
                 write!(
                     f,
-                    "the answer ({status}) redirects to {to}, and bookctl follows no redirect"
+                    "the response ({status}) redirects to {to}, and bookctl does not follow redirects"
                 )
             }
             Failure::Unreadable { status, kind } if kind.is_empty() => {
                 write!(
                     f,
-                    "the answer ({status}) is not one of the service's documents"
+                    "the response ({status}) is not a document of the service"
                 )
             }
             Failure::Unreadable { status, kind } => {
                 write!(
                     f,
-                    "the answer ({status}, {kind}) is not one of the service's documents"
+                    "the response ({status}, {kind}) is not a document of the service"
                 )
             }
             Failure::Refused(refusal) => f.write_str(&refusal.sentence()),
@@ -79,18 +79,36 @@ fn next_step(code: &str, path: &str) -> Option<String> {
     let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
     Some(match (code, segments.as_slice()) {
         ("http_404", ["v1", "bookings", _, ..]) => {
-            "check the id; `bookctl bookings` lists what this machine booked".to_owned()
+            "check the id; list bookings made from this computer with `bookctl bookings`".to_owned()
         }
         ("http_404", ["sandbox", "deliveries", ..]) => {
-            "check the event's id; `bookctl sandbox deliveries` lists what was delivered".to_owned()
+            "check the event id; list deliveries with `bookctl sandbox deliveries`".to_owned()
         }
         ("http_404", ["v1", "sessions", ..]) => {
-            "check the id and the person; `bookctl session list` lists the sessions".to_owned()
+            "check the id and the person; list sessions with `bookctl session list`".to_owned()
         }
         ("http_409", ["v1", "bookings", id, ..]) if !id.contains('%') => {
-            format!("look at its state with: bookctl show {}", shell::word(id))
+            format!("to see its status: bookctl show {}", shell::word(id))
         }
+        ("http_400", segments) => match command_of(segments) {
+            Some(command) => format!("correct the request; see `bookctl {command} --help`"),
+            None => code::entry(code)?.next.to_owned(),
+        },
         _ => code::entry(code)?.next.to_owned(),
+    })
+}
+
+/// The command that sends requests to a path.
+fn command_of(segments: &[&str]) -> Option<&'static str> {
+    Some(match segments {
+        ["v1", "venues", "search"] => "search",
+        ["v1", "availability", "search"] => "slots",
+        ["v1", "bookings"] => "book",
+        ["v1", "bookings", _, "continue"] => "continue",
+        ["v1", "bookings", _, "modify"] => "modify",
+        ["v1", "bookings", _, "cancel"] => "cancel",
+        ["v1", "sessions", ..] => "session",
+        _ => return None,
     })
 }
 
@@ -139,20 +157,20 @@ impl Failure {
             Failure::NoKey(_) | Failure::Key(_) => {
                 Error::new(Code::NoKey, self.to_string()).hint(NO_KEY_HINT)
             }
-            Failure::NotSent(_) => Error::new(Code::Network, format!("the request cannot be sent: {self}")),
+            Failure::NotSent(_) => Error::new(Code::Network, format!("cannot send the request: {self}")),
             Failure::TimedOut(_) => Error::new(Code::Timeout, self.to_string()),
-            Failure::NotReached(_) | Failure::NoAnswer(_) => {
-                Error::new(Code::Network, format!("the service cannot be reached: {self}"))
-                    .hint("check the base URL and the network; nothing was changed")
-            }
+            Failure::NotReached(_) => Error::new(Code::Network, self.to_string())
+                .hint("check the base URL and the network; nothing was changed"),
+            Failure::NoAnswer(_) => Error::new(Code::Network, format!("the service did not answer: {self}"))
+                .hint("check the base URL and the network; nothing was changed"),
             Failure::Unusable(_) => Error::new(Code::UnexpectedAnswer, self.to_string())
-                .hint("ask for less, or check the base URL; nothing was changed"),
+                .hint("request less, or check the base URL; nothing was changed"),
             Failure::Redirected { .. } => Error::new(Code::UnexpectedAnswer, self.to_string())
-                .hint("set the base URL to the address that answers by itself; a key is never taken to another one"),
+                .hint("set the base URL to the final address; bookctl never sends a key to another one"),
             Failure::Unreadable { status: status @ 500.., .. } => Error::of(ErrorCode::of_refusal(None, status), Exit::Service, self.to_string())
-                .hint("the service or something before it failed; try again"),
+                .hint("the service or a proxy failed; try again"),
             Failure::Unreadable { .. } => Error::new(Code::UnexpectedAnswer, self.to_string())
-                .hint("something answers at that base URL, but not the booking service: check the address"),
+                .hint("check the base URL: the response may not come from the booking service"),
             Failure::Refused(ref refusal) => {
                 let mut exit = exit_for_refusal(refusal.code.as_deref(), refusal.status);
                 let code = ErrorCode::of_refusal(refusal.code.as_deref(), refusal.status);
@@ -161,34 +179,35 @@ impl Failure {
                     // Without a document, and with a status that the service does not use: something else answered.
                     exit = Exit::Network;
                 }
-                let next = next_step(&code.to_string(), &call.path);
+                let next = refusal.values_to_correct();
+                let next = next.or_else(|| next_step(&code.to_string(), &call.path));
                 let mut error = Error::of(code, exit, refusal.sentence());
                 error.hint = match &refusal.instead {
-                    Some(_) => Some("check the base URL: perhaps something else answered than the booking service".to_owned()),
+                    Some(_) => Some("check the base URL: the response may not come from the booking service".to_owned()),
                     None => next,
                 };
                 if !is_described {
                     let status = refusal.status;
                     error.message = format!("the service refused with {status}: {}", error.message);
                     error.hint.get_or_insert_with(|| {
-                        format!("nothing was done; the specification does not describe {status}: ask the service's support")
+                        format!("nothing was done; {status} is not a documented status: contact the service's support")
                     });
                 }
                 if let Some(after) = refusal.retry_after {
                     let seconds = after.as_secs();
-                    error.message.push_str(&format!("; the window resets in {seconds} s"));
+                    error.message.push_str(&format!("; the limit resets in {seconds} s"));
                     error.hint = Some(match refusal.status {
-                        429 => format!("try again then, or let --max-wait {}s wait it out", seconds.max(1)),
+                        429 => format!("try again then, or wait for it with --max-wait {}s", seconds.max(1)),
                         _ => "try again then".to_owned(),
                     });
                 }
                 let open = refusal.open_bookings();
                 error.details = open.iter().take(OPEN_SHOWN).map(Refusal::open_booking).collect();
                 if open.len() > OPEN_SHOWN {
-                    error.details.push(format!("and {} more: bookctl bookings --open", open.len() - OPEN_SHOWN));
+                    error.details.push(format!("and {} more; to list them: bookctl bookings --open", open.len() - OPEN_SHOWN));
                 }
                 if let Some(command) = refusal.look_at_open_ones() {
-                    error.hint = Some(format!("look at the unfinished ones with: {command}"));
+                    error.hint = Some(format!("to see the unfinished bookings: {command}"));
                 }
                 error
             }
@@ -301,7 +320,7 @@ mod tests {
             hint(404, Call::get("/v1/sessions/card?end_user=u")),
             "`bookctl session list`"
         ));
-        assert!(has(hint(404, create()), "search for a venue"));
+        assert!(has(hint(404, create()), "`bookctl search`"));
         let cancel = Call::post("/v1/bookings/bk_1/cancel", json!({}));
         assert!(has(hint(409, cancel), "bookctl show bk_1"));
     }

@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::redirect::Policy;
 use reqwest::{Certificate, StatusCode};
 use tokio::sync::OnceCell;
 
-use super::answer::{Answer, Head, RawAnswer, failure_of, read_answer, read_bounded, root_cause};
+use super::answer::{Answer, Head, RawAnswer, failure_of, read_answer, read_bounded};
 use super::call::Call;
 use super::failure::Failure;
 use super::rate_limit::RateLimit;
 use super::wire_trace::WireTrace;
 use crate::adapter::Dialect;
-use crate::outcome::{Code, Error, Result, reason};
+use crate::outcome::{Code, Error, Result};
+use crate::platform::http_client::{self, Authorities};
 use crate::platform::regular_file;
 use crate::secrets::{KeySource, Secret};
 
@@ -62,9 +62,7 @@ impl Client {
     /// `config` (3) if the certificates of `ca_file` cannot be used.
     pub(crate) fn new(connection: Connection) -> Result<Self> {
         Ok(Client {
-            http: http_client(&connection)?
-                .build()
-                .map_err(|error| cannot_set_up(&error))?,
+            http: build(http_client(&connection)?)?,
             without_pool: OnceCell::new(),
             connection,
             key: OnceCell::new(),
@@ -78,10 +76,7 @@ impl Client {
         if !call.wants_fresh_connection() {
             return Ok(&self.http);
         }
-        let build = async || {
-            let builder = http_client(&self.connection)?.pool_max_idle_per_host(0);
-            builder.build().map_err(|error| cannot_set_up(&error))
-        };
+        let build = async || build(http_client(&self.connection)?.pool_max_idle_per_host(0));
         let client = self.without_pool.get_or_try_init(build).await;
         client.map_err(|error: Error| Failure::NotSent(error.message.clone()))
     }
@@ -130,7 +125,7 @@ impl Client {
         let mut headers = HeaderMap::new();
         if let Some(key) = key {
             let unusable =
-                |what: &str| Failure::NotSent(format!("the {what} cannot travel in a header"));
+                |what: &str| Failure::NotSent(format!("the {what} is not valid in a header"));
             let name = HeaderName::try_from(self.dialect().auth_header.as_str())
                 .map_err(|_| unusable("dialect's auth_header"))?;
             let mut value = HeaderValue::try_from(credential(self.dialect(), key.expose()))
@@ -140,12 +135,12 @@ impl Client {
         }
         if let Some(key) = &call.idempotency_key {
             let value = HeaderValue::try_from(key.as_str()).map_err(|_| {
-                Failure::NotSent("the idempotency key cannot travel in a header".to_owned())
+                Failure::NotSent("the idempotency key is not valid in a header".to_owned())
             })?;
             headers.insert("idempotency-key", value);
         }
         for (name, value) in &call.headers {
-            let unusable = || Failure::NotSent(format!("the header {name} cannot be sent"));
+            let unusable = || Failure::NotSent(format!("the header {name} is not valid"));
             let name = HeaderName::try_from(name.as_str()).map_err(|_| unusable())?;
             let value = HeaderValue::try_from(value.as_str()).map_err(|_| unusable())?;
             headers.insert(name, value);
@@ -241,32 +236,23 @@ impl Client {
 
 /// What every HTTP client of a service has.
 fn http_client(connection: &Connection) -> Result<reqwest::ClientBuilder> {
-    let mut builder = reqwest::Client::builder()
-        .user_agent(concat!("bookctl/", env!("CARGO_PKG_VERSION")))
-        .redirect(Policy::none())
-        .http1_title_case_headers()
-        .referer(false)
+    let authorities = match &connection.ca_file {
+        Some(file) => Authorities::SystemAnd(authorities(file)?),
+        None if connection.https => Authorities::System,
+        None => Authorities::None,
+    };
+    // Requests to this machine do not go through a proxy.
+    let builder = http_client::builder(connection.loopback, authorities)
+        .user_agent(http_client::USER_AGENT)
         // A connection that cannot be established has to be reported as such, not as a lost answer.
-        .connect_timeout(CONNECT_TIMEOUT.min(connection.timeout.mul_f32(0.75)))
-        .tcp_nodelay(true);
-    if connection.loopback {
-        // Requests to this machine do not go through a proxy.
-        builder = builder.no_proxy();
-    }
-    if let Some(file) = &connection.ca_file {
-        builder = builder.tls_certs_merge(authorities(file)?);
-    } else if !connection.https {
-        // Loading the system's certificates takes longer than the request, and fails on a system without any.
-        builder = builder.tls_certs_only([]);
-    }
+        .connect_timeout(CONNECT_TIMEOUT.min(connection.timeout.mul_f32(0.75)));
     Ok(builder)
 }
 
-fn cannot_set_up(error: &reqwest::Error) -> Error {
-    Error::new(Code::Network,
-        format!("TLS cannot be set up: {}", root_cause(error)),
-    )
-    .hint("install the system's certificate authorities (ca-certificates), or set ca_file in the profile")
+fn build(builder: reqwest::ClientBuilder) -> Result<reqwest::Client> {
+    http_client::build(builder).map_err(|error| {
+        error.hint("install the system's certificate authorities (ca-certificates), or set ca_file in the profile")
+    })
 }
 
 /// The headers of a call as `--dry-run` and `--verbose` show them, with the key masked.
@@ -304,18 +290,14 @@ fn credential(dialect: &Dialect, key: &str) -> String {
 const LARGEST_BUNDLE: u64 = 16 * 1024 * 1024;
 
 fn authorities(file: &std::path::Path) -> Result<Vec<Certificate>> {
-    let unusable = |why: String| {
-        Error::config(format!(
-            "the profile's ca_file {} cannot be used: {why}",
-            file.display()
-        ))
-        .hint("it must be a PEM file with certificates")
+    let read = || -> anyhow::Result<Vec<Certificate>> {
+        let pem = regular_file::read(file, LARGEST_BUNDLE)?;
+        let certificates = Certificate::from_pem_bundle(&pem)?;
+        anyhow::ensure!(!certificates.is_empty(), "it contains no certificates");
+        Ok(certificates)
     };
-    let pem = regular_file::read(file, LARGEST_BUNDLE).map_err(|error| unusable(reason(&error)))?;
-    let certificates =
-        Certificate::from_pem_bundle(&pem).map_err(|error| unusable(root_cause(&error)))?;
-    if certificates.is_empty() {
-        return Err(unusable("no certificate is in it".to_owned()));
-    }
-    Ok(certificates)
+    read().map_err(|error| {
+        let what = format!("cannot use the profile's ca_file {}", file.display());
+        Error::caused(Code::Config, what, error).hint("use a PEM file with certificates")
+    })
 }

@@ -80,10 +80,10 @@ impl Refusal {
         let meaning = code::entry(&format!("http_{status}")).map(|entry| entry.meaning);
         let meaning = meaning.map_or_else(String::new, |meaning| format!(": {meaning}"));
         match self.instead.as_deref() {
-            Some("") => format!("{status}{meaning}; the answer has no body"),
-            Some(kind) => format!(
-                "{status}{meaning}; the answer ({kind}) is not one of the service's documents"
-            ),
+            Some("") => format!("{status}{meaning}; the response has no body"),
+            Some(kind) => {
+                format!("{status}{meaning}; the response ({kind}) is not a document of the service")
+            }
             None => format!("the service refused with {status}"),
         }
     }
@@ -143,7 +143,30 @@ impl Refusal {
     }
 }
 
+/// The flags of the fields that a request can have.
+const FLAGS: &[(&str, &str)] = &[
+    ("datetime", "--at"),
+    ("party_size", "--party"),
+    ("customer.name", "--name"),
+    ("customer.email", "--email"),
+    ("customer.phone", "--phone"),
+    ("availability_id", "--slot"),
+    ("location", "--near"),
+    ("provider", "--provider"),
+    ("end_user", "--end-user"),
+];
+
 impl Refusal {
+    /// Which values to correct, if the body names fields that have flags: `check the value of
+    /// --party`.
+    pub(super) fn values_to_correct(&self) -> Option<String> {
+        let fields = self.body.value().get("fields")?.as_object()?;
+        let flag = |field: &String| FLAGS.iter().find(|(name, _)| name == field).map(|it| it.1);
+        let flags: Vec<&str> = fields.keys().map(flag).collect::<Option<_>>()?;
+        let values = if flags.len() == 1 { "value" } else { "values" };
+        (!flags.is_empty()).then(|| format!("check the {values} of {}", flags.join(", ")))
+    }
+
     /// The unfinished bookings that a 404 lists (spec, Errors).
     pub(super) fn open_bookings(&self) -> &[Value] {
         let open = self.body.value().get("open_bookings");

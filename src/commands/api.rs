@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 use reqwest::Method;
 use serde_json::{Map, Value};
@@ -7,18 +8,18 @@ use super::field::{Field, body, field, header, pairs, raw_field};
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::client::{Call, Head};
-use crate::flows::{preview, read_file, read_stdin};
+use crate::flows::{guard, preview, read_file, read_stdin};
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::secrets::redact;
 use crate::terminal::output::{Page, View};
 
-/// Send any request, with the profile's address and key
+/// Send any request with the profile's address and key
 ///
-/// Fields make a JSON body, or the query of a GET; brackets nest, as in `customer[name]=Ada`, and `tags[]=x` appends to
-/// an array. The answer is written as it came; an answer that is no 2xx ends
-/// with its exit code. A create that is sent this way is not written down, as `bookctl book` does: give it an
-/// Idempotency-Key of your own.
+/// Fields become the JSON body, or the query of a GET. Brackets nest: `customer[name]=Ada` sets a field of an object, and
+/// `tags[]=x` appends to an array. The response is printed unchanged; a status other than 2xx sets the exit code.
+/// A booking request sent this way is not saved as an attempt, unlike with `bookctl book`: add an Idempotency-Key of
+/// your own.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl api GET /v1/\n  \
@@ -30,21 +31,21 @@ pub(crate) struct Args {
     /// GET, POST, PUT, PATCH or DELETE
     #[arg(value_parser = method)]
     method: Method,
-    /// Path under the service's address, such as /v1/bookings/bk_01
+    /// Path under the service's address, e.g. /v1/bookings/bk_01
     path: String,
-    /// A field; true, false, null and numbers are typed, @FILE and @- are read, anything else is text
+    /// Add a typed field: true, false, null, a number, @FILE, @- for standard input, or else text
     #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field)]
     fields: Vec<Field>,
-    /// A field whose value is text as it stands
+    /// Add a text field
     #[arg(short = 'f', long = "raw-field", value_name = "KEY=VALUE", value_parser = raw_field)]
     raw_fields: Vec<Field>,
     /// Read the body from a file, or - for standard input
     #[arg(long, value_name = "FILE|-", conflicts_with_all = ["fields", "raw_fields"])]
     input: Option<String>,
-    /// A header
+    /// Add a header
     #[arg(short = 'H', long = "header", value_name = "K: V", value_parser = header)]
     headers: Vec<(String, String)>,
-    /// Show the status and the headers before the body; with --json an object of status, headers and body
+    /// Show the status and headers too; with --json as one object with the body
     #[arg(short, long)]
     include: bool,
     /// Show the request and send nothing
@@ -60,7 +61,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .any(|(name, _)| name.eq_ignore_ascii_case(&key_header))
     {
         return Err(Error::usage(format!(
-            "the API key does not travel as an argument: -H {key_header} is refused"
+            "-H {key_header} is not allowed: an API key must not be an argument"
         ))
         .hint("set BOOKCTL_API_KEY, or use another profile"));
     }
@@ -98,8 +99,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if call.is_write() {
         context.before_change()?;
     }
-    let (head, answer) = send(context, &call).await?;
-    let head = args.include.then_some(head);
+    let (head, answer) = send(context, &call).await;
+    let head = head.filter(|_| args.include);
     match answer {
         Ok(document) => {
             context.out.emit(&ApiView {
@@ -129,40 +130,35 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
 }
 
-/// Sends the call; a rate limit, which says that nothing was done, is waited out as long as `--max-wait` allows.
-async fn send(context: &Context, call: &Call) -> Result<(Head, Result<Document>)> {
-    let client = context.client()?;
-    let mut allowed = context.max_wait();
-    loop {
-        allowed = context.admit(call, allowed).await?;
-        if call.is_write() {
-            context.in_flight.replace(InFlight::Sent {
-                request: call.name(),
-            });
-        }
-        let raw = client.send_raw(call).await;
-        context.record_rate_limit(call);
-        let raw = raw.map_err(|failure| failure.into_error(call))?;
-        let failure = match raw.answer {
-            Ok(document) => return Ok((raw.head, Ok(document))),
-            Err(failure) => failure,
-        };
-        if call.is_write() && !failure.is_rate_limit() || failure.status() != Some(429) {
-            return Ok((raw.head, Err(failure.into_error(call))));
-        }
-        context.in_flight.replace(InFlight::Nothing);
-        match context.pause_for_rate_limit(failure, call, allowed).await {
-            Ok(left) => allowed = left,
-            Err(error) => return Ok((raw.head, Err(error))),
-        }
-    }
+/// Sends the call, and keeps the head of the last answer; `None` if there was none.
+async fn send(context: &Context, call: &Call) -> (Option<Head>, Result<Document>) {
+    let client = match context.client() {
+        Ok(client) => client,
+        Err(error) => return (None, Err(error)),
+    };
+    let head = RefCell::new(None);
+    let in_flight = || match call.is_write() {
+        true => InFlight::Sent {
+            request: call.name(),
+        },
+        false => InFlight::Nothing,
+    };
+    let send = async || {
+        head.take();
+        let raw = client.send_raw(call).await?;
+        head.replace(Some(raw.head));
+        raw.answer
+    };
+    let sent = guard(context, call, in_flight, send).await;
+    let answer = sent.and_then(|answer| answer.map_err(|failure| failure.into_error(call)));
+    (head.into_inner(), answer)
 }
 
 /// Checks that a path starts at the root and stays below the service's address.
 fn own_path(path: &str) -> Result<String> {
     let refuse = |why: &str| {
-        Error::usage(format!("the path {} {why}", path.escape_debug()))
-            .hint("a path looks like /v1/bookings/bk_01")
+        Error::usage(format!("path {} {why}", path.escape_debug()))
+            .hint("use a path such as /v1/bookings/bk_01")
     };
     let rooted = if path.starts_with('/') {
         path.to_owned()
@@ -178,10 +174,10 @@ fn own_path(path: &str) -> Result<String> {
         segment == ".." || segment == "."
     });
     if climbs {
-        return Err(refuse("climbs with dots"));
+        return Err(refuse("contains `.` or `..`"));
     }
     if rooted.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return Err(refuse("has blanks or control characters"));
+        return Err(refuse("contains spaces or control characters"));
     }
     Ok(rooted)
 }
@@ -202,7 +198,7 @@ async fn read_body(source: &str) -> Result<Value> {
     serde_json::from_str(&text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         Error::usage(format!(
-            "the body is no JSON: see line {line}, column {column}"
+            "the body is not valid JSON: line {line}, column {column}"
         ))
     })
 }
@@ -221,7 +217,7 @@ fn method(text: &str) -> Result<Method, String> {
         "PUT" => Ok(Method::PUT),
         "PATCH" => Ok(Method::PATCH),
         "DELETE" => Ok(Method::DELETE),
-        _ => Err("write GET, POST, PUT, PATCH or DELETE".to_owned()),
+        _ => Err("must be GET, POST, PUT, PATCH or DELETE".to_owned()),
     }
 }
 

@@ -12,11 +12,11 @@ use crate::model::time_text::human;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
 
-/// List booking requests whose outcome is not known, and find it out
+/// List and resolve booking requests with an unknown result
 ///
-/// An attempt is written down before the first byte of a create is sent, and stays unsettled until
-/// an answer tells what came of it. `resume` sends the same request under the same key: the service
-/// then returns the booking that exists, or makes the one that does not.
+/// bookctl saves each booking request as an attempt before it sends it. If the connection breaks or the computer crashes,
+/// the attempt stays open. `resume` sends the same request with the same idempotency key: the service returns the booking
+/// if it exists, and makes it if it does not.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl attempts\n  \
@@ -40,31 +40,31 @@ impl Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Action {
-    /// List the attempts whose outcome is not known
+    /// List open attempts
     #[command(after_help = "Examples:\n  bookctl attempts list --all")]
     List {
-        /// Include those that are settled, refused or abandoned
+        /// List all attempts, not only open ones
         #[arg(long)]
         all: bool,
     },
-    /// Find out about one: send the same request under the same key
+    /// Find out what happened to an attempt: send the same request with the same key
     #[command(
         after_help = "Examples:\n  bookctl attempts resume order-4711\n  bookctl attempts --jq '.attempts[].idempotency_key' | xargs -n 1 bookctl attempts resume"
     )]
     Resume {
         /// The attempt's idempotency key
         key: String,
-        /// Accept an attempt that was made with another API key of this organization
+        /// Confirm that an attempt made with another API key belongs to the same organization
         #[arg(long)]
         same_organization: bool,
     },
-    /// Give one up: bookctl stops listing it; a booking may still exist
+    /// Give up an attempt; a booking may still exist
     #[command(after_help = "Examples:\n  bookctl attempts abandon order-4711")]
     Abandon {
         /// The attempt's idempotency key
         key: String,
     },
-    /// Start a new journal if the present one is damaged; the old file is kept
+    /// Replace a damaged journal with a new one; the old file is kept
     Recover,
 }
 
@@ -79,8 +79,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             if context.out.is_human() {
                 context.out.note(
                     match attempts.iter().any(|it| it.state == State::Unsettled) {
-                        true => "find out about one with `bookctl attempts resume KEY`",
-                        false => "the outcome of every attempt is known",
+                        true => {
+                            "To find out what happened to an attempt: bookctl attempts resume KEY"
+                        }
+                        false => "No open attempts.",
                     },
                 );
             }
@@ -106,9 +108,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             }
             if !attempt.is_intact {
                 return Err(Error::journal(
-                    "the journal's record of this attempt was changed since it was made: nothing was sent",
+                    "the attempt was changed in the journal after it was made; nothing was sent",
                 )
-                .hint("compare it with `bookctl attempts --json`, and give it up with `bookctl attempts abandon`")
+                .hint("see the attempt with `bookctl attempts --json`, or give it up with `bookctl attempts abandon KEY`")
                 .idempotency_key(&key));
             }
             context.before_change()?;
@@ -128,7 +130,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 return Err(Error::new(
                     Code::Usage,
                     format!(
-                        "this attempt is {}: there is nothing to abandon",
+                        "the attempt is {}; only an open attempt can be abandoned",
                         attempt.state.as_str()
                     ),
                 )
@@ -137,7 +139,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             attempt.state = context.journal()?.abandon(&key)?;
             if let Some(process) = attempt.sending_now() {
                 context.out.warn(&format!(
-                    "process {process} is still sending this attempt, and may book"
+                    "process {process} is still sending this request, and may make a booking"
                 ));
             }
             context.out.emit(&AttemptList(&[attempt]))?;
@@ -150,22 +152,19 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 fn find(context: &Context, key: &str) -> Result<Attempt> {
     let attempt = context.journal()?.attempt(key)?.ok_or_else(|| {
         let shown = key.escape_debug();
-        Error::new(
-            Code::Usage,
-            format!("there is no attempt {shown} in the journal"),
-        )
-        .exiting(Exit::NotFound)
-        .hint("list them with `bookctl attempts`")
+        Error::new(Code::Usage, format!("no attempt {shown} in the journal"))
+            .exiting(Exit::NotFound)
+            .hint("list open attempts with `bookctl attempts`")
     })?;
     let origin = context.target().origin();
     if attempt.origin != origin {
         let profile = attempt.profile.as_deref().unwrap_or(&attempt.origin);
         return Err(Error::config(format!(
-            "this attempt went to {}, and this command talks to {origin}",
+            "the attempt was sent to {}, but this command uses {origin}",
             attempt.origin
         ))
         .hint(format!(
-            "use the profile or the base URL it went to: {profile}"
+            "use the profile or base URL of the attempt: {profile}"
         )));
     }
     Ok(attempt)
@@ -174,12 +173,12 @@ fn find(context: &Context, key: &str) -> Result<Attempt> {
 /// The error (7) for a request whose guest was deleted. It would be another request, and is not sent.
 fn not_whole(attempt: &Attempt) -> Error {
     let what = format!(
-        "this attempt is {}, and its guest was forgotten: it cannot be sent again",
+        "the attempt is {} and its guest was deleted, so it cannot be sent again",
         attempt.state.as_str()
     );
     Error::new(Code::Usage, what)
         .exiting(Exit::Refused)
-        .hint("book anew with `bookctl book`")
+        .hint("make a new booking with `bookctl book`")
 }
 
 fn tone_of(state: State) -> Tone {
@@ -187,6 +186,15 @@ fn tone_of(state: State) -> Tone {
         State::Unsettled => Tone::Warn,
         State::Settled => Tone::Good,
         State::Refused | State::Abandoned => Tone::Dim,
+    }
+}
+
+/// The state as a person reads it; scripts get the journal's own word.
+fn in_plain_words(state: State) -> Option<String> {
+    match state {
+        State::Unsettled => Some("open".to_owned()),
+        State::Settled => Some("booked".to_owned()),
+        State::Refused | State::Abandoned => None,
     }
 }
 
@@ -217,15 +225,20 @@ impl View for RecoveryView<'_> {
         let mut page = Page::default();
         let journal = self.path.display();
         let lines = match &self.recovery {
-            Recovery::Sound => vec![format!("the journal {journal} is sound: nothing was changed")],
-            Recovery::Missing => vec![format!("there is no journal {journal}: the next booking starts one")],
+            Recovery::Sound => vec![format!(
+                "The journal {journal} is not damaged. Nothing was changed."
+            )],
+            Recovery::Missing => vec![format!(
+                "There is no journal {journal} yet. The next booking creates it."
+            )],
             Recovery::SetAside { kept, attempts } => vec![
-                format!("a new journal was started: {journal}"),
-                format!("the old one is kept: {}", kept.display()),
+                format!("New journal: {journal}"),
+                format!("Old journal: {}", kept.display()),
                 match attempts {
-                    0 => "no attempt could be read in it: look at the service for bookings of its time".to_owned(),
-                    1 => "1 attempt of it was taken over".to_owned(),
-                    many => format!("{many} attempts of it were taken over"),
+                    0 => "No attempts could be read from it. Look for its bookings at the service."
+                        .to_owned(),
+                    1 => "Copied 1 attempt.".to_owned(),
+                    many => format!("Copied {many} attempts."),
                 },
             ],
         };
@@ -290,7 +303,8 @@ impl View for AttemptList<'_> {
                 .and_then(|guest| guest.get("name"));
             vec![
                 TableCell::from(attempt.idempotency_key.as_str()),
-                TableCell::toned(attempt.state.as_str(), tone_of(attempt.state)),
+                TableCell::toned(attempt.state.as_str(), tone_of(attempt.state))
+                    .in_short(in_plain_words(attempt.state)),
                 TableCell::from(human(&attempt.created_at)),
                 TableCell::from(asked("venue_id")),
                 TableCell::from(human(&asked("datetime"))),
@@ -298,7 +312,7 @@ impl View for AttemptList<'_> {
             ]
         });
         let mut page = Page::default();
-        let headers = vec!["key", "state", "began", "venue", "when", "guest"];
+        let headers = vec!["key", "state", "started", "venue", "when", "guest"];
         page.table(headers, rows.collect(), vec![]);
         page
     }

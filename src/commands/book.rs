@@ -31,8 +31,8 @@ const PATIENCE: &str = "2m";
 
 /// Book a venue
 ///
-/// Alone on a terminal it is a guided walk; what flags say is not asked. With a venue and a time it finds the slot
-/// at that time and books it; if there is none, it lists the nearest and books nothing.
+/// On a terminal, bookctl prompts for everything that the flags leave out. With a venue and a time it books the slot at
+/// that time; if there is none, it lists the nearest slots and books nothing.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl book\n  \
@@ -40,14 +40,14 @@ const PATIENCE: &str = "2m";
     bookctl book --slot @1 --name 'Ada Lovelace' --json --jq .id\n  \
     bookctl book ven_payment --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace' --payment vendor\n  \
     bookctl book --from friday.csv --batch friday\n\n\
-    A row of a batch, as a JSON line; in CSV the columns are named the same, customer.name and so on:\n  \
+    A row of a batch as a JSON line; CSV has the same names as columns, e.g. customer.name:\n  \
     {\"venue_id\": \"ven_confirms\", \"datetime\": \"2026-12-01T19:30:00Z\", \"party_size\": 2, \
     \"customer\": {\"name\": \"Ada Lovelace\"}}\n  \
-    It may also have: provider, availability_id, end_user, payment_collection, webhook_url, idempotency_key.")]
+    Optional: provider, availability_id, end_user, payment_collection, webhook_url, idempotency_key.")]
 pub(crate) struct Args {
-    /// Venue: its id, or @N for a row of the last search
+    /// Venue id, or @N for a row of the last search
     venue: Option<String>,
-    /// Slot: its id, or @N for a row of the last list of slots
+    /// Slot id, or @N for a row of the last list of slots
     #[arg(long, value_name = "ID")]
     slot: Option<String>,
     /// Time: `2026-12-01 19:30`, `tomorrow 19:30`, `fri 8pm`, `in 3 days 19:30`, or RFC 3339
@@ -58,40 +58,40 @@ pub(crate) struct Args {
     /// Party size
     #[arg(long, value_name = "N", value_parser = party::parse, allow_negative_numbers = true)]
     party: Option<u32>,
-    /// The real guest's name; some venues need first and last name
+    /// Guest's real name; some venues need first and last name
     #[arg(long)]
     name: Option<String>,
-    /// The guest's email
+    /// Guest's email
     #[arg(long)]
     email: Option<String>,
-    /// The guest's phone
+    /// Guest's phone
     #[arg(long)]
     phone: Option<String>,
-    /// Provider, where a venue has several
+    /// Provider, if the venue has several
     #[arg(long, value_name = "P")]
     provider: Option<String>,
-    /// Book signed in as this person, who has a connected session
+    /// Book with the connected account of this person
     #[arg(long, value_name = "U")]
     end_user: Option<String>,
-    /// How it is paid: `vendor` is the external payment vendor
+    /// Payment method: `vendor` is the external payment vendor
     #[arg(long, value_name = "HOW", value_parser = ["vendor"])]
     payment: Option<String>,
-    /// URL that is stored with the booking; deliveries never use it
+    /// URL to store with the booking; webhooks are not sent to it
     #[arg(long, value_name = "URL")]
     webhook_url: Option<String>,
-    /// Key under which the service creates this booking once, however often it is sent
+    /// Idempotency key: the service makes one booking per key, however often the request is sent
     #[arg(long, value_name = "K", value_parser = idempotency_key)]
     idempotency_key: Option<String>,
-    /// Wait while the booking is processing, 2 minutes unless said
+    /// Wait while the booking is processing, up to 2 minutes or DURATION
     #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = PATIENCE, value_parser = duration::duration)]
     wait: Option<Duration>,
-    /// How long guests' data is kept on this machine; what is older goes with this create, 0 keeps nothing
+    /// How long to keep guests' data on this computer; older data is deleted now, and 0 keeps none
     #[arg(long, value_name = "DURATION", value_parser = Retention::parse)]
     retention: Option<Retention>,
-    /// Take attempts under the same key that were made with another API key for this organization's own
+    /// Confirm that attempts made with another API key belong to the same organization
     #[arg(long)]
     same_organization: bool,
-    /// Do not ask for the go-ahead
+    /// Skip the confirmation prompt
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]
@@ -99,13 +99,13 @@ pub(crate) struct Args {
     /// Show the request and send nothing
     #[arg(long)]
     dry_run: bool,
-    /// Book many at once: a file of JSON lines or CSV, `-` for standard input
+    /// Book every row of a JSON lines or CSV file; `-` reads standard input
     #[arg(long, value_name = "FILE", help_heading = "Batches", conflicts_with_all = ONE_BOOKING)]
     from: Option<PathBuf>,
-    /// What the batch is known by, else its content: started again under it, it books nothing twice
+    /// Name of the batch [default: the file's content]; restarting a batch books nothing twice
     #[arg(long, value_name = "NAME", help_heading = "Batches", requires = "from")]
     batch: Option<String>,
-    /// Give rows whose booking failed in an earlier run a new try
+    /// Retry rows whose booking failed in an earlier run
     #[arg(long, help_heading = "Batches", requires = "from")]
     retry_failed: bool,
 }
@@ -138,7 +138,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             retry_failed: args.retry_failed,
         };
         let batch = batch::Batch {
-            from,
+            from: from.into(),
             name: args.batch,
             manner,
             dry_run: args.dry_run,
@@ -202,12 +202,16 @@ async fn make(
 /// Adds to an error what the person needs to continue.
 fn explained(error: Error, draft: &BookingDraft, walked: bool) -> Error {
     let error = match draft.command() {
-        Some(command) if walked => error.detail(format!("to come back to it: {command}")),
+        Some(command) if walked => error.detail(format!("to try again: {command}")),
         _ => error,
     };
-    // Without a provider, the service may not know which one to ask (spec, Errors: 400 without a code).
-    if error.code == Code::Http400 && draft.provider.is_none() {
-        return error.hint("where several providers serve a venue, name one with --provider");
+    // Without a provider the service may not know which provider to ask (spec, Errors: 400 without a code).
+    let names_a_field = error.body.as_ref().is_some_and(|body| {
+        let body = body.value();
+        body.get("fields").is_some() || body.get("field").is_some() || body.get("missing").is_some()
+    });
+    if error.code == Code::Http400 && draft.provider.is_none() && !names_a_field {
+        return error.hint("if the venue has several providers, choose one with --provider");
     }
     error
 }
@@ -264,7 +268,7 @@ fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
                     "slot {id} belongs to another venue: {}",
                     seen.venue_id
                 ))
-                .hint("leave the venue out: the slot knows it"));
+                .hint("leave out the venue: the slot id includes it"));
             }
             draft.venue = Some(locate_venue(context, &seen.venue_id)?);
             draft.provider = draft.provider.or(seen.provider);
@@ -285,7 +289,7 @@ fn lacking(draft: &BookingDraft) -> Option<(&'static str, &'static str)> {
             draft.venue.is_none(),
             "VENUE",
             if slot_is_unknown {
-                "the slot was not seen before, so the venue"
+                "the slot is not from a list on this computer, so the venue"
             } else {
                 "the venue"
             },
@@ -303,8 +307,8 @@ fn lacking(draft: &BookingDraft) -> Option<(&'static str, &'static str)> {
 }
 
 fn missing(flag: &str, what: &str) -> Error {
-    Error::usage(format!("{what} is missing, and nothing may be asked here")).hint(format!(
-        "give {flag}; `bookctl book --help` shows an example"
+    Error::usage(format!("{what} is missing, and prompts are disabled")).hint(format!(
+        "pass {flag}; see `bookctl book --help` for examples"
     ))
 }
 
@@ -340,10 +344,10 @@ async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<Value>
         });
     }
     let Some(when) = &draft.at else {
-        return Err(Error::usage("no time is named"));
+        return Err(Error::usage("no time given"));
     };
     let Some(venue) = &draft.venue else {
-        return Err(Error::usage("no venue is named"));
+        return Err(Error::usage("no venue given"));
     };
     let zone_source = ZoneSource::of(venue.remembered.as_ref(), draft.zone.as_ref());
     if draft.slot_id.is_some() {
@@ -389,8 +393,11 @@ fn no_slot(venue: &str, offer: &Offer) -> Error {
         error = error.detail(format!("{}  {}", slot.time_text(), slot.id()));
     }
     match nearest.first() {
-        Some(slot) => error.hint(format!("the nearest is --slot {}", slot.id())),
-        None => error.hint("the venue has nothing on that day: try another one"),
+        Some(slot) => error.hint(format!(
+            "to book the nearest one, pass --slot {}",
+            slot.id()
+        )),
+        None => error.hint("the venue has no slots on that day: try another day"),
     }
 }
 
@@ -409,13 +416,13 @@ fn show_request(context: &Context, draft: BookingDraft, key: &str) -> Result<Exi
             let zone = ZoneSource::of(venue, draft.zone.as_ref()).or_system();
             resolve(when, context.now()?, &zone)?.wire().into()
         }
-        (None, None) => return Err(Error::usage("no time is named")),
+        (None, None) => return Err(Error::usage("no time given")),
     };
     let request = draft.request(context.adapter(), datetime)?;
     if draft.slot.is_none() && draft.slot_id.is_none() {
-        context
-            .out
-            .note("the slot at that time would be looked up first, and named in the request");
+        context.out.note(
+            "bookctl would look up the slot at that time first, and add its id to the request",
+        );
     }
     preview(context, create_call(request.body, key))
 }
@@ -423,5 +430,5 @@ fn show_request(context: &Context, draft: BookingDraft, key: &str) -> Result<Exi
 fn idempotency_key(text: &str) -> Result<String, String> {
     is_key(text)
         .then(|| text.to_owned())
-        .ok_or_else(|| "a key has 1 to 255 visible ASCII characters and no blanks".to_owned())
+        .ok_or_else(|| "a key has 1 to 255 ASCII characters without spaces".to_owned())
 }

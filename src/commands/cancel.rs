@@ -1,27 +1,26 @@
 use super::field::ExtraFields;
 use crate::app::Context;
 use crate::client::cancel_call;
-use crate::flows::{Confirmation, change, finish, locate_booking, preview, read_booking};
+use crate::flows::{Confirmation, card, change, finish, locate_booking, preview, read_booking};
 use crate::model::booking::Status;
 use crate::model::id::id;
 use crate::outcome::{Exit, Result};
-use crate::terminal::view::BookingView;
 
 /// Cancel a booking
 ///
-/// Only some providers cancel at the venue; elsewhere the booking stays confirmed, and the exit code is 7.
+/// Not every provider can cancel at the venue. If it cannot, the booking stays confirmed and the exit code is 7.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl cancel bk_01\n  \
     bookctl cancel bk_01 --reason 'the guest is ill' --yes")]
 pub(crate) struct Args {
-    /// Booking id, or @N for a row of the last `bookings`
+    /// Booking id, or @N for a row of the last list of bookings
     #[arg(value_parser = id)]
     booking: String,
-    /// Why, for the venue
+    /// Reason to give to the venue
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Do not ask
+    /// Skip the confirmation prompt
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]
@@ -48,6 +47,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             || booking.error_code() == Some("cancellation_unsupported")
     })
     .await?;
+    if booking.status() == Status::Confirmed {
+        context.out.refused(
+            "Not cancelled:",
+            "the booking is still confirmed, and the venue is expecting the guest. Call the venue.",
+        );
+    }
     let exit = finish(context, &booking)?;
     Ok(match (booking.status(), booking.error_code()) {
         (Status::Cancelled, _) => Exit::Done,
@@ -59,16 +64,11 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 async fn confirm(context: &Context, id: &str) -> Result<()> {
     let confirmation = Confirmation {
         action: "cancelling",
-        question: "Cancel it?".to_owned(),
-        declined: "nothing was cancelled",
+        question: "Cancel this booking?".to_owned(),
+        declined: "Nothing was cancelled.",
     };
     confirmation.check(&context.prompter)?;
     let booking = read_booking(context, id).await?;
-    let dialect = context.dialect();
-    context.out.show_view(&BookingView {
-        booking: &booking,
-        dialect: &dialect,
-        now: context.now()?,
-    });
+    context.out.show_view(&card(context, &booking));
     confirmation.ask(&context.prompter).await
 }

@@ -5,9 +5,9 @@ use crate::client::session;
 use crate::json::Document;
 use crate::model::id::id;
 use crate::outcome::{Exit, Result};
-use crate::terminal::output::{Page, Tone, View};
+use crate::terminal::output::{DocumentView, Page, Tone};
 
-/// Check whether a person's provider account has a card on file
+/// Check whether a guest's own account has a card on file
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl card ses_01\n  \
@@ -16,10 +16,10 @@ pub(crate) struct Args {
     /// Session id
     #[arg(value_parser = id, required_unless_present = "end_user", conflicts_with = "end_user")]
     session: Option<String>,
-    /// The person, instead of a session
+    /// Person, by your own id, instead of a session
     #[arg(long, value_name = "U")]
     end_user: Option<String>,
-    /// Provider of the account, with --end-user
+    /// Provider of the account; needs --end-user
     #[arg(
         long,
         value_name = "P",
@@ -38,24 +38,18 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         }
     };
     let answer = context.read(call).await?;
-    context.out.emit(&Card(answer.document))?;
+    context
+        .out
+        .emit(&DocumentView(answer.document, card_page))?;
     Ok(Exit::Done)
 }
 
-struct Card(Document);
-
-impl View for Card {
-    fn json(&self) -> Document {
-        self.0.clone()
-    }
-
-    fn page(&self) -> Page {
-        let mut page = Page::default();
-        match self.0.value().get("has_card").and_then(Value::as_bool) {
-            Some(true) => page.heading(Tone::Good, "card", "the account has a card on file"),
-            Some(false) => page.heading(Tone::Warn, "no card", "the account has no card on file"),
-            None => page.heading(Tone::Warn, "unknown", "the answer does not say"),
-        };
-        page
-    }
+fn card_page(card: &Document) -> Page {
+    let mut page = Page::default();
+    match card.value().get("has_card").and_then(Value::as_bool) {
+        Some(true) => page.heading(Tone::Good, "card", "the account has a card on file"),
+        Some(false) => page.heading(Tone::Warn, "no card", "the account has no card on file"),
+        None => page.heading(Tone::Warn, "unknown", "the answer does not say"),
+    };
+    page
 }

@@ -5,10 +5,9 @@ use crate::json::Document;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Output, Page, View};
 
-/// Print the completion script of a shell
+/// Generate a shell completion script
 ///
-/// The script has bookctl itself answer: with commands and flags, and with what this machine remembers, as venues,
-/// slots and bookings. It needs no network, and changes nothing.
+/// Completes commands, flags, and the venues, slots and bookings that bookctl has seen. It needs no network.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "To install, run one of these once:\n  \
     bash        echo 'source <(bookctl completions bash)' >> ~/.bashrc\n  \

@@ -15,11 +15,11 @@ use crate::outcome::{Error, Exit, Result};
 /// How long a person waits for a booking that is processing.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-const WAYS_TO_ANSWER: &str = "give --otp, --otp-stdin, --psp-response, --psp-abort or -F key=value";
+const WAYS_TO_ANSWER: &str = "pass --otp, --otp-stdin, --psp-response, --psp-abort or -F key=value";
 
-/// Answer what a booking waits for: a code, a payment, details
+/// Answer what a booking is waiting for
 ///
-/// Without an answer, a terminal is walked through the pause: what is asked, where it was sent, how long is left.
+/// Without an answer, bookctl prompts for it on a terminal.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl continue bk_01\n  \
@@ -29,22 +29,22 @@ const WAYS_TO_ANSWER: &str = "give --otp, --otp-stdin, --psp-response, --psp-abo
     bookctl continue bk_01 -F dietary_notes=none")]
 #[command(group(clap::ArgGroup::new("answer").args(["otp", "otp_stdin", "psp_response", "psp_abort"]).multiple(false)))]
 pub(crate) struct Args {
-    /// Booking id, or @N for a row of the last `bookings`
+    /// Booking id, or @N for a row of the last list of bookings
     #[arg(value_parser = id)]
     booking: String,
-    /// The one-time code
+    /// One-time code
     #[arg(long, value_name = "CODE")]
     otp: Option<String>,
     /// Read the one-time code from standard input
     #[arg(long)]
     otp_stdin: bool,
-    /// The payment vendor's answer: JSON, @FILE, or - for standard input
+    /// The payment vendor's response: JSON, @FILE, or - for standard input
     #[arg(long, value_name = "JSON|@FILE|-", allow_hyphen_values = true)]
     psp_response: Option<String>,
-    /// Abandon the payment; the booking then fails
+    /// Abort the payment; the booking then fails
     #[arg(long)]
     psp_abort: bool,
-    /// A field of the answer; true, false, null and numbers are typed, anything else is text; brackets nest
+    /// Field of the answer; true, false, null and numbers are typed, anything else is text; brackets nest
     #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field, conflicts_with = "answer")]
     fields: Vec<Field>,
     /// Show the request and send nothing
@@ -58,7 +58,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let given = given(args).await?;
     if dry_run {
         let answer = given.ok_or_else(|| {
-            Error::usage("a dry run wants the answer that would be sent").hint(WAYS_TO_ANSWER)
+            Error::usage("--dry-run needs an answer to show").hint(WAYS_TO_ANSWER)
         })?;
         return preview(context, answer.call(&id, context.adapter())?);
     }
@@ -69,7 +69,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             AnswerOutcome::StillPaused(_, mut error) => {
                 if error.code.is_status() {
                     error.hint = Some(format!(
-                        "the booking still waits: correct the answer, or see what it asks with `{}`",
+                        "the booking is still waiting: correct the answer, or see `{}`",
                         show_command(&id)
                     ));
                 }
@@ -90,16 +90,14 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 async fn given(args: Args) -> Result<Option<Continuation>> {
     if let Some(code) = args.otp {
         if code.trim().is_empty() {
-            return Err(Error::usage(
-                "--otp is empty: nothing was sent, and no try is used up",
-            ));
+            return Err(Error::usage("--otp is empty; nothing was sent"));
         }
         return Ok(Some(Continuation::Otp(code)));
     }
     if args.otp_stdin {
         let code = read_stdin().await?.trim().to_owned();
         if code.is_empty() {
-            return Err(Error::usage("standard input holds no one-time code"));
+            return Err(Error::usage("no one-time code on standard input"));
         }
         return Ok(Some(Continuation::Otp(code)));
     }
@@ -112,9 +110,8 @@ async fn given(args: Args) -> Result<Option<Continuation>> {
             },
         };
         let answer = payment_answer(&text).map_err(|why| {
-            Error::usage(why).hint(
-                "give it as --psp-response @FILE, with the JSON object that the vendor answered",
-            )
+            Error::usage(why)
+                .hint("pass --psp-response @FILE, with the vendor's response as a JSON object")
         })?;
         return Ok(Some(Continuation::PspResponse(answer)));
     }
@@ -130,13 +127,14 @@ async fn given(args: Args) -> Result<Option<Continuation>> {
 async fn walk(context: &Context, id: &str) -> Result<Booking> {
     if !context.prompter.interactive() {
         return Err(
-            Error::usage("an answer is missing, and nothing may be asked here")
-                .hint(WAYS_TO_ANSWER),
+            Error::usage("an answer is missing, and prompts are disabled").hint(WAYS_TO_ANSWER),
         );
     }
     let booking = read_booking(context, id).await?;
     if booking.status() != Status::RequiresAction {
-        context.out.note(&format!("booking {id} waits for nothing"));
+        context
+            .out
+            .note(&format!("Booking {id} is not waiting for anything."));
     }
     answer_pauses(context, booking).await
 }

@@ -4,10 +4,11 @@ use crate::json::Document;
 use crate::outcome::code::{ALL, CodeEntry, entry};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Output, Page, TableCell, Tone, View};
+use crate::terminal::view::capitalised;
 
 /// Explain a status or an error code, and what to do next
 ///
-/// What it means, whether trying again is safe, and what to do. Without a code, all of them.
+/// Shows what it means, whether retrying is safe, and what to do. Without a code, lists all of them.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl explain payment_outcome_unknown\n  \
@@ -25,11 +26,8 @@ pub(super) fn run(out: &Output, args: &Args) -> Result<Exit> {
             let http = format!("http_{code}");
             let found = entry(code).or_else(|| entry(&http)).ok_or_else(|| {
                 let code = code.escape_debug();
-                Error::new(
-                    Code::Usage,
-                    format!("there is no code {code} in the catalog"),
-                )
-                .hint("`bookctl explain` lists all")
+                Error::new(Code::Usage, format!("unknown code {code}"))
+                    .hint("list all codes with `bookctl explain`")
             })?;
             vec![found]
         }
@@ -59,11 +57,11 @@ impl View for Explained {
         let mut page = Page::default();
         if let [entry] = self.0.as_slice() {
             page.heading(Tone::Strong, entry.name, entry.kind.as_str());
-            page.field("means", entry.meaning);
+            page.sentence(format!("{}.", capitalised(entry.meaning)));
             page.field("retry", entry.retry.advice());
-            page.field("advice", entry.next);
+            page.field("what to do", entry.next);
             page.field(
-                "exit",
+                "exit code",
                 format!("{}: {}", entry.exit.code(), entry.exit.meaning()),
             );
             return page;

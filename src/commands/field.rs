@@ -43,7 +43,7 @@ pub(crate) fn raw_field(text: &str) -> Result<Field, String> {
     let parts = text
         .split_once('=')
         .filter(|(key, _)| !key.trim().is_empty());
-    let (key, value) = parts.ok_or_else(|| "write it as key=value".to_owned())?;
+    let (key, value) = parts.ok_or_else(|| "must be key=value".to_owned())?;
     Ok(Field {
         key: key.trim().to_owned(),
         value: Value::String(value.to_owned()),
@@ -53,7 +53,7 @@ pub(crate) fn raw_field(text: &str) -> Result<Field, String> {
 /// `-F`, for every command whose call has a body.
 #[derive(clap::Args, Debug, Default)]
 pub(crate) struct ExtraFields {
-    /// A field of the request's body that has no flag; true, false, null and numbers are typed, anything else is text
+    /// Add a field without a flag to the request; true, false, null and numbers are typed, anything else is text
     #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field)]
     fields: Vec<Field>,
 }
@@ -83,10 +83,10 @@ pub(crate) fn header(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if HeaderName::try_from(name).is_ok() => {
             match HeaderValue::try_from(value) {
                 Ok(_) => Ok((name.to_owned(), value.to_owned())),
-                Err(_) => Err("the value cannot travel in a header".to_owned()),
+                Err(_) => Err("the value is not valid in a header".to_owned()),
             }
         }
-        _ => Err("write it as 'Name: value'".to_owned()),
+        _ => Err("must be 'Name: value'".to_owned()),
     }
 }
 
@@ -98,12 +98,13 @@ pub(crate) fn body(fields: impl IntoIterator<Item = Field>) -> Result<Map<String
     let mut body = Map::new();
     for Field { key, value } in fields {
         let refuse = |why: &str| {
-            Error::usage(format!("the field {} {why}", key.escape_debug()))
-                .hint("brackets nest: 'customer[name]=Ada' is in an object, 'tags[]=x' in an array")
+            Error::usage(format!("field {} {why}", key.escape_debug())).hint(
+                "use brackets to nest: 'customer[name]=Ada' for an object, 'tags[]=x' for an array",
+            )
         };
-        let steps = steps(&key).ok_or_else(|| refuse("has brackets that do not fit"))?;
+        let steps = steps(&key).ok_or_else(|| refuse("has unbalanced brackets"))?;
         put(&mut body, &steps, value)
-            .ok_or_else(|| refuse("is given twice, or is something else in another field"))?;
+            .ok_or_else(|| refuse("is given twice, or as two different types"))?;
     }
     Ok(body)
 }

@@ -8,7 +8,7 @@ use crate::outcome::{Error, Exit, Result};
 use crate::sandbox::seed::Scenario;
 use crate::terminal::output::{Output, Page, TableCell, View};
 
-/// Explain a topic, or a command
+/// Show help for a topic or a command
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Topics: environment, exit-codes, output, sandbox, dialect, privacy\n\n\
@@ -17,7 +17,7 @@ use crate::terminal::output::{Output, Page, TableCell, View};
     bookctl help sandbox clock"
 )]
 pub(crate) struct Args {
-    /// A topic, or the words of a command
+    /// Topic, or command such as `sandbox clock`
     #[arg(value_name = "TOPIC|COMMAND")]
     words: Vec<String>,
 }
@@ -45,8 +45,8 @@ pub(super) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<
     let mut found = &root;
     for word in &args.words {
         found = found.find_subcommand(word).ok_or_else(|| {
-            Error::usage(format!("there is no topic or command `{}`", word.escape_debug())).hint(
-                "topics: environment, exit-codes, output, sandbox, dialect, privacy; commands: bookctl --help",
+            Error::usage(format!("unknown topic or command `{}`", word.escape_debug())).hint(
+                "topics: environment, exit-codes, output, sandbox, dialect, privacy; list the commands with: bookctl --help",
             )
         })?;
     }
@@ -71,9 +71,9 @@ impl Explained {
     fn of(topic: Topic) -> Self {
         match topic {
             Topic::Environment => Explained {
-                intro: "A flag beats the environment, the environment beats config.toml. An empty variable counts \
-                        as not set. config.toml, journal.db and sandbox.db stand in BOOKCTL_HOME where that is set, \
-                        else in the platform's own folders.",
+                intro: "Flags override environment variables, which override config.toml. An empty variable counts \
+                        as unset. config.toml, journal.db and sandbox.db are in BOOKCTL_HOME if it is set, \
+                        otherwise in the platform's standard folders.",
                 name: "environment",
                 headers: vec!["variable", "meaning"],
                 rows: rows(
@@ -83,8 +83,8 @@ impl Explained {
                 ),
             },
             Topic::ExitCodes => Explained {
-                intro: "The service's own code outranks the HTTP status. With 8, 10 and 11 the booking stands on \
-                        stdout as it does with 0.",
+                intro: "The service's error code decides before the HTTP status. With 0, 8, 10 and 11, stdout has \
+                        the booking.",
                 name: "exit_codes",
                 headers: vec!["code", "meaning", "the booking"],
                 rows: Exit::ALL
@@ -99,32 +99,35 @@ impl Explained {
                     .collect(),
             },
             Topic::Output => Explained {
-                intro: "stdout carries the result alone; prompts, progress and notes go to stderr. Text from \
-                        outside is shown with its control characters made visible.",
+                intro: "Only the result goes to stdout; prompts, progress and notes go to stderr. Control characters \
+                        in text from outside are made visible.",
                 name: "output",
                 headers: vec!["where", "what"],
                 rows: rows([
-                    ["on a terminal", "a table, or a card with the state first"],
                     [
-                        "in a pipe",
-                        "the same without borders, tab-separated, nothing cut",
+                        "on a terminal",
+                        "a table, or a card that starts with the status",
                     ],
+                    ["in a pipe", "the same, tab-separated and never truncated"],
                     [
                         "--json",
-                        "exactly one JSON document, the service's own where there is one",
+                        "exactly one JSON document: the service's own, if there is one",
                     ],
-                    ["--jq EXPR", "what the filter gives, strings without quotes"],
-                    ["a failure", "one sentence, what came with it, and a hint"],
+                    [
+                        "--jq EXPR",
+                        "the results of the filter, strings without quotes",
+                    ],
+                    ["a failure", "one sentence, its details, and a hint"],
                     [
                         "a failure under --json",
-                        "an empty stdout; the last line of stderr is {\"error\": {…}}",
+                        "stdout is empty; the last line of stderr is {\"error\": {…}}",
                     ],
                 ]),
             },
             Topic::Sandbox => Explained {
-                intro: "Without any configuration bookctl talks to the service in its own binary. Its scenario \
-                        venues are `ven_` and the scenario's name, and reach every outcome on purpose; `bookctl \
-                        sandbox inbox` shows the codes that it texts, `bookctl sandbox clock` moves its time.",
+                intro: "Without any configuration, bookctl uses its embedded sandbox, and nothing is really booked. \
+                        The venue decides the outcome: its id is `ven_` and the scenario's name, such as `ven_otp`. \
+                        `bookctl sandbox inbox` shows the one-time codes, and `bookctl sandbox clock` moves the time.",
                 name: "scenarios",
                 headers: vec!["scenario", "what a booking there does"],
                 rows: rows(
@@ -143,26 +146,27 @@ impl Explained {
                 rows: adapter_rows(),
             },
             Topic::Privacy => Explained {
-                intro: "What stays on this machine, and for how long. `retention` in config.toml, in a profile or for \
-                        all, and `book --retention` say how long guests are remembered after a create: 90d unless \
-                        said; 0 keeps nothing of them once it is settled. What is older goes with the next create.",
+                intro: "What bookctl stores on this computer, and for how long. Guests are kept for 90 days after \
+                        a booking request. Change that with `retention` in config.toml, for all profiles or for one, \
+                        or with `book --retention`; 0 keeps no guest once the outcome is known. Each booking request \
+                        deletes older guests.",
                 name: "privacy",
                 headers: vec!["what", "where", "until"],
                 rows: rows([
                     [
                         "guests, and bookings as last seen",
                         "journal.db",
-                        "retention is over, or `bookctl bookings forget`; id and status may stay",
+                        "the retention ends, or `bookctl bookings forget`; id and status may stay",
                     ],
                     [
-                        "guests of attempts not settled",
+                        "guests of open attempts",
                         "journal.db",
-                        "they are settled or given up: `bookctl attempts`",
+                        "`bookctl attempts resume` or `abandon`",
                     ],
                     [
-                        "venues and slots; they name no guest",
+                        "venues and slots, without guests",
                         "journal.db",
-                        "replaced; slots for 30 days",
+                        "the next search; slots for 30 days",
                     ],
                     [
                         "bookings of the embedded sandbox",
@@ -171,7 +175,7 @@ impl Explained {
                     ],
                     [
                         "keys and webhook secrets",
-                        "the keyring, or secrets.toml by choice",
+                        "the keyring, or secrets.toml with --storage file",
                         "`bookctl auth logout`",
                     ],
                     ["one-time codes and payment answers", "nowhere", ""],

@@ -8,10 +8,10 @@ use crate::json::Document;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
 
-/// Show what is left of each rate limit, as last seen
+/// Show what is left of each rate limit
 ///
-/// The service counts an organization's requests in windows of five minutes. Every bookctl on this machine counts
-/// along, so that none sends what would be refused. Reads of bookings and cards are not counted here.
+/// The service limits an organization's requests per five minutes. All bookctl processes on this computer share one
+/// count, so that none sends a request that would be refused. Reads of bookings and cards are not counted.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl limits\n  \
@@ -28,12 +28,8 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
         Seen::new(window, now)
     });
     let limits = LimitList(seen.collect());
-    context.out.emit(&limits)?;
-    if context.out.is_human() && limits.0.is_empty() {
-        context
-            .out
-            .note("no limit was seen yet: a search or a booking shows it");
-    }
+    let none = "No rate limits known yet. A search or a booking shows them.";
+    context.out.emit_list(&limits, limits.0.is_empty(), none)?;
     Ok(Exit::Done)
 }
 
@@ -82,8 +78,8 @@ impl View for LimitList {
                 Tone::Good
             };
             let resets = match seen.resets_in {
-                Some(seconds) => format!("in {seconds} s"),
-                None => "already".to_owned(),
+                Some(seconds) => format!("in {seconds} seconds"),
+                None => "now".to_owned(),
             };
             vec![
                 TableCell::from(seen.window.name.as_str()),

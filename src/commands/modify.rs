@@ -20,30 +20,30 @@ use crate::outcome::{Code, Error, Exit, Result};
 
 /// Change a confirmed booking: its time, party size or seating
 ///
-/// The three are independent; what is not named stays. A time without an offset is the venue's own.
+/// Anything that you leave out stays as it is. A time without an offset is the venue's local time.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl modify bk_01 --party 4\n  \
     bookctl modify bk_01 --at 'tomorrow 20:30' --seating terrace")]
 #[command(group(clap::ArgGroup::new("change").args(["at", "party", "seating", "fields"]).multiple(true).required(true)))]
 pub(crate) struct Args {
-    /// Booking id, or @N for a row of the last `bookings`
+    /// Booking id, or @N for a row of the last list of bookings
     #[arg(value_parser = id)]
     booking: String,
-    /// The new time
+    /// New time
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     at: Option<When>,
     #[command(flatten)]
     zone: Zone,
-    /// The new party size
+    /// New party size
     #[arg(long, value_name = "N", value_parser = party::parse, allow_negative_numbers = true)]
     party: Option<u32>,
-    /// The new seating preference
+    /// New seating preference
     #[arg(long, value_name = "TEXT")]
     seating: Option<String>,
     #[command(flatten)]
     extra: ExtraFields,
-    /// Show the request and send nothing; without an offset or --tz, a time is then this machine's
+    /// Show the request and send nothing; a time without an offset or --tz is then in this computer's zone
     #[arg(long)]
     dry_run: bool,
 }
@@ -114,17 +114,17 @@ async fn new_time(
         return Err(Error::new(
             Code::Http409,
             format!(
-                "booking {id} is {}; only a confirmed one can be changed",
+                "booking {id} is {}; only a confirmed booking can be changed",
                 booking.status()
             ),
         )
-        .hint(format!("look at it with `{}`", show_command(id))));
+        .hint(format!("see `{}`", show_command(id))));
     }
     let Some(venue) = booking.str("venue_id") else {
-        return Err(
-            Error::usage("the booking does not tell its venue, so its clock is not known")
-                .hint("give the time with its offset, such as 2026-12-01T19:30:00+01:00"),
-        );
+        return Err(Error::usage(
+            "the booking names no venue, so the venue's time zone is unknown",
+        )
+        .hint("give the time with an offset, e.g. 2026-12-01T19:30:00+01:00"));
     };
     let venue = locate_venue(context, venue)?;
     match ZoneSource::of(venue.remembered.as_ref(), zone) {

@@ -14,10 +14,10 @@ const GROUPS: [(&str, &[&str]); 7] = [
         &["show", "watch", "continue", "modify", "cancel"],
     ),
     (
-        "What this machine knows",
+        "Your bookings and limits",
         &["bookings", "attempts", "limits"],
     ),
-    ("A person's own account", &["session", "card"]),
+    ("A guest's own account", &["session", "card"]),
     ("Build and test", &["sandbox", "webhook", "api"]),
     (
         "Connect to a service",

@@ -13,7 +13,7 @@ use crate::terminal::view::VenueList;
 
 /// Search venues
 ///
-/// The rows of the last list are remembered as @1, @2 and so on, and every venue's id and time zone with them.
+/// Later commands can refer to the rows of the last list as @1, @2 and so on.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl search dining --near London --at 'tomorrow 19:30' --party 2\n  \
@@ -24,13 +24,13 @@ pub(crate) struct Args {
     /// dining, fitness, entertainment or travel
     #[arg(value_parser = PossibleValuesParser::new(VERTICALS))]
     vertical: String,
-    /// Place: a city or a district
+    /// Place to search around: a city or a district
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["lat", "lon"])]
     near: Option<String>,
-    /// Latitude, with --lon instead of --near
+    /// Latitude, instead of --near; needs --lon
     #[arg(long, value_name = "N", requires = "lon", allow_negative_numbers = true, value_parser = latitude)]
     lat: Option<f64>,
-    /// Longitude, with --lat instead of --near
+    /// Longitude, instead of --near; needs --lat
     #[arg(long, value_name = "N", requires = "lat", allow_negative_numbers = true, value_parser = longitude)]
     lon: Option<f64>,
     #[command(flatten)]
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     /// Party size
     #[arg(long, value_name = "N", value_parser = party::parse, allow_negative_numbers = true)]
     party: Option<u32>,
-    /// Search this provider alone; may be given several times
+    /// Search only this provider; can be repeated
     #[arg(long, value_name = "P")]
     provider: Vec<String>,
     #[command(flatten)]
@@ -52,7 +52,11 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             latitude,
             longitude,
         },
-        _ => return Err(Error::usage("--near, or --lat and --lon, must say where")),
+        _ => {
+            return Err(Error::usage(
+                "no place given: pass --near, or --lat and --lon",
+            ));
+        }
     };
     let zone = args.when.zone.tz.unwrap_or_else(system_zone);
     let moment = resolve(&args.when.at, context.now()?, &zone)?;
@@ -65,15 +69,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         fields: args.extra.body()?,
     };
     let (document, venues) = find_venues(context, &query, Shown::AsList).await?;
-    context.out.emit(&VenueList {
+    let list = VenueList {
         document: &document,
         venues: &venues,
-    })?;
-    if context.out.is_human() && venues.is_empty() {
-        context
-            .out
-            .note("no venues there: try another place or time");
-    }
+    };
+    let none = "No venues found. Try another place or time.";
+    context.out.emit_list(&list, venues.is_empty(), none)?;
     Ok(Exit::Done)
 }
 
@@ -89,7 +90,7 @@ fn degrees(text: &str, most: f64) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(degrees) if degrees.abs() <= most => Ok(degrees),
         _ => Err(format!(
-            "write degrees from -{most} to {most}, such as 51.5072"
+            "must be degrees from -{most} to {most}, e.g. 51.5072"
         )),
     }
 }

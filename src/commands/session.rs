@@ -11,10 +11,10 @@ use crate::model::id::id;
 use crate::model::shell;
 use crate::model::time_text::human;
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::terminal::output::{Page, TableCell, Tone, View};
+use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
 use crate::terminal::prompt::Question;
 
-/// Connect a person's own provider account, to book signed in
+/// Connect a guest's own account, to book with it
 #[derive(clap::Subcommand, Debug)]
 pub(crate) enum Command {
     Connect(Connect),
@@ -24,22 +24,22 @@ pub(crate) enum Command {
     Disconnect(Disconnect),
 }
 
-/// Connect an account: the person is texted a code, and the code is asked for
+/// Connect an account with a code that is sent to the person by text message
 ///
-/// A script does it in two steps: `connect`, then `verify` with the code. A connect is never repeated by itself: it
-/// would text twice.
+/// On a terminal, bookctl prompts for the code. In a script, run `connect`, then `verify` with the code. bookctl never
+/// repeats a connect request by itself, because each one sends a text message.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl session connect --end-user user_7 --phone '+44 20 7946 0018'\n  \
     bookctl session verify ses_01 --code 123456")]
 pub(crate) struct Connect {
-    /// The person, by your own id
+    /// Person, by your own id
     #[arg(long, value_name = "U")]
     end_user: String,
-    /// Where the code is texted
+    /// Phone number for the text message
     #[arg(long, value_name = "P")]
     phone: Option<String>,
-    /// Provider of the account; the one with connected sessions unless said
+    /// Provider of the account [default: the one that has sessions]
     #[arg(long, value_name = "P")]
     provider: Option<String>,
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub(crate) struct Connect {
     dry_run: bool,
 }
 
-/// Give the code that the person received
+/// Enter the code that the person received
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl session verify ses_01 --code 123456\n  \
@@ -58,7 +58,7 @@ pub(crate) struct Verify {
     /// Session id
     #[arg(value_parser = id)]
     session: String,
-    /// The code
+    /// Code from the text message
     #[arg(long, value_name = "C", conflicts_with = "code_stdin")]
     code: Option<String>,
     /// Read the code from standard input
@@ -77,13 +77,13 @@ pub(crate) struct Verify {
     bookctl session list\n  \
     bookctl session list --end-user user_7 --state active --jq '.sessions[].id'")]
 pub(crate) struct List {
-    /// Of this person alone
+    /// List only sessions of this person
     #[arg(long, value_name = "U")]
     end_user: Option<String>,
-    /// Of this provider alone
+    /// List only sessions of this provider
     #[arg(long, value_name = "P")]
     provider: Option<String>,
-    /// In this state alone
+    /// List only sessions in this state
     #[arg(long, value_name = "S")]
     state: Option<String>,
 }
@@ -97,14 +97,14 @@ pub(crate) struct One {
     session: String,
 }
 
-/// Disconnect a session: the saved sign-in is destroyed
+/// Disconnect a session and delete its saved sign-in
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  bookctl session disconnect ses_01 --yes")]
 pub(crate) struct Disconnect {
     /// Session id
     #[arg(value_parser = id)]
     session: String,
-    /// Do not ask
+    /// Skip the confirmation prompt
     #[arg(long, short)]
     yes: bool,
     /// Show the request and send nothing
@@ -147,7 +147,7 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         }
         Command::List(args) => return list_all(context, &args).await,
     };
-    context.out.emit(&SessionView(document))?;
+    context.out.emit(&DocumentView(document, session_page))?;
     Ok(Exit::Done)
 }
 
@@ -170,7 +170,7 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     if context.prompter.interactive() && document.str("state") != Some("active") && !id.is_empty() {
         let to = args.phone.as_deref().unwrap_or("the person's phone");
         context.out.note(&format!(
-            "a code was texted to {to}; session {id} waits for it"
+            "Sent a code to {to}. Session {id} is waiting for it."
         ));
         document = loop {
             context.in_flight.replace(InFlight::CodeSent {
@@ -187,7 +187,7 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
             }
         };
     }
-    context.out.emit(&SessionView(document))?;
+    context.out.emit(&DocumentView(document, session_page))?;
     Ok(Exit::Done)
 }
 
@@ -205,13 +205,13 @@ async fn send_once(context: &Context, call: Call) -> Result<Document> {
     let in_flight = || InFlight::Sent {
         request: call.name(),
     };
-    let sent = send_guarded(context, &call, in_flight, "asking the service").await?;
+    let sent = send_guarded(context, &call, in_flight, "sending the request").await?;
     context.in_flight.replace(InFlight::Nothing);
     sent.map(|answer| answer.document).map_err(|failure| {
         let is_open = failure.leaves_a_write_open();
         let error = failure.into_error(&call);
         match is_open {
-            true => error.hint("look before trying again: `bookctl session list`"),
+            true => error.hint("check before trying again: bookctl session list"),
             false => error,
         }
     })
@@ -226,7 +226,7 @@ async fn code(context: &Context, args: &Verify) -> Result<String> {
     }
     let text = read_stdin().await?;
     match text.trim() {
-        "" => Err(Error::usage("standard input holds no code")),
+        "" => Err(Error::usage("no code on standard input")),
         code => Ok(code.to_owned()),
     }
 }
@@ -234,7 +234,7 @@ async fn code(context: &Context, args: &Verify) -> Result<String> {
 async fn ask_code(context: &Context) -> Result<String> {
     let question = Question::new("Code from the text message", "--code", "the code").fleeting();
     let check = |text: &str| match text.trim() {
-        "" => Err("type the code".to_owned()),
+        "" => Err("enter the code".to_owned()),
         _ => Ok(()),
     };
     Ok(context.prompter.text(&question, None, &check).await?)
@@ -244,8 +244,8 @@ async fn confirm(context: &Context, id: &str) -> Result<()> {
     let id = crate::terminal::output::visible(id);
     let confirmation = Confirmation {
         action: "disconnecting",
-        question: format!("Disconnect {id}? The saved sign-in is destroyed"),
-        declined: "nothing was disconnected",
+        question: format!("Disconnect {id} and delete its saved sign-in?"),
+        declined: "Nothing was disconnected.",
     };
     confirmation.ask(&context.prompter).await
 }
@@ -257,91 +257,60 @@ async fn list_all(context: &Context, args: &List) -> Result<Exit> {
         ("state", args.state.as_deref()),
     ]);
     let document = context.read(call).await?.document;
-    let sessions = understood(context, context.adapter().sessions(&document))?;
-    let empty = sessions.items.is_empty();
-    let rows = sessions.items.iter().map(row).collect();
-    context.out.emit(&SessionList {
-        document: document.clone(),
-        rows,
-    })?;
-    if empty && context.out.is_human() {
-        context.out.note("no session fits");
-    }
+    let sessions = understood(context, context.adapter().sessions(&document))?.items;
+    let page = |_: &Document| {
+        let mut page = Page::default();
+        let headers = vec!["id", "state", "end user", "provider", "created"];
+        page.table(headers, sessions.iter().map(row).collect(), vec![]);
+        page
+    };
+    let view = DocumentView(document.clone(), page);
+    context
+        .out
+        .emit_list(&view, sessions.is_empty(), "No sessions found.")?;
     Ok(Exit::Done)
 }
 
-fn row(session: &Value) -> Vec<String> {
-    let cell = |field: &str| session.get(field).map(plain).unwrap_or_default();
+fn row(session: &Value) -> Vec<TableCell> {
+    let text = |field: &str| session.get(field).map(plain).unwrap_or_default();
+    let cell = |field: &str| text(field).into();
     vec![
         cell("id"),
         cell("state"),
         cell("end_user"),
         cell("provider"),
-        human(&cell("created_at")),
+        human(&text("created_at")).into(),
     ]
 }
 
-struct SessionList {
-    document: Document,
-    rows: Vec<Vec<String>>,
-}
-
-impl View for SessionList {
-    fn json(&self) -> Document {
-        self.document.clone()
+fn session_page(session: &Document) -> Page {
+    let id = session.str("id").unwrap_or_default();
+    let mut page = Page::default();
+    if session.value().get("deleted") == Some(&Value::Bool(true)) {
+        page.heading(Tone::Dim, "disconnected", id);
+        return page;
     }
-
-    fn page(&self) -> Page {
-        let rows = self.rows.iter();
-        let rows = rows.map(|row| {
-            row.iter()
-                .map(|cell| TableCell::from(cell.as_str()))
-                .collect()
-        });
-        let mut page = Page::default();
-        let headers = vec!["id", "state", "end user", "provider", "created"];
-        page.table(headers, rows.collect(), vec![]);
-        page
-    }
-}
-
-struct SessionView(Document);
-
-impl View for SessionView {
-    fn json(&self) -> Document {
-        self.0.clone()
-    }
-
-    fn page(&self) -> Page {
-        let session = &self.0;
-        let id = session.str("id").unwrap_or_default();
-        let mut page = Page::default();
-        if session.value().get("deleted") == Some(&Value::Bool(true)) {
-            page.heading(Tone::Dim, "disconnected", id);
-            return page;
-        }
-        let state = session.str("state").unwrap_or("unknown");
-        let tone = if state == "active" {
-            Tone::Good
-        } else {
-            Tone::Warn
-        };
-        page.heading(tone, state, id);
-        page.field_if("end user", session.str("end_user"));
-        page.field_if("provider", session.str("provider"));
-        page.field_if("created", session.str("created_at").map(human));
-        let id = shell::word(id);
-        match state {
-            "pending" => page.next(format!("bookctl session verify {id} --code CODE")),
-            "active" => page.next(format!("bookctl card {id}")),
-            _ => match session.str("end_user") {
-                Some(person) => page.next(format!(
-                    "bookctl session connect --end-user {}",
-                    shell::word(person)
-                )),
-                None => &mut page,
-            },
-        };
-        page
-    }
+    let state = session.str("state").unwrap_or("unknown");
+    let tone = if state == "active" {
+        Tone::Good
+    } else {
+        Tone::Warn
+    };
+    page.heading(tone, state, id);
+    page.field_if("end user", session.str("end_user"));
+    page.field_if("provider", session.str("provider"));
+    page.field_if("created", session.str("created_at").map(human));
+    let id = shell::word(id);
+    match state {
+        "pending" => page.next(format!("bookctl session verify {id} --code CODE")),
+        "active" => page.next(format!("bookctl card {id}")),
+        _ => match session.str("end_user") {
+            Some(person) => page.next(format!(
+                "bookctl session connect --end-user {}",
+                shell::word(person)
+            )),
+            None => &mut page,
+        },
+    };
+    page
 }

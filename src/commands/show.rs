@@ -1,21 +1,21 @@
 use crate::app::Context;
-use crate::flows::{find_booking, locate_booking, read_booking};
+use crate::flows::{card, find_booking, locate_booking, read_booking};
 use crate::model::booking::Booking;
 use crate::model::id::id;
 use crate::outcome::{Error, Exit, Result};
-use crate::terminal::view::{BookingList, BookingView};
+use crate::terminal::view::BookingList;
 
-/// Show bookings: state, why, and what can be done
+/// Show a booking's status, reason and next steps
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl show bk_01\n  \
     bookctl show bk_01 --json --jq .status\n  \
     bookctl show bk_01 --exit-status && echo confirmed")]
 pub(crate) struct Args {
-    /// Booking ids, or @N for rows of the last `bookings`; several give a table, or a JSON array
+    /// Booking ids, or @N for rows of the last list of bookings; several print a table, or a JSON array
     #[arg(value_name = "BOOKING", required = true, value_parser = id)]
     bookings: Vec<String>,
-    /// Exit as `book` does: 0 confirmed, 8 processing, 10 waits for an action, 11 or 16 failed
+    /// Exit as `book` does: 0 confirmed, 8 processing, 10 waiting for an action, 11 or 16 failed
     #[arg(long)]
     exit_status: bool,
 }
@@ -27,12 +27,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .collect::<Result<_>>()?;
     if let [id] = ids.as_slice() {
         let booking = read(context, id, args.exit_status).await?;
-        let dialect = context.dialect();
-        context.out.emit(&BookingView {
-            booking: &booking,
-            dialect: &dialect,
-            now: context.now()?,
-        })?;
+        context.out.emit(&card(context, &booking))?;
         return Ok(match args.exit_status {
             true => booking.exit(),
             false => Exit::Done,

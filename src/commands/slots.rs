@@ -9,21 +9,21 @@ use crate::terminal::view::SlotList;
 
 /// List the bookable slots of a venue on a day
 ///
-/// A time without an offset is read from the venue's own clock. The rows are remembered as @1, @2 and so on, so
-/// that `bookctl book --slot @1` needs nothing repeated.
+/// A time without an offset is the venue's local time. Later commands can refer to the rows as @1, @2 and so on, as in
+/// `bookctl book --slot @1`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl slots @1 --at 'tomorrow 19:30' --party 2\n  \
     bookctl slots ven_otp --at '2026-12-01 19:30' --json --jq '.slots[].availability_id'")]
 pub(crate) struct Args {
-    /// Venue: its id, or @N for a row of the last search
+    /// Venue id, or @N for a row of the last search
     venue: String,
     #[command(flatten)]
     when: At,
     /// Party size
     #[arg(long, value_name = "N", default_value = "2", value_parser = party::parse, allow_negative_numbers = true)]
     party: u32,
-    /// Provider, where a venue has several
+    /// Provider, if the venue has several
     #[arg(long, value_name = "P")]
     provider: Option<String>,
     #[command(flatten)]
@@ -44,15 +44,16 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     )
     .await?;
     offer.remember(context, Shown::AsList);
-    context.out.emit(&SlotList {
+    let list = SlotList {
         document: &offer.document,
         slots: &offer.slots,
-    })?;
-    if context.out.is_human() && offer.slots.is_empty() {
-        context.out.note(&format!(
-            "{} has nothing on that day: try another one",
-            venue.name()
-        ));
-    }
+    };
+    let none = format!(
+        "No slots found at {} on that day. Try another day.",
+        venue.name()
+    );
+    context
+        .out
+        .emit_list(&list, offer.slots.is_empty(), &none)?;
     Ok(Exit::Done)
 }

@@ -18,7 +18,7 @@ pub(crate) struct At {
 /// The zone of a time without an offset, if no venue determines it.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Zone {
-    /// Zone of a time without an offset, where the venue's is not known: `Europe/Paris`, `UTC`, `+02:00`
+    /// Time zone if the time has no offset and the venue's zone is unknown, e.g. `Europe/Paris` or `+02:00`
     #[arg(long, value_name = "ZONE", value_parser = zone::zone)]
     pub(crate) tz: Option<TimeZone>,
 }

@@ -4,32 +4,31 @@ use tokio::time::Instant;
 
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
-use crate::flows::{locate_booking, read_booking};
+use crate::flows::{card, locate_booking, read_booking};
 use crate::model::booking::{Booking, Status};
 use crate::model::id::id;
 use crate::model::shell;
 use crate::outcome::{Exit, Result};
-use crate::terminal::view::BookingView;
 
 /// The pause between two reads. The service permits 300 reads in five minutes.
 const PAUSE: Duration = Duration::from_secs(2);
 /// How long a booking is watched without `--timeout`. A pause expires after 20 minutes.
 const LONGEST: Duration = Duration::from_secs(30 * 60);
 
-/// Watch a booking until it is settled, or waits for an action
+/// Watch a booking until it ends or needs an action
 ///
-/// Every change is shown as it is seen; under --json one document a line. The exit code is the one of `book`. With
-/// --until it is 0 where that status was reached, and a confirmed booking, which can still be cancelled, is watched
-/// on: 8 where it stayed so.
+/// Prints the booking each time it changes; with --json, one document per line. Exits as `book` does. With --until it
+/// exits with 0 if the booking reaches that status. A confirmed booking can still be cancelled, so --until keeps watching
+/// it, and exits with 8 if it is still confirmed at the timeout.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl watch bk_01\n  \
     bookctl watch bk_01 --until confirmed --until failed --timeout 5m --json")]
 pub(crate) struct Args {
-    /// Booking id, or @N for a row of the last `bookings`
+    /// Booking id, or @N for a row of the last list of bookings
     #[arg(value_parser = id)]
     booking: String,
-    /// End at this status; may be given several times
+    /// Stop at this status; can be repeated
     #[arg(long, value_name = "STATUS", value_parser = ["requires_action", "processing", "confirmed", "failed", "cancelled", "expired"])]
     until: Vec<String>,
 }
@@ -67,7 +66,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             });
         }
         progress.say(&format!(
-            "{status}; watching for {} s more at most",
+            "{status}; watching for up to {} s more",
             left.as_secs()
         ));
         tokio::time::sleep(PAUSE.min(left)).await;
@@ -91,10 +90,5 @@ fn ends(status: &Status, until: &[String]) -> bool {
 }
 
 fn show(context: &Context, booking: &Booking) -> Result<()> {
-    let dialect = context.dialect();
-    context.out.emit_line(&BookingView {
-        booking,
-        dialect: &dialect,
-        now: context.now()?,
-    })
+    context.out.emit_line(&card(context, booking))
 }

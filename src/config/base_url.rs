@@ -15,26 +15,33 @@ impl BaseUrl {
         let refuse = |why: &str| {
             // The text is not shown: it may contain a password or a key.
             Error::config(format!("{source} {why}"))
-                .hint("a base URL looks like https://api.example.com, or http://127.0.0.1:8080 on this machine")
+                .hint("use a URL such as https://api.example.com, or http://127.0.0.1:8080 on this computer")
         };
-        let url = Url::parse(text.trim()).map_err(|_| refuse("is not an address"))?;
+        if let Some(meant) = with_scheme(text.trim()) {
+            return Err(
+                Error::config(format!("{source} does not begin with http:// or https://")).hint(
+                    format!("did you mean {}?", meant.as_str().trim_end_matches('/')),
+                ),
+            );
+        }
+        let url = Url::parse(text.trim()).map_err(|_| refuse("is not a URL"))?;
         let host = url.host_str().unwrap_or_default();
         if !matches!(url.scheme(), "http" | "https") || host.is_empty() {
-            return Err(refuse("is not an http address"));
+            return Err(refuse("is not an http or https URL"));
         }
         if !url.username().is_empty() || url.password().is_some() {
             // The text is not shown: it contains a password.
             return Err(
-                Error::config(format!("{source} must not carry a user or a password"))
-                    .hint("a key is stored by `bookctl auth login`, or given in BOOKCTL_API_KEY"),
+                Error::config(format!("{source} must not contain a user or a password"))
+                    .hint("store a key with `bookctl auth login`, or set BOOKCTL_API_KEY"),
             );
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return Err(refuse("must not carry a query or a fragment"));
+            return Err(refuse("must not contain a query or a fragment"));
         }
         if url.scheme() == "http" && !is_loopback(&url) {
             return Err(refuse(
-                "must be https: an API key would travel in the clear",
+                "must use https, because http would send the API key unencrypted",
             ));
         }
         Ok(BaseUrl(url))
@@ -59,6 +66,22 @@ impl BaseUrl {
     pub(crate) fn join(&self, path: &str) -> String {
         format!("{}{path}", self.0.as_str().trim_end_matches('/'))
     }
+}
+
+/// The URL that a text such as `127.0.0.1:8080` or `api.example.com` stands for. `None` if it has a scheme, or if it
+/// may be a secret, which an error must not repeat.
+fn with_scheme(text: &str) -> Option<Url> {
+    if text.contains("://") || text.contains(['@', '?', '#']) {
+        return None;
+    }
+    let local = Url::parse(&format!("http://{text}")).ok()?;
+    if is_loopback(&local) {
+        return Some(local);
+    }
+    let is_host = local.host_str().is_some_and(|host| host.contains('.'));
+    is_host
+        .then(|| Url::parse(&format!("https://{text}")).ok())
+        .flatten()
 }
 
 /// Whether a URL is on this machine.
@@ -95,6 +118,20 @@ mod tests {
             "",
         ] {
             assert!(BaseUrl::parse(bad, "it").is_err(), "{bad}");
+        }
+        for (text, meant) in [
+            ("127.0.0.1:4444", Some("http://127.0.0.1:4444")),
+            ("localhost:4444", Some("http://localhost:4444")),
+            ("api.example.com", Some("https://api.example.com")),
+            ("u:p@a.example", None),
+            ("sk_live_1234", None),
+            ("ftp://a.example", None),
+        ] {
+            let error = BaseUrl::parse(text, "it").unwrap_err();
+            let hint = error.hint.clone().unwrap_or_default();
+            let asked = hint.strip_prefix("did you mean ");
+            assert_eq!(asked.map(|it| it.trim_end_matches('?')), meant, "{text}");
+            assert!(meant.is_some() || !format!("{error:?}").contains(text));
         }
         assert_eq!(
             BaseUrl::parse("https://a.example/base/", "it")

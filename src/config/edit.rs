@@ -6,8 +6,8 @@ use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::base_url::BaseUrl;
 use super::file::{ConfigFile, SANDBOX_PROFILE};
-use crate::outcome::{Error, Result, reason};
-use crate::platform::{ownership, private_file};
+use crate::outcome::{Code, Error, Result};
+use crate::platform::private_file;
 
 /// The name of a profile: visible ASCII without blanks, and not `sandbox`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,10 +17,10 @@ impl ProfileName {
     /// Parses a name. The error says why it is invalid.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         if text == SANDBOX_PROFILE {
-            return Err("sandbox is always the embedded sandbox".to_owned());
+            return Err("`sandbox` is always the embedded sandbox".to_owned());
         }
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err("a name is made of visible ASCII characters without blanks".to_owned());
+            return Err("use ASCII characters without spaces".to_owned());
         }
         Ok(ProfileName(text.to_owned()))
     }
@@ -44,40 +44,20 @@ pub(crate) fn edit(path: &Path, change: impl FnOnce(&mut ConfigEdit) -> Result<(
         let before = ConfigFile::parse(path, &text)?;
         let document = text
             .parse()
-            .map_err(|_| Error::config(format!("{} is not TOML", path.display())))?;
+            .map_err(|_| Error::config(format!("{} is not valid TOML", path.display())))?;
         let mut draft = ConfigEdit { document, before };
         change(&mut draft)?;
         let changed = draft.document.to_string();
         ConfigFile::parse(path, &changed)?;
         Ok((changed != text).then_some(changed))
     })
-    .map_err(|failed: Failed| match failed {
-        Failed::Change(error) => error,
-        Failed::File(error) => ownership::refusal(&error).unwrap_or_else(|| {
-            Error::config(format!(
-                "cannot write {}: {}",
-                path.display(),
-                reason(&error)
-            ))
-        }),
+    .map_err(|error| {
+        Error::caused(
+            Code::Config,
+            format!("cannot write {}", path.display()),
+            error,
+        )
     })
-}
-
-enum Failed {
-    Change(Error),
-    File(std::io::Error),
-}
-
-impl From<Error> for Failed {
-    fn from(error: Error) -> Self {
-        Failed::Change(error)
-    }
-}
-
-impl From<std::io::Error> for Failed {
-    fn from(error: std::io::Error) -> Self {
-        Failed::File(error)
-    }
 }
 
 impl ConfigEdit {

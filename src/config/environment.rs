@@ -24,21 +24,21 @@ macro_rules! variables {
 }
 
 variables! {
-    profile = "BOOKCTL_PROFILE", "the profile to use";
-    base_url = "BOOKCTL_BASE_URL", "the service's address, instead of the profile's";
-    api_key = "BOOKCTL_API_KEY", "the API key for that address or profile";
-    webhook_secret = "BOOKCTL_WEBHOOK_SECRET", "the secret that signs webhooks";
-    no_input = "BOOKCTL_NO_INPUT", "never ask; what is missing is an error";
-    home = "BOOKCTL_HOME", "one folder for config, journal and sandbox, instead of the platform's own";
-    accessible = "BOOKCTL_ACCESSIBLE", "numbered prompts and no redrawing, for screen readers";
-    no_sandbox = "BOOKCTL_NO_SANDBOX", "refuse any sandbox";
-    no_color = "NO_COLOR", "no colour";
-    clicolor_force = "CLICOLOR_FORCE", "colour even where the output is not a terminal";
-    complete = "BOOKCTL_COMPLETE", "set by the completion scripts alone: the shell that asks";
-    ci = "CI", "set by continuous integration: nothing is asked";
-    term = "TERM", "`dumb`: no colour, no redrawing";
-    visual = "VISUAL", "the editor for payment answers";
-    editor = "EDITOR", "the editor for payment answers, where VISUAL is not set";
+    profile = "BOOKCTL_PROFILE", "profile to use";
+    base_url = "BOOKCTL_BASE_URL", "address of the service, instead of the profile's";
+    api_key = "BOOKCTL_API_KEY", "API key for that address or profile";
+    webhook_secret = "BOOKCTL_WEBHOOK_SECRET", "secret that signs webhooks";
+    no_input = "BOOKCTL_NO_INPUT", "never prompt; fail if something required is missing";
+    home = "BOOKCTL_HOME", "folder for config.toml, journal.db and sandbox.db, instead of the platform's folders";
+    accessible = "BOOKCTL_ACCESSIBLE", "numbered prompts without redrawing, for screen readers";
+    no_sandbox = "BOOKCTL_NO_SANDBOX", "fail instead of falling back to the sandbox";
+    no_color = "NO_COLOR", "disable colour";
+    clicolor_force = "CLICOLOR_FORCE", "use colour even if the output is not a terminal";
+    complete = "BOOKCTL_COMPLETE", "set only by the completion scripts: the shell to complete for";
+    ci = "CI", "set by continuous integration; disables prompts";
+    term = "TERM", "`dumb` disables colour and redrawing";
+    visual = "VISUAL", "editor for payment answers";
+    editor = "EDITOR", "editor for payment answers if VISUAL is not set";
 }
 
 impl Environment {

@@ -9,8 +9,8 @@ use toml::{Spanned, Value};
 use super::base_url::BaseUrl;
 use crate::adapter::{Adapter, Dialect, Expression, ReadKind, WriteKind};
 use crate::model::retention::Retention;
-use crate::outcome::{Error, Result, reason};
-use crate::platform::{ownership, private_file};
+use crate::outcome::{Code, Error, Result};
+use crate::platform::private_file;
 
 /// The name of the embedded sandbox. No profile of the file can have it.
 pub(crate) const SANDBOX_PROFILE: &str = "sandbox";
@@ -64,13 +64,10 @@ impl ConfigFile {
     pub(crate) fn read(path: &Path) -> Result<Self> {
         match private_file::read(path) {
             Ok(text) => Self::parse(path, &text.unwrap_or_default()),
-            Err(error) => Err(ownership::refusal(&error).unwrap_or_else(|| {
-                Error::config(format!(
-                    "cannot read {}: {}",
-                    path.display(),
-                    reason(&error)
-                ))
-            })),
+            Err(error) => {
+                let what = format!("cannot read {}", path.display());
+                Err(Error::caused(Code::Config, what, error))
+            }
         }
     }
 
@@ -78,24 +75,23 @@ impl ConfigFile {
     pub(super) fn parse(path: &Path, text: &str) -> Result<Self> {
         let refuse = |at: Option<usize>, why: &str| {
             let line = at.map_or(1, |at| text[..at].matches('\n').count() + 1);
-            Error::config(format!("{}, line {line}: {why}", path.display())).hint(
-                "correct that line; `bookctl help environment` says where the file is looked for",
-            )
+            Error::config(format!("{}, line {line}: {why}", path.display()))
+                .hint("correct that line; `bookctl help environment` shows where the file is")
         };
         let mut file: ConfigFile = toml::from_str(text)
             .map_err(|error| refuse(error.span().map(|span| span.start), error.message()))?;
         if file.profiles.contains_key(SANDBOX_PROFILE) {
             return Err(Error::config(format!(
-                "{}: profile sandbox is always the embedded sandbox, so [profiles.sandbox] would not be used",
+                "{}: [profiles.sandbox] is not allowed, because `sandbox` is always the embedded sandbox",
                 path.display()
             ))
-            .hint("give that profile another name"));
+            .hint("rename that profile"));
         }
         for (name, profile) in &mut file.profiles {
             profile.adapter = profile.adapter().map_err(|wrong| {
                 let (name, key) = (name.escape_debug(), wrong.key.escape_debug());
                 refuse(Some(wrong.at), &format!("profile {name}: {key} {}", wrong.why)).hint(
-                    "`bookctl help dialect` lists the names and the kinds of expressions, and what each is for",
+                    "list the keys, their defaults and the kinds of expressions with: bookctl help dialect",
                 )
             })?;
         }
@@ -107,12 +103,12 @@ impl ConfigFile {
         self.profiles.get(name).ok_or_else(|| {
             let known: Vec<&str> = self.profiles.keys().map(String::as_str).collect();
             let known = if known.is_empty() {
-                "none but sandbox".to_owned()
+                "sandbox".to_owned()
             } else {
                 format!("sandbox, {}", known.join(", "))
             };
-            Error::config(format!("there is no profile {}", name.escape_debug())).hint(format!(
-                "profiles: {known}; add one with `bookctl profile add NAME --base-url URL`"
+            Error::config(format!("unknown profile {}", name.escape_debug())).hint(format!(
+                "known profiles: {known}; add one with `bookctl profile add NAME --base-url URL`"
             ))
         })
     }
@@ -242,12 +238,12 @@ mod tests {
     #[test]
     fn a_name_that_the_dialect_cannot_have_is_refused_with_its_line_its_profile_and_its_key() {
         for (name, why) in [
-            ("auth_header = 'X Key'", "no header name"),
-            ("service_name = 'Ü'", "no header name"),
+            ("auth_header = 'X Key'", "valid header name"),
+            ("service_name = 'Ü'", "valid header name"),
             ("otp_field = ''", "is empty"),
             ("otp_field = 3", "must be text in quotes, not integer"),
-            ("otp_feild = 'pin'", "is no name of the dialect"),
-            ("modify_seating_field = 'datetime'", "beside it"),
+            ("otp_feild = 'pin'", "is not a key of the dialect"),
+            ("modify_seating_field = 'datetime'", "another field"),
         ] {
             let file = format!(
                 "[profiles.x]\nbase_url = 'https://b.example'\n[profiles.x.dialect]\n{name}\n"

@@ -33,7 +33,7 @@ impl Paths {
             });
         }
         let folders = ProjectDirs::from("", "", "bookctl").ok_or_else(|| {
-            Error::config("there is no home folder to keep bookctl's files in")
+            Error::config("your home folder cannot be found, so bookctl has no place for its files")
                 .hint("set BOOKCTL_HOME to a folder")
         })?;
         let state = folders.state_dir().unwrap_or(folders.data_local_dir());

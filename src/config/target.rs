@@ -187,15 +187,14 @@ pub(crate) fn resolve(
 
 fn key_without_service() -> Error {
     Error::config(
-        "BOOKCTL_API_KEY is set, but neither BOOKCTL_BASE_URL nor a profile says which service it is for",
+        "BOOKCTL_API_KEY is set, but neither BOOKCTL_BASE_URL nor a profile names its service",
     )
-    .hint("set BOOKCTL_BASE_URL or BOOKCTL_PROFILE; BOOKCTL_PROFILE=sandbox means the embedded sandbox")
+    .hint("set BOOKCTL_BASE_URL or BOOKCTL_PROFILE; for the embedded sandbox, BOOKCTL_PROFILE=sandbox")
 }
 
 fn no_service() -> Error {
-    Error::config("no service is configured, and the embedded sandbox is refused by --no-sandbox").hint(
-        "connect to a service with `bookctl auth login`, set BOOKCTL_BASE_URL and BOOKCTL_API_KEY, or name a profile \
-         with --profile",
+    Error::config("no service is configured, and --no-sandbox rules out the embedded sandbox").hint(
+        "connect to a service with `bookctl auth login`, set BOOKCTL_BASE_URL and BOOKCTL_API_KEY, or pass --profile NAME",
     )
 }
 

@@ -58,7 +58,7 @@ impl BookingDraft {
     /// `usage` (2) if the venue, the party or the guest is missing; configuration (3) if an expression of the profile
     /// fails.
     pub(crate) fn request(&self, adapter: &Adapter, datetime: Value) -> Result<BookingRequest> {
-        let missing = |what: &str| Error::usage(format!("no {what} is named"));
+        let missing = |what: &str| Error::usage(format!("no {what} given"));
         let slot = self.slot.as_ref().map(Slot::id_value);
         let venue = self.venue.as_ref().ok_or_else(|| missing("venue"))?;
         let booking = NewBooking {

@@ -1,12 +1,12 @@
 //! Changes a booking once. If the answer is lost, the booking is read to see whether the change was made; the change
 //! is never repeated.
 
-use super::guarded::send_guarded;
+use super::guarded::{no_booking, send_guarded};
 use super::understood::booking_of;
 use super::wait::{look_up, read_booking};
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, show_command};
-use crate::client::{Call, Failure};
+use crate::client::Call;
 use crate::model::booking::Booking;
 use crate::outcome::Result;
 
@@ -44,10 +44,7 @@ pub(crate) async fn change(
                 context.in_flight.replace(InFlight::known(&booking));
                 return Ok(booking);
             }
-            _ => Failure::Unreadable {
-                status: answer.status,
-                kind: "no booking".to_owned(),
-            },
+            _ => no_booking(answer.status),
         },
         Err(failure) => failure,
     };
@@ -57,11 +54,11 @@ pub(crate) async fn change(
         context.in_flight.replace(InFlight::Nothing);
         return Err(error);
     }
-    error.hint = Some(format!("look before trying again: {}", show_command(id)));
+    error.hint = Some(format!("check before trying again: {}", show_command(id)));
     match read_booking(context, id).await {
         Ok(booking) if done(&booking) => {
             context.out.note(&format!(
-                "{}; the booking shows what came of it",
+                "{}; but the booking shows that it was done",
                 error.message
             ));
             Ok(booking)

@@ -24,7 +24,7 @@ impl Confirmation<'_> {
         }
         let action = self.action;
         Err(Error::usage(format!(
-            "{action} needs confirmation, and nothing may be asked here"
+            "{action} needs confirmation, and prompts are disabled"
         ))
         .hint("pass --yes"))
     }
@@ -36,7 +36,7 @@ impl Confirmation<'_> {
     /// `declined` (17) if the answer is no, and those of [`Confirmation::check`].
     pub(crate) async fn ask(&self, prompter: &Prompter) -> Result<()> {
         self.check(prompter)?;
-        let question = Question::new(self.question.clone(), "--yes", "the go-ahead");
+        let question = Question::new(self.question.clone(), "--yes", "the confirmation");
         match prompter.confirm(&question, false).await? {
             true => Ok(()),
             false => Err(Error::new(Code::Declined, self.declined)),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::comparison::difference;
+use super::guarded::no_booking;
 use super::understood::booking_of;
 use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
 use crate::app::{Context, WaitOutcome};
@@ -29,7 +30,7 @@ impl CreatedBooking {
     fn announce(&self, context: &Context) {
         if self.earlier {
             context.out.note(&format!(
-                "booking {} was made before under this idempotency key",
+                "Booking {} was already made with this idempotency key.",
                 self.booking.id()
             ));
         }
@@ -182,7 +183,7 @@ impl Sending<'_> {
             let why = &error.message;
             self.context
                 .out
-                .warn(&format!("the journal could not note how this ended: {why}"));
+                .warn(&format!("cannot save the result in the journal: {why}"));
         });
         let conclusion = conclusion(outcome, state.ok());
         if conclusion == Conclusion::NothingBooked {
@@ -196,10 +197,7 @@ impl Sending<'_> {
         let status = answer.status;
         let is_new = status != 200;
         let Some(booking) = booking_of(self.context, answer.document) else {
-            let failure = Failure::Unreadable {
-                status,
-                kind: "no booking".to_owned(),
-            };
+            let failure = no_booking(status);
             self.end_without_booking(run, tries, LastTry::NoProof, Some(status));
             return Err(self.may_have_booked(failure.into_error(&self.call)));
         };
@@ -218,7 +216,7 @@ impl Sending<'_> {
                     let hint = error.hint.clone().unwrap_or_default();
                     let abandon = abandon_command(self.key);
                     error.hint(format!(
-                        "{hint}; if the service always answers with that booking, give this attempt up with: {abandon}"
+                        "{hint}; if the service always returns that booking, give up this attempt: {abandon}"
                     ))
                 }
             };
@@ -256,11 +254,11 @@ impl Sending<'_> {
         });
         match noted {
             Ok(Some(other)) => out.warn(&format!(
-                "the service answered with booking {id}, which idempotency key {other} has as well: look whether both are booked"
+                "the service returned booking {id}, which also belongs to idempotency key {other}: check whether both are booked"
             )),
             Ok(None) => {}
             Err(error) => out.warn(&format!(
-                "the booking was made, but the journal could not note it: {}",
+                "the booking was made, but could not be saved in the journal: {}",
                 error.message
             )),
         }
@@ -268,7 +266,7 @@ impl Sending<'_> {
         // organization's.
         if let Some(known) = known.filter(|known| known != id) {
             out.warn(&format!(
-                "this idempotency key made booking {known} before, and {id} now: both may stand"
+                "this idempotency key made booking {known} before, and {id} now: both may exist"
             ));
         }
     }
@@ -291,7 +289,7 @@ impl Sending<'_> {
             error.exit = Exit::OutcomeUnknown;
         }
         error.hint = Some(format!(
-            "a booking may exist; find out with: {}",
+            "a booking may exist; to find out: {}",
             resume_command(self.key)
         ));
         error.idempotency_key(self.key)
@@ -309,11 +307,11 @@ pub(super) fn another_booking(booking: &Booking, difference: &str, key: &str) ->
     let id = booking.id();
     let mut error = Error::new(Code::AnotherBooking,
         format!(
-            "nothing new was booked: the service knows this idempotency key for booking {id}, and there {difference}"
+            "nothing new was booked: this idempotency key belongs to booking {id}, in which {difference}"
         ),
     )
     .hint(format!(
-        "give a new idempotency key to book this one; look at the other with: {}; give this attempt up with: {}",
+        "use a new idempotency key; to see the other booking: {}; to give up this attempt: {}",
         show_command(id),
         abandon_command(key)
     ))
@@ -327,7 +325,7 @@ fn misdirected(booking: &Booking, difference: &str) -> Error {
     let mut error = Error::new(
         Code::OutcomeUnknown,
         format!(
-            "the outcome is unknown: the service answered with booking {}, in which {difference}",
+            "the outcome is unknown: the service returned booking {}, in which {difference}",
             booking.id()
         ),
     );

@@ -8,29 +8,32 @@ use crate::model::booking::Booking;
 use crate::outcome::{Exit, Result};
 use crate::terminal::view::BookingView;
 
+/// The booking as a card, with the service's time for what is left until a deadline.
+pub(crate) fn card<'a>(context: &'a Context, booking: &'a Booking) -> BookingView<'a> {
+    BookingView {
+        booking,
+        dialect: context.dialect().clone(),
+        now: context.now().unwrap_or_else(|_| Timestamp::now()),
+    }
+}
+
 /// Updates the journal's copy of the booking, writes the booking, and returns the exit code of its status.
 pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
     update_kept_booking(context, booking);
-    let dialect = context.dialect();
-    let now = context.now().unwrap_or_else(|_| Timestamp::now());
-    let view = BookingView {
-        booking,
-        dialect: &dialect,
-        now,
-    };
+    let view = card(context, booking);
     // The booking exists even if stdout cannot be written. The error must carry its id.
     let (id, status) = (booking.id(), booking.status());
     let is_read = context.out.emit_read(&view).map_err(|mut error| {
         error.message = format!("booking {id} is {status}, but {}", error.message);
         error.body = Some(booking.document().clone());
         error.hint(format!(
-            "do not repeat the call; look with: {}",
+            "do not repeat the command; to see the booking: {}",
             show_command(booking.id())
         ))
     })?;
     if !is_read {
         context.out.warn(&format!(
-            "nobody read the result: booking {id} is {status}; look with: {}",
+            "the output was closed; booking {id} is {status}; to see it: {}",
             show_command(id)
         ));
     }

@@ -1,4 +1,6 @@
-//! Sending a call that changes something.
+//! Sending a call that changes something, or of which that is not known.
+//!
+//! A create is guarded by `create`, which records a run of its attempt for each sending.
 
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
@@ -21,20 +23,46 @@ pub(crate) async fn send_guarded(
     doing: &str,
 ) -> Result<Result<Answer, Failure>> {
     let client = context.client()?;
+    let send = async || {
+        let _progress = context.out.progress(doing);
+        client.send(call).await
+    };
+    guard(context, call, in_flight, send).await
+}
+
+/// Like [`send_guarded`], for any way to send the call.
+pub(crate) async fn guard<T>(
+    context: &Context,
+    call: &Call,
+    in_flight: impl Fn() -> InFlight,
+    send: impl AsyncFn() -> Result<T, Failure>,
+) -> Result<Result<T, Failure>> {
     let mut allowed = context.max_wait();
     loop {
         allowed = context.admit(call, allowed).await?;
         context.in_flight.replace(in_flight());
-        let progress = context.out.progress(doing);
-        let sent = client.send(call).await;
+        let sent = send().await;
         context.record_rate_limit(call);
-        drop(progress);
         let failure = match sent {
-            Err(failure) if failure.is_rate_limit() => failure,
+            Err(failure) if is_limit(&failure, call) => failure,
             sent => return Ok(sent),
         };
         // The service has done nothing, so an interrupt during the wait leaves nothing open.
         context.in_flight.replace(InFlight::Nothing);
         allowed = context.pause_for_rate_limit(failure, call, allowed).await?;
+    }
+}
+
+/// Whether the call may be sent again once a rate limit is over. A write may only where it is certain that the service
+/// did nothing.
+fn is_limit(failure: &Failure, call: &Call) -> bool {
+    failure.is_rate_limit() || !call.is_write() && failure.status() == Some(429)
+}
+
+/// The failure where a booking was due, and the answer is something else.
+pub(super) fn no_booking(status: u16) -> Failure {
+    Failure::Unreadable {
+        status,
+        kind: "not a booking".to_owned(),
     }
 }

@@ -9,8 +9,9 @@ use super::venues::find_venues;
 use crate::app::Context;
 use crate::client::{SearchLocation, VenueQuery};
 use crate::journal::Shown;
+use crate::model::document_time::as_text;
 use crate::model::slot::Slot;
-use crate::model::time_text::human;
+use crate::model::time_text::{human, with_own_time};
 use crate::model::venue::Venue;
 use crate::model::when::When;
 use crate::model::zone::system_zone;
@@ -42,33 +43,31 @@ pub(crate) async fn guide(context: &Context, draft: &mut BookingDraft) -> Result
             "--name",
             "the guest's name",
         );
-        draft.name = Some(ask_line(context, &question, "the venue needs the guest's name").await?);
+        draft.name = Some(ask_line(context, &question, "the guest's name is required").await?);
         if draft.email.is_none() {
-            draft.email =
-                ask_optional(context, "Guest's email (Enter to leave out)", "--email").await?;
+            draft.email = ask_optional(context, "Guest's email (optional)", "--email").await?;
         }
         if draft.phone.is_none() {
-            draft.phone =
-                ask_optional(context, "Guest's phone (Enter to leave out)", "--phone").await?;
+            draft.phone = ask_optional(context, "Guest's phone (optional)", "--phone").await?;
         }
     }
     context.out.show(&summary(draft));
-    let question = Question::new("Book it?", "--yes", "the go-ahead");
+    let question = Question::new("Book it?", "--yes", "the confirmation");
     if draft.goes_ahead || context.prompter.confirm(&question, true).await? {
         Ok(())
     } else {
-        Err(Error::new(Code::Declined, "nothing was booked"))
+        Err(Error::new(Code::Declined, "Nothing was booked."))
     }
 }
 
 async fn pick_venue(context: &Context, draft: &mut BookingDraft) -> Result<()> {
-    let question = Question::new("Which venue?", "VENUE", "the venue");
+    let question = Question::new("What would you like to book?", "VENUE", "the venue");
     let vertical = VERTICALS[context.prompter.choose(&question, &VERTICALS).await?];
     loop {
         let place = ask_line(
             context,
-            &Question::new("Where? (a city or a district)", "VENUE", "the venue"),
-            "type a place",
+            &Question::new("Where? (city or district)", "VENUE", "the venue"),
+            "enter a place",
         )
         .await?;
         if draft.at.is_none() {
@@ -92,7 +91,7 @@ async fn pick_venue(context: &Context, draft: &mut BookingDraft) -> Result<()> {
         };
         if venues.is_empty() {
             context.out.note(&format!(
-                "there is nothing for {vertical} there: try another place"
+                "No {vertical} venues found there. Try another place."
             ));
             continue;
         }
@@ -103,7 +102,7 @@ async fn pick_venue(context: &Context, draft: &mut BookingDraft) -> Result<()> {
         let row = context
             .prompter
             .pick(
-                &Question::new("Which one?", "VENUE", "the venue"),
+                &Question::new("Which venue?", "VENUE", "the venue"),
                 None,
                 &rows,
                 0,
@@ -127,7 +126,7 @@ async fn search(
     let zone = draft.zone.clone().unwrap_or_else(system_zone);
     let moment = match &draft.at {
         Some(when) => resolve(when, context.now()?, &zone)?,
-        None => return Err(Error::usage("no time is named")),
+        None => return Err(Error::usage("no time given")),
     };
     let query = VenueQuery {
         vertical: vertical.to_owned(),
@@ -162,7 +161,7 @@ async fn pick_slot(
             }
         };
         let Some(venue) = &draft.venue else {
-            return Err(Error::usage("no venue is named"));
+            return Err(Error::usage("no venue given"));
         };
         let zone_source = ZoneSource::of(venue.remembered.as_ref(), draft.zone.as_ref());
         let party = draft.party_size.unwrap_or(1);
@@ -186,7 +185,7 @@ async fn pick_slot(
         };
         if offer.slots.is_empty() {
             context.out.note(&format!(
-                "{} has nothing on that day: try another one",
+                "No slots found at {} on that day. Try another day.",
                 venue.name()
             ));
             continue;
@@ -212,9 +211,9 @@ pub(crate) async fn choose_slot(context: &Context, offer: &Offer) -> Result<Slot
         .collect();
     if offer.at_wanted().is_none() {
         let wanted = human(&offer.wanted.wire());
-        context
-            .out
-            .note(&format!("nothing at {wanted}; the nearest is marked"));
+        context.out.note(&format!(
+            "No slot at {wanted}. The nearest one is selected."
+        ));
     }
     let day = offer
         .slots
@@ -250,7 +249,7 @@ async fn ask_provider(context: &Context, draft: &mut BookingDraft) -> Result<()>
         let row = context
             .prompter
             .choose(
-                &Question::new("Through which provider?", "--provider", "the provider"),
+                &Question::new("Which provider?", "--provider", "the provider"),
                 &rows,
             )
             .await?;
@@ -265,7 +264,7 @@ async fn ask_time(context: &Context) -> Result<When> {
             .map(drop)
             .map_err(|error| error.to_string())
     };
-    let question = Question::new("When? (such as: tomorrow 19:30)", "--at", "the time");
+    let question = Question::new("When? (e.g. tomorrow 19:30)", "--at", "the time");
     let text = context.prompter.text(&question, None, &check).await?;
     When::parse(&text).map_err(|error| Error::usage(error.to_string()))
 }
@@ -275,7 +274,7 @@ async fn ask_party(context: &Context) -> Result<u32> {
     let text = context
         .prompter
         .text(
-            &Question::new("For how many?", "--party", "the party size"),
+            &Question::new("How many people?", "--party", "the party size"),
             Some("2"),
             &check,
         )
@@ -338,16 +337,17 @@ fn summary(draft: &BookingDraft) -> Page {
     let venue = draft.venue.as_ref();
     page.heading(
         Tone::Strong,
-        "to book",
+        "booking",
         venue.map(LocatedVenue::name).unwrap_or_default(),
     );
     let slot = draft.slot.as_ref();
-    page.field_if("when", slot.map(Slot::time_text));
+    let when = slot.map(|slot| with_own_time(&as_text(&slot.datetime_value()), &system_zone()));
+    page.field_if("when", when);
     page.field_if("party", draft.party_size.map(|party| party.to_string()));
     page.field_if("seating", slot.and_then(|slot| slot.str("seating")));
     page.field_if("price", slot.and_then(Slot::price));
     page.field_if("card", slot.and_then(Slot::card_terms));
-    page.field_if("cancel", slot.and_then(Slot::cancellation_terms));
+    page.field_if("cancellation", slot.and_then(Slot::cancellation_terms));
     let guest = [&draft.name, &draft.email, &draft.phone]
         .into_iter()
         .flatten()
@@ -357,7 +357,7 @@ fn summary(draft: &BookingDraft) -> Page {
     page.field_if("provider", draft.provider.as_deref());
     page.field_if(
         "payment",
-        draft.vendor_payment.then_some("through the vendor"),
+        draft.vendor_payment.then_some("external payment vendor"),
     );
     page
 }

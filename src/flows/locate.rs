@@ -75,7 +75,7 @@ fn row_number(argument: &str) -> Result<Option<u32>> {
     match digits.parse() {
         Ok(row) if row > 0 => Ok(Some(row)),
         _ => Err(Error::usage(format!(
-            "{} is not a row; rows are @1, @2 and so on",
+            "{} is not a row; use @1, @2 and so on",
             argument.escape_debug()
         ))),
     }
@@ -93,7 +93,7 @@ fn listed(context: &Context, list: RecentList, row: u32) -> Result<String> {
     }
     let why = match journal.listed(list, 1)? {
         Some(_) => format!("the last list of {noun} has no row @{row}"),
-        None => format!("there is no @{row}: no list of {noun} was shown yet, or it was empty"),
+        None => format!("no row @{row}: no list of {noun} was shown yet, or it was empty"),
     };
-    Err(Error::usage(why).hint(format!("list them with `{command}`")))
+    Err(Error::usage(why).hint(format!("list {noun} with `{command}`")))
 }

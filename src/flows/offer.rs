@@ -90,9 +90,9 @@ impl Offer {
         });
         if let Err(error) = remembered {
             let why = &error.message;
-            context
-                .out
-                .warn(&format!("the slots are not remembered: {why}"));
+            context.out.warn(&format!(
+                "the slots could not be saved, so @1 and so on are not available: {why}"
+            ));
         }
     }
 
@@ -193,13 +193,13 @@ async fn ask(
     };
     let progress = context
         .out
-        .progress(&format!("looking up slots at {}", venue.name()));
+        .progress(&format!("looking for slots at {}", venue.name()));
     let answer = context
         .read(query.call(context.adapter())?)
         .await
         .map_err(|error| match error.exit {
             Exit::NotFound => {
-                error.hint("search for it first: `bookctl search`, then its id or @1")
+                error.hint("find venues with `bookctl search`, then use the venue's id or @1")
             }
             _ => error,
         })?;

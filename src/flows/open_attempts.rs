@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::create::create;
+use super::finish::card;
 use crate::app::Context;
 use crate::app::in_flight::resume_command;
 use crate::client::BookingRequest;
@@ -11,7 +12,6 @@ use crate::json::plain;
 use crate::model::time_text::human;
 use crate::outcome::Result;
 use crate::terminal::prompt::Question;
-use crate::terminal::view::BookingView;
 
 /// Warns of each attempt in doubt at this service. A person is offered to resume it first.
 ///
@@ -22,7 +22,7 @@ pub(crate) async fn warn_of_open_attempts(context: &Context, mine: &HashSet<Stri
     for attempt in in_doubt {
         let key = &attempt.idempotency_key;
         context.out.warn(&format!(
-            "an earlier booking request has no known outcome, and may have booked: {}; find out with: {}",
+            "the result of an earlier booking request is unknown, and it may be booked: {}; to find out: {}",
             described(&attempt),
             resume_command(key)
         ));
@@ -31,9 +31,9 @@ pub(crate) async fn warn_of_open_attempts(context: &Context, mine: &HashSet<Stri
             continue;
         }
         let question = Question::new(
-            "Find out about it first?",
+            "Find out what happened to it first?",
             "attempts resume",
-            "the go-ahead",
+            "the confirmation",
         );
         if context.prompter.confirm(&question, true).await? {
             let booking = create(
@@ -42,12 +42,7 @@ pub(crate) async fn warn_of_open_attempts(context: &Context, mine: &HashSet<Stri
                 BookingRequest::sent_before(attempt.request.clone()),
             )
             .await?;
-            let dialect = context.dialect();
-            context.out.show_view(&BookingView {
-                booking: &booking,
-                dialect: &dialect,
-                now: context.now()?,
-            });
+            context.out.show_view(&card(context, &booking));
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Sends one answer to a paused booking, and judges the result.
 
-use super::guarded::send_guarded;
+use super::guarded::{no_booking, send_guarded};
 use super::understood::booking_of;
 use super::wait::read_booking;
 use crate::app::Context;
@@ -28,16 +28,13 @@ pub(crate) async fn send_answer(
 ) -> Result<AnswerOutcome> {
     let call = answer.call(id, context.adapter())?;
     let in_flight = || InFlight::Answering { id: id.to_owned() };
-    let failure = match send_guarded(context, &call, in_flight, "answering").await? {
+    let failure = match send_guarded(context, &call, in_flight, "sending the answer").await? {
         Ok(answer) => match booking_of(context, answer.document) {
             Some(booking) => {
                 context.in_flight.replace(InFlight::known(&booking));
                 return Ok(AnswerOutcome::Advanced(booking));
             }
-            None => Failure::Unreadable {
-                status: answer.status,
-                kind: "no booking".to_owned(),
-            },
+            None => no_booking(answer.status),
         },
         Err(failure) => failure,
     };
@@ -48,7 +45,7 @@ pub(crate) async fn send_answer(
     let mut error = failure.into_error(&call);
     if open {
         error.hint = Some(format!(
-            "check before answering again: {}",
+            "check before you answer again: {}",
             show_command(id)
         ));
     } else {

@@ -27,7 +27,7 @@ pub(crate) async fn answer_pauses(context: &Context, booking: Booking) -> Result
             shown = true;
         }
         let Some(answer) = ask(context, &booking).await? else {
-            context.out.note("the time to answer is over");
+            context.out.note("The time to answer is up.");
             booking = read_booking(context, booking.id()).await?;
             break;
         };
@@ -62,20 +62,20 @@ fn show_pause(context: &Context, booking: &Booking) -> Result<()> {
         booking.status().as_str(),
         format!("{} · {venue}", booking.id()),
     );
-    pause(&mut page, booking, context.now()?);
+    let kind = context.dialect().pause(booking.next_action());
+    pause(&mut page, booking, kind, context.now()?);
     context.out.show(&page);
-    let sends_a_code = context.dialect().pause(booking.next_action()) == Pause::Otp;
     if matches!(context.target(), Target::Embedded { .. }) {
         let request = booking
             .next_action()
             .and_then(|action| action.get("psp_request"));
-        if sends_a_code {
+        if kind == Pause::Otp {
             context
                 .out
-                .note("sandbox: the message is in `bookctl sandbox inbox`");
+                .note("Sandbox: see the text message with `bookctl sandbox inbox`");
         } else if let Some(approval) = request.and_then(|request| request.get("approval_id")) {
             context.out.note(&format!(
-                "sandbox: the vendor would answer {{\"approval_id\": {approval}, \"status\": \"approved\"}}"
+                "Sandbox: to approve, paste {{\"approval_id\": {approval}, \"status\": \"approved\"}}"
             ));
         }
     }
@@ -101,7 +101,7 @@ async fn ask_code(
     let question = Question::new("One-time code", "--otp", "the one-time code").fleeting();
     let check = |code: &str| {
         if code.trim().is_empty() {
-            Err("type the code".to_owned())
+            Err("enter the code".to_owned())
         } else {
             Ok(())
         }
@@ -115,10 +115,10 @@ async fn ask_code(
 
 /// How a payment approval can be given.
 const PAYMENT_WAYS: [&str; 4] = [
-    "read the answer from a file",
-    "write it in an editor",
-    "paste it",
-    "abort the payment: the booking then fails",
+    "Read the vendor's response from a file",
+    "Write it in an editor",
+    "Paste it",
+    "Abort the payment (the booking then fails)",
 ];
 
 async fn ask_payment(
@@ -127,7 +127,7 @@ async fn ask_payment(
     deadline: Option<&Deadline<'_>>,
 ) -> Result<Option<Continuation>> {
     loop {
-        let question = Question::new("Payment", "--psp-response", "the payment answer");
+        let question = Question::new("Payment response", "--psp-response", "the payment response");
         let Some(way) = answered(
             context
                 .prompter
@@ -139,13 +139,13 @@ async fn ask_payment(
         let text = match way {
             0 => {
                 let question = Question::new(
-                    "File with the vendor's answer",
+                    "File with the vendor's response",
                     "--psp-response",
-                    "the payment answer",
+                    "the payment response",
                 );
                 let check = |path: &str| {
                     if path.trim().is_empty() {
-                        Err("type a path".to_owned())
+                        Err("enter a path".to_owned())
                     } else {
                         Ok(())
                     }
@@ -166,9 +166,9 @@ async fn ask_payment(
                 // A payment answer must not be pasted at the prompt, because it would stay in the terminal's
                 // scrollback.
                 let question = Question::new(
-                    "Paste the vendor's answer",
+                    "Paste the vendor's response",
                     "--psp-response",
-                    "the payment answer",
+                    "the payment response",
                 )
                 .hidden();
                 let Some(text) = answered(context.prompter.paste_until(&question, deadline).await?)
@@ -190,7 +190,7 @@ fn write_answer(context: &Context, booking: &Booking) -> Result<String, String> 
     let environment = &context.environment;
     let editor = environment.visual.as_ref().or(environment.editor.as_ref());
     let Some(editor) = editor.and_then(|editor| editor.to_str()) else {
-        return Err("no editor is known: set EDITOR, or choose another way".to_owned());
+        return Err("no editor found: set EDITOR, or choose another way".to_owned());
     };
     let approval = booking
         .next_action()
@@ -198,13 +198,13 @@ fn write_answer(context: &Context, booking: &Booking) -> Result<String, String> 
     let start = json!({ "approval_id": approval, "status": "" });
     let start = serde_json::to_string_pretty(&start).unwrap_or_default();
     let question = Question::new(
-        "The vendor's answer",
+        "The vendor's response",
         "--psp-response",
-        "the payment answer",
+        "the payment response",
     );
     match context.prompter.edit(&question, editor, &start, ".json") {
         Ok(Some(text)) => Ok(text),
-        Ok(None) => Err("nothing was written".to_owned()),
+        Ok(None) => Err("the file was not changed".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -213,10 +213,10 @@ fn write_answer(context: &Context, booking: &Booking) -> Result<String, String> 
 pub(crate) fn payment_answer(text: &str) -> Result<Value, String> {
     match serde_json::from_str::<Value>(text) {
         Ok(answer) if answer.is_object() => Ok(answer),
-        Ok(_) => Err("the payment answer is JSON, but no object".to_owned()),
+        Ok(_) => Err("the payment response is not a JSON object".to_owned()),
         // serde's message would quote the answer, which is confidential.
         Err(error) => Err(format!(
-            "the payment answer is no JSON: see line {}, column {}",
+            "the payment response is not valid JSON: line {}, column {}",
             error.line(),
             error.column()
         )),
@@ -226,7 +226,9 @@ pub(crate) fn payment_answer(text: &str) -> Result<Value, String> {
 async fn ask_fields(context: &Context, action: Option<&Value>) -> Result<Continuation> {
     let asked = asked_fields(action);
     if let Some(action) = action.filter(|_| asked.is_empty()) {
-        context.out.note(&format!("the service asks: {action}"));
+        context
+            .out
+            .note(&format!("The service is waiting for: {action}"));
     }
     let mut fields = Map::new();
     for field in asked {
@@ -237,10 +239,11 @@ async fn ask_fields(context: &Context, action: Option<&Value>) -> Result<Continu
     if fields.is_empty() {
         let check = |line: &str| match line.trim().is_empty() || line.contains('=') {
             true => Ok(()),
-            false => Err("write it as key=value".to_owned()),
+            false => Err("must be key=value".to_owned()),
         };
         loop {
-            let question = Question::new("key=value (Enter alone ends)", "-F", "the answer");
+            let question =
+                Question::new("Field as key=value (empty to finish)", "-F", "the answer");
             let line = context.prompter.text(&question, None, &check).await?;
             let Some((key, value)) = line.split_once('=') else {
                 break;
@@ -249,10 +252,7 @@ async fn ask_fields(context: &Context, action: Option<&Value>) -> Result<Continu
         }
     }
     if fields.is_empty() {
-        return Err(Error::new(
-            Code::Declined,
-            "nothing was answered, and nothing was sent",
-        ));
+        return Err(Error::new(Code::Declined, "Nothing was sent."));
     }
     Ok(Continuation::Fields(fields))
 }

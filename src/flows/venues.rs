@@ -29,7 +29,7 @@ pub(crate) async fn find_venues(
         let names: Vec<&str> = failed.iter().filter_map(Value::as_str).collect();
         if !names.is_empty() {
             context.out.warn(&format!(
-                "{} did not answer; the list lacks their venues",
+                "{} did not answer; their venues are missing from the list",
                 names.join(", ")
             ));
         }
@@ -38,9 +38,10 @@ pub(crate) async fn find_venues(
         .journal()
         .and_then(|mut journal| journal.remember_venues(&venues, shown))
     {
-        context
-            .out
-            .warn(&format!("the venues are not remembered: {}", error.message));
+        context.out.warn(&format!(
+            "the venues could not be saved, so @1 and so on are not available: {}",
+            error.message
+        ));
     }
     Ok((answer.document, venues))
 }

@@ -43,7 +43,7 @@ pub(crate) async fn find_booking(context: &Context, id: &str) -> Result<Booking>
 
 /// Reads the booking that the service shows under an id.
 pub(super) async fn look_up(context: &Context, id: &str) -> Result<Booking> {
-    valid_id(id).map_err(|why| Error::usage(format!("the booking's id cannot be used: {why}")))?;
+    valid_id(id).map_err(|why| Error::usage(format!("the booking id is not valid: {why}")))?;
     let answer = context.read(show_call(id)).await.map_err(|mut error| {
         if error.exit == Exit::NotFound {
             error.message = format!("{}: {id}", error.message);
@@ -55,14 +55,14 @@ pub(super) async fn look_up(context: &Context, id: &str) -> Result<Booking> {
 
 fn is_another(booking: &Booking, id: &str) -> String {
     format!(
-        "the answer shows booking {}, and {id} was asked for",
+        "the service returned booking {} instead of {id}",
         booking.id()
     )
 }
 
 fn unexpected(why: String) -> Error {
     Error::new(Code::UnexpectedAnswer, why)
-        .hint("check the base URL: perhaps something else answered than the booking service")
+        .hint("check the base URL: the response may not come from the booking service")
 }
 
 /// Reads the booking again and again until it is no longer processing or `longest` has passed. Returns it as last
@@ -84,7 +84,7 @@ pub(crate) async fn wait_while_processing(
             break;
         }
         progress.say(&format!(
-            "{} is processing; waiting {} s at most",
+            "{} is processing; waiting for up to {} s",
             booking.id(),
             left.as_secs()
         ));
@@ -98,7 +98,7 @@ pub(crate) async fn wait_while_processing(
             // The booking exists whatever a failed read says, so it is returned as last read.
             Err(error) if failed + 1 == LOOKS => {
                 context.out.warn(&format!(
-                    "{} is made, but cannot be read: {}",
+                    "booking {} was made, but cannot be read: {}",
                     booking.id(),
                     error.message
                 ));

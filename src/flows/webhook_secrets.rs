@@ -1,9 +1,13 @@
 //! The secrets that deliveries are signed with.
 
-use crate::app::Context;
+use std::path::Path;
+
+use crate::app::{Context, sandbox_error};
 use crate::client::{Call, Failure};
 use crate::config::{Environment, Target};
 use crate::outcome::{Code, Error, Result};
+use crate::platform::ownership;
+use crate::sandbox::{Database, Options, Sandbox};
 use crate::secrets::Secret;
 use crate::terminal::prompt::Question;
 
@@ -43,7 +47,7 @@ impl From<Secret> for WebhookSecrets {
 /// # Errors
 /// `no_secret` (3) if there is none; `usage` (2) if standard input has none; `config` (3) if the variable has none.
 pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Result<WebhookSecrets> {
-    const SHAPE: &str = "a secret is one line of visible ASCII characters";
+    const SHAPE: &str = "a secret is one line of ASCII characters without spaces";
     if from_stdin {
         let text = Secret::new(match context.prompter.interactive() {
             true => {
@@ -58,12 +62,12 @@ pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Resu
             false => read_stdin().await?,
         });
         return WebhookSecrets::parse(text.expose())
-            .ok_or_else(|| Error::usage("standard input holds no webhook secret").hint(SHAPE));
+            .ok_or_else(|| Error::usage("no webhook secret on standard input").hint(SHAPE));
     }
     if let Some(text) = Environment::text(context.environment.webhook_secret.as_ref()) {
         let text = Secret::new(text);
         return WebhookSecrets::parse(text.expose()).ok_or_else(|| {
-            Error::config("BOOKCTL_WEBHOOK_SECRET holds no webhook secret").hint(SHAPE)
+            Error::config("BOOKCTL_WEBHOOK_SECRET is not a webhook secret").hint(SHAPE)
         });
     }
     if let Some(secret) = context.stored_webhook_secret().await? {
@@ -81,20 +85,37 @@ pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Resu
         format!("there is no webhook secret{service}"),
     )
     .hint(
-        "set BOOKCTL_WEBHOOK_SECRET, give --secret-stdin, or store it: \
+        "set BOOKCTL_WEBHOOK_SECRET, pass --secret-stdin, or store it with: \
          bookctl auth login --profile NAME --webhook-secret-stdin",
     ))
 }
 
 /// The secret in a sandbox's settings. Asks loopback addresses only, because sandboxes listen nowhere else.
 async fn sandbox_secret(context: &Context) -> Result<Option<Secret>> {
-    let is_local = match context.target() {
-        Target::Embedded { .. } => true,
-        Target::Remote(service) => service.base_url.is_loopback(),
-    };
-    if !is_local || !context.takes_sandboxes() {
+    if !context.takes_sandboxes() {
         return Ok(None);
     }
+    let secret = match context.target() {
+        Target::Embedded { database, .. } => embedded_secret(database)?,
+        Target::Remote(service) if service.base_url.is_loopback() => served_secret(context).await?,
+        Target::Remote(_) => None,
+    };
+    if secret.is_some() {
+        context.out.note("using the sandbox's webhook secret");
+    }
+    Ok(secret)
+}
+
+/// The embedded sandbox's secret. Nothing is sent to it, so that it need not be served.
+fn embedded_secret(database: &Path) -> Result<Option<Secret>> {
+    ownership::refuse_others(database)?;
+    let options = Options::new(Database::File(database.to_owned()));
+    let secret = Sandbox::open(options).and_then(|sandbox| sandbox.webhook_secret());
+    let secret = secret.map_err(|error| sandbox_error(&error))?;
+    Ok(Secret::typed(&secret))
+}
+
+async fn served_secret(context: &Context) -> Result<Option<Secret>> {
     let call = Call::get("/sandbox/organization");
     let answer = match context.client()?.read(&call).await {
         Ok(answer) => answer,
@@ -102,14 +123,8 @@ async fn sandbox_secret(context: &Context) -> Result<Option<Secret>> {
         Err(Failure::Refused(_) | Failure::Unreadable { .. }) => return Ok(None),
         Err(failure) => return Err(failure.into_error(&call)),
     };
-    let secret = answer
-        .document
-        .str("webhook_secret")
-        .and_then(Secret::typed);
-    if secret.is_some() {
-        context.out.note("using the sandbox's own webhook secret");
-    }
-    Ok(secret)
+    let secret = answer.document.str("webhook_secret");
+    Ok(secret.and_then(Secret::typed))
 }
 
 #[cfg(test)]

@@ -241,11 +241,11 @@ pub(crate) fn another_account(attempt: &Attempt) -> Error {
     let profile = attempt.profile.as_ref();
     let of = profile.map_or(String::new(), |profile| format!(" (profile {profile})"));
     Error::config(format!(
-        "the attempt under this idempotency key was made with another API key{of}; nothing was sent"
+        "the attempt with this idempotency key was made with another API key{of}; nothing was sent"
     ))
     .hint(
-        "use the profile or the key it was made with, or say with --same-organization that both keys are of one; \
-         another organization's booking needs another idempotency key, a batch another name",
+        "use the profile or key it was made with; if both keys belong to the same organization, pass \
+         --same-organization; for another organization use another idempotency key or batch name",
     )
     .idempotency_key(&attempt.idempotency_key)
 }

@@ -1,13 +1,13 @@
 //! What shell completion reads from the journal: without waiting for locks, without messages, and without writing.
 
 use std::path::Path;
-use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, Params, Row, params};
+use rusqlite::{Connection, Params, Row, params};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::RecentList;
+use crate::platform::sqlite;
 
 /// The most candidates of a kind. Typing more characters shows others.
 const MOST: u32 = 100;
@@ -72,15 +72,9 @@ fn read<T: Default + DeserializeOwned>(document: Option<&str>) -> T {
 }
 
 impl CompletionIndex {
-    /// Opens the journal if it exists. A journal that another process is writing counts as missing, and so does a
-    /// pipe, which would block.
+    /// Opens the journal if it exists. A journal that another process is writing counts as missing.
     pub(crate) fn open(path: &Path, origin: String) -> Option<Self> {
-        if !path.metadata().ok()?.is_file() {
-            return None;
-        }
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).ok()?;
-        connection.busy_timeout(Duration::ZERO).ok()?;
+        let connection = sqlite::peek(path)?;
         Some(CompletionIndex { connection, origin })
     }
 

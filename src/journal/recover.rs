@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rusqlite::types::Value;
-use rusqlite::{Connection, OpenFlags, params_from_iter};
+use rusqlite::{Connection, params_from_iter};
 
 use super::Journal;
-use super::store::Unusable;
-use crate::outcome::{Error, Result, reason};
-use crate::platform::lock_wait::LockWait;
+use super::store::{KIND, into_error};
+use crate::outcome::{Code, Error, Result};
 use crate::platform::private_file::{self, beside};
+use crate::platform::sqlite::{self, Failure};
 
 /// What was done with the journal.
 #[derive(Debug, PartialEq, Eq)]
@@ -42,12 +42,9 @@ pub(crate) fn recover(path: &Path) -> Result<Recovery> {
         return Ok(Recovery::Sound);
     }
     let cannot = |error: std::io::Error| {
-        Error::journal(format!(
-            "the journal {} cannot be renamed: {}",
-            path.display(),
-            reason(&error)
-        ))
-        .hint("make its folder writable, then try again; nothing was changed")
+        let what = format!("cannot rename the journal {}", path.display());
+        Error::caused(Code::Journal, what, error)
+            .hint("make its folder writable, then try again; nothing was changed")
     };
     let _alone = private_file::lock(path).map_err(cannot)?;
     if is_sound(path)? {
@@ -71,25 +68,20 @@ fn hold(path: &Path) -> Result<Option<Connection>> {
         return Ok(None);
     }
     let open = || -> rusqlite::Result<Connection> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        let mut connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_handler(Some(LockWait::handler(format!(
-            "the journal {}",
-            path.display()
-        ))))?;
+        let connection = sqlite::connect(path, &KIND)?;
         connection.execute_batch("BEGIN IMMEDIATE")?;
         Ok(connection)
     };
-    match open().map_err(Unusable::Database) {
+    match open().map_err(Failure::from) {
         Ok(connection) => Ok(Some(connection)),
-        Err(why) if why.is_for_good() => Ok(None),
-        Err(why) => Err(why.into_error(path)),
+        Err(why) if why.is_permanent() => Ok(None),
+        Err(why) => Err(into_error(path, &why)),
     }
 }
 
 /// Makes a journal at `new` from the readable rows of the old one. Returns the number of attempts.
 fn take_over(old: Option<&Connection>, new: &Path) -> Result<usize> {
-    let mut journal = Journal::make(new).map_err(|why| why.into_error(new))?;
+    let mut journal = Journal::make(new).map_err(|why| into_error(new, &why))?;
     let mut attempts = 0;
     for table in TAKEN_OVER {
         let columns = journal.read(|connection| columns_of(connection, table))?;
@@ -141,7 +133,7 @@ fn is_sound(path: &Path) -> Result<bool> {
     if !path.is_file() {
         return Ok(false);
     }
-    let check = || -> Result<bool, Unusable> {
+    let check = || -> Result<bool, Failure> {
         let journal = Journal::try_open(path, String::new(), None)?;
         let blank = Journal::in_memory()?;
         for table in TAKEN_OVER {
@@ -158,7 +150,7 @@ fn is_sound(path: &Path) -> Result<bool> {
         Ok(verdict == "ok")
     };
     match check() {
-        Err(why) if !why.is_for_good() => Err(why.into_error(path)),
+        Err(why) if !why.is_permanent() => Err(into_error(path, &why)),
         checked => Ok(checked.unwrap_or(false)),
     }
 }

@@ -237,14 +237,14 @@ fn derive(
 
 fn at_another_service(origin: &str) -> Error {
     Error::usage(format!(
-        "this idempotency key was used at another service, {origin}; nothing was sent"
+        "this idempotency key was already used at another service, {origin}; nothing was sent"
     ))
-    .hint("give a new key, or a batch another name with --batch: a key belongs to one service")
+    .hint("use a new key, or for a batch a new name with --batch")
 }
 
 fn for_another_request() -> Error {
-    Error::usage("this idempotency key was used for another request; nothing was sent")
-        .hint("leave --idempotency-key out, or give a new one: a key belongs to one request")
+    Error::usage("this idempotency key was already used for another booking; nothing was sent")
+        .hint("leave out --idempotency-key, or use a new key")
 }
 
 #[cfg(test)]

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
 
 use super::rate_limit_window::{self, RateLimitWindow};
 use super::schema::STEPS;
 use crate::model::retention::Retention;
-use crate::outcome::{Error, Result, reason};
-use crate::platform::lock_wait::{LockWait, LockWaitSettings};
+use crate::outcome::{Error, Result};
+use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
 use crate::platform::{ownership, private_file};
 
 /// The journal of one installation, seen from one service: `origin` keeps apart what belongs to others.
@@ -28,11 +28,26 @@ pub(crate) struct Journal {
     path: PathBuf,
 }
 
+/// The file. A commit is on the disk when it returns: nothing is sent that was not written down.
+pub(super) const KIND: Kind = Kind {
+    name: "the journal",
+    application: 0,
+    steps: STEPS,
+    journal: JournalMode::Rollback,
+    tune,
+};
+
+/// What is deleted or replaced is overwritten: a guest who is forgotten is not left in a free page. Copies that a page
+/// split leaves behind are another matter: see `rewrite`.
+fn tune(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "secure_delete", true)
+}
+
 impl Journal {
     /// Opens the journal, and makes it where there is none: 0600 in a 0700 folder.
     pub(crate) fn open(path: &Path, origin: String, profile: Option<String>) -> Result<Self> {
         ownership::refuse_others(path)?;
-        Journal::try_open(path, origin, profile).map_err(|why| why.into_error(path))
+        Journal::try_open(path, origin, profile).map_err(|why| into_error(path, &why))
     }
 
     /// Like `open`, but returns the reason why the journal cannot be used.
@@ -40,135 +55,44 @@ impl Journal {
         path: &Path,
         origin: String,
         profile: Option<String>,
-    ) -> Result<Self, Unusable> {
-        // A link whose file is not there is no place without a journal: the disk that it leads to may only be missing.
-        if fs::symlink_metadata(path).is_err() {
-            Journal::start(path)?;
-        } else if !path.exists() {
-            return Err(Unusable::File(std::io::Error::other(
-                "it is a link to a file that is not there",
-            )));
-        }
-        private_file::make(path).map_err(Unusable::File)?;
+    ) -> Result<Self, Failure> {
+        let connection = sqlite::open(path, &KIND)?;
         private_file::close_folder_of(path);
-        // A journal gets its name when it is whole: one that is empty has lost what it knew.
-        if fs::metadata(path).map_err(Unusable::File)?.len() == 0 {
-            return Err(Unusable::Empty);
-        }
-        let rollback = private_file::beside(path, "-journal");
-        if !rollback.exists() {
-            private_file::make(&rollback).map_err(Unusable::File)?;
-        }
-        let mut journal = Journal::connect(path)?;
-        // A transaction ends when its rollback file is cut to nothing, which is synced through a file that is open
-        // already. To delete the rollback file, SQLite would have to open the folder for the sync, and it goes on where
-        // it cannot: a power cut would then bring the rollback file back, and take the transaction away.
-        journal
-            .connection
-            .pragma_update(None, "journal_mode", "TRUNCATE")?;
-        match version(&journal.connection)? {
-            0 => return Err(Unusable::Empty),
-            version if version > STEPS.len() => return Err(Unusable::Newer(version)),
-            version if version < STEPS.len() => journal.step()?,
-            _ => {}
-        }
         Ok(Journal {
-            origin,
             profile,
-            ..journal
+            ..Journal::on(connection, path, origin)
         })
     }
 
-    /// Makes a journal under another name, and gives it its own when it is whole. Of several processes one does it.
-    fn start(path: &Path) -> Result<(), Unusable> {
-        private_file::make_folder_of(path).map_err(Unusable::File)?;
-        let _alone = private_file::lock(path).map_err(Unusable::File)?;
-        if fs::symlink_metadata(path).is_ok() {
-            return Ok(());
-        }
-        let new = private_file::beside(path, ".new");
-        drop(Journal::make(&new)?);
-        let place = || -> std::io::Result<()> {
-            private_file::sync(&new)?;
-            private_file::make_unsynced(&private_file::beside(path, "-journal"))?;
-            fs::rename(&new, path)?;
-            private_file::keep_names(path)
-        };
-        place().map_err(Unusable::File)
-    }
-
     /// Makes a journal at `path`, in place of what a process that died has left there. It is not synced yet.
-    pub(super) fn make(path: &Path) -> Result<Self, Unusable> {
-        for left_over in [path.to_owned(), private_file::beside(path, "-journal")] {
-            match fs::remove_file(left_over) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(Unusable::File(error));
-                }
-                _ => {}
-            }
-        }
-        private_file::make_unsynced(path).map_err(Unusable::File)?;
-        let mut journal = Journal::connect(path)?;
-        journal
-            .connection
-            .pragma_update(None, "synchronous", "OFF")?;
-        journal.step()?;
-        Ok(journal)
+    pub(super) fn make(path: &Path) -> Result<Self, Failure> {
+        let connection = sqlite::build(path, &KIND)?;
+        Ok(Journal::on(connection, path, String::new()))
     }
 
-    fn connect(path: &Path) -> Result<Self, Unusable> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut journal = Journal {
-            connection: Connection::open_with_flags(path, flags)?,
-            origin: String::new(),
+    fn on(connection: Connection, path: &Path, origin: String) -> Self {
+        Journal {
+            connection,
+            origin,
             profile: None,
             retention: Retention::default(),
             account: String::new(),
             takes_any_account: false,
             observed: Vec::new(),
             path: path.to_owned(),
-        };
-        journal.prepare()?;
-        Ok(journal)
+        }
     }
 
     /// The schema alone, in a database that is in no file.
     pub(super) fn in_memory() -> rusqlite::Result<Connection> {
-        let connection = Connection::open_in_memory()?;
-        for step in STEPS {
-            connection.execute_batch(step)?;
-        }
+        let mut connection = Connection::open_in_memory()?;
+        sqlite::create(&mut connection, &KIND)?;
         Ok(connection)
     }
 
     /// The same, for the attempts and rate limits of one account at the service.
     pub(crate) fn of_account(self, account: String) -> Self {
         Journal { account, ..self }
-    }
-
-    fn prepare(&mut self) -> rusqlite::Result<()> {
-        // Before any pragma: eight processes may be here at once.
-        let what = format!("the journal {}", self.path.display());
-        self.connection
-            .busy_handler(Some(LockWait::handler(what)))?;
-        self.connection
-            .pragma_update(None, "synchronous", "EXTRA")?;
-        // What is deleted or replaced is overwritten: a guest who is forgotten is not left in a free page. Copies that
-        // a page split leaves behind are another matter: see `rewrite`.
-        self.connection.pragma_update(None, "secure_delete", true)
-    }
-
-    /// Brings the schema to the present version.
-    fn step(&mut self) -> rusqlite::Result<()> {
-        let transaction = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Another process may have been faster.
-        for step in STEPS.iter().skip(version(&transaction)?) {
-            transaction.execute_batch(step)?;
-        }
-        transaction.pragma_update(None, "user_version", STEPS.len() as i64)?;
-        transaction.commit()
     }
 
     /// Runs `work` in one transaction that is on the disk when this returns.
@@ -217,105 +141,43 @@ impl Journal {
     }
 }
 
-/// Why a journal cannot be opened.
-#[derive(Debug)]
-pub(super) enum Unusable {
-    /// There is no file to be had.
-    File(std::io::Error),
-    Database(rusqlite::Error),
-    /// Nothing is in it.
-    Empty,
-    /// It is of this version, which we do not know.
-    Newer(usize),
-}
-
-impl From<rusqlite::Error> for Unusable {
-    fn from(error: rusqlite::Error) -> Self {
-        Unusable::Database(error)
-    }
-}
-
-impl Unusable {
-    /// Whether it will never be usable as it is. What is only held, full or forbidden is not lost.
-    pub(super) fn is_for_good(&self) -> bool {
-        match self {
-            Unusable::File(_) => false,
-            Unusable::Newer(_) | Unusable::Empty => true,
-            Unusable::Database(error) => matches!(
-                error.sqlite_error_code(),
-                // Unknown is what is said of tables that are not ours.
-                Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::Unknown)
-            ),
-        }
-    }
-
-    pub(super) fn into_error(self, path: &Path) -> Error {
-        let shown = path.display();
-        match self {
-            Unusable::File(error) => {
-                Error::journal(format!("the journal {shown} cannot be kept: {}", reason(&error)))
-                    .hint("nothing is booked without one: make the folder writable, or set BOOKCTL_HOME to one that is")
-            }
-            Unusable::Database(error) => failure(path, &error),
-            Unusable::Empty => Error::journal(format!("the journal {shown} is empty: what it knew is lost"))
-                .hint(
-                    "look at the service for bookings that it may have known; `bookctl attempts recover` keeps the \
-                     file and starts a new journal",
-                ),
-            Unusable::Newer(version) => Error::journal(format!(
-                "the journal {shown} was written by a newer bookctl (version {version}, this one knows {})",
-                STEPS.len()
-            ))
-            .hint("use the newer bookctl, or let `bookctl attempts recover` set it aside"),
-        }
-    }
-}
-
-/// The number of steps that a journal has gone through; what no bookctl wrote counts as newer than any.
-fn version(connection: &Connection) -> rusqlite::Result<usize> {
-    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    Ok(usize::try_from(version).unwrap_or(usize::MAX))
-}
-
 fn failure(path: &Path, error: &rusqlite::Error) -> Error {
-    let code = error.sqlite_error_code();
-    let (why, hint) = match code {
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => (
-            "is damaged".to_owned(),
-            "`bookctl attempts recover` keeps it aside and starts a new one; until then nothing is booked",
-        ),
-        Some(ErrorCode::ReadOnly) if is_moved(error) => (
-            "was moved or replaced while this command used it".to_owned(),
-            "start the command again: what was sent is in the file that was moved, and in the one that took its place",
-        ),
-        Some(ErrorCode::DiskFull) => (
-            "cannot be written: the disk is full".to_owned(),
-            "make room, then try again",
-        ),
-        Some(ErrorCode::ReadOnly) => (
-            "cannot be written: it is read-only".to_owned(),
-            "make it writable, or set BOOKCTL_HOME to a folder that is",
-        ),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
-            format!(
-                "was held by another process for {} s",
-                LockWaitSettings::limit().as_secs_f32()
-            ),
-            "see what other bookctl is running, then try again",
-        ),
-        _ => (
-            format!("cannot be used: {error}"),
-            "check the file and its folder",
-        ),
-    };
-    Error::journal(format!("the journal {} {why}", path.display())).hint(hint)
+    into_error(path, &error.into())
 }
 
-/// Whether the file has another name since it was opened, as after `attempts recover`.
-fn is_moved(error: &rusqlite::Error) -> bool {
-    error
-        .sqlite_error()
-        .is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_READONLY_DBMOVED)
+pub(super) fn into_error(path: &Path, failure: &Failure) -> Error {
+    let (why, hint) = match failure {
+        Failure::Unreachable(reason) => (
+            Some(format!("cannot be kept: {reason}")),
+            "bookctl does not book without a journal: make the folder writable, or set BOOKCTL_HOME to a writable folder",
+        ),
+        Failure::Damaged => (
+            None,
+            "start a new journal with `bookctl attempts recover`; it keeps the old file",
+        ),
+        Failure::Empty | Failure::Foreign => (
+            Some("is empty: its attempts are lost".to_owned()),
+            "look for its bookings at the service, then start a new journal with `bookctl attempts recover`; it \
+             keeps the old file",
+        ),
+        Failure::Newer { .. } => (
+            None,
+            "use the newer bookctl, or start a new journal with `bookctl attempts recover`; it keeps the old file",
+        ),
+        Failure::Moved => (
+            None,
+            "run the command again; both the moved file and the new one have the request",
+        ),
+        Failure::Full => (None, "free some space, then try again"),
+        Failure::ReadOnly => (
+            Some("cannot be written: it is read-only".to_owned()),
+            "make it writable, or set BOOKCTL_HOME to a writable folder",
+        ),
+        Failure::Held => (None, "check which other bookctl is running, then try again"),
+        Failure::Tables(_) | Failure::Other(_) => (None, "check the file and its folder"),
+    };
+    let why = why.unwrap_or_else(|| failure.to_string());
+    Error::journal(format!("{} {} {why}", KIND.name, path.display())).hint(hint)
 }
 
 #[cfg(test)]
@@ -390,7 +252,10 @@ mod tests {
             }
             drop(old);
             let journal = Journal::open(&path, "o".into(), None).unwrap();
-            assert_eq!(version(&journal.connection).unwrap(), STEPS.len());
+            let version = journal
+                .connection
+                .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
+            assert_eq!(version.unwrap(), STEPS.len() as i64);
             for attempt in journal.attempts().unwrap() {
                 assert_eq!(derived(&attempt.runs), attempt.state, "{attempt:?}");
                 assert_eq!(attempt.runs[0].booking_id, attempt.booking_id);

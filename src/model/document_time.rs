@@ -6,6 +6,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::time_text::human;
+use crate::json::plain;
 
 /// A larger number of seconds is beyond the year 5000, and therefore milliseconds.
 const LAST_SECOND: i64 = 100_000_000_000;
@@ -46,16 +47,23 @@ impl DocumentTime {
     }
 }
 
+/// A time of a document as RFC 3339 text, if it came as a number. Anything else stays as it came.
+pub(crate) fn as_text(value: &Value) -> String {
+    match (value, DocumentTime::read(value)) {
+        (
+            _,
+            Some(DocumentTime {
+                instant: Some(instant),
+                local: None,
+            }),
+        ) => instant.strftime("%FT%TZ").to_string(),
+        _ => plain(value),
+    }
+}
+
 /// A time of a document for people. What is not certainly a time is returned as it came.
 pub(crate) fn time_text(value: &Value) -> String {
-    match (value, DocumentTime::read(value)) {
-        (Value::String(text), _) => human(text),
-        (_, Some(time)) => match time.instant {
-            Some(instant) => human(&instant.strftime("%FT%TZ").to_string()),
-            None => crate::json::plain(value),
-        },
-        _ => crate::json::plain(value),
-    }
+    human(&as_text(value))
 }
 
 /// A whole number, or a text of digits alone.

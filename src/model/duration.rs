@@ -59,7 +59,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, ParseError> {
 /// Like [`duration`], but not zero.
 pub(crate) fn lasting(text: &str) -> Result<Duration, String> {
     match duration(text) {
-        Ok(length) if length.is_zero() => Err("it must be longer than zero, such as 1s".to_owned()),
+        Ok(length) if length.is_zero() => Err("it must be longer than zero, e.g. 1s".to_owned()),
         Ok(length) => Ok(length),
         Err(error) => Err(error.to_string()),
     }
@@ -89,7 +89,7 @@ pub(crate) fn period(text: &str) -> Result<Duration, ParseError> {
         )),
         length => Ok(length),
     };
-    read().map_err(|problem| problem.of(text, "a length of time"))
+    read().map_err(|problem| problem.of(text, "a duration"))
 }
 
 /// `bare` is the unit of a number without one. If it is `None`, only 0 needs no unit.
@@ -115,10 +115,10 @@ fn leftover(token: Token<'_>, example: &str) -> Problem {
     let why = match token {
         Token::Number(number) => format!("`{}` has no unit", quotable(number)),
         Token::Word(word) => format!("`{}` is not a unit of time", quotable(word)),
-        Token::Sign('.') => "it holds a fraction".to_owned(),
-        Token::Sign('-') => "a length of time is not negative".to_owned(),
-        Token::Sign(sign) => format!("`{sign}` has no meaning there"),
-        Token::Bracketed(_) => "brackets have no meaning there".to_owned(),
+        Token::Sign('.') => "fractions are not supported".to_owned(),
+        Token::Sign('-') => "it is negative".to_owned(),
+        Token::Sign(sign) => format!("unexpected `{sign}`"),
+        Token::Bracketed(_) => "unexpected brackets".to_owned(),
     };
     Problem::new(why, format!("whole numbers with units, {example}"))
 }
@@ -152,7 +152,7 @@ pub(super) fn amounts<'t, 'a>(
         };
         let Some(unit) = Unit::of(word) else { break };
         if parts.last().is_some_and(|(_, longer)| *longer <= unit) {
-            return Err("each unit stands once, the longest first");
+            return Err("use each unit once, the longest first");
         }
         parts.push((count(number)?, unit));
         tokens = rest;
@@ -205,23 +205,24 @@ mod tests {
     #[test]
     fn whatever_is_no_duration_is_refused_in_one_sentence_with_an_example_that_works() {
         for (text, why) in [
-            ("", "it is empty"),
+            ("", "cannot be empty"),
             ("soon", "`soon` is not a unit of time"),
             ("5 parsecs", "`5` has no unit"),
             ("1.5h", "`1` has no unit"),
-            ("-5s", "a length of time is not negative"),
+            ("-5s", "it is negative"),
             ("30m1h", "the longest first"),
-            ("1h 1h", "each unit stands once"),
+            ("1h 1h", "use each unit once"),
             ("31d", "longer than 30 days"),
             ("99999999999999999999", "the number is too large"),
             ("99999999999999w", "the number is too large"),
             ("PT30S", "`pt` is not a unit"),
-            ("5\u{1b}[31ms", "`\\u{1b}` has no meaning"),
+            ("5\u{1b}[31ms", "unexpected `\\u{1b}`"),
         ] {
             let sentence = duration(text).unwrap_err().to_string();
             assert!(sentence.contains(why), "{text}: {sentence}");
             for example in sentence
-                .rsplit("; write ")
+                .replace("; try ", "; use ")
+                .rsplit("; use ")
                 .next()
                 .unwrap()
                 .split('`')

@@ -15,7 +15,7 @@ pub(crate) fn token(value: &Value) -> Option<String> {
 pub(crate) fn id(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("an id cannot be empty".to_owned()),
-        "." | ".." => Err("it is a folder and not an id".to_owned()),
+        "." | ".." => Err("it is not an id".to_owned()),
         _ => Ok(text.to_owned()),
     }
 }

@@ -7,7 +7,7 @@ const LONGEST_INPUT: usize = 200;
 /// How much of invalid input an error repeats.
 const LONGEST_QUOTE: usize = 60;
 
-/// Why a text was refused and what to write instead, as one sentence: "cannot read `13pm` as a time: …; write …".
+/// Why a text was refused and what to write instead, as one sentence: "`13pm` is not a time: …; use …".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ParseError {
     input: String,
@@ -22,7 +22,10 @@ impl fmt::Display for ParseError {
             kind,
             problem,
         } = self;
-        write!(f, "cannot read `{input}` as {kind}: {problem}")
+        match input.as_str() {
+            "" => write!(f, "{kind} cannot be empty; {}", problem.advice()),
+            input => write!(f, "`{input}` is not {kind}: {problem}"),
+        }
     }
 }
 
@@ -43,6 +46,14 @@ impl Problem {
         }
     }
 
+    /// What to write: `try` an example, or `use` what is described.
+    fn advice(&self) -> String {
+        match self.instead.strip_prefix("e.g. ") {
+            Some(example) => format!("try {example}"),
+            None => format!("use {}", self.instead),
+        }
+    }
+
     pub(super) fn of(self, input: &str, kind: &'static str) -> ParseError {
         ParseError {
             input: quotable(input.trim()),
@@ -54,7 +65,7 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; write {}", self.why, self.instead)
+        write!(f, "{}; {}", self.why, self.advice())
     }
 }
 
@@ -138,7 +149,7 @@ pub(super) fn tokens<'a>(text: &'a str, example: &str) -> Result<Vec<Token<'a>>,
             c if c.is_whitespace() => after,
             c => {
                 let c = quotable(c.encode_utf8(&mut [0; 4]));
-                return Err(Problem::new(format!("`{c}` has no meaning there"), example));
+                return Err(Problem::new(format!("unexpected `{c}`"), example));
             }
         };
     }

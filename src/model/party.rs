@@ -4,7 +4,7 @@
 pub(crate) fn parse(text: &str) -> Result<u32, String> {
     let unusable = || {
         format!(
-            "`{}` is not a party size: write a whole number from 1, such as 2",
+            "`{}` is not a party size; use a whole number from 1",
             text.trim().escape_debug()
         )
     };

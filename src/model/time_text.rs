@@ -1,6 +1,7 @@
 //! Datetimes and spans of time as people read them.
 
-use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 
 use super::moment::local_text;
 use super::when::When;
@@ -25,29 +26,66 @@ pub(crate) fn local(datetime: &str) -> Option<String> {
     zoned.or(when.wall()).map(local_text)
 }
 
-/// The time left until a deadline: `14:32` (minutes and seconds), `1 h 05 min` from an hour on, `2 days 3 h` from a
-/// day on, and `0:00` once it has passed. Rounds down, so that it never promises a second too many.
-pub(crate) fn remaining(from: Timestamp, until: Timestamp) -> String {
-    let seconds = until.duration_since(from).as_secs().max(0);
-    let (days, hours, minutes) = (seconds / 86_400, seconds / 3600, seconds / 60);
-    match (days, hours) {
-        (0, 0) => format!("{minutes}:{:02}", seconds % 60),
-        (0, _) => format!("{hours} h {:02} min", minutes % 60),
-        (1, _) => format!("1 day {} h", hours % 24),
-        (_, _) => format!("{days} days {} h", hours % 24),
+/// A datetime of a document for people, followed by the time in the reader's own zone where the two clocks differ:
+/// `Fri 27 Nov 2026, 19:30 (+00:00) · 14:30 your time`. Names the day where it is another one.
+pub(crate) fn with_own_time(datetime: &str, own: &TimeZone) -> String {
+    let shown = human(datetime);
+    let Ok(when) = When::parse(datetime) else {
+        return shown;
+    };
+    match when.exact() {
+        Some(moment) => match own_clock(moment.zoned(), own) {
+            Some(own) => format!("{shown} · {own}"),
+            None => shown,
+        },
+        None => shown,
     }
 }
 
-/// How long ago something was, in one unit: `now`, `5 min ago`, `3 h ago`, `2 days ago`. A time in the future, from a
-/// clock that was set back, is `now`.
-pub(crate) fn since(then: Timestamp, now: Timestamp) -> String {
-    let minutes = now.duration_since(then).as_mins();
-    match (minutes / 1440, minutes / 60, minutes) {
-        (1, _, _) => "1 day ago".to_owned(),
-        (days, _, _) if days > 1 => format!("{days} days ago"),
-        (_, hours, _) if hours > 0 => format!("{hours} h ago"),
-        (_, _, minutes) if minutes > 0 => format!("{minutes} min ago"),
-        _ => "now".to_owned(),
+/// When something was or will be: `10 minutes ago (Tue 1 Dec 2026, 16:50 UTC)`, `in 20 minutes (16:50 UTC)`. The day
+/// of a later time is left out if it is today. Adds the time in the reader's own zone if that differs.
+pub(crate) fn dated(at: Timestamp, now: Timestamp, own: &TimeZone) -> String {
+    let utc = at.to_zoned(TimeZone::UTC);
+    let is_later_today = at > now && utc.date() == now.to_zoned(TimeZone::UTC).date();
+    let clock = match is_later_today {
+        true => utc.strftime("%H:%M"),
+        false => utc.strftime("%a %-d %b %Y, %H:%M"),
+    };
+    let own = own_clock(&utc, own).map_or(String::new(), |own| format!(", {own}"));
+    format!("{} ({clock} UTC{own})", relative(at, now))
+}
+
+/// The time on the reader's clock, if it differs from the clock of `there`: `14:30 your time`.
+fn own_clock(there: &Zoned, own: &TimeZone) -> Option<String> {
+    let here = there.with_time_zone(own.clone());
+    if here.offset() == there.offset() {
+        return None;
+    }
+    let format = match here.date() == there.date() {
+        true => "%H:%M",
+        false => "%a %-d %b, %H:%M",
+    };
+    Some(format!("{} your time", here.strftime(format)))
+}
+
+/// How far a time is from `now`, in one unit: `just now`, `10 minutes ago`, `in 20 minutes`, `3 days ago`. Rounds down,
+/// but takes a deadline that was set a moment ago as whole.
+pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
+    let seconds = at.duration_since(now).as_secs();
+    let is_later = seconds > 0;
+    let away = seconds.unsigned_abs();
+    let about = away + if is_later { 5 } else { 0 };
+    let (count, unit) = match away {
+        0..90 => (away, "second"),
+        90..7200 => (about / 60, "minute"),
+        7200..172_800 => (about / 3600, "hour"),
+        _ => (about / 86_400, "day"),
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    match seconds {
+        -59..=0 => "just now".to_owned(),
+        _ if is_later => format!("in {count} {unit}{plural}"),
+        _ => format!("{count} {unit}{plural} ago"),
     }
 }
 
@@ -95,32 +133,70 @@ mod tests {
     }
 
     #[test]
-    fn how_long_ago_something_was_is_told_in_one_unit() {
+    fn how_far_a_time_is_from_now_is_said_in_one_unit() {
         let now: Timestamp = "2026-12-01T12:00:00Z".parse().unwrap();
-        for (then, told) in [
-            ("2026-12-01T11:59:01Z", "now"),
-            ("2026-12-01T12:30:00Z", "now"),
-            ("2026-12-01T11:58:59Z", "1 min ago"),
-            ("2026-12-01T10:00:00Z", "2 h ago"),
-            ("2026-11-30T12:00:00Z", "1 day ago"),
-            ("2026-11-01T12:00:00Z", "30 days ago"),
+        for (at, said) in [
+            ("2026-12-01T12:00:00Z", "just now"),
+            ("2026-12-01T11:59:01Z", "just now"),
+            ("2026-12-01T11:58:58Z", "62 seconds ago"),
+            ("2026-12-01T11:50:00Z", "10 minutes ago"),
+            ("2026-12-01T10:00:00Z", "2 hours ago"),
+            ("2026-11-29T12:00:00Z", "2 days ago"),
+            ("2026-12-01T12:00:01Z", "in 1 second"),
+            ("2026-12-01T12:14:32Z", "in 14 minutes"),
+            ("2026-12-01T12:19:58Z", "in 20 minutes"),
+            ("2026-12-01T17:05:00Z", "in 5 hours"),
+            ("2026-12-05T12:00:00Z", "in 4 days"),
         ] {
-            assert_eq!(since(then.parse().unwrap(), now), told, "{then}");
+            assert_eq!(relative(at.parse().unwrap(), now), said, "{at}");
         }
     }
 
     #[test]
-    fn what_is_left_is_told_in_the_units_that_matter() {
-        let from: Timestamp = "2026-12-01T12:00:00.9Z".parse().unwrap();
-        for (until, told) in [
-            ("2026-12-01T12:14:33Z", "14:32"),
-            ("2026-12-01T12:00:09.9Z", "0:09"),
-            ("2026-12-01T13:05:01Z", "1 h 05 min"),
-            ("2026-12-02T12:00:00.9Z", "1 day 0 h"),
-            ("2026-12-03T15:59:59Z", "2 days 3 h"),
-            ("2026-12-01T11:00:00Z", "0:00"),
+    fn the_readers_own_time_is_added_where_the_clocks_differ() {
+        let new_york = TimeZone::get("America/New_York").unwrap();
+        let tokyo = TimeZone::get("Asia/Tokyo").unwrap();
+        let (venue, shown) = (
+            "2026-11-27T19:30:00+00:00",
+            "Fri 27 Nov 2026, 19:30 (+00:00)",
+        );
+        for (own, added) in [
+            (&TimeZone::UTC, ""),
+            (&new_york, " · 14:30 your time"),
+            (&tokyo, " · Sat 28 Nov, 04:30 your time"),
         ] {
-            assert_eq!(remaining(from, until.parse().unwrap()), told);
+            assert_eq!(with_own_time(venue, own), format!("{shown}{added}"));
+        }
+        assert_eq!(with_own_time("sometime", &tokyo), "sometime");
+    }
+
+    #[test]
+    fn a_moment_is_dated_and_one_later_today_is_not() {
+        let now: Timestamp = "2026-12-01T16:30:02Z".parse().unwrap();
+        let new_york = TimeZone::get("America/New_York").unwrap();
+        for (at, own, said) in [
+            (
+                "2026-12-01T16:50:00Z",
+                &TimeZone::UTC,
+                "in 20 minutes (16:50 UTC)",
+            ),
+            (
+                "2026-12-01T16:50:00Z",
+                &new_york,
+                "in 20 minutes (16:50 UTC, 11:50 your time)",
+            ),
+            (
+                "2026-12-01T16:20:00Z",
+                &TimeZone::UTC,
+                "10 minutes ago (Tue 1 Dec 2026, 16:20 UTC)",
+            ),
+            (
+                "2026-12-03T16:40:00Z",
+                &TimeZone::UTC,
+                "in 2 days (Thu 3 Dec 2026, 16:40 UTC)",
+            ),
+        ] {
+            assert_eq!(dated(at.parse().unwrap(), now, own), said);
         }
     }
 }

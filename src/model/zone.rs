@@ -56,8 +56,8 @@ pub(crate) fn zone(name: &str) -> Result<TimeZone, ParseError> {
     }
     TimeZone::try_system().map_err(|_| {
         Problem::new(
-            "the system does not say which zone it is in",
-            "its name, e.g. `Europe/Paris`",
+            "the system's time zone is unknown",
+            "a name, e.g. `Europe/Paris`",
         )
         .of(name, "a time zone")
     })
@@ -78,9 +78,9 @@ pub(super) fn named(name: &str) -> Result<TimeZone, Problem> {
     match TimeZone::get(&name) {
         Ok(zone) if !zone.is_unknown() => Ok(zone),
         _ => Err(Problem::new(
-            "there is no time zone of that name",
+            "unknown time zone",
             nearest(&name).map_or(EXAMPLE.to_owned(), |near| {
-                format!("`{near}`, if that is meant")
+                format!("`{near}` if you meant that")
             }),
         )),
     }
@@ -217,7 +217,11 @@ mod tests {
             "+01:00 x",
         ] {
             let sentence = zone(text).unwrap_err().to_string();
-            assert!(sentence.contains(" as a time zone: ") && sentence.contains("; write "));
+            assert!(sentence.contains("a time zone"), "{sentence}");
+            assert!(
+                sentence.contains("; use ") || sentence.contains("; try "),
+                "{sentence}"
+            );
         }
     }
 

@@ -58,14 +58,14 @@ impl Retry {
         }
     }
 
-    /// The advice for a person, as a sentence.
+    /// The same for a person, after the label `retry`.
     pub(crate) fn advice(self) -> &'static str {
         match self {
-            Retry::NotNeeded => "nothing to repeat",
-            Retry::Safe => "trying again is safe",
-            Retry::Useless => "trying again does not help by itself",
-            Retry::Corrected => "safe to send again once corrected; nothing was done",
-            Retry::CheckFirst => "not safe to repeat: check first",
+            Retry::NotNeeded => "not needed",
+            Retry::Safe => "safe",
+            Retry::Useless => "won't help",
+            Retry::Corrected => "safe once the request is corrected",
+            Retry::CheckFirst => "not safe, check first",
         }
     }
 }
@@ -160,17 +160,17 @@ impl Code {
 codes! {
     // Booking statuses.
     RequiresAction = "requires_action", Status, ActionNeeded, NotNeeded,
-        "the booking waits for an answer; it expires after 20 minutes without one, a payment at its own deadline",
+        "the booking is waiting for an answer; it expires after 20 minutes, or at the payment's deadline",
         "answer with `bookctl continue ID`";
     Processing = "processing", Status, Processing, NotNeeded,
-        "the provider is working on it",
-        "look again with `bookctl show ID`";
+        "the provider is still working on it",
+        "check again with `bookctl show ID`, or wait with `bookctl watch ID`";
     Confirmed = "confirmed", Status, Done, NotNeeded,
-        "the venue expects the guest",
-        "nothing has to be done";
+        "the venue is expecting this guest",
+        "nothing to do";
     Failed = "failed", Status, Failed, Safe,
-        "the provider or the payment failed; its error_code says why",
-        "look at the error_code, then book again if it allows that";
+        "the provider or the payment failed; error_code says why",
+        "look up error_code with `bookctl explain CODE`, then book again if that is safe";
     Cancelled = "cancelled", Status, Failed, NotNeeded,
         "the booking was cancelled at the venue",
         "book again if the guest still wants to come";
@@ -181,25 +181,25 @@ codes! {
     // Refusals by key, organization and limit.
     Unauthorized = "unauthorized", Refusal, Unauthorized, Useless,
         "the API key is missing or wrong",
-        "check BOOKCTL_API_KEY or the profile's key";
+        "check BOOKCTL_API_KEY, or store another key with `bookctl auth login`";
     WrongKeyEnvironment = "wrong_key_environment", Refusal, Unauthorized, Useless,
         "a beta (v3) key was sent to /v1",
         "use a live or a test key";
     InsufficientScope = "insufficient_scope", Refusal, NotAllowed, Useless,
-        "the API key lacks a scope that this call needs",
+        "the API key does not have a scope that this call needs",
         "use a key with that scope";
     OrgSuspended = "org_suspended", Refusal, NotAllowed, Useless,
         "the organization is suspended",
-        "whoever administers the organization at the service has to lift it there; trying again does not help";
+        "ask an administrator of the organization to lift the suspension";
     BillingRequired = "billing_required", Refusal, NotAllowed, Useless,
-        "a live key needs billing, and the organization has none set up",
-        "whoever administers the organization sets up billing in the service's dashboard; a test key needs none";
+        "the organization has not set up billing, which a live key needs",
+        "ask an administrator of the organization to set up billing in the service's dashboard, or use a test key";
     FreeTierExhausted = "free_tier_exhausted", Refusal, NotAllowed, Useless,
         "the test key's free confirmed bookings are used up",
-        "whoever administers the organization sets up billing in the service's dashboard; then use a live key";
+        "ask an administrator of the organization to set up billing in the service's dashboard, then use a live key";
     RateLimited = "rate_limited", Refusal, RateLimited, Safe,
         "too many requests in this five-minute window",
-        "wait until the window resets";
+        "wait until the window resets, or let `--max-wait 5m` wait for you";
     BillingCheckUnavailable = "billing_check_unavailable", Refusal, Service, Safe,
         "billing could not be checked; nothing was done",
         "try again shortly";
@@ -212,37 +212,37 @@ codes! {
         "every provider failed to answer the search",
         "try again";
     AvailabilityFailed = "availability_failed", Refusal, Providers, Safe,
-        "the provider failed to read its availability",
+        "the provider could not read its availability",
         "try again";
     NoSearchProvider = "no_search_provider", Refusal, Providers, Useless,
-        "no provider that can search is configured, or none of those named",
-        "name other providers, or ask the service's support";
+        "no provider can run this search: none is configured, or none of the named ones can search",
+        "name other providers with --provider, or contact the service's support";
 
     // Refusals of a booking.
     PlaceholderCustomer = "placeholder_customer", Refusal, Invalid, Corrected,
-        "the guest's name is a placeholder; the venue needs the real guest",
-        "give the guest's real name (--name; in a batch customer.name)";
+        "the guest's name is a placeholder; the venue needs a real name",
+        "pass the guest's real name with --name (in a batch: customer.name)";
     MissingLastName = "missing_last_name", Refusal, Invalid, Corrected,
-        "this provider needs the guest's first and last name; nothing was created",
-        "give both (--name; in a batch customer.name)";
+        "this venue needs the guest's first and last name; nothing was booked",
+        "pass both with --name (in a batch: customer.name)";
     SlotNotOffered = "slot_not_offered", Refusal, Invalid, Corrected,
-        "the time differs from the one at which the slot was offered",
-        "look up the slots again with `bookctl slots`, and book one as it is offered";
+        "the time is not the time of the slot",
+        "list the slots again with `bookctl slots`, and book one at its own time";
     VaultUnavailable = "vault_unavailable", Refusal, Refused, Useless,
-        "this venue cannot be paid through the payment vendor; nothing was created",
+        "this venue cannot be paid through the payment vendor; nothing was booked",
         "book it without --payment vendor, or choose another venue";
     VendorDisabled = "vendor_disabled", Refusal, Service, Useless,
-        "payments through the vendor are switched off; nothing was created",
-        "book without --payment vendor, or try later";
+        "payments through the vendor are switched off; nothing was booked",
+        "book without --payment vendor, or try again later";
     InvalidOtp = "invalid_otp", Refusal, Invalid, Corrected,
         "the one-time code is wrong",
-        "read the message again, and answer with the code in it";
+        "check the text message, and enter its code again";
     ModifyUnsupported = "modify_unsupported", Refusal, Refused, Useless,
-        "this provider cannot change a booking; nothing was attempted",
-        "call the venue: only there can it be changed";
+        "this provider cannot change bookings; the booking is unchanged",
+        "call the venue to change it";
 
     ModificationRefused = "modification_refused", Refusal, Refused, Corrected,
-        "the venue refused the change; the booking stands as it was",
+        "the venue refused the change; the booking is unchanged",
         "ask for another change, or call the venue";
 
     // Refusals of a session.
@@ -250,21 +250,21 @@ codes! {
         "this call needs a live key",
         "use a live key";
     InvalidCode = "invalid_code", Refusal, Invalid, Corrected,
-        "the code is wrong or too old",
-        "read the message again, or connect anew";
+        "the code is wrong or has expired",
+        "check the text message, or request a new code with `bookctl session connect`";
     ReconnectRequired = "reconnect_required", Refusal, Refused, Corrected,
-        "the person's saved sign-in is missing or has lapsed",
-        "connect the person's account again";
+        "the person's saved sign-in is missing or has expired",
+        "connect the account again with `bookctl session connect`";
 
     // What a booking's own error_code says.
     CancellationUnsupported = "cancellation_unsupported", Outcome, Refused, Useless,
-        "this provider cannot cancel; the booking is still confirmed",
-        "call the venue";
+        "this provider cannot cancel bookings; the booking is still confirmed",
+        "call the venue to cancel it";
     OtpAttemptsExceeded = "otp_attempts_exceeded", Outcome, Failed, Safe,
-        "the one-time code was wrong too often",
-        "book again, and have the guest read the code";
+        "the one-time code was entered wrong too many times",
+        "book again, and ask the guest for the new code";
     SlotTaken = "slot_taken", Outcome, Failed, Safe,
-        "somebody else took the last place of this slot",
+        "somebody else booked the last place in this slot",
         "choose another slot";
     NoAvailability = "no_availability", Outcome, Failed, Safe,
         "the venue has no slot at that time",
@@ -273,72 +273,72 @@ codes! {
         "the provider could not complete the booking; nothing is held at the venue",
         "book again, or choose another venue";
     PaymentDeclined = "payment_declined", Outcome, Failed, Safe,
-        "the payment was abandoned",
-        "book again when the guest wants to pay";
+        "the payment was aborted",
+        "book again when the guest is ready to pay";
     PaymentApprovalExpired = "payment_approval_expired", Outcome, Failed, Safe,
         "nobody approved the payment in time",
-        "book again, and answer before the deadline";
+        "book again, and approve the payment before its deadline";
     PaymentOutcomeUnknown = "payment_outcome_unknown", Outcome, OutcomeUnknown, CheckFirst,
-        "the card may have reached the venue",
+        "the venue may have received the guest's card",
         "check with the venue before booking again";
     PaymentSetupFailed = "payment_setup_failed", Outcome, Failed, Safe,
         "the payment could not be prepared for this venue",
         "book again, or choose another venue";
     PaymentReplayFailed = "payment_replay_failed", Outcome, OutcomeUnknown, CheckFirst,
-        "the processor may hold the card",
+        "the payment processor may hold the guest's card",
         "check with the venue before booking again";
     CardDeclined = "card_declined", Outcome, Failed, Corrected,
-        "the processor declined the guest's card",
+        "the payment processor declined the guest's card",
         "book again with another card";
 
     // What a status says where no code came with it (spec, Errors).
     Http400 = "http_400", Http, Invalid, Corrected,
         "the request is invalid; nothing was done",
-        "correct what the answer names";
+        "correct the fields that the message names";
     Http401 = "http_401", Http, Unauthorized, Useless,
         "the API key is missing or wrong",
-        "check BOOKCTL_API_KEY or the profile's key";
+        "check BOOKCTL_API_KEY, or store another key with `bookctl auth login`";
     Http402 = "http_402", Http, NotAllowed, Useless,
-        "this has to be paid for",
-        "whoever administers the organization sets up billing in the service's dashboard";
+        "payment is required",
+        "ask an administrator of the organization to set up billing in the service's dashboard";
     Http403 = "http_403", Http, NotAllowed, Useless,
-        "this key may not do this",
-        "use another key, or ask the service's support";
+        "the API key is not allowed to do this",
+        "use another key, or contact the service's support";
     Http404 = "http_404", Http, NotFound, Useless,
-        "the booking, venue or session is not known to this organization",
-        "check the id and the key's organization; search for a venue before it is used";
+        "this organization has no such booking, venue or session",
+        "check the id and the API key; to use a venue, search for it first with `bookctl search`";
     Http405 = "http_405", Http, Invalid, Useless,
-        "the path is known, but not with this method",
-        "see the endpoints with `bookctl status`";
+        "this path does not support this method",
+        "list the endpoints with `bookctl status`";
     Http409 = "http_409", Http, Refused, Useless,
         "the booking's state does not allow this",
-        "look at its state with `bookctl show ID`";
+        "check its status with `bookctl show ID`";
     Http413 = "http_413", Http, Invalid, Corrected,
         "the request is larger than 1 MB",
-        "send less";
+        "send a smaller request";
     Http422 = "http_422", Http, Refused, Corrected,
-        "the venue refused; the booking stands as it was",
+        "the venue refused; the booking is unchanged",
         "ask for something else, or call the venue";
     Http429 = "http_429", Http, RateLimited, Safe,
         "too many requests in this five-minute window",
-        "wait until the window resets";
+        "wait until the window resets, or let `--max-wait 5m` wait for you";
     Http500 = "http_500", Http, Service, CheckFirst,
-        "the service failed; a booking request then has no known outcome (16)",
-        "look first; repeat a booking request with its own idempotency key only";
+        "the service failed; it is unknown whether a booking request succeeded (exit code 16)",
+        "check first; send a booking request again only with the same idempotency key";
     Http502 = "http_502", Http, Service, CheckFirst,
-        "something before the service failed; a booking request then has no known outcome (16)",
-        "look first; repeat a booking request with its own idempotency key only";
+        "a gateway in front of the service failed; it is unknown whether a booking request succeeded (exit code 16)",
+        "check first; send a booking request again only with the same idempotency key";
     Http503 = "http_503", Http, Service, CheckFirst,
-        "the service is not available; a booking request then has no known outcome (16)",
-        "look first; repeat a booking request with its own idempotency key only";
+        "the service is unavailable; it is unknown whether a booking request succeeded (exit code 16)",
+        "check first; send a booking request again only with the same idempotency key";
 
     // bookctl's own.
     Usage = "usage", Own, Usage, Corrected,
-        "the arguments do not fit, or input is missing where nothing may be asked",
+        "the arguments are invalid, or required input is missing and prompts are off",
         "see `bookctl COMMAND --help`";
     Config = "config", Own, Config, Corrected,
         "the configuration cannot be used; nothing was sent",
-        "correct what the message names";
+        "fix the problem that the message names";
     NoKey = "no_key", Own, Unauthorized, Corrected,
         "there is no API key for this service; nothing was sent",
         "set BOOKCTL_API_KEY, or store a key with `bookctl auth login`";
@@ -346,51 +346,51 @@ codes! {
         "there is no webhook secret for this service",
         "set BOOKCTL_WEBHOOK_SECRET, or store one with `bookctl auth login --webhook-secret-stdin`";
     Signature = "signature", Own, BadSignature, Useless,
-        "a delivery's signature does not verify; under --json `cause` says why in one word",
-        "find out what happened to it with `bookctl webhook verify --explain`";
+        "the signature of a delivery is invalid; with --json, `cause` says why in one word",
+        "find the cause with `bookctl webhook verify --explain`";
     Keyring = "keyring", Own, Config, Corrected,
-        "the system's keyring does not answer, or does not keep what it is given; nothing was sent",
-        "unlock or start it, set BOOKCTL_API_KEY, or `bookctl auth login --storage file`";
+        "the system keyring does not answer, or does not store secrets; nothing was sent",
+        "unlock or start the keyring, set BOOKCTL_API_KEY, or use `bookctl auth login --storage file`";
     Journal = "journal", Own, Config, Corrected,
-        "the journal cannot be kept, and nothing is booked without one",
+        "the journal cannot be written; bookctl books nothing without it",
         "make its folder writable, or set BOOKCTL_HOME";
     Webhooks = "webhooks", Own, Config, Corrected,
-        "the file of received deliveries, webhooks.db, cannot be used; the service sends again what was not taken",
-        "follow the hint: another process may hold it, its folder may be read-only, or it may have to be moved aside";
+        "webhooks.db, the file of received deliveries, cannot be used; the service sends unanswered deliveries again",
+        "follow the hint: another process may be using the file, its folder may be read-only, or it may have to be moved";
     Network = "network", Own, Network, Safe,
-        "the service was not reached",
+        "the service could not be reached",
         "check the base URL and the network";
     UnexpectedAnswer = "unexpected_answer", Own, Network, Safe,
-        "a read got an answer that is not one of the service's documents",
-        "check the base URL: perhaps something else answered than the booking service";
+        "the answer does not come from the booking service",
+        "check the base URL: another program may be answering there";
     AnotherBooking = "another_booking", Own, Refused, Useless,
-        "the service knows the idempotency key for another booking than was asked for; nothing new was booked",
-        "give a new idempotency key; look at the other booking with `bookctl show ID`";
+        "the idempotency key already belongs to a different booking; nothing new was booked",
+        "use a new idempotency key; see the other booking with `bookctl show ID`";
     Timeout = "timeout", Own, Network, Safe,
-        "a read got no answer in time",
-        "try again, or allow more with --timeout";
+        "the service did not answer in time",
+        "try again, or allow more time with --timeout";
     OutcomeUnknown = "outcome_unknown", Own, OutcomeUnknown, CheckFirst,
-        "a write was sent, and nothing proves what came of it",
-        "find out about a booking request with `bookctl attempts resume KEY`; look at a booking with `bookctl show ID`";
+        "a request was sent, and it is unknown whether it succeeded",
+        "for a booking request, run `bookctl attempts resume KEY`; for a booking, run `bookctl show ID`";
     Declined = "declined", Own, Declined, NotNeeded,
         "declined at a prompt; nothing was sent",
-        "start again when it is wanted";
+        "run the command again to do it";
     Interrupted = "interrupted", Own, Interrupted, CheckFirst,
         "Ctrl-C or SIGTERM ended the command",
-        "the message says what is certain, and the hint how to go on";
+        "the message says what happened so far, and the hint how to continue";
     NoSlot = "no_slot", Own, Refused, Corrected,
-        "the venue offers no slot at that time; nothing was booked",
-        "book one of the nearest, which the message lists";
+        "the venue has no slot at that time; nothing was booked",
+        "book one of the nearest slots, which the message lists";
     UnknownEvent = "unknown_event", Own, NotFound, Useless,
-        "no listener of this machine received an event with this id from this service",
-        "list those that were received with `bookctl webhook events list`";
+        "no listener on this computer received an event with this id from this service",
+        "list the received events with `bookctl webhook events list`";
     Io = "io", Own, Unclassified, Corrected,
-        "a file or stream of this machine failed",
-        "see what the message names";
+        "a file or stream on this computer failed",
+        "fix the problem that the message names";
 
     Filter = "filter", Own, Unclassified, Corrected,
-        "the --jq filter failed on the result; the call itself was carried out",
-        "correct the filter; look at what came with --json";
+        "the --jq filter failed on the result; the command itself was carried out",
+        "fix the filter; --json prints what it was applied to";
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The error type that reaches a person: what happened and why, what to do next, and the exit code.
 
+use std::fmt;
+use std::io;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
@@ -38,6 +40,8 @@ pub(crate) struct ErrorReport {
     pub(crate) idempotency_key: Option<String>,
     /// The body of the service's answer, unchanged.
     pub(crate) body: Option<Document>,
+    /// The error that led to this one, with what was being done as its context.
+    source: Option<anyhow::Error>,
 }
 
 impl Error {
@@ -60,6 +64,7 @@ impl Error {
             retry_after: None,
             idempotency_key: None,
             body: None,
+            source: None,
         }))
     }
 
@@ -89,9 +94,34 @@ impl Error {
         Error::new(Code::Webhooks, message)
     }
 
+    /// What failed, because of another error: the message ends with the innermost cause. If that error is one for the
+    /// user already, it stays as it is.
+    pub(crate) fn caused(
+        code: Code,
+        what: impl fmt::Display + Send + Sync + 'static,
+        cause: impl Into<anyhow::Error>,
+    ) -> Self {
+        let cause = match said_already(cause.into()) {
+            Ok(error) => return error,
+            Err(cause) => cause,
+        };
+        let message = format!("{what}: {}", reason(cause.as_ref()));
+        let mut error = Error::new(code, message);
+        error.source = Some(cause.context(what));
+        error
+    }
+
+    /// The causes that the message leaves out, from the outermost to the innermost.
+    pub(crate) fn inner_causes(&self) -> impl Iterator<Item = String> {
+        let chain = self.source.iter().flat_map(|source| source.chain().skip(1));
+        let mut causes: Vec<String> = chain.map(ToString::to_string).collect();
+        causes.pop();
+        causes.into_iter()
+    }
+
     /// The error for failed local I/O (1); `what` failed because of `error`.
-    pub(crate) fn io(what: impl std::fmt::Display, error: &std::io::Error) -> Self {
-        Error::new(Code::Io, format!("{what}: {}", reason(error)))
+    pub(crate) fn io(what: impl fmt::Display + Send + Sync + 'static, error: io::Error) -> Self {
+        Error::caused(Code::Io, what, error)
     }
 
     /// The error for Ctrl-C or SIGTERM.
@@ -103,6 +133,14 @@ impl Error {
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// Sets the hint where there is none.
+    pub(crate) fn or_hint(self, hint: &str) -> Self {
+        match self.hint {
+            Some(_) => self,
+            None => self.hint(hint),
+        }
     }
 
     /// Adds a line of details.
@@ -150,6 +188,18 @@ impl Error {
     }
 }
 
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
+
 impl Deref for Error {
     type Target = ErrorReport;
 
@@ -172,9 +222,22 @@ fn exit_word(exit: Exit) -> &'static str {
     }
 }
 
-/// The reason of an I/O error, without "(os error N)".
-pub(crate) fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
+/// The user's error that `cause` is, also within an I/O error; or else the cause.
+fn said_already(cause: anyhow::Error) -> Result<Error, anyhow::Error> {
+    let within = cause
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref);
+    if within.is_some_and(|inner| inner.is::<Error>()) {
+        return Ok(cause.downcast::<io::Error>()?.downcast::<Error>()?);
+    }
+    cause.downcast()
+}
+
+/// The innermost cause of an error, on one line: "connection refused" rather than "error sending request (…)", and
+/// without the "(os error N)" that helps nobody.
+pub(crate) fn reason(error: &(dyn std::error::Error + 'static)) -> String {
+    let innermost = anyhow::Chain::new(error).last().unwrap_or(error);
+    let text = innermost.to_string();
     match text.split_once(" (os error") {
         Some((reason, _)) => reason.to_lowercase(),
         None => text,

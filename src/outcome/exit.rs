@@ -29,7 +29,7 @@ macro_rules! exits {
             pub fn meaning(self) -> &'static str {
                 match self {
                     $(Exit::$name => $meaning,)*
-                    Exit::OfProgram(_) => "what the program ended with",
+                    Exit::OfProgram(_) => "the program's own exit code",
                 }
             }
 
@@ -37,7 +37,7 @@ macro_rules! exits {
             pub fn certainty(self) -> &'static str {
                 match self {
                     $(Exit::$name => $booking,)*
-                    Exit::OfProgram(_) => "what the program says",
+                    Exit::OfProgram(_) => "see the program's output",
                 }
             }
         }
@@ -45,50 +45,50 @@ macro_rules! exits {
 }
 
 exits! {
-    Done = 0, "done; an empty list too; for `book`, `continue` and `watch`: confirmed (or the status waited for)",
+    Done = 0, "success, also with an empty list; for `book`, `continue` and `watch`: confirmed (or the status waited for)",
         "it is confirmed (or has the status waited for)";
-    Unclassified = 1, "unclassified, local I/O",
-        "the message names the booking, where one was made";
-    Usage = 2, "usage; input missing where nothing may be asked; `--yes` missing",
+    Unclassified = 1, "other failure, such as a file that cannot be read",
+        "the message names the booking, if one was made";
+    Usage = 2, "invalid arguments, or required input or `--yes` missing where bookctl may not prompt",
         "nothing was sent";
-    Config = 3, "configuration, profile, keyring or journal",
+    Config = 3, "the configuration, a profile, the keyring or the journal cannot be used",
         "nothing was sent";
-    Unauthorized = 4, "no key, a bad key, the wrong environment's key",
+    Unauthorized = 4, "no API key, a wrong key, or a key for the wrong environment",
         "nothing was booked";
-    NotAllowed = 5, "not allowed: scope, suspension, billing, allowance, a live key required",
+    NotAllowed = 5, "not allowed: scope, suspension, billing, allowance, or a live key is required",
         "nothing was booked";
     NotFound = 6, "not found",
         "nothing was booked";
-    Refused = 7, "refused in this state or by the venue; no slot at that time; a cancel that left the booking confirmed; an idempotency key that the service knows for another booking",
-        "nothing new was booked; what a change or a cancel was asked for is as it was";
+    Refused = 7, "refused by the venue or because of the booking's status; no slot at that time; a cancellation that left the booking confirmed; an idempotency key of a different booking",
+        "nothing new was booked; a booking that was to be changed or cancelled is unchanged";
     Processing = 8, "still processing when the wait ended",
-        "it exists, and is not confirmed yet";
-    RateLimited = 9, "rate limited, and waiting was not allowed or not enough",
-        "nothing was booked, unless the hint names `attempts resume`: then it may exist";
-    ActionNeeded = 10, "the booking waits for an action",
-        "it exists, and waits for an answer";
+        "it exists and is not confirmed yet";
+    RateLimited = 9, "rate limited, and `--max-wait` did not allow waiting, or not long enough",
+        "nothing was booked; if the hint names `attempts resume`, it may exist";
+    ActionNeeded = 10, "the booking is waiting for an action",
+        "it exists and is waiting for an answer";
     Failed = 11, "the booking failed, expired or was cancelled instead",
-        "it exists, and has ended";
+        "it exists and has ended";
     Invalid = 12, "the request is invalid",
         "nothing was booked";
-    Providers = 13, "every provider failed, or none serves this",
+    Providers = 13, "every provider failed, or none can handle the request",
         "nothing was booked";
     Service = 14, "the service failed, and nothing was done",
         "nothing was booked";
-    Network = 15, "network: the service was not reached, or a read got no answer that can be used",
+    Network = 15, "the service could not be reached, or its answer to a read could not be used",
         "nothing was sent that could book";
-    OutcomeUnknown = 16, "outcome unknown: check before anything is sent again",
+    OutcomeUnknown = 16, "the outcome is unknown: check before you send anything again",
         "it may exist: `attempts resume` finds out";
     Declined = 17, "declined at a prompt; nothing was sent",
         "nothing was sent";
-    PartialBatch = 18, "a batch failed in part; a webhook drill found something",
-        "each result line says it of its row";
-    BadSignature = 19, "a webhook signature did not verify",
-        "nothing: it is about a delivery";
+    PartialBatch = 18, "part of a batch failed, or a webhook drill found a failure",
+        "see the result line of each row";
+    BadSignature = 19, "a webhook signature is invalid",
+        "not about a booking";
     Interrupted = 130, "interrupted (Ctrl-C)",
-        "the message says whether anything was sent, and names the key or the booking";
+        "the message says whether anything was sent, and names the idempotency key or the booking";
     Terminated = 143, "terminated (SIGTERM)",
-        "the message says whether anything was sent, and names the key or the booking";
+        "the message says whether anything was sent, and names the idempotency key or the booking";
 }
 
 impl Exit {

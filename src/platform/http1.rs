@@ -14,18 +14,23 @@ use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
+
+use super::timeout_stream::{TimeoutStream, Timeouts};
 
 /// Serves `router` until `shutdown` completes, then waits for the requests that are in progress.
 ///
-/// A handler gets the `handle` of its connection as [`ConnectInfo`].
-pub(crate) async fn serve<L, H>(
-    mut listener: L,
+/// `wrap` makes a connection of what was accepted, and the handle that handlers get as [`ConnectInfo`].
+pub(crate) async fn serve<S, H>(
+    mut listener: TcpListener,
+    timeouts: Timeouts,
     router: Router,
-    handle: impl Fn(&L::Io) -> H,
+    wrap: impl Fn(TimeoutStream) -> (S, H),
     shutdown: impl Future<Output = ()>,
 ) where
-    L: Listener,
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     H: Clone + Send + Sync + 'static,
 {
     // Each connection holds a receiver until it ends.
@@ -33,10 +38,11 @@ pub(crate) async fn serve<L, H>(
     let mut shutdown = pin!(shutdown);
     loop {
         let (stream, _) = tokio::select! {
-            accepted = listener.accept() => accepted,
+            // Unlike the listener's own method, this one waits where the process has too many open files.
+            accepted = Listener::accept(&mut listener) => accepted,
             () = &mut shutdown => break,
         };
-        let handle = handle(&stream);
+        let (stream, handle) = wrap(TimeoutStream::new(stream, timeouts));
         let router = TowerToHyperService::new(router.clone());
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(handle.clone()));

@@ -93,7 +93,7 @@ impl LockWait {
             if let Some(notify) = self.settings.notify {
                 let limit = self.settings.limit.as_secs_f32();
                 notify(&format!(
-                    "waiting for {}, which another process holds; {limit} s at most",
+                    "waiting for another process to release {} (up to {limit} s)",
                     self.what
                 ));
             }

@@ -1,8 +1,10 @@
-//! What differs by system or is shared by rooms: SQLite files, an HTTP/1 server, jq expressions, private files, lock
-//! waits, signals.
+//! What differs by system or is shared by rooms: SQLite files, an HTTP/1 server, HTTP clients, jq expressions, private
+//! files, standard input, lock waits, signals.
 
 pub(crate) mod hex;
 pub(crate) mod http1;
+pub(crate) mod http_client;
+pub(crate) mod input;
 pub(crate) mod jq;
 pub(crate) mod lock_wait;
 pub(crate) mod ownership;
@@ -11,3 +13,4 @@ pub(crate) mod process;
 pub(crate) mod regular_file;
 pub(crate) mod signals;
 pub(crate) mod sqlite;
+pub(crate) mod timeout_stream;

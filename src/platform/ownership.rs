@@ -4,7 +4,6 @@
 //! there first, and so choose the address that the API key is sent to, or read who is booked for in a journal of
 //! their own.
 
-use std::fmt;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
@@ -12,30 +11,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::geteuid;
 
-use crate::outcome::{Error, Result};
+use crate::outcome::{Code, Error, Result};
 
 /// The most links that Linux follows in one path.
 const MOST_LINKS: usize = 40;
-
-/// A file or folder that another user owns.
-#[derive(Debug)]
-struct Foreign {
-    path: PathBuf,
-    owner: u32,
-}
-
-impl fmt::Display for Foreign {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} belongs to user {}, who is neither you nor root",
-            self.path.display(),
-            self.owner
-        )
-    }
-}
-
-impl std::error::Error for Foreign {}
 
 /// Refuses a file if another user owns it or its folder. A file that does not exist is accepted.
 ///
@@ -53,9 +32,7 @@ pub(crate) fn check(path: &Path) -> io::Result<()> {
 pub(crate) fn check_database(path: &Path) -> io::Result<()> {
     check(path)?;
     for suffix in ["-journal", "-wal", "-shm"] {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(suffix);
-        let companion = path.with_file_name(name);
+        let companion = beside(path, suffix);
         check_name(&companion)?;
         // SQLite opens it without asking what it is, and would wait for ever at a pipe.
         if companion.metadata().is_ok_and(|found| !found.is_file()) {
@@ -69,23 +46,18 @@ pub(crate) fn check_database(path: &Path) -> io::Result<()> {
 /// Like [`check_database`], with the error that a person sees (exit 3).
 pub(crate) fn refuse_others(path: &Path) -> Result<()> {
     check_database(path).map_err(|error| {
-        refusal(&error).unwrap_or_else(|| {
-            Error::config(format!(
-                "cannot look at {}: {}",
-                path.display(),
-                crate::outcome::reason(&error)
-            ))
-        })
+        let what = format!("cannot read {}", path.display());
+        Error::caused(Code::Config, what, error)
     })
 }
 
-/// The error that a person sees (exit 3), if `error` is about an owner.
-pub(crate) fn refusal(error: &io::Error) -> Option<Error> {
-    let foreign = error.get_ref()?.downcast_ref::<Foreign>()?;
-    let said = Error::config(format!("{foreign}: it is not used"));
-    Some(said.hint(
-        "set BOOKCTL_HOME to a folder of your own; if this one is meant, make its files yours with chown",
+/// The error that a person sees (exit 3), for a file or folder that another user owns.
+fn foreign(path: &Path, owner: u32) -> Error {
+    let path = path.display();
+    Error::config(format!(
+        "{path} belongs to user {owner}, who is neither you nor root; bookctl does not use it"
     ))
+    .hint("set BOOKCTL_HOME to a folder of your own; if this one is meant, make its files yours with chown")
 }
 
 fn check_name(path: &Path) -> io::Result<()> {
@@ -103,7 +75,7 @@ fn check_name(path: &Path) -> io::Result<()> {
         };
         let owner = found.uid();
         if owner != 0 && owner != geteuid().as_raw() {
-            let foreign = Foreign { path: name, owner };
+            let foreign = foreign(&name, owner);
             return Err(io::Error::new(ErrorKind::PermissionDenied, foreign));
         }
         if !found.is_symlink() {
@@ -114,4 +86,11 @@ fn check_name(path: &Path) -> io::Result<()> {
     }
     // The links form a circle. Opening the file fails.
     Ok(())
+}
+
+/// The path of a file next to `path`, with `suffix` appended to its name.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(suffix);
+    path.with_file_name(name)
 }

@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, OFlags, access};
 use rustix::io::Errno;
 
+use crate::platform::input;
 use crate::platform::lock_wait::{LockWait, LockWaitSettings};
 use crate::platform::ownership;
+pub(crate) use crate::platform::ownership::beside;
 use crate::platform::regular_file;
 
 /// The most bytes that are read. Neither people nor bookctl write larger files.
@@ -22,9 +24,7 @@ const OWNERS_ALONE: u32 = 0o600;
 pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     ownership::check(path)?;
     match regular_file::read(path, LARGEST) {
-        Ok(bytes) => String::from_utf8(bytes)
-            .map(Some)
-            .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8")),
+        Ok(bytes) => input::text(bytes).map(Some),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
@@ -134,10 +134,10 @@ pub(crate) fn close_folder_of(path: &Path) {
 /// The file is 0600, and its folder is created with 0700. Readers see either the old text or the new one.
 ///
 /// A symbolic link, as tools that manage dotfiles create it, stays: the file it names is replaced and keeps its mode.
-pub(crate) fn update<E: From<io::Error>>(
+pub(crate) fn update(
     path: &Path,
-    edit: impl FnOnce(String) -> Result<Option<String>, E>,
-) -> Result<(), E> {
+    edit: impl FnOnce(String) -> anyhow::Result<Option<String>>,
+) -> anyhow::Result<()> {
     ownership::check(path)?;
     let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -145,7 +145,7 @@ pub(crate) fn update<E: From<io::Error>>(
         make_folder(folder)?;
     }
     // A file that cannot be read is not written either, and gets no lock file.
-    read(path).map_err(E::from)?;
+    read(path)?;
     let _lock = lock(path)?;
     if let Some(text) = edit(read(path)?.unwrap_or_default())? {
         let mode = match fs::metadata(path) {
@@ -211,13 +211,6 @@ fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     fs::rename(&new, path)
 }
 
-/// The path of a file next to `path`, with `suffix` appended to its name.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(suffix);
-    path.with_file_name(name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,7 +229,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         file_of_mode(&file, 0o644);
-        update(&file, |text| Ok::<_, io::Error>(Some(text + ", new"))).unwrap();
+        update(&file, |text| Ok(Some(text + ", new"))).unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "old, new");
         assert_eq!(mode(&file), 0o600);
     }
@@ -247,7 +240,7 @@ mod tests {
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
         file_of_mode(&file, 0o644);
         std::os::unix::fs::symlink(&file, &link).unwrap();
-        update(&link, |text| Ok::<_, io::Error>(Some(text + ", new"))).unwrap();
+        update(&link, |text| Ok(Some(text + ", new"))).unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read_to_string(&file).unwrap(), "old, new");
         assert_eq!(mode(&file), 0o644);
@@ -286,7 +279,7 @@ mod tests {
     fn writers_at_the_same_time_lose_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep").join("file");
-        let append = || update(&path, |text| Ok::<_, io::Error>(Some(text + "x")));
+        let append = || update(&path, |text| Ok(Some(text + "x")));
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| (0..10).for_each(|_| append().unwrap()));

@@ -4,11 +4,13 @@
 //! wait. A device may deliver bytes without end. Neither can hold a configuration or a certificate.
 
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use rustix::fs::OFlags;
+
+use super::input::bounded;
 
 /// Opens a regular file for reading. Refuses anything else at once.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
@@ -32,15 +34,7 @@ pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<Fi
 
 /// Reads a regular file of at most `most` bytes.
 pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open(path)?.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        let megabytes = most / 1024 / 1024;
-        return Err(io::Error::other(format!(
-            "it is larger than {megabytes} MB"
-        )));
-    }
-    Ok(bytes)
+    bounded(open(path)?, most)
 }
 
 fn refuse_all_but_files(found: &Metadata) -> io::Result<()> {

@@ -2,16 +2,20 @@
 
 use std::collections::HashSet;
 use std::error::Error;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use reqwest::{Client, redirect};
+use reqwest::Client;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval_at};
 
+use super::interpreter;
 use super::rules::delivery::DeliveryAttempt;
 use super::rules::signature::sign;
+use super::speak::Speech;
 use super::store::{PendingDelivery, Store};
+use crate::platform::http_client::{self, Authorities};
 
 /// How long an endpoint may take to respond.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -22,13 +26,15 @@ const CLOCK_CHECK: Duration = Duration::from_secs(1);
 
 /// Delivers due events every `interval` of the sandbox's clock, for as long as it is polled. The clock
 /// can be moved ahead, so it is read more often than that.
-pub(crate) async fn run(store: &Store, interval: Duration) {
+pub(crate) async fn run(store: &Store, interval: Duration, speech: Option<&Speech>) {
     let check = interval.min(CLOCK_CHECK);
     let mut checks = interval_at(tokio::time::Instant::now() + check, check);
     checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut last = store.recent_now();
     let mut worker = DeliveryWorker {
         store,
+        speech,
+        headers: Arc::new(Headers::of(speech)),
         client: None,
         in_flight: JoinSet::new(),
         busy: HashSet::new(),
@@ -57,6 +63,9 @@ pub(crate) async fn run(store: &Store, interval: Duration) {
 
 struct DeliveryWorker<'a> {
     store: &'a Store,
+    /// How the service speaks; `None` for the contract itself.
+    speech: Option<&'a Speech>,
+    headers: Arc<Headers>,
     /// Built for the first attempt, because it reads the system's certificates.
     client: Option<Client>,
     in_flight: JoinSet<(PendingDelivery, DeliveryAttempt)>,
@@ -80,9 +89,14 @@ impl DeliveryWorker<'_> {
             .write(move |tx| Ok(tx.take_due_deliveries(most, busy)?));
         for delivery in taken.await.unwrap_or_default() {
             self.busy.insert(delivery.booking);
+            let body = match self.speech {
+                Some(speech) => interpreter::event(self.store, speech, &delivery.body).await,
+                None => Ok(delivery.body.clone()),
+            };
             let client = self.client();
+            let headers = Arc::clone(&self.headers);
             self.in_flight.spawn(async move {
-                let attempt = attempt(client, &delivery).await;
+                let attempt = attempt(client, &headers, &delivery, body).await;
                 (delivery, attempt)
             });
         }
@@ -101,32 +115,54 @@ impl DeliveryWorker<'_> {
 
     fn client(&mut self) -> Option<Client> {
         if self.client.is_none() {
-            self.client = Client::builder()
-                .redirect(redirect::Policy::none())
-                .timeout(TIMEOUT)
-                .no_proxy()
-                .http1_title_case_headers()
-                .build()
-                .ok();
+            let builder = http_client::builder(true, Authorities::System).timeout(TIMEOUT);
+            self.client = http_client::build(builder).ok();
         }
         self.client.clone()
     }
 }
 
-/// Posts an event, signed with the real time.
-async fn attempt(client: Option<Client>, delivery: &PendingDelivery) -> DeliveryAttempt {
+/// The names of the headers that carry a delivery's signature and its attempt's number.
+struct Headers {
+    signature: String,
+    attempt: String,
+}
+
+impl Headers {
+    fn of(speech: Option<&Speech>) -> Self {
+        match speech {
+            None => Self {
+                signature: "booking-signature".to_owned(),
+                attempt: "booking-delivery-attempt".to_owned(),
+            },
+            Some(speech) => Self {
+                signature: speech.signature_header(),
+                attempt: speech.attempt_header(),
+            },
+        }
+    }
+}
+
+/// Posts an event, signed with the real time. A body that could not be made is a failed attempt.
+async fn attempt(
+    client: Option<Client>,
+    headers: &Headers,
+    delivery: &PendingDelivery,
+    body: Result<String, String>,
+) -> DeliveryAttempt {
     let started = Instant::now();
-    let outcome = match client {
-        None => Err("the HTTP client could not be built".to_owned()),
-        Some(client) => client
+    let outcome = match (client, body) {
+        (None, _) => Err("the HTTP client could not be built".to_owned()),
+        (_, Err(why)) => Err(why),
+        (Some(client), Ok(body)) => client
             .post(&delivery.url)
             .header("content-type", "application/json")
             .header(
-                "booking-signature",
-                sign(&delivery.secret, Timestamp::now(), delivery.body.as_bytes()),
+                &headers.signature,
+                sign(&delivery.secret, Timestamp::now(), body.as_bytes()),
             )
-            .header("booking-delivery-attempt", delivery.number)
-            .body(delivery.body.clone())
+            .header(&headers.attempt, delivery.number)
+            .body(body)
             .send()
             .await
             .map(|response| response.status().as_u16())
@@ -143,9 +179,5 @@ fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "no answer within 10 seconds".to_owned();
     }
-    let mut cause: &dyn Error = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    cause.to_string()
+    http_client::reason(error)
 }

@@ -5,13 +5,16 @@
 
 mod delivery_worker;
 mod http;
+mod interpreter;
 mod rules;
 pub(crate) mod seed;
+mod speak;
 mod store;
 mod wire;
 
 use std::future::Future;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -20,6 +23,7 @@ use tokio::net::TcpListener;
 pub(crate) use http::OnRequest;
 pub(crate) use rules::access::LIVE_KEY;
 use rules::organization::Organization;
+pub(crate) use speak::{BUILT_IN, Speech};
 pub(crate) use store::{Database, OpenError};
 
 /// How a sandbox behaves.
@@ -30,6 +34,8 @@ pub(crate) struct Options {
     pub(crate) limits: bool,
     /// How often the delivery worker looks for due deliveries.
     pub(crate) delivery_interval: Duration,
+    /// How the service speaks; `None` for the contract itself.
+    pub(crate) speech: Option<Arc<Speech>>,
 }
 
 impl Options {
@@ -39,13 +45,9 @@ impl Options {
             database,
             limits: true,
             delivery_interval: Duration::from_secs(1),
+            speech: None,
         }
     }
-}
-
-/// The secret with which a fresh sandbox signs the deliveries of [`LIVE_KEY`]'s organization.
-pub(crate) fn live_webhook_secret() -> String {
-    Organization::fresh(Organization::MAIN).webhook_secret
 }
 
 /// A booking service in this process.
@@ -57,16 +59,27 @@ pub(crate) struct Sandbox {
 impl Sandbox {
     /// Opens the sandbox's database, creating it if necessary. Several processes may do so at once.
     pub(crate) fn open(options: Options) -> Result<Self, OpenError> {
-        Ok(Self {
-            store: store::Store::open(&options.database)?,
-            options,
-        })
+        let store = store::Store::open(&options.database)?;
+        if options.speech.as_ref().is_some_and(|it| it.numbers_ids()) {
+            store
+                .keep_numbers()
+                .map_err(|error| store::explain(&options.database, &error))?;
+        }
+        Ok(Self { store, options })
     }
 
     /// The sandbox's clock.
     pub(crate) fn now(&self) -> Result<Timestamp, OpenError> {
         self.store
             .now()
+            .map_err(|error| store::explain(&self.options.database, &error))
+    }
+
+    /// The secret that signs the deliveries of [`LIVE_KEY`]'s organization.
+    pub(crate) fn webhook_secret(&self) -> Result<String, OpenError> {
+        self.store
+            .organization(Organization::MAIN)
+            .map(|organization| organization.webhook_secret)
             .map_err(|error| store::explain(&self.options.database, &error))
     }
 
@@ -82,6 +95,7 @@ impl Sandbox {
             store: self.store,
             limits: self.options.limits,
             delivery_interval: self.options.delivery_interval,
+            speech: self.options.speech,
             port: address.port(),
             exposed: !address.ip().is_loopback(),
             on_request,

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use super::account::{Account, Item};
 use super::secret::Secret;
-use crate::outcome::{Error, Result, reason};
+use crate::outcome::{Code, Error, Result};
 use crate::platform::{ownership, private_file};
 
 /// The file: 0600, next to `config.toml`.
@@ -59,7 +59,7 @@ impl SecretsFile {
         }
         ownership::refuse_others(&self.0)?;
         refuse_if_others_can_read(&self.0)?;
-        let text = private_file::read(&self.0).map_err(|error| self.not_read(&error))?;
+        let text = private_file::read(&self.0).map_err(|error| self.not_read(error))?;
         let text = Zeroizing::new(text.unwrap_or_default());
         let mut kept = self.parse(&text)?;
         let entry = kept.get_mut(&account.to_string());
@@ -100,21 +100,13 @@ impl SecretsFile {
     }
 
     fn update(&self, change: impl FnOnce(&mut Kept) -> bool) -> Result<()> {
-        let mut outcome = Ok(());
         private_file::update(&self.0, |text| {
             let text = Zeroizing::new(text);
-            let mut kept = match self.parse(&text) {
-                Ok(kept) => kept,
-                Err(error) => {
-                    outcome = Err(error);
-                    return Ok(None);
-                }
-            };
+            let mut kept = self.parse(&text)?;
             let written = change(&mut kept).then(|| toml::to_string(&kept).ok());
-            Ok::<_, std::io::Error>(written.flatten())
+            Ok(written.flatten())
         })
-        .map_err(|error| self.not_read(&error))?;
-        outcome
+        .map_err(|error| self.not_read(error))
     }
 
     /// Parses the file. An error names only the line, because the parser's message would quote the content.
@@ -122,29 +114,32 @@ impl SecretsFile {
         toml::from_str(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
             let line = text[..start].matches('\n').count() + 1;
-            self.unusable(&format!("line {line} cannot be read"))
+            self.unusable(&format!("line {line} is invalid"))
         })
     }
 
-    fn not_read(&self, error: &std::io::Error) -> Error {
-        ownership::refusal(error).unwrap_or_else(|| self.unusable(&reason(error)))
+    fn not_read(&self, error: impl Into<anyhow::Error>) -> Error {
+        let what = format!("{} cannot be used", self.0.display());
+        Error::caused(Code::Config, what, error).or_hint(REPAIR)
     }
 
     fn unusable(&self, why: &str) -> Error {
-        Error::config(format!("{} cannot be used: {why}", self.0.display()))
-            .hint("correct it, or remove it and run `bookctl auth login` again")
+        Error::config(format!("{} cannot be used: {why}", self.0.display())).hint(REPAIR)
     }
 }
+
+/// What to do about a file that cannot be used.
+const REPAIR: &str = "correct the file, or delete it and run `bookctl auth login` again";
 
 fn refuse_if_others_can_read(path: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let open = fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o077 != 0);
     if open {
         return Err(Error::config(format!(
-            "{} holds keys, and others can read it",
+            "{} contains keys, and other users can read it",
             path.display()
         ))
-        .hint(format!("chmod 600 {}", path.display())));
+        .hint(format!("run: chmod 600 {}", path.display())));
     }
     Ok(())
 }
@@ -213,6 +208,6 @@ mod tests {
         file.set(&account, Item::ApiKey, &secret).unwrap();
         fs::set_permissions(&file.0, fs::Permissions::from_mode(0o640)).unwrap();
         let error = file.get(&account, Item::ApiKey).unwrap_err();
-        assert!(error.hint.as_deref().unwrap().starts_with("chmod 600"));
+        assert!(error.hint.as_deref().unwrap().starts_with("run: chmod 600"));
     }
 }

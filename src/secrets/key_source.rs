@@ -68,11 +68,11 @@ pub(crate) async fn look_up(
     match (found, noted_origin) {
         // The keyring's error does not matter for a key that would not be sent.
         (_, Some(noted)) if missing && noted != account.origin => Err(no_key(format!(
-            "the key of profile {} is stored for {noted}, and is not sent to {}",
+            "the API key of profile {} was stored for {noted} and is not sent to {}",
             account.profile, account.origin
         ))
         .hint(format!(
-            "store one for the new address: bookctl auth login --profile {}",
+            "store a key for the new address with: bookctl auth login --profile {}",
             shell::word(&account.profile)
         ))),
         (Err(error), None) if missing => Err(no_key(format!(

@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 
 use super::account::{Account, Item};
 use super::secret::Secret;
+use crate::outcome;
 
 /// The time limit of a call. A D-Bus service may never answer.
 const LIMIT: Duration = Duration::from_secs(3);
@@ -93,25 +94,20 @@ fn reason(refusal: &Refusal) -> String {
             Err(Refusal::PlatformFailure(cause) | Refusal::NoStorageAccess(cause)) => {
                 innermost(cause.as_ref())
             }
-            _ => return "there is no keyring".to_owned(),
+            _ => return "this system has no keyring".to_owned(),
         },
         Refusal::PlatformFailure(cause) => innermost(cause.as_ref()),
         Refusal::NoStorageAccess(cause) => {
             return format!("the keyring is locked: {}", innermost(cause.as_ref()));
         }
-        Refusal::Ambiguous(_) => "it holds several entries of that name".to_owned(),
+        Refusal::Ambiguous(_) => "it has several entries with this name".to_owned(),
         Refusal::BadEncoding(_) => "the entry is not text".to_owned(),
-        _ => "it refused".to_owned(),
+        _ => "it refused the request".to_owned(),
     };
-    format!("no keyring answers: {cause}")
+    format!("the system keyring cannot be used: {cause}")
 }
 
-fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut cause = error;
-    while let Some(next) = cause.source() {
-        cause = next;
-    }
-    let text = cause.to_string();
-    let text = text.split(" (os error").next().unwrap_or(&text);
-    text.lines().next().unwrap_or_default().to_lowercase()
+fn innermost(cause: &(dyn std::error::Error + 'static)) -> String {
+    let text = outcome::reason(cause);
+    text.lines().next().unwrap_or_default().to_owned()
 }

@@ -87,7 +87,9 @@ impl Vault {
             }
         };
         if kept.as_ref() != Some(secret) {
-            return Err(silent("what was stored does not come back as it was"));
+            return Err(silent(
+                "the keyring did not return the secret that was stored in it",
+            ));
         }
         match storage {
             Storage::Keyring => self.file.delete(account, item).map(drop),
@@ -122,7 +124,7 @@ impl Vault {
 /// The keyring cannot be used (exit 3). The hint lists the alternatives.
 pub(crate) fn silent(why: &str) -> Error {
     Error::new(Code::Keyring, why).hint(
-        "unlock or start the keyring, set BOOKCTL_API_KEY, or keep the key in a file that you alone can read: \
+        "unlock or start the keyring, set BOOKCTL_API_KEY, or store the key in a file that only you can read, with \
          `bookctl auth login --storage file`",
     )
 }

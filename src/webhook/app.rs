@@ -9,10 +9,10 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::ack_log::{Ack, AckLog};
 use super::event::Names;
-use super::post::{Endpoint, client, innermost};
+use super::post::{Endpoint, client};
 use super::signature::sign;
 use super::store::{AppAnswer, QueuedDelivery};
-use crate::outcome::Result;
+use crate::outcome::{Result, reason};
 use crate::secrets::Secret;
 
 /// The age at which a signature is replaced: an app that checks the time would refuse an older one.
@@ -133,7 +133,7 @@ impl App {
                 Ok(status)
             }
             Err(error) if error.is_timeout() => Err("no answer in time".to_owned()),
-            Err(error) => Err(innermost(&error)),
+            Err(error) => Err(reason(&error)),
         };
         AppAnswer {
             status,

@@ -12,7 +12,6 @@ use super::ack_log::AckLog;
 use super::app::App;
 use super::event::Names;
 use super::forwarder::Forwarder;
-use super::idle_timeout::{TimeoutListener, TimeoutStream};
 use super::listener_event::{ListenerEvent, Reporter, Totals};
 use super::pass_through::PassThrough;
 use super::receiver::{ForwardMode, Receiver, router};
@@ -20,10 +19,16 @@ use super::schedule::Schedule;
 use super::store::Store;
 use crate::outcome::{Error, Result};
 use crate::platform::http1;
+use crate::platform::timeout_stream::Timeouts;
 use crate::secrets::Secret;
 
 /// How long requests in flight have to finish: Ctrl-C ends the process within 200 ms.
 const GRACE: Duration = Duration::from_millis(100);
+/// A request may take as long to arrive as the service waits for an answer.
+const TIMEOUTS: Timeouts = Timeouts {
+    idle: Duration::from_secs(120),
+    request: Some(Duration::from_secs(10)),
+};
 
 /// A listener's settings.
 pub(crate) struct Listening {
@@ -63,7 +68,7 @@ impl Listener {
         ack_log: AckLog,
         due: Vec<(i64, Timestamp)>,
     ) -> Result<(Self, mpsc::Receiver<ListenerEvent>)> {
-        let failed = |error: std::io::Error| Error::io("the listener cannot be started", &error);
+        let failed = |error: std::io::Error| Error::io("cannot start the listener", error);
         socket.set_nonblocking(true).map_err(failed)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -157,9 +162,13 @@ impl Server {
             forward_mode,
         });
         let server = http1::serve(
-            TimeoutListener(socket),
+            socket,
+            TIMEOUTS,
             router(receiver),
-            TimeoutStream::handle,
+            |stream| {
+                let received = stream.handle();
+                (stream, received)
+            },
             stopped(stop.clone()),
         );
         let forwarder = async {

@@ -3,12 +3,10 @@
 
 mod ack_log;
 mod app;
-mod body;
 mod diagnose;
 pub(crate) mod drill;
 mod event;
 mod forwarder;
-mod idle_timeout;
 mod listener;
 mod listener_event;
 mod pass_through;
@@ -21,7 +19,6 @@ mod signature;
 mod store;
 
 pub(crate) use app::{App, Signing};
-pub(crate) use body::{Source, each_piece};
 pub(crate) use diagnose::{Diagnosis, diagnose, not_json, owner_of_header, owner_of_value};
 pub(crate) use event::{Event, Names};
 pub(crate) use listener::{Listener, Listening, Mode};

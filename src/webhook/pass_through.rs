@@ -82,7 +82,7 @@ impl PassThrough {
                 return Ok(200);
             }
             Receipt::Behind => {
-                let why = "earlier events of its booking go first".to_owned();
+                let why = "earlier events of the booking are delivered first".to_owned();
                 self.reporter
                     .report(Some(event), DeliveryOutcome::Refused(why));
                 return Ok(BEHIND);

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
-use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 
 use crate::config::is_loopback;
-use crate::outcome::{Code, Error, Result};
+use crate::outcome::{Result, reason};
+use crate::platform::http_client::{self, Authorities};
 use crate::secrets::register_secret;
 
 /// How long a consumer may take to answer ("Events", 6).
@@ -24,9 +24,9 @@ pub(crate) struct Endpoint(Url);
 impl Endpoint {
     /// Parses an http or https URL without user, password and fragment.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let url = Url::parse(text.trim()).map_err(|_| "it is not a URL".to_owned())?;
+        let url = Url::parse(text.trim()).map_err(|_| "not a URL".to_owned())?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-            return Err("give a URL such as http://127.0.0.1:8080/webhooks".to_owned());
+            return Err("use a URL such as http://127.0.0.1:8080/webhooks".to_owned());
         }
         if !url.username().is_empty() || url.password().is_some() {
             // Keeps clap's error message from showing it.
@@ -196,43 +196,20 @@ impl Poster {
 /// # Errors
 /// `network` (15) if TLS cannot be set up.
 pub(super) fn client(endpoint: &Endpoint) -> Result<Client> {
-    let mut builder = Client::builder()
-        .user_agent(concat!("bookctl/", env!("CARGO_PKG_VERSION")))
-        .redirect(Policy::none())
-        .http1_title_case_headers()
-        .referer(false)
-        .tcp_nodelay(true);
-    if is_loopback(&endpoint.0) {
-        // Loopback addresses are never reached through a proxy.
-        builder = builder.no_proxy();
-    }
-    if endpoint.0.scheme() == "http" {
-        // Saves loading the system's certificates, which takes longer than a delivery.
-        builder = builder.tls_certs_only([]);
-    }
-    builder.build().map_err(|error| {
-        let why = format!("TLS cannot be set up: {}", innermost(&error));
-        Error::new(Code::Network, why)
-            .hint("install the system's certificate authorities (ca-certificates)")
-    })
+    let authorities = match endpoint.is_plain() {
+        true => Authorities::None,
+        false => Authorities::System,
+    };
+    // Loopback addresses are never reached through a proxy.
+    let builder = http_client::builder(is_loopback(&endpoint.0), authorities);
+    http_client::build(builder.user_agent(http_client::USER_AGENT))
 }
 
 fn no_reply(error: &reqwest::Error) -> NoReply {
-    let why = innermost(error);
+    let why = reason(error);
     if error.is_connect() {
         NoReply::NotReached(why)
     } else {
         NoReply::Broken(why)
     }
-}
-
-/// The innermost cause of an error, without the URL that the outer ones repeat.
-pub(super) fn innermost(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(next) = cause.source() {
-        cause = next;
-    }
-    let text = cause.to_string();
-    let text = text.split(" (os error").next().unwrap_or(&text);
-    text.to_lowercase()
 }

@@ -13,11 +13,11 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::event::{Event, Names};
-use super::idle_timeout::RequestReceived;
 use super::listener_event::{DeliveryOutcome, Reporter};
 use super::pass_through::PassThrough;
 use super::signature::{DEFAULT_TOLERANCE, Malformed, Unverified, verify};
 use super::store::{HeaderLine, Intent, Receipt, ReceivedDelivery, Store, StoreError};
+use crate::platform::timeout_stream::RequestReceived;
 use crate::secrets::Secret;
 
 /// The largest body, in bytes: the service's own limit ("Limits", 3).
@@ -218,7 +218,7 @@ fn stored() -> Response {
 }
 
 fn not_stored(error: &StoreError) -> Rejection {
-    let why = format!("it cannot be stored: {error}");
+    let why = format!("cannot be stored: {error}");
     Rejection::new(StatusCode::SERVICE_UNAVAILABLE, why)
 }
 
@@ -232,16 +232,16 @@ fn lines(headers: &HeaderMap) -> Vec<HeaderLine> {
 
 fn in_words(unverified: Option<Unverified>, header: &str) -> String {
     match unverified {
-        None => format!("it has no {header} header"),
+        None => format!("no {header} header"),
         Some(Unverified::Malformed(malformed)) => {
-            format!("its signature is malformed: {}", malformed.as_str())
+            format!("malformed signature: {}", malformed.as_str())
         }
         Some(Unverified::Mismatch) => {
-            "its signature does not match the body under this secret".to_owned()
+            "the signature does not match the body and the secret".to_owned()
         }
-        Some(Unverified::Stale(seconds)) => format!("it was signed {seconds} s ago"),
+        Some(Unverified::Stale(seconds)) => format!("signed {seconds} s ago"),
         Some(Unverified::Future(seconds)) => {
-            format!("it was signed {seconds} s in the future")
+            format!("signed {seconds} s in the future")
         }
     }
 }

@@ -54,7 +54,7 @@ impl<R: Read> SavedRequest<R> {
                 Some(colon) if colon > 0 => (&line[..colon], &line[colon + 1..]),
                 _ => {
                     return Err(RequestError::Invalid(
-                        "has a line in its head that is not a header",
+                        "has a line among its headers that is not a header",
                     ));
                 }
             };
@@ -110,9 +110,9 @@ fn head_line(reader: &mut impl BufRead, left: &mut usize) -> Result<Vec<u8>, Req
     *left -= length;
     if line.pop() != Some(b'\n') {
         return Err(RequestError::Invalid(if *left == 0 {
-            "has a head larger than 64 KB"
+            "has headers larger than 64 KB"
         } else {
-            "ends before its head does: an empty line is missing"
+            "has no empty line after its headers"
         }));
     }
     if line.last() == Some(&b'\r') {
@@ -173,7 +173,7 @@ impl<R: Read> Read for Body<R> {
                 }
                 let length = read_some(&mut self.reader, buffer, left)?;
                 if length == 0 && !buffer.is_empty() {
-                    return Err(bad_chunk("the last chunk is cut short"));
+                    return Err(bad_chunk("the last chunk is incomplete"));
                 }
                 if *left == 0 {
                     let mut end = Vec::new();

@@ -221,7 +221,7 @@ fn an_answer_without_end_is_cut_off() {
     // It was reached: what it says is the trouble.
     assert_eq!(
         text(&error, "message"),
-        "the answer cannot be used: it is larger than 16 MB"
+        "cannot use the response: it is larger than 16 MB"
     );
 }
 

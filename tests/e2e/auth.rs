@@ -59,7 +59,10 @@ fn a_key_in_the_file_is_used_and_its_owners_alone() {
         let error = home
             .run(["status", "--profile", "t", "--json"])
             .refused(3, "config");
-        assert!(text(&error, "hint").starts_with("chmod 600"), "{error}");
+        assert!(
+            text(&error, "hint").starts_with("run: chmod 600"),
+            "{error}"
+        );
     }
 }
 
@@ -146,7 +149,13 @@ fn a_logout_leaves_nothing_of_the_secrets() {
     .exits(0);
     assert_eq!(status(&home)["webhook_secret"], "file");
     assert!(files_hold(&home, KEY) && files_hold(&home, "whsec_0123456789"));
-    home.run(["auth", "logout", "--profile", "t"]).exits(0);
+    let logout = ["auth", "logout", "--profile", "t"];
+    home.run(logout)
+        .exits(0)
+        .says("removed the stored API key and webhook secret of profile t");
+    home.run(logout)
+        .exits(0)
+        .says("nothing was stored for profile t");
     assert!(!files_hold(&home, KEY) && !files_hold(&home, "whsec_0123456789"));
     home.run(["status", "--profile", "t", "--json"])
         .refused(4, "no_key");
@@ -194,10 +203,18 @@ fn a_key_that_the_service_refuses_is_not_stored() {
         ("sk_v3_sandbox", "wrong_key_environment"),
     ] {
         let more = ["--storage", "file", "--json"];
-        login(&home, served.base_url(), &more, key).refused(4, code);
+        let error = login(&home, served.base_url(), &more, key).refused(4, code);
+        // The key was entered just now, so the hint is about that one.
+        let hint = text(&error, "hint");
+        assert!(hint.contains(served.base_url()), "{error}");
+        assert!(!hint.contains("BOOKCTL_API_KEY"), "{error}");
     }
     let more = ["--storage", "file", "--json"];
-    login(&home, "http://127.0.0.1:9", &more, KEY).refused(15, "network");
+    let error = login(&home, "http://127.0.0.1:9", &more, KEY).refused(15, "network");
+    assert!(
+        text(&error, "message").contains("http://127.0.0.1:9: "),
+        "{error}"
+    );
     assert!(!home.path().exists());
 }
 
@@ -259,15 +276,22 @@ fn a_person_is_asked_for_address_name_and_key_and_the_key_is_not_shown() {
     let served = Served::start();
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &["auth", "login", "--storage", "file"]);
+    let address = served.base_url().trim_start_matches("http://");
+    terminal
+        .answer("? Base URL", address)
+        .see(&format!("did you mean {}", served.base_url()));
+    for _ in 0..address.len() {
+        terminal.type_in("\x7f");
+    }
     terminal
         .answer("? Base URL", "http://api.example.com")
-        .see("must be https");
+        .see("must use https");
     // What was typed stays on the line to be corrected.
     for _ in 0.."http://api.example.com".len() {
         terminal.type_in("\x7f");
     }
     terminal.type_in(served.base_url()).press(Key::Enter);
-    terminal.see("? Name of the profile").press(Key::Enter);
+    terminal.see("? Profile name").press(Key::Enter);
     terminal.answer("? API key for", KEY);
     let ended = terminal.end().exits(0).says("sk_live_…");
     assert!(!ended.raw.contains(KEY), "{}", ended.raw);

@@ -118,7 +118,7 @@ fn a_row_that_fails_does_not_keep_the_others_and_is_named() {
         .collect();
     assert_eq!(codes, [0, 11, 12, 0]);
     assert_eq!(lines(&output)[2]["error"]["code"], "placeholder_customer");
-    output.says("2 of 4 rows did not end confirmed: 2-3");
+    output.says("2 of 4 rows are not confirmed: 2-3");
 }
 
 /// "`--retry-failed` gives rows that ended failed a new one" (command line, Forms)
@@ -223,7 +223,7 @@ fn what_refuses_every_row_stops_the_batch_at_the_first() {
         (output.code, output.error()["code"].clone()),
         (Some(15), json!("network"))
     );
-    output.says("start the same batch again");
+    output.says("run the same command again");
 }
 
 /// Whoever has seen enough (`| head -1`) ends the batch: it does not go on behind their back.
@@ -240,7 +240,7 @@ fn a_batch_whose_results_nobody_takes_stops_and_says_how_to_go_on() {
         shell.args(["-c", &script, env!("CARGO_BIN_EXE_bookctl"), &file]);
         let output = Running::start(shell).end().exits(18);
         assert!(served.bookings().len() < before + 6, "{output}");
-        output.says("start the same batch again");
+        output.says("run the same command again");
     }
 }
 

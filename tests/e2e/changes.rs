@@ -44,7 +44,7 @@ fn in_a_pipe_the_card_says_what_was_changed() {
     let output = home.run(["modify", &id, "--party", "4"]).exits(0);
     let lines: Vec<&str> = output.stdout.lines().collect();
     assert_eq!(lines[0], format!("confirmed\t{id}"));
-    assert!(lines.contains(&"changed\tparty_size 2 → 4"), "{output}");
+    assert!(lines.contains(&"change\tparty_size 2 → 4"), "{output}");
     let output = home.run(["cancel", &id, "--yes"]).exits(0);
     assert!(
         output.stdout.starts_with(&format!("cancelled\t{id}\n")),
@@ -127,6 +127,7 @@ fn a_cancel_that_leaves_the_booking_confirmed_exits_7_with_the_booking_on_stdout
         let human = home.run(["cancel", &id, "--yes"]).exits(7);
         assert!(human.stdout.contains("cancellation_unsupported"), "{human}");
         assert!(human.stdout.contains("call the venue"), "{human}");
+        assert!(human.stderr.contains("Not cancelled: "), "{human}");
     }
     let id = home.booked("ven_confirms", &[], 0);
     let cancel = [
@@ -159,12 +160,12 @@ fn at_a_terminal_the_booking_is_shown_before_it_is_cancelled_or_not() {
     let id = home.booked("ven_confirms", &[], 0);
     let ask = || {
         let mut terminal = Terminal::start(&home, &["cancel", &id]);
-        terminal.see("Ada Lovelace").see("? Cancel it?");
+        terminal.see("Ada Lovelace").see("? Cancel this booking?");
         terminal
     };
     let mut terminal = ask();
     terminal.press(Key::Enter);
-    terminal.end().exits(17).says("nothing was cancelled");
+    terminal.end().exits(17).says("Nothing was cancelled.");
     assert_eq!(home.booking(&id)["status"], "confirmed");
     let mut terminal = ask();
     terminal.type_in("y");
@@ -262,7 +263,9 @@ fn where_the_answer_to_a_change_is_lost_the_booking_tells_what_came_of_it() {
     let output = modify(&home, &id, &["--party", "3"]).exits(0);
     assert_eq!(output.json()["party_size"], 3);
     assert!(
-        output.stderr.contains("the booking shows what came of it"),
+        output
+            .stderr
+            .contains("but the booking shows that it was done"),
         "{output}"
     );
 

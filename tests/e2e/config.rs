@@ -100,7 +100,7 @@ fn no_sandbox_refuses_the_embedded_one_and_a_served_one() {
     assert!(served.bookings().is_empty());
 }
 
-/// Exit 4: "no key, a bad key, the wrong environment's key" (command line, Exit codes)
+/// Exit 4: no API key (command line, Exit codes)
 #[test]
 fn without_a_key_nothing_is_sent() {
     let server = Scripted::start(|_| Reply::html());

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Reply, Scripted, Served, text};
+use crate::harness::{Home, Key, Reply, Scripted, Served, Terminal, text};
 
 fn document(home: &Home, words: &[&str]) -> Value {
     let command = ["sandbox"].iter().chain(words).chain(&["--json"]);
@@ -88,7 +88,7 @@ fn the_sandboxs_bookings_are_listed_oldest_first() {
     let home = Home::new();
     let empty = home.run(["sandbox", "bookings"]).exits(0);
     assert_eq!(empty.stdout, "");
-    empty.says("nothing was booked yet");
+    empty.says("no bookings yet");
     let ids = [
         home.booked("ven_confirms", &[], 0),
         home.booked("ven_provider_fails", &[], 11),
@@ -106,6 +106,34 @@ fn the_sandboxs_bookings_are_listed_oldest_first() {
     for (line, id) in human.stdout.lines().zip(&ids) {
         assert!(line.starts_with(&format!("{id}\t")), "{human}");
     }
+}
+
+/// A script is not asked, as before; `--yes` asks nobody.
+#[test]
+fn a_reset_asks_on_a_terminal_and_a_no_deletes_nothing() {
+    let home = Home::new();
+    home.booked("ven_confirms", &[], 0);
+    let count = || {
+        document(&home, &["bookings"])["bookings"]
+            .as_array()
+            .unwrap()
+            .len()
+    };
+    let reset = ["sandbox", "reset"];
+    let mut terminal = Terminal::start(&home, &reset);
+    terminal
+        .see("Delete all bookings, messages and settings of the sandbox?")
+        .press(Key::Enter);
+    terminal.end().exits(17).says("the sandbox was not reset");
+    assert_eq!(count(), 1);
+    Terminal::start(&home, &["sandbox", "reset", "--yes"])
+        .end()
+        .exits(0)
+        .says("sandbox reset");
+    assert_eq!(count(), 0);
+    home.booked("ven_confirms", &[], 0);
+    home.run(reset).exits(0);
+    assert_eq!(count(), 0);
 }
 
 /// "`PUT` merges; `?organization=other` for another" (wire contract)

@@ -285,7 +285,7 @@ fn an_answer_that_is_odd_and_whole_or_that_drips_is_a_success_on_the_first_try()
     });
 }
 
-/// Exit 15: "the service was not reached": nothing was sent, and no intent stays behind.
+/// Exit 15: "the service could not be reached": nothing was sent, and no intent stays behind.
 #[test]
 fn where_the_service_is_not_reached_nothing_is_left_to_settle() {
     // A port that nobody listens on any more.

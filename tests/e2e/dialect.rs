@@ -300,7 +300,10 @@ fn a_person_answers_its_code_and_its_payment_as_such() {
 
     let id = home.booked("ven_payment", &["--payment", "vendor"], 10);
     let mut terminal = Terminal::start(&home, &["continue", &id]);
-    terminal.see("? Payment (").press(Key::Up).press(Key::Enter);
+    terminal
+        .see("? Payment response (")
+        .press(Key::Up)
+        .press(Key::Enter);
     terminal.end().exits(11).says("payment_declined");
 
     let paying: Vec<&str> = ["book", "ven_payment", "--payment", "vendor", "--json"]

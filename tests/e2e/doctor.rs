@@ -31,13 +31,9 @@ fn without_any_configuration_nothing_is_a_problem() {
     ] {
         assert_eq!(check(&report, name)["state"], "ok", "{report}");
     }
-    // No keyring here: the ways out are named.
+    // There is no keyring here, and the sandbox needs none.
     let keyring = check(&report, "keyring");
-    assert_eq!(keyring["state"], "warning");
-    assert!(
-        text(keyring, "fix").starts_with("bookctl auth login"),
-        "{report}"
-    );
+    assert_eq!(keyring["state"], "ok", "{report}");
     let lines = home.run(["doctor"]).exits(0).stdout;
     assert_eq!(lines.lines().count(), 8, "{lines}");
 }
@@ -55,6 +51,36 @@ fn a_service_that_takes_the_key_is_well_and_one_that_refuses_it_is_the_keys_prob
     assert_eq!(check(&report, "key")["state"], "problem");
     let report = examine(&Home::new().with("BOOKCTL_BASE_URL", served.base_url()), 4);
     assert_eq!(check(&report, "key")["state"], "problem");
+}
+
+/// A key in the environment or in the file needs no keyring; a profile without a key may have it there.
+#[test]
+fn a_keyring_that_does_not_answer_is_a_warning_only_where_the_key_may_be_in_it() {
+    let served = Served::start();
+    let keyring = |home: &Home, exit| check(&examine(home, exit), "keyring").clone();
+    assert_eq!(keyring(&served.home(), 0)["state"], "ok");
+    let profile = format!(
+        "default_profile = 't'\n[profiles.t]\nbase_url = '{}'\n",
+        served.base_url()
+    );
+    let home = Home::new().configured(&profile);
+    let warned = keyring(&home, 4);
+    assert_eq!(warned["state"], "warning", "{warned}");
+    assert!(
+        text(&warned, "fix").starts_with("bookctl auth login"),
+        "{warned}"
+    );
+    let login = [
+        "auth",
+        "login",
+        "--profile",
+        "t",
+        "--key-stdin",
+        "--storage",
+        "file",
+    ];
+    home.feed(login, "sk_live_sandbox").exits(0);
+    assert_eq!(keyring(&home, 0)["state"], "ok");
 }
 
 #[test]

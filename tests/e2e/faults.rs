@@ -68,7 +68,7 @@ fn whatever_is_no_answer_to_a_create_leaves_its_outcome_unknown_under_one_key() 
             Reply::Whole(502, "text/html", "<h1>Bad gateway</h1>".to_owned()),
         ),
         (
-            "a 200 that is no booking",
+            "a 200 that is not a booking",
             Reply::json(200, &json!({"ok": true})),
         ),
         (
@@ -199,7 +199,7 @@ fn an_open_attempt_is_settled_with_the_same_key_and_the_same_request() {
     assert_eq!(list["attempts"], json!([]));
 }
 
-/// Exit 15: "network: the service was not reached, or a read got no answer" (command line, Exit codes)
+/// Exit 15: "the service could not be reached, or its answer to a read could not be used" (command line, Exit codes)
 #[test]
 fn whatever_is_no_answer_to_a_read_exits_15() {
     for (reply, code) in [
@@ -294,7 +294,7 @@ fn a_redirect_is_said_to_be_one_and_where_it_leads() {
             .run(["show", "bk_1", "--json"])
             .refused(15, "unexpected_answer");
         let sentence =
-            format!("the answer (307) redirects to {to}, and bookctl follows no redirect");
+            format!("the response (307) redirects to {to}, and bookctl does not follow redirects");
         assert_eq!(text(&error, "message"), sentence);
         assert!(text(&error, "hint").contains("base URL"), "{error}");
         assert_eq!(error["http_status"], 307);

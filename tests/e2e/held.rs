@@ -49,8 +49,8 @@ fn a_journal_that_is_held_is_named_after_a_second_and_waited_for_as_long_as_the_
     let took = begun.elapsed();
     assert_eq!(output.error()["code"], "journal");
     let output = output
-        .says("waiting for the journal")
-        .says("held by another process for 2 s");
+        .says("waiting for another process to release the journal")
+        .says("in use by another process (waited 2 s)");
     assert!(
         took > Duration::from_secs(2) && took < SOON,
         "{took:?} {output}"
@@ -119,8 +119,8 @@ fn a_webhooks_file_that_is_held_is_named_after_a_second_and_waited_for_as_long_a
     let output = home
         .run(["webhook", "events", "list", "--json", "--timeout", "2s"])
         .exits(3)
-        .says("waiting for the deliveries' file")
-        .says("held by another process for 2 s");
+        .says("waiting for another process to release the webhook file")
+        .says("in use by another process (waited 2 s)");
     assert_eq!(output.error()["code"], "webhooks");
 }
 
@@ -132,7 +132,7 @@ fn a_sandbox_file_that_is_held_is_a_matter_of_configuration() {
         .run(["status", "--json", "--timeout", "1s"])
         .refused(3, "config");
     assert!(
-        text(&error, "message").contains("held by another process"),
+        text(&error, "message").contains("in use by another process"),
         "{error}"
     );
 }
@@ -213,7 +213,7 @@ fn a_journal_that_cannot_be_used_any_more_is_not_set_aside_while_another_process
         .run(["attempts", "recover", "--json", "--timeout", "1s"])
         .exits(3);
     assert_eq!(output.error()["code"], "journal");
-    output.says("held by another process");
+    output.says("in use by another process");
     let names = fs::read_dir(home.path()).unwrap();
     let mut names = names.map(|file| file.unwrap().file_name());
     assert!(!names.any(|name| name.to_string_lossy().contains("broken")));

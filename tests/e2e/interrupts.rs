@@ -10,11 +10,11 @@ use crate::harness::{Ended, GUEST, Home, Key, Reply, Running, Scripted, Served, 
 
 /// The questions of the walk, and what is typed at each.
 const WALK: [(&str, &str); 10] = [
-    ("? Which venue?", ""),
+    ("? What would you like to book?", ""),
     ("? Where?", "Sandbox"),
     ("? When?", "tomorrow 19:30"),
-    ("? For how many?", "2"),
-    ("? Which one?", "one-time code (otp"),
+    ("? How many people?", "2"),
+    ("? Which venue?", "one-time code (otp"),
     ("? Which slot", ""),
     ("? Guest's name", "Ada Lovelace"),
     ("? Guest's email", ""),
@@ -28,7 +28,7 @@ fn leave_at(home: &Home, question: usize, key: Key) -> Ended {
     for (question, answer) in &WALK[..question] {
         terminal.see(question).type_in(answer);
         if answer.contains("(otp") {
-            terminal.see("found");
+            terminal.see("match 1 of");
         }
         terminal.press(Key::Enter);
     }
@@ -103,16 +103,16 @@ fn ctrl_c_at_each_question_of_a_payment_names_the_booking_and_the_command_that_g
             "file" => {
                 terminal
                     .press(Key::Enter)
-                    .see("? File with the vendor's answer");
+                    .see("? File with the vendor's response");
             }
             "paste" => {
                 terminal
                     .press(Key::Down)
                     .press(Key::Down)
-                    .see("❯ paste it")
+                    .see("❯ Paste it")
                     .press(Key::Enter);
                 terminal
-                    .see("? Paste the vendor's answer")
+                    .see("? Paste the vendor's response")
                     .type_in("{\"approval_id\":");
             }
             _ => {}
@@ -162,7 +162,7 @@ fn ctrl_c_in_a_watch_names_the_booking_its_state_and_the_watch() {
     let output = running
         .end()
         .exits(130)
-        .says("before booking bk_1 was seen");
+        .says("before booking bk_1 was read");
     output.says("bookctl watch bk_1");
 }
 
@@ -177,7 +177,7 @@ fn ctrl_c_while_a_change_is_on_its_way_names_the_change() {
         let running = Home::pointing_to(server.base_url(), "sk_live_x").start(arguments);
         server.wait_for_request();
         running.signal("-INT");
-        let sentence = format!("the {what} of booking bk_1 was on its way: its outcome is unknown");
+        let sentence = format!("the {what} of booking bk_1 was being sent; the outcome is unknown");
         let output = running.end().exits(130).says(&sentence);
         output.says("bookctl show bk_1");
     }
@@ -187,7 +187,9 @@ fn ctrl_c_while_a_change_is_on_its_way_names_the_change() {
 fn ctrl_c_in_a_plain_terminal_restores_it_too() {
     let home = Home::new().with("TERM", "dumb");
     let mut terminal = Terminal::start(&home, &["book"]);
-    terminal.see("Which venue?").press(Key::CtrlC);
+    terminal
+        .see("What would you like to book?")
+        .press(Key::CtrlC);
     terminal.end().exits(130).says("nothing was changed");
 }
 
@@ -199,6 +201,9 @@ fn ctrl_c_ends_a_served_sandbox_cleanly() {
     terminal
         .see("http://127.0.0.1:")
         .see("/openapi.json")
+        .see("export BOOKCTL_BASE_URL=http://127.0.0.1:")
+        .see("export BOOKCTL_API_KEY=sk_live_sandbox")
+        .see("export BOOKCTL_WEBHOOK_SECRET=whsec_sandbox")
         .press(Key::CtrlC);
     terminal.end().exits(0);
 }

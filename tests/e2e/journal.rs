@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::faults::{SLOT_TIME, confirmed, creating};
 use crate::harness::{GUEST, Home, Reply, Running, Scripted, text};
 
-/// "No journal, no POST." (design); exit 3: "configuration, profile, keyring or journal"
+/// "No journal, no POST." (design); exit 3: "the configuration, a profile, the keyring or the journal cannot be used"
 #[test]
 fn where_the_journal_cannot_be_kept_nothing_is_sent() {
     let server = creating(|_| Reply::json(201, &confirmed()));

@@ -68,6 +68,7 @@ mod search;
 mod sessions;
 mod shared_limits;
 mod showing;
+mod speak;
 mod times;
 mod two_runs;
 mod walk;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::faults::{SLOT_TIME, creating};
 use crate::harness::listening::until;
-use crate::harness::{GUEST, Home, Reply, Scripted, Served, text};
+use crate::harness::{GUEST, HANG, Home, Reply, Scripted, Served, text};
 
 /// The booking of this file's request, as a service that echoes it has it.
 fn asked(id: &str) -> Value {
@@ -311,16 +311,17 @@ fn whoever_abandons_an_attempt_that_is_being_sent_is_told_so() {
     let (go_on, held) = std::sync::mpsc::channel::<()>();
     let server = creating(move |_| {
         sent.send(()).unwrap();
-        held.recv().unwrap();
+        // Bounded, so that a failed assertion ends the test and does not leave it waiting.
+        held.recv_timeout(HANG).unwrap();
         Reply::json(201, &asked("bk_ada"))
     });
     let home = home(&server);
     let running = home.start(book(&[]));
-    arrived.recv().unwrap();
+    arrived.recv_timeout(HANG).unwrap();
     let id = running.id();
     home.run(["attempts", "abandon", "k"])
         .exits(0)
-        .says(&format!("process {id} is still sending this attempt"));
+        .says(&format!("process {id} is still sending this request"));
     go_on.send(()).unwrap();
     running.end().exits(0);
     assert_eq!(attempts(&home)[0]["state"], "settled");

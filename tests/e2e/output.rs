@@ -1,5 +1,6 @@
 //! What stands on stdout and stderr: documents, filters, colours, secrets, and streams that are not there.
 
+use std::fs;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -196,7 +197,7 @@ fn a_table_in_a_pipe_is_tab_separated_and_whole() {
     }
 }
 
-/// Exit 0: "done; an empty list too" (command line, Exit codes)
+/// Exit 0: "success, also with an empty list" (command line, Exit codes)
 #[test]
 fn an_empty_list_is_no_error() {
     let home = Home::new();
@@ -333,4 +334,22 @@ fn an_error_object_has_its_keys_in_order_and_no_empty_ones() {
         "{error}"
     );
     assert_eq!(error["request"], "GET /v1/bookings/bk_nobody");
+}
+
+/// A message ends with the innermost cause; who looks for the reason finds the others, too.
+#[test]
+fn verbose_shows_the_causes_that_a_message_leaves_out() {
+    let home = Home::new().with("BOOKCTL_API_KEY", "sk_live_x");
+    let file = home.folder().join("authorities.pem");
+    let encoded = "-----BEGIN CERTIFICATE-----\n!!\n-----END CERTIFICATE-----\n";
+    fs::write(&file, encoded).unwrap();
+    let home = home.configured(&format!(
+        "default_profile = 'p'\n[profiles.p]\nbase_url = 'https://127.0.0.1:9'\nca_file = '{}'\n",
+        file.display()
+    ));
+    let verbose = home.run(["status", "--verbose"]).exits(3);
+    verbose.says("caused by: builder error");
+    let terse = home.run(["status"]).exits(3);
+    let terse = terse.says("authorities.pem: invalid certificate encoding");
+    assert!(!terse.stderr.contains("caused by"), "{terse}");
 }

@@ -84,7 +84,7 @@ fn an_older_booking_is_said_to_be_one_at_home_too_and_another_guests_is_not_ours
     home.run(booking("k", "Ada Lovelace")).exits(0);
     home.run(booking("k", "Ada Lovelace"))
         .exits(0)
-        .says("was made before under this idempotency key");
+        .says("was already made with this idempotency key");
     let elsewhere = served.home();
     let mut other = booking("k", "Eve Other");
     elsewhere
@@ -151,9 +151,7 @@ fn a_booking_that_nobody_reads_is_named_on_stderr() {
     let stderr = String::from_utf8(ended.stderr).unwrap();
     let id = text(&Served::of(&home).bookings()[0], "id");
     assert!(
-        stderr.contains(&format!(
-            "nobody read the result: booking {id} is confirmed"
-        )),
+        stderr.contains(&format!("the output was closed; booking {id} is confirmed")),
         "{stderr}"
     );
 }

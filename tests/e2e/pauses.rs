@@ -198,7 +198,7 @@ fn a_malformed_payment_answer_is_refused_and_the_booking_still_waits() {
         r#"{"approval_id": "another", "status": "approved"}"#,
     )
     .refused(12, "http_400");
-    assert!(text(&error, "hint").contains("still waits"), "{error}");
+    assert!(text(&error, "hint").contains("still waiting"), "{error}");
     assert_eq!(home.booking(&id)["status"], "requires_action");
     // What is no JSON object at all never leaves this machine.
     for answer in ["approved", "[1]", ""] {

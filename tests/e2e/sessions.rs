@@ -138,7 +138,7 @@ fn a_code_that_was_wrong_too_often_is_not_asked_for_any_more() {
         home.run(verify).refused(12, "invalid_code");
     }
     terminal.answer("? Code from the text message", "000000");
-    terminal.end().exits(12).says("connect anew");
+    terminal.end().exits(12).says("request a new code");
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn sessions_are_listed_by_person_provider_and_state() {
         .run(["session", "list", "--end-user", "nobody"])
         .exits(0);
     assert_eq!(none.stdout, "");
-    none.says("no session");
+    none.says("No sessions found");
 }
 
 /// "disconnects the session; the saved sign-in is destroyed" (spec, Endpoints)
@@ -196,7 +196,7 @@ fn a_session_is_disconnected_once_that_was_confirmed() {
         .refused(2, "usage");
     let mut terminal = Terminal::start(&home, &["session", "disconnect", &id]);
     terminal.see("Disconnect").press(Key::Enter);
-    terminal.end().exits(17).says("nothing was disconnected");
+    terminal.end().exits(17).says("Nothing was disconnected.");
     let gone = home
         .run(["session", "disconnect", &id, "--yes", "--json"])
         .exits(0)
@@ -335,8 +335,8 @@ fn verbose_keeps_the_code_of_a_session() {
     assert!(!output.stderr.contains(&code), "{output}");
 }
 
-/// "rate limited, and waiting was not allowed or not enough" (command line, Exit codes): where it is allowed, the call
-/// goes out once more, for the refused one did nothing.
+/// "rate limited, and `--max-wait` did not allow waiting, or not long enough" (command line, Exit codes): where it is
+/// allowed, the call goes out once more, for the refused one did nothing.
 #[test]
 fn a_rate_limit_is_waited_out_where_that_is_allowed_and_never_without_end() {
     let limited = json!({"error": "rate_limited", "message": "slow down", "limit": 20, "retry_after_seconds": 0});

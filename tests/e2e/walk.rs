@@ -4,14 +4,14 @@ use crate::harness::{GUEST, Home, Key, Served, Terminal};
 
 /// From nothing to the summary of a booking at the venue that the filter leaves first.
 pub(crate) fn walk_to_summary(terminal: &mut Terminal, filter: &str) {
-    terminal.see("? Which venue?").press(Key::Enter);
+    terminal.see("? What would you like").press(Key::Enter);
     terminal.answer("? Where?", "Sandbox");
     terminal.answer("? When?", "tomorrow 19:30");
-    terminal.answer("? For how many?", "3");
+    terminal.answer("? How many people?", "3");
     terminal
-        .see("? Which one?")
+        .see("? Which venue?")
         .type_in(filter)
-        .see("found")
+        .see("match 1 of")
         .press(Key::Enter);
     terminal
         .see("? Which slot")
@@ -41,13 +41,13 @@ fn the_walk_leads_from_nothing_to_a_confirmed_booking_through_a_wrong_code_and_t
         .see("Free to cancel at any time.");
     assert!(
         Served::of(&home).bookings().is_empty(),
-        "nothing is booked before the go-ahead"
+        "nothing is booked before the confirmation"
     );
     terminal.press(Key::Enter);
 
     terminal
         .see("requires_action")
-        .see("+44 20 7946 0018 (sms)")
+        .see("sent to +44 20 7946 0018 by sms")
         .see(":")
         .see("left");
     terminal.answer("? One-time code", "000000");
@@ -84,7 +84,7 @@ fn arrow_keys_and_words_of_the_row_choose_and_what_is_not_understood_is_asked_ag
     // Ctrl-U clears the line.
     terminal.type_in("\u{15}tomorrow 19:30").press(Key::Enter);
     terminal
-        .see("? For how many?")
+        .see("? How many people?")
         .type_in("none")
         .press(Key::Enter)
         .see("✘");
@@ -94,17 +94,17 @@ fn arrow_keys_and_words_of_the_row_choose_and_what_is_not_understood_is_asked_ag
         .see("could not be resolved")
         .answer("? Where?", "Sandbox");
     terminal
-        .see("? Which one?")
+        .see("? Which venue?")
         .type_in("zzzz")
-        .see("nothing has")
+        .see("no matches")
         .press(Key::Enter);
     terminal.type_in("\u{15}").see("type to filter");
     terminal
         .type_in("SURE b")
-        .see("1 of 1 found")
+        .see("match 1 of 1")
         .press(Key::Enter);
     terminal
-        .see("✔ Which one? · The Sure Thing B (confirms)")
+        .see("✔ Which venue? · The Sure Thing B (confirms)")
         .see("? Which slot");
     terminal.press(Key::CtrlC);
     terminal.end().exits(130);
@@ -126,16 +126,16 @@ fn what_flags_say_is_not_asked() {
             "tomorrow 19:30",
         ],
     );
-    terminal.see("? Which venue?").press(Key::Enter);
+    terminal.see("? What would you like").press(Key::Enter);
     terminal.answer("? Where?", "Sandbox");
     terminal
-        .see("? Which one?")
+        .see("? Which venue?")
         .type_in("sure thing (")
-        .see("found")
+        .see("match 1 of")
         .press(Key::Enter);
     terminal.see("? Book it?").type_in("y");
     let ended = terminal.end().exits(0);
-    for question in ["When?", "For how many?", "Guest's name", "Which slot"] {
+    for question in ["When?", "How many people?", "Guest's name", "Which slot"] {
         assert!(
             !ended.screen.contains(question),
             "{question} was asked:\n{}",
@@ -227,7 +227,7 @@ fn a_code_is_no_longer_asked_for_once_its_time_is_over() {
     terminal
         .end()
         .exits(11)
-        .says("the time to answer is over")
+        .says("The time to answer is up.")
         .says("expired");
 }
 
@@ -238,6 +238,6 @@ fn declining_at_the_summary_books_nothing() {
     let mut terminal = Terminal::start(&home, &["book"]);
     walk_to_summary(&mut terminal, "sure");
     terminal.type_in("n");
-    terminal.end().exits(17).says("nothing was booked");
+    terminal.end().exits(17).says("Nothing was booked.");
     assert!(Served::of(&home).bookings().is_empty());
 }

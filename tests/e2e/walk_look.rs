@@ -96,13 +96,15 @@ fn a_dumb_terminal_and_a_screen_reader_get_plain_numbered_questions() {
     for (name, value) in [("TERM", "dumb"), ("BOOKCTL_ACCESSIBLE", "1")] {
         let home = Home::new().with(name, value);
         let mut terminal = Terminal::start(&home, &["book"]);
-        terminal.see("1) dining").answer("Which venue?", "1");
+        terminal
+            .see("1) dining")
+            .answer("What would you like to book?", "1");
         terminal.answer("Where?", "Sandbox");
         terminal.answer("When?", "tomorrow 19:30");
-        terminal.answer("For how many?", "");
+        terminal.answer("How many people?", "");
         terminal
             .see(") The One-Time Code (otp)")
-            .answer("Which one?", "4");
+            .answer("Which venue?", "4");
         terminal.see("19:30").answer("Which slot", "");
         terminal.answer("Guest's name", "Ada Lovelace");
         terminal

@@ -21,9 +21,9 @@ fn paying(home: &Home) -> Terminal {
         .collect();
     let mut terminal = Terminal::start(home, &arguments);
     terminal
-        .see("? Payment (")
+        .see("? Payment response (")
         .see("left")
-        .see("❯ read the answer from a file");
+        .see("❯ Read the vendor's response from a file");
     terminal
 }
 
@@ -41,32 +41,32 @@ fn a_payment_shows_its_amount_and_deadline_and_takes_the_answer_from_a_file_afte
 {
     let home = Home::new();
     let mut terminal = paying(&home);
-    terminal.see("EUR").see("until");
+    terminal.see("EUR").see("expires");
     let id = id_on(&terminal);
     let file = home.folder().join("answer.json");
 
     std::fs::write(&file, "approved!").unwrap();
     terminal
         .press(Key::Enter)
-        .answer("? File with the vendor's answer", "answer.json");
-    terminal.see("no JSON").see("? Payment (");
+        .answer("? File with the vendor's response", "answer.json");
+    terminal.see("not valid JSON").see("? Payment response (");
     std::fs::write(&file, r#"{"approval_id": "another", "status": "approved"}"#).unwrap();
     terminal
         .press(Key::Enter)
-        .answer("? File with the vendor's answer", "answer.json");
-    terminal.see("psp_response").see("? Payment (");
+        .answer("? File with the vendor's response", "answer.json");
+    terminal.see("psp_response").see("? Payment response (");
     assert_eq!(home.booking(&id)["status"], "requires_action");
 
     terminal
         .press(Key::Enter)
-        .answer("? File with the vendor's answer", "nowhere.json");
+        .answer("? File with the vendor's response", "nowhere.json");
     terminal
         .see("nowhere.json: no such file")
-        .see("? Payment (");
+        .see("? Payment response (");
     std::fs::write(&file, approval(&home, &id)).unwrap();
     terminal
         .press(Key::Enter)
-        .answer("? File with the vendor's answer", "answer.json");
+        .answer("? File with the vendor's response", "answer.json");
     terminal.end().exits(0).says("confirmed");
 }
 
@@ -76,7 +76,7 @@ fn a_payment_is_answered_in_the_persons_own_editor() {
     let mut terminal = paying(&home);
     terminal
         .press(Key::Down)
-        .see("❯ write it in an editor")
+        .see("❯ Write it in an editor")
         .press(Key::Enter);
     terminal.end().exits(0).says("confirmed");
 }
@@ -89,9 +89,9 @@ fn a_payment_is_answered_by_a_paste() {
     terminal
         .press(Key::Down)
         .press(Key::Down)
-        .see("❯ paste it")
+        .see("❯ Paste it")
         .press(Key::Enter);
-    terminal.see("? Paste the vendor's answer");
+    terminal.see("? Paste the vendor's response");
     terminal
         .type_in(&format!("\u{1b}[200~{answer}\u{1b}[201~"))
         .press(Key::Enter)
@@ -105,7 +105,7 @@ fn a_payment_is_aborted() {
     let mut terminal = paying(&home);
     terminal
         .press(Key::Up)
-        .see("❯ abort the payment")
+        .see("❯ Abort the payment")
         .press(Key::Enter);
     terminal.end().exits(11).says("payment_declined");
 }

@@ -392,18 +392,18 @@ fn a_listener_whose_url_another_takes_says_so_once_and_again_when_it_is_its_own_
     let mut terminal = Terminal::of_width(&first, 160, &arguments);
     terminal.see("Ctrl-C");
     let other = Listening::start(&second, &[]);
-    terminal.see(&format!("the sandbox delivers to {} now", other.url));
+    terminal.see(&format!("webhook URL was changed to {}", other.url));
     other.end();
-    terminal.see("the sandbox delivers to this listener again");
+    terminal.see("webhook URL is set to this listener again");
     let somebody = "http://127.0.0.1:9/somebody";
     let setting = format!("webhook_url={somebody}");
     second
         .run(["sandbox", "organization", "-F", &setting])
         .exits(0);
-    terminal.see(&format!("the sandbox delivers to {somebody} now"));
+    terminal.see(&format!("webhook URL was changed to {somebody}"));
     terminal.press(Key::CtrlC);
     let ended = terminal.end().exits(0);
-    for (part, times) in [("not to this listener", 2), ("listener again", 1)] {
+    for (part, times) in [("this listener receives nothing", 2), ("listener again", 1)] {
         assert_eq!(ended.raw.matches(part).count(), times, "{}", ended.raw);
     }
     assert_eq!(webhook_url(&first).as_deref(), Some(somebody));
@@ -424,10 +424,10 @@ fn what_waits_is_said_to_be_forwarded_when_it_is_due() {
     });
     listening.end();
     let output = Listening::start(&home, &["--forward-to", &url]).end();
-    let said = output.says("2 received before, forwarded when due, the first in 3");
+    let said = output.says("2 events from before: the first is forwarded in 3");
     assert!(!said.stderr.contains("now"), "{said}");
     let output = Listening::start(&home, &[]).end();
-    output.says("2 received before, still to be forwarded");
+    output.says("2 events from before: pass --forward-to");
 }
 
 /// What a killed listener left would pass for the next one's word, also where that one does not come to listen.

@@ -52,6 +52,21 @@ fn an_event_of_each_kind_is_posted_and_its_signature_verifies() {
     }
 }
 
+/// No service takes part: only the secret is the sandbox's.
+#[test]
+fn an_event_without_a_service_mentions_the_sandbox_for_its_secret_alone() {
+    let (home, consumer) = (Home::new(), taking());
+    let send = [
+        "webhook",
+        "send",
+        "booking.confirmed",
+        "--to",
+        consumer.base_url(),
+    ];
+    let output = home.run(send).exits(0);
+    assert_eq!(output.stderr, "using the sandbox's webhook secret\n");
+}
+
 #[test]
 fn fields_are_set_by_path_and_typed_and_a_path_that_is_none_is_refused_with_those_that_are() {
     let (home, consumer) = (home(), taking());

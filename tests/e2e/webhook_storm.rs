@@ -164,7 +164,7 @@ fn nothing_is_lost_and_nothing_taken_twice_where_the_listener_is_killed_again_an
         let attempts = attempts.as_array().unwrap();
         let in_doubt = attempts
             .iter()
-            .any(|attempt| attempt["error"] == "the listener ended before the answer came");
+            .any(|attempt| attempt["error"] == "the listener stopped before the response arrived");
         assert!(in_doubt, "{attempts:?}");
         assert!(delivered.headers["booking-delivery-attempt"] != "1");
     }

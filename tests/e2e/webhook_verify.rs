@@ -122,7 +122,7 @@ fn a_body_is_raw_bytes_from_a_file_or_from_standard_input_to_the_last_line_end()
     // Ten days later, without a tolerance, which is said.
     verify(&home, BODY, &header, 864_000, &["--tolerance", "0"])
         .exits(0)
-        .says("without a tolerance");
+        .says("--tolerance 0 also accepts");
     verify(&home, BODY, &header, -200, &["--tolerance", "3m"]).exits(19);
 }
 
@@ -162,7 +162,7 @@ fn during_a_rotation_any_secret_and_any_v1_will_do() {
     bare.feed(verify, "whsec_new\n").exits(19);
     bare.feed(verify, " \n")
         .exits(2)
-        .says("holds no webhook secret");
+        .says("no webhook secret on standard input");
     let mut on_stdin = verify;
     on_stdin[2] = "-";
     bare.feed(on_stdin, SECRET).exits(2);
@@ -224,9 +224,9 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
         body(&format!("{BODY}\n"), BODY, "is missing here"),
         body(&lines, &lines.replace('\n', "\r\n"), "CRLF"),
         body(BODY, &format!("\u{feff}{BODY}"), "byte order mark"),
-        body(BODY, &pretty, "without blanks"),
-        body(BODY, &spaced, "without blanks"),
-        body(BODY, &BODY.replace('é', "\\u00e9"), "without blanks"),
+        body(BODY, &pretty, "without spaces"),
+        body(BODY, &spaced, "without spaces"),
+        body(BODY, &BODY.replace('é', "\\u00e9"), "without spaces"),
         body(&spaced, BODY, "after each comma"),
         body(&pretty, BODY, "indented by 2"),
         body(&BODY.replace('é', "\\u00e9"), BODY, "\\u escapes"),
@@ -268,7 +268,7 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
             "other_scheme",
             "GitHub",
         ),
-        header(signature(&other, BODY), "mismatch", "a different one"),
+        header(signature(&other, BODY), "mismatch", "another secret"),
     ] {
         let output = verify(&home, &came, &header, later, &["--explain"]);
         let error = output.refused(19, "signature");
@@ -334,7 +334,7 @@ fn several_changes_at_once_are_told_and_what_is_cut_short_may_be_just_that() {
             MARKUP,
             format!("\u{feff}{pretty}").into_bytes(),
             changed,
-            &["no byte order mark", "without blanks"],
+            &["no byte order mark", "without spaces"],
         ),
         (MARKUP, utf16, changed, &["UTF-16", "no line end"]),
         (MARKUP, latin1.clone(), changed, &["it is Latin-1 here"]),
@@ -349,7 +349,7 @@ fn several_changes_at_once_are_told_and_what_is_cut_short_may_be_just_that() {
             MARKUP,
             escaped.clone().into_bytes(),
             changed,
-            &["without blanks"],
+            &["without spaces"],
         ),
         (
             MARKUP,
@@ -374,13 +374,13 @@ fn several_changes_at_once_are_told_and_what_is_cut_short_may_be_just_that() {
             MARKUP,
             MARKUP[..20].into(),
             "mismatch",
-            &["cut short", "secret"],
+            &["cut off", "secret"],
         ),
         (
             MARKUP,
             b"id=evt_1".to_vec(),
             "mismatch",
-            &["no JSON", "secret"],
+            &["not JSON", "secret"],
         ),
         (
             MARKUP,

@@ -256,7 +256,7 @@ fn a_place_that_nobody_knows_is_invalid() {
     assert_eq!(error["http_status"], 400);
 }
 
-/// Exit 13: "every provider failed, or none serves this" (command line); "A search near "Outage" fails at
+/// Exit 13: "every provider failed, or none can handle the request" (command line); "A search near "Outage" fails at
 /// every provider, near "Partial Outage" at one of them." (wire contract)
 #[test]
 fn a_search_that_every_provider_fails_exits_13_and_one_that_some_fail_warns() {

@@ -148,11 +148,11 @@ impl Context {
         let (limit, seconds) = (window.allowed, pause.as_secs());
         let mut error = Error::new(Code::RateLimited,
             format!(
-                "rate limited: this machine has used all {limit} requests of the window, which resets in {seconds} s; \
-                 nothing was sent"
+                "rate limited: this computer has used all {limit} requests; the limit resets in {seconds} s; nothing was \
+                 sent"
             ),
         )
-        .hint(format!("try again then, or let --max-wait {seconds}s wait it out"));
+        .hint(format!("try again then, or wait for it with --max-wait {seconds}s"));
         // The same as the service's own refusal, so that scripts need to know only one.
         error.http_status = Some(429);
         error.request = Some(call.name());
@@ -192,7 +192,7 @@ impl Context {
 
     /// Waits by the service's clock, with a countdown. A sandbox's clock may be moved in the meantime.
     async fn wait_out(&self, pause: Duration, allowed: Duration) -> Result<Duration> {
-        let waits = |left: Duration| format!("rate limited; going on in {} s", left.as_secs());
+        let waits = |left: Duration| format!("rate limited; continuing in {} s", left.as_secs());
         if !self.prompter.interactive() || !self.out.redraws() {
             self.out.note(&waits(pause));
         }

@@ -26,9 +26,9 @@ impl Context {
         self.out.make_room();
         let asked_at = Instant::now();
         let question = Question::new(
-            format!("Rate limited; {} s left. Wait?", pause.as_secs()),
+            format!("Rate limited; resets in {} s. Wait?", pause.as_secs()),
             "--max-wait",
-            "the go-ahead",
+            "the confirmation",
         );
         let waits = self.prompter.confirm(&question, true).await?;
         Ok(waits.then(|| pause.saturating_sub(asked_at.elapsed())))

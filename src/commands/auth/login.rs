@@ -1,4 +1,3 @@
-use std::io::Read;
 use std::path::Path;
 
 use crate::adapter::Dialect;
@@ -9,6 +8,7 @@ use crate::config::{
     Assignment, BaseUrl, ConfigFile, Environment, ProfileName, SANDBOX_PROFILE, Service, Setting,
     Target, edit,
 };
+use crate::flows::read_stdin;
 use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
 use crate::secrets::{Account, Item, Secret, Storage, Vault, silent};
@@ -16,33 +16,34 @@ use crate::terminal::prompt::Question;
 
 use super::status::{ProfileSecrets, SecretsList};
 
-/// The longest secret that is read, in bytes.
-const MAX_INPUT: u64 = 64 * 1024;
+const SHAPE: &str = "enter one line of ASCII characters without spaces";
 
-/// Connect to a service: try a key, and store it in the system's keyring
+/// Connect to a service: check an API key and store it in the system keyring
 ///
-/// On a terminal it asks for the address, a name for the profile, and the key, which is not shown. Elsewhere
-/// --profile says the name (with --base-url for a new one), and the key comes from standard input. No flag takes a
-/// secret: arguments can be seen by others.
+/// On a terminal, it asks for the address, a name for the profile, and the key, which is not shown. In a script, pass
+/// --profile (and --base-url for a new profile), and the key on standard input. No flag takes a secret, because other
+/// users can see arguments.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl auth login\n  \
-    pass show booking/live | bookctl auth login --profile live --base-url https://api.example.com --key-stdin\n  \
-    bookctl auth login --profile live --key-stdin --storage file < key.txt")]
+    pass show booking/live | bookctl auth login --profile live --key-stdin\n  \
+    bookctl auth login --profile live --base-url https://api.example.com \\\n    \
+      --key-stdin --storage file < key.txt")]
 pub(crate) struct Args {
-    /// Address of the service, for a new profile: https, or http on this machine
+    /// Address of the service, for a new profile: https, or http on this computer
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
-    /// Read the key from standard input
+    /// Read the API key from standard input
     #[arg(long)]
     key_stdin: bool,
-    /// Read the webhook secret from standard input; after the key, on a line of its own, where both are read
+    /// Read the webhook secret from standard input; with --key-stdin, from the second line
     #[arg(long)]
     webhook_secret_stdin: bool,
-    /// Where to keep them
+    /// Where to store secrets
     #[arg(long, value_enum, default_value_t)]
     storage: Storage,
-    /// A name that the service has chosen otherwise, from the first request on; `bookctl help dialect` lists them
+    /// Header, field or provider name of this service, used from the first request on; `bookctl help dialect` lists
+    /// the keys
     #[arg(long, value_name = "KEY=VALUE", value_parser = Assignment::of_dialect)]
     dialect: Vec<Assignment>,
 }
@@ -61,7 +62,7 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     }
     let account = service
         .account()
-        .ok_or_else(|| Error::usage("a profile is missing").hint("give --profile NAME"))?;
+        .ok_or_else(|| Error::usage("no profile was named").hint("pass --profile NAME"))?;
     let vault = Vault::new(setup.paths.secrets.clone());
     if args.storage == Storage::Keyring {
         // Checked before anything is asked or sent, so that a missing keyring does not surprise at the end.
@@ -98,12 +99,12 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     let row = ProfileSecrets::of_account(&vault, &account, Some(&account.origin)).await;
     context.out.emit(&SecretsList(vec![row]))?;
     if context.environment.api_key.is_some() {
-        let warning = "BOOKCTL_API_KEY is set, and goes before what was stored";
+        let warning = "BOOKCTL_API_KEY is set and overrides the stored key";
         context.out.warn(warning);
     }
     if file.default_profile.as_deref() != Some(account.profile.as_str()) {
         context.out.note(&format!(
-            "use it with --profile {0}, or from now on: bookctl profile use {0}",
+            "to use it, pass --profile {0}, or make it the default with: bookctl profile use {0}",
             shell::word(&account.profile)
         ));
     }
@@ -130,8 +131,9 @@ async fn try_key(
         }
         if !asks_again {
             return Err(error.detail(how).hint(format!(
-                "check the key; if the service wants it in another way, give --dialect auth_header=NAME and --dialect \
-                 auth_scheme=WORD, or add the profile and let `bookctl profile learn {name}` find out"
+                "nothing was stored; check that the key is complete and belongs to {}, then run `bookctl auth login` \
+                 again; if the service wants the key in another header, pass --dialect auth_header=NAME",
+                account.origin
             )));
         }
         context.out.warn(&format!("{}: {how}", error.message));
@@ -143,7 +145,7 @@ async fn try_key(
         let question = Question::new(text, "--key-stdin", "API key").hidden();
         let check = |text: &str| match text.is_empty() || Secret::typed(text).is_some() {
             true => Ok(()),
-            false => Err("it is one line of visible ASCII characters".to_owned()),
+            false => Err(SHAPE.to_owned()),
         };
         let text = context.prompter.text(&question, None, &check).await?;
         if text.is_empty() {
@@ -180,7 +182,7 @@ async fn choose_service(setup: &Startup, args: &Args, file: &ConfigFile) -> Resu
             let kept = profile.address(&name)?;
             if args.base_url.is_some() && url.as_ref() != Some(&kept) {
                 return Err(Error::config(other_address(&name, &kept))
-                    .hint("leave out --base-url, or choose another name"));
+                    .hint("leave out --base-url, or choose another profile name"));
             }
             return service(&name, kept, file);
         }
@@ -193,10 +195,10 @@ async fn choose_service(setup: &Startup, args: &Args, file: &ConfigFile) -> Resu
         return service(name.as_str(), url, file);
     }
     if !setup.prompter.interactive() {
-        return Err(Error::usage(
-            "which profile the key is for is missing, and nothing may be asked here",
-        )
-        .hint("give --profile NAME, and --base-url URL for a new one"));
+        return Err(
+            Error::usage("no profile was named, and bookctl cannot prompt here")
+                .hint("pass --profile NAME, and --base-url URL for a new profile"),
+        );
     }
     let default = file.default_profile.as_deref();
     let known = default.and_then(|name| file.profiles.get_key_value(name));
@@ -210,10 +212,17 @@ async fn choose_service(setup: &Startup, args: &Args, file: &ConfigFile) -> Resu
 }
 
 async fn ask_base_url(setup: &Startup, default: Option<&str>) -> Result<BaseUrl> {
-    let question = Question::new("Base URL", "--base-url", "the service's address");
+    let question = Question::new(
+        "Base URL of the service",
+        "--base-url",
+        "the service's address",
+    );
     let check = |text: &str| {
-        let checked = BaseUrl::parse(text, "this");
-        checked.map(drop).map_err(|error| error.message.clone())
+        let checked = BaseUrl::parse(text, "the base URL");
+        checked.map(drop).map_err(|error| match &error.hint {
+            Some(hint) => format!("{}; {hint}", error.message),
+            None => error.message.clone(),
+        })
     };
     let text = setup.prompter.text(&question, default, &check).await?;
     BaseUrl::parse(&text, "the base URL")
@@ -225,7 +234,7 @@ async fn ask_name(
     url: &BaseUrl,
     suggested: &str,
 ) -> Result<String> {
-    let question = Question::new("Name of the profile", "--profile", "the profile's name");
+    let question = Question::new("Profile name", "--profile", "the profile's name");
     let check = |text: &str| {
         ProfileName::parse(text)?;
         match file.profiles.get(text).map(|profile| profile.address(text)) {
@@ -238,15 +247,14 @@ async fn ask_name(
 }
 
 fn other_address(name: &str, kept: &BaseUrl) -> String {
-    format!("profile {name} is for {}", kept.join(""))
+    format!("profile {name} already exists, for {}", kept.join(""))
 }
 
 /// The service of a profile, with the profile's settings. A new profile has the defaults.
 fn service(name: &str, base_url: BaseUrl, file: &ConfigFile) -> Result<Service> {
     if name == SANDBOX_PROFILE {
-        return Err(
-            Error::usage("the embedded sandbox needs no key").hint("give the profile another name")
-        );
+        return Err(Error::usage("the embedded sandbox needs no API key")
+            .hint("choose another profile name"));
     }
     let known = file.profiles.get(name);
     let empty = Service::at(base_url);
@@ -270,9 +278,10 @@ async fn read_secrets(setup: &Startup, args: &Args, origin: &str, is_new: bool) 
     let piped = args.key_stdin || args.webhook_secret_stdin;
     if piped && !setup.stdin_is_terminal {
         if wants_key && !args.key_stdin {
-            return Err(Error::usage("a new profile needs its key").hint("give --key-stdin too"));
+            return Err(Error::usage("a new profile needs an API key")
+                .hint("pass --key-stdin too, and the key on the first line"));
         }
-        let text = read_stdin().await?;
+        let text = Secret::new(read_stdin().await?);
         let (first, second) = match (wants_key, args.webhook_secret_stdin) {
             (true, true) => text
                 .expose()
@@ -317,10 +326,8 @@ async fn read_secrets(setup: &Startup, args: &Args, origin: &str, is_new: bool) 
 }
 
 fn typed(text: &str, what: &str) -> Result<Secret> {
-    Secret::typed(text).ok_or_else(|| {
-        Error::usage(format!("standard input holds no {what}"))
-            .hint("it is one line of visible ASCII characters")
-    })
+    Secret::typed(text)
+        .ok_or_else(|| Error::usage(format!("no {what} on standard input")).hint(SHAPE))
 }
 
 async fn ask(
@@ -332,24 +339,10 @@ async fn ask(
     let question = Question::new(text, flag, what).hidden();
     let check = |text: &str| match Secret::typed(text) {
         Some(_) => Ok(()),
-        None => Err("it is one line of visible ASCII characters".to_owned()),
+        None => Err(SHAPE.to_owned()),
     };
     let text = setup.prompter.text(&question, None, &check).await?;
     Ok(Secret::new(text))
-}
-
-/// On a thread of its own, so that Ctrl-C ends a pipe that says nothing.
-async fn read_stdin() -> Result<Secret> {
-    let read = || {
-        let mut text = String::new();
-        let stdin = std::io::stdin().take(MAX_INPUT);
-        { stdin }
-            .read_to_string(&mut text)
-            .map(|_| Secret::new(text))
-    };
-    let text = tokio::task::spawn_blocking(read).await;
-    text.unwrap_or_else(|_| Err(std::io::ErrorKind::Interrupted.into()))
-        .map_err(|error| Error::io("standard input cannot be read", &error))
 }
 
 /// Writes the profile, and the origin for which its key is stored.

@@ -6,7 +6,7 @@ use crate::secrets::Vault;
 
 use super::status::{ProfileSecrets, SecretsList};
 
-/// Remove a profile's key and webhook secret from this machine
+/// Remove a profile's API key and webhook secret from this computer
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  bookctl auth logout --profile live")]
 pub(crate) struct Args {}
@@ -18,18 +18,20 @@ pub(super) async fn run(setup: &Startup) -> Result<Exit> {
         Target::Embedded { .. } => None,
     };
     let account = account.ok_or_else(|| {
-        Error::config("no profile is meant, and only profiles have stored keys")
-            .hint("name one: bookctl auth logout --profile NAME")
+        Error::config("no profile was named, and only profiles have stored keys")
+            .hint("run: bookctl auth logout --profile NAME")
     })?;
     let vault = Vault::new(setup.paths.secrets.clone());
     let found = forget_secrets(setup, &vault, &account).await?;
-    if !found {
-        setup.out.note("nothing was stored");
-    }
+    let name = &account.profile;
+    setup.out.note(&match found {
+        true => format!("removed the stored API key and webhook secret of profile {name}"),
+        false => format!("nothing was stored for profile {name}"),
+    });
     if setup.environment.api_key.is_some() {
         setup
             .out
-            .warn("BOOKCTL_API_KEY is set: it is the environment's, and stays");
+            .warn("BOOKCTL_API_KEY is still set, and commands keep using it");
     }
     let row = ProfileSecrets::of_account(&vault, &account, None).await;
     setup.out.emit(&SecretsList(vec![row]))?;

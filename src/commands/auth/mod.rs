@@ -9,10 +9,10 @@ use clap::Subcommand;
 use crate::app::Startup;
 use crate::outcome::{Exit, Result};
 
-/// API keys: store, remove, and see where one comes from
+/// Store and remove API keys, and show which key a profile uses
 ///
-/// The environment (BOOKCTL_API_KEY) goes before the keyring, the keyring before the file. A stored key is bound to
-/// its profile's address, and never sent to another.
+/// BOOKCTL_API_KEY overrides the keyring, and the keyring overrides the file. A stored key is only sent to the address
+/// that it was stored for.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Login(login::Args),

@@ -7,9 +7,9 @@ use crate::outcome::{Error, Exit, Result};
 use crate::secrets::{Account, Found, Item, Secret, Vault, look_up};
 use crate::terminal::output::{Page, TableCell, Tone, View};
 
-/// Show where each profile's key comes from; nothing of a key but its kind and its end
+/// Show where each profile's API key comes from; keys are masked
 ///
-/// With `--profile` or BOOKCTL_PROFILE that profile alone.
+/// --profile and BOOKCTL_PROFILE limit the list to one profile.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl auth status\n  \
@@ -83,7 +83,7 @@ impl ProfileSecrets {
     async fn of_target(setup: &Startup, vault: &Vault, target: &Target) -> Self {
         let mut row = match target {
             Target::Embedded { key, .. } => ProfileSecrets {
-                detail: Some("the embedded sandbox needs no key".to_owned()),
+                detail: Some("the embedded sandbox needs no API key".to_owned()),
                 key: key.clone().map_or(Origin::NONE, Origin::environment),
                 ..ProfileSecrets::empty(Some(SANDBOX_PROFILE), Some(target.origin()))
             },

@@ -1,7 +1,7 @@
 //! `book --from`: makes many bookings, and writes one line for each.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::io::ErrorKind;
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,8 @@ use crate::flows::{
 };
 use crate::json::{Document, plain};
 use crate::model::time_text::{human, local};
-use crate::outcome::{Error, Exit, Result, reason};
+use crate::outcome::{Code, Error, Exit, Result};
+use crate::platform::input::{Source, read_text};
 use crate::terminal::output::{Page, TableCell, View};
 use crate::terminal::view::{RequestView, tone_of};
 
@@ -24,17 +25,16 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// A batch as given on the command line.
 pub(super) struct Batch {
-    pub(super) from: PathBuf,
+    pub(super) from: Source,
     pub(super) name: Option<String>,
     pub(super) manner: BatchOptions,
     pub(super) dry_run: bool,
 }
 
 pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
-    let from_stdin = batch.from.as_os_str() == "-";
-    if from_stdin && batch.name.is_none() {
+    if batch.from == Source::Stdin && batch.name.is_none() {
         return Err(Error::usage("a batch from standard input needs a name")
-            .hint("give --batch NAME: the same name later goes on where this one ended"));
+            .hint("pass --batch NAME; with the same name you can continue the batch later"));
     }
     // An unset variable in a script would make one batch of all its batches.
     if batch
@@ -42,11 +42,11 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
         .as_deref()
         .is_some_and(|name| name.trim().is_empty())
     {
-        return Err(Error::usage("--batch is blank: it names nothing")
-            .hint("give it a name, or leave it out: the file's content then stands for it"));
+        return Err(Error::usage("--batch is blank")
+            .hint("pass a name, or leave out --batch to identify the batch by its content"));
     }
-    let text = read(&batch.from, from_stdin).await?;
-    let file_name = batch.from.to_string_lossy();
+    let file_name = batch.from.name();
+    let text = read(batch.from).await?;
     let rows = read_rows(&text, BatchFormat::of(&file_name, &text))?;
     let identity = match batch.name {
         Some(name) => BatchIdentity::Name(name),
@@ -67,38 +67,16 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     .await
 }
 
-/// Reads on a thread of its own, so that Ctrl-C works while a pipe is silent.
-async fn read(path: &Path, from_stdin: bool) -> Result<String> {
-    let path = path.to_owned();
-    let shown = if from_stdin {
-        "standard input".to_owned()
-    } else {
-        path.display().to_string()
-    };
-    let read = tokio::task::spawn_blocking(move || {
-        use std::io::Read;
-        let mut bytes = Vec::new();
-        if from_stdin {
-            std::io::stdin()
-                .lock()
-                .take(LARGEST + 1)
-                .read_to_end(&mut bytes)
-        } else {
-            std::fs::File::open(path)?
-                .take(LARGEST + 1)
-                .read_to_end(&mut bytes)
+async fn read(from: Source) -> Result<String> {
+    let what = format!("the batch {} cannot be read", from.name());
+    read_text(from, LARGEST).await.map_err(|error| {
+        let is_too_large = error.kind() == ErrorKind::FileTooLarge;
+        let error = Error::caused(Code::Usage, what, error);
+        match is_too_large {
+            true => error.hint("split it"),
+            false => error,
         }
-        .map(|_| bytes)
-    });
-    let cannot = |why: String| Error::usage(format!("the batch {shown} cannot be read: {why}"));
-    let bytes = read
-        .await
-        .map_err(|_| cannot("reading it failed".to_owned()))?
-        .map_err(|error| cannot(reason(&error)))?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(cannot("it is larger than 64 MB".to_owned()).hint("split it"));
-    }
-    String::from_utf8(bytes).map_err(|_| cannot("it is no UTF-8".to_owned()))
+    })
 }
 
 /// The output of `--dry-run`: each row's request on a line. Nothing is sent.

@@ -15,10 +15,10 @@ use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Page, Tone, View, visible};
 
-/// Forget guests: what this machine keeps of them is overwritten
+/// Delete guests' data from this computer
 ///
-/// The booking itself stands at the service; cancel it there first, if that is what is meant. An attempt whose outcome
-/// is not known is left as it is, since its request is what settles it: see `bookctl attempts`.
+/// This does not cancel the booking at the service; use `bookctl cancel` for that. An attempt whose outcome is unknown
+/// keeps its guest, because its request is needed to find out: see `bookctl attempts`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl bookings forget bk_01\n  \
@@ -29,12 +29,12 @@ pub(crate) struct Args {
     /// Booking id
     #[arg(value_parser = id)]
     booking: Option<String>,
-    /// Everything that was booked before: a date, or a time such as `today 00:00`
+    /// Forget everything booked before this date or time, e.g. `2026-06-01` or `today 00:00`
     #[arg(long, value_name = "DATE|WHEN", value_parser = Before::parse)]
     before: Option<Before>,
     #[command(flatten)]
     zone: Zone,
-    /// Do not ask
+    /// Skip the confirmation prompt
     #[arg(long, short)]
     yes: bool,
 }
@@ -91,8 +91,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     context.out.emit(&ForgottenView(forgotten))?;
     if forgotten.unsettled > 0 {
         context.out.warn(&format!(
-            "attempts whose outcome is not known: {}; they keep their guests, since a booking may exist; settle them, \
-             then forget again: bookctl attempts",
+            "open attempts keep their guests, because a booking may exist ({}); find out what happened, then try again: \
+             bookctl attempts",
             forgotten.unsettled
         ));
     }
@@ -108,21 +108,22 @@ fn forget_one(context: &Context, id: &str) -> Result<Forgotten> {
             .iter()
             .any(|attempt| attempt.idempotency_key == id)
         {
-            let what = format!("attempt {shown} is not settled: it keeps its guest until it is");
+            let what =
+                format!("attempt {shown} is open: it keeps its guest until its outcome is known");
             return Err(Error::new(Code::Usage, what)
                 .exiting(Exit::Refused)
                 .hint(resume_command(id)));
         }
-        return Err(Error::new(Code::Usage,
-            format!("there is no booking {shown} of this service in the journal"),
-        ).exiting(Exit::NotFound)
-        .hint("list them with `bookctl bookings`; an attempt that is not settled is in `bookctl attempts`"));
+        return Err(Error::new(
+            Code::Usage,
+            format!("no booking {shown} of this service in the journal"),
+        )
+        .exiting(Exit::NotFound)
+        .hint("list bookings with `bookctl bookings`, and open attempts with `bookctl attempts`"));
     }
     let forgotten = journal.forget_booking(id)?;
     if forgotten.count == 0 {
-        context
-            .out
-            .note("its guest was forgotten before: nothing was left");
+        context.out.note("Its guest was deleted before.");
     }
     Ok(forgotten)
 }
@@ -136,10 +137,14 @@ async fn forget_until(context: &Context, until: Timestamp, yes: bool) -> Result<
 }
 
 async fn confirm(context: &Context, count: u32) -> Result<()> {
+    let bookings = match count {
+        1 => "1 booking".to_owned(),
+        many => format!("{many} bookings"),
+    };
     let confirmation = Confirmation {
-        action: &format!("forgetting the guests of {count}"),
-        question: format!("Forget the guests of {count} for good?"),
-        declined: "nothing was forgotten",
+        action: &format!("deleting the guests of {bookings}"),
+        question: format!("Delete the guests of {bookings} from this computer?"),
+        declined: "Nothing was deleted.",
     };
     confirmation.ask(&context.prompter).await
 }
@@ -149,7 +154,7 @@ async fn confirm(context: &Context, count: u32) -> Result<()> {
 /// This may take seconds, and so runs on a thread of its own. If Ctrl-C ends it, the file is as it was before.
 async fn leave_nothing(context: &Context) -> Result<()> {
     context.in_flight.replace(InFlight::ForgettingGuests);
-    let _progress = context.out.progress("overwriting what remains");
+    let _progress = context.out.progress("overwriting deleted data");
     let path = context.journal_file().to_owned();
     let rewriting = tokio::task::spawn_blocking(move || Journal::rewrite_file(&path));
     let rewritten = rewriting
@@ -158,8 +163,8 @@ async fn leave_nothing(context: &Context) -> Result<()> {
     rewritten.map_err(|mut error| {
         let why = &error.message;
         error.message =
-            format!("the guests are forgotten, but remains may be left in the file: {why}");
-        error.hint("the same command again overwrites them")
+            format!("the guests were deleted, but traces may remain in the file: {why}");
+        error.hint("run the same command again to overwrite them")
     })
 }
 

@@ -12,11 +12,11 @@ use crate::outcome::{Exit, Result};
 use crate::terminal::view::{BookingList, Listed, LocalBookings};
 use refresh::refresh;
 
-/// List what this machine booked, and forget its guests
+/// List bookings made from this computer
 ///
-/// Each booking is shown as it was last seen, the newest first; the service has no such list, so this is the
-/// journal's. Guests' data is kept for 90 days after a create, unless `retention` in config.toml or `book
-/// --retention` says otherwise; `bookctl help privacy` tells what is kept where.
+/// The service has no list of bookings, so this one comes from the journal on this computer: the newest first, each as
+/// it was last seen. Guests' data is deleted after 90 days; `retention` in config.toml and `book --retention` change
+/// that. `bookctl help privacy` shows what is kept where.
 #[derive(clap::Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "Examples:\n  \
@@ -29,16 +29,16 @@ use refresh::refresh;
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<Action>,
-    /// With this status alone
+    /// List only bookings with this status
     #[arg(long, value_name = "STATUS", value_parser = ["requires_action", "processing", "confirmed", "failed", "cancelled", "expired"])]
     status: Option<String>,
-    /// How many, the newest first
+    /// Number of bookings to list, the newest first
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
     limit: u32,
-    /// Read those that are not finished anew first
+    /// Update unfinished bookings from the service first
     #[arg(long)]
     refresh: bool,
-    /// The organization's unfinished ones of the last day instead, whoever made them, as the service lists them
+    /// List the organization's unfinished bookings of the last day instead, from any computer
     #[arg(long, conflicts_with = "refresh")]
     open: bool,
 }
@@ -63,16 +63,15 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let more = kept.len() > args.limit as usize;
     kept.truncate(args.limit as usize);
     remember(context, kept.iter().map(|kept| kept.booking.id()));
-    context.out.emit(&LocalBookings {
+    let list = LocalBookings {
         kept: &kept,
         now: Timestamp::now(),
-    })?;
-    if context.out.is_human() && kept.is_empty() {
-        context.out.note("no booking of this machine fits");
-    }
+    };
+    let none = "No bookings found.";
+    context.out.emit_list(&list, kept.is_empty(), none)?;
     if more {
         context.out.note(&format!(
-            "the newest {} are shown; --limit shows more",
+            "Showing the newest {}. Use --limit to show more.",
             args.limit
         ));
     }
@@ -84,9 +83,9 @@ fn remember<'a>(context: &Context, ids: impl Iterator<Item = &'a str>) {
     let journal = context.journal();
     if let Err(error) = journal.and_then(|mut journal| journal.remember_booking_list(ids)) {
         let why = &error.message;
-        context
-            .out
-            .warn(&format!("the rows are not remembered: {why}"));
+        context.out.warn(&format!(
+            "the rows could not be saved, so @1 and so on are not available: {why}"
+        ));
     }
 }
 
@@ -97,11 +96,10 @@ async fn list_open(context: &Context, args: &Args) -> Result<Exit> {
     }
     bookings.truncate(args.limit as usize);
     remember(context, bookings.iter().map(Booking::id));
-    context.out.emit(&Listed(BookingList {
+    let list = Listed(BookingList {
         bookings: &bookings,
-    }))?;
-    if context.out.is_human() && bookings.is_empty() {
-        context.out.note("no booking of the last day is unfinished");
-    }
+    });
+    let none = "No unfinished bookings in the last day.";
+    context.out.emit_list(&list, bookings.is_empty(), none)?;
     Ok(Exit::Done)
 }

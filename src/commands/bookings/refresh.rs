@@ -16,7 +16,7 @@ pub(super) async fn refresh(context: &Context) -> Result<()> {
     let progress = context.out.progress("");
     let mut gone = Vec::new();
     for (number, id) in ids.iter().enumerate() {
-        progress.say(&format!("reading {} of {}", number + 1, ids.len()));
+        progress.say(&format!("updating {} of {}", number + 1, ids.len()));
         match read_booking(context, id).await {
             Ok(booking) => context.journal()?.update_booking(&booking)?,
             Err(error) if error.exit == Exit::NotFound => gone.push(id.as_str()),
@@ -26,13 +26,13 @@ pub(super) async fn refresh(context: &Context) -> Result<()> {
     drop(progress);
     for id in gone {
         context.out.warn(&format!(
-            "the service does not know {id} any more; to take it off the list: bookctl bookings forget {}",
+            "the service no longer knows booking {id}; to remove it from the list: bookctl bookings forget {}",
             shell::word(id)
         ));
     }
     if more {
         context.out.note(&format!(
-            "the newest {AT_ONCE} that are not finished were read anew; the same command reads on"
+            "Updated the newest {AT_ONCE} unfinished bookings. Run the same command again to update more."
         ));
     }
     Ok(())

@@ -3,7 +3,7 @@
 use super::check::Check;
 use crate::config::{Service, Target};
 use crate::outcome::Result;
-use crate::secrets::{Secret, Vault, look_up};
+use crate::secrets::{Secret, Storage, Vault, look_up};
 
 /// The API key of a service, and where it comes from.
 pub(super) struct FoundKey {
@@ -27,17 +27,26 @@ pub(super) struct Credentials {
 
 /// Checks the keyring and the key of the service.
 pub(super) async fn look(target: &Target, vault: &Vault) -> Credentials {
-    let keyring = keyring(vault).await;
-    let key = match target {
-        Target::Embedded { .. } => Ok(None),
-        Target::Remote(service) => key(service, vault).await,
+    let (key, is_needed) = match target {
+        Target::Embedded { .. } => (Ok(None), false),
+        Target::Remote(service) => {
+            let key = key(service, vault).await;
+            let is_elsewhere =
+                matches!(&key, Ok(Some(key)) if key.source != Storage::Keyring.as_str());
+            (key, service.account().is_some() && !is_elsewhere)
+        }
     };
-    Credentials { keyring, key }
+    Credentials {
+        keyring: keyring(vault, is_needed).await,
+        key,
+    }
 }
 
-pub(super) async fn keyring(vault: &Vault) -> Check {
+/// Whether the keyring answers, which matters only if the key has to come from it.
+pub(super) async fn keyring(vault: &Vault, is_needed: bool) -> Check {
     match vault.keyring.probe().await {
-        Ok(()) => Check::ok("keyring", "answers"),
+        Ok(()) => Check::ok("keyring", "available"),
+        Err(why) if !is_needed => Check::ok("keyring", format!("not needed ({why})")),
         // A warning only, because the key may be in the environment or the file.
         Err(why) => Check::warning("keyring", why).fix("bookctl auth login --storage file"),
     }

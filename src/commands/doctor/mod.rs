@@ -15,10 +15,10 @@ use crate::secrets::Vault;
 use crate::terminal::output::Output;
 use check::{Check, Checks};
 
-/// Check everything that a command needs, and say how to fix it
+/// Check the configuration, the connection and the API key
 ///
-/// The exit code is 0 where nothing is a problem; else 3 for the configuration, 15 for the network, 4 for the key,
-/// in this order.
+/// Prints one line for each check, with a fix if there is a problem. The exit code is 0 if there is no problem.
+/// Otherwise it is 3 for the configuration, 15 for the network or 4 for the key, in this order.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl doctor\n  \
@@ -41,7 +41,7 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
         Err(error) => {
             let fix = broken_configuration(&setup, &error);
             let config = Check::problem("config", error.exit, error.message.clone()).fix(fix);
-            let keyring = credentials::keyring(&vault).await;
+            let keyring = credentials::keyring(&vault, true).await;
             return conclude(&setup.out, vec![config, keyring, journal]);
         }
     };
@@ -68,14 +68,14 @@ fn configuration(setup: &Startup, profile: Option<&str>) -> Check {
     let file = &setup.paths.config_file;
     let found = match file.exists() {
         true => file.display().to_string(),
-        false => format!("{} is not there: defaults", file.display()),
+        false => format!("no {} yet", file.display()),
     };
     let meant = match profile {
         Some(SANDBOX_PROFILE) => "the embedded sandbox".to_owned(),
         Some(name) => format!("profile {name}"),
         None => "BOOKCTL_BASE_URL".to_owned(),
     };
-    Check::ok("config", format!("{found}; commands use {meant}"))
+    Check::ok("config", format!("{found}; using {meant}"))
 }
 
 /// How to repair a configuration that selects no service.
@@ -93,28 +93,32 @@ fn broken_configuration(setup: &Startup, error: &Error) -> String {
     }
 }
 
+fn open_attempts(count: usize) -> String {
+    let attempts = match count {
+        1 => "1 attempt has".to_owned(),
+        count => format!("{count} attempts have"),
+    };
+    format!("{attempts} an unknown outcome: a booking may exist")
+}
+
 /// Checks the journal, without creating one.
 fn journal(setup: &Startup) -> Check {
     let path = &setup.paths.journal;
     if let Some(place) = private_file::read_only_place(path) {
         let detail = format!(
-            "{} is read-only: nothing is booked without a journal",
+            "{} is read-only, and bookctl books nothing without a journal",
             place.display()
         );
         return Check::problem("journal", Exit::Config, detail)
             .fix("make it writable, or set BOOKCTL_HOME to a folder that is");
     }
     if !path.exists() {
-        return Check::ok("journal", "none yet: the first booking begins it");
+        return Check::ok("journal", "none yet; the first booking request creates it");
     }
     let attempts = Journal::open(path, String::new(), None).and_then(|it| it.open_attempts());
     match attempts.map(|attempts| attempts.len()) {
-        Ok(0) => Check::ok("journal", "the outcome of every attempt is known"),
-        Ok(count) => Check::warning(
-            "journal",
-            format!("{count} unsettled: a booking may exist that nobody has seen"),
-        )
-        .fix("bookctl attempts"),
+        Ok(0) => Check::ok("journal", "no open attempts"),
+        Ok(count) => Check::warning("journal", open_attempts(count)).fix("bookctl attempts"),
         Err(error) => {
             let check = Check::problem("journal", error.exit, error.message.clone());
             match &error.hint {

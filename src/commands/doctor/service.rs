@@ -81,7 +81,7 @@ pub(super) async fn examine(
     let mut checks = vec![
         Check::ok(
             "reachability",
-            format!("{origin} answers in {} ms", took.as_millis()),
+            format!("{origin} answered in {} ms", took.as_millis()),
         ),
         tls(context.target()),
     ];
@@ -125,12 +125,15 @@ impl Unreached {
                 }]
             }
             Unreached::Failed(Failure::NotReached(why)) if why.contains("certificate") => vec![
-                Check::ok("reachability", format!("{origin} takes connections")),
+                Check::ok("reachability", format!("{origin} accepts connections")),
                 Check::problem("tls", Exit::Network, why)
-                    .fix("set ca_file in the profile to the authority that signed it"),
+                    .fix("set ca_file in the profile to the certificate authority that signed it"),
             ],
             Unreached::Failed(failure) => {
-                let detail = format!("{origin} is not reached: {failure}");
+                let detail = match &failure {
+                    Failure::NotReached(why) => why.clone(),
+                    failure => format!("cannot reach {origin}: {failure}"),
+                };
                 let fix = match target {
                     Target::Remote(service) if !service.base_url.is_loopback() => {
                         format!("curl -v {}", service.base_url.join("/v1/"))
@@ -148,7 +151,7 @@ fn tls(target: &Target) -> Check {
         Target::Remote(service) if service.base_url.is_https() => {
             Check::ok("tls", "the certificate is trusted")
         }
-        _ => Check::ok("tls", "not needed: http on this machine"),
+        _ => Check::ok("tls", "not needed for http on this computer"),
     }
 }
 
@@ -162,7 +165,7 @@ fn clock(context: &Context, index: Option<&Answer>) -> Option<Check> {
     let ahead = theirs.duration_since(Timestamp::now());
     let seconds = ahead.as_secs();
     let detail = match seconds {
-        0 => "as the service's".to_owned(),
+        0 => "the same as the service's".to_owned(),
         1.. => format!("{seconds} s behind the service's"),
         _ => format!("{} s ahead of the service's", -seconds),
     };
@@ -170,7 +173,7 @@ fn clock(context: &Context, index: Option<&Answer>) -> Option<Check> {
     Some(if ahead.abs() <= CLOCK_TOLERANCE {
         Check::ok("clock", detail)
     } else if is_sandbox {
-        Check::ok("clock", format!("{detail}, which is a sandbox's own"))
+        Check::ok("clock", format!("{detail}; a sandbox has its own clock"))
     } else {
         Check::warning("clock", detail).fix("sudo timedatectl set-ntp true")
     })
@@ -184,9 +187,9 @@ fn is_sandbox(index: &Answer) -> bool {
 fn judged(target: &Target, key: Option<&FoundKey>, answer: Result<Answer, Failure>) -> Vec<Check> {
     let described = match key {
         Some(key) => key.describe(),
-        None => "the embedded sandbox's own".to_owned(),
+        None => "the embedded sandbox's own key".to_owned(),
     };
-    let unlimited = || Check::ok("limits", "none is met");
+    let unlimited = || Check::ok("limits", "not rate limited");
     match answer {
         Ok(_) => vec![Check::ok("key", described), unlimited()],
         Err(Failure::Refused(refusal)) if refusal.status == 429 => {
@@ -194,7 +197,7 @@ fn judged(target: &Target, key: Option<&FoundKey>, answer: Result<Answer, Failur
             let limited = format!("rate limited for {after} s");
             vec![
                 Check::ok("key", described),
-                Check::warning("limits", limited).fix("give --max-wait 5m to wait it out"),
+                Check::warning("limits", limited).fix("pass --max-wait 5m to wait until then"),
             ]
         }
         Err(failure) => {
@@ -215,10 +218,10 @@ fn judged(target: &Target, key: Option<&FoundKey>, answer: Result<Answer, Failur
 /// The check of the key if the service cannot be asked.
 fn untried(target: &Target, key: &Result<Option<FoundKey>>) -> Check {
     match (target, key) {
-        (Target::Embedded { .. }, _) => Check::ok("key", "the embedded sandbox's own"),
-        (_, Ok(Some(key))) => Check::warning("key", format!("{}, not tried", key.describe())),
+        (Target::Embedded { .. }, _) => Check::ok("key", "the embedded sandbox's own key"),
+        (_, Ok(Some(key))) => Check::warning("key", format!("{}, not checked", key.describe())),
         (Target::Remote(service), Ok(None)) => {
-            Check::problem("key", Exit::Unauthorized, "there is none").fix(login(service))
+            Check::problem("key", Exit::Unauthorized, "there is no API key").fix(login(service))
         }
         (Target::Remote(service), Err(error)) => {
             Check::problem("key", error.exit, error.message.clone()).fix(login(service))

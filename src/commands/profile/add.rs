@@ -5,33 +5,34 @@ use crate::app::Startup;
 use crate::config::{Assignment, BaseUrl, ProfileName, edit, whole_path};
 use crate::model::retention::Retention;
 use crate::model::shell;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 
 /// Add a profile
 ///
-/// It is used once it is named, or after `bookctl profile use NAME`.
+/// To use it, pass --profile NAME, or make it the default with `bookctl profile use NAME`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl profile add staging --base-url https://staging.example.com\n  \
     bookctl profile add audit --base-url https://api.example.com --read-only\n  \
-    bookctl profile add local --base-url http://127.0.0.1:8080 --dialect otp_field=pin")]
+    bookctl profile add local --base-url http://127.0.0.1:8080 \\\n    \
+      --dialect otp_field=pin")]
 pub(crate) struct Args {
-    /// Name: visible ASCII characters without blanks
+    /// Name of the profile: ASCII characters without spaces
     #[arg(value_parser = ProfileName::parse)]
     name: ProfileName,
-    /// Address of the service: https, or http on this machine
+    /// Address of the service: https, or http on this computer
     #[arg(long, value_name = "URL")]
     base_url: String,
-    /// PEM file with the authorities that sign the service's certificate
+    /// PEM file with the certificate authorities to trust for this service
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
-    /// How long guests' data is kept on this machine, such as 90d; 0 keeps nothing once the outcome is known
+    /// How long to keep guests on this computer; 0 keeps none once the outcome is known [default: 90d]
     #[arg(long, value_name = "DURATION", value_parser = Retention::parse)]
     retention: Option<Retention>,
-    /// Refuse every call that would change something
+    /// Refuse all requests that would change something
     #[arg(long)]
     read_only: bool,
-    /// A name that the service has chosen otherwise; `bookctl help dialect` lists them
+    /// Header, field or provider name of this service; `bookctl help dialect` lists the keys
     #[arg(long, value_name = "KEY=VALUE", value_parser = Assignment::of_dialect)]
     dialect: Vec<Assignment>,
 }
@@ -47,8 +48,8 @@ pub(super) fn run(setup: &Startup, args: &Args) -> Result<Exit> {
     edit(&setup.paths.config_file, |draft| {
         if draft.before.profiles.contains_key(name) {
             return Err(
-                Error::config(format!("profile {name} exists already")).hint(format!(
-                    "see it with `bookctl profile show {}`, or remove it first",
+                Error::config(format!("profile {name} already exists")).hint(format!(
+                    "show it with `bookctl profile show {}`, or choose another name",
                     shell::word(name)
                 )),
             );

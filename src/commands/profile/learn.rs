@@ -16,7 +16,7 @@ use crate::flows::learn::{
 };
 use crate::json::Document;
 use crate::model::shell;
-use crate::outcome::{Error, Exit, Result, reason};
+use crate::outcome::{Code, Error, Exit, Result, reason};
 use crate::platform::{private_file, regular_file};
 use crate::terminal::output::{Page, Tone, View};
 
@@ -184,7 +184,7 @@ async fn write(
     if let Some(out) = &args.out {
         let text = review(&args.name, &learned.findings);
         std::fs::write(out, text)
-            .map_err(|error| Error::io(format!("{} cannot be written", out.display()), &error))?;
+            .map_err(|error| Error::io(format!("{} cannot be written", out.display()), error))?;
         return Ok(Some(out.display().to_string()));
     }
     if !args.yes {
@@ -201,8 +201,13 @@ async fn write(
         .ok()
         .flatten()
         .unwrap_or_default();
-    private_file::update(&backup, |_| Ok::<_, std::io::Error>(Some(before)))
-        .map_err(|error| Error::io(format!("{} cannot be written", backup.display()), &error))?;
+    private_file::update(&backup, |_| Ok(Some(before))).map_err(|error| {
+        Error::caused(
+            Code::Config,
+            format!("cannot write {}", backup.display()),
+            error,
+        )
+    })?;
     edit(config_file, |draft| {
         for finding in sure {
             let setting = Setting::parse(&finding.key).map_err(Error::config)?;

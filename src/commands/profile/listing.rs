@@ -157,7 +157,7 @@ impl View for ProfileRow {
         if profile.read_only {
             page.field(
                 "access",
-                "read-only: nothing is sent that would change something",
+                "read-only: requests that would change something are refused",
             );
         }
         let ca_file = profile.ca_file.as_ref();

@@ -13,24 +13,24 @@ use crate::config::{SANDBOX_PROFILE, edit};
 use crate::outcome::{Exit, Result};
 use listing::{Profiles, read, show};
 
-/// The services that bookctl can talk to
+/// Manage profiles: the services that bookctl can connect to
 ///
-/// A profile is an address with what belongs to it; its key is kept apart, by `bookctl auth login`.
+/// A profile is the address of a service and its settings. `bookctl auth login` stores its API key.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    /// List the profiles
+    /// List profiles
     List,
     /// Show a profile
     #[command(after_help = "Examples:\n  bookctl profile show live --json")]
     Show {
-        /// Profile; the one that commands use now unless said
+        /// Name of the profile [default: the current one]
         name: Option<String>,
     },
     Add(add::Args),
-    /// Use a profile wherever none is named; `sandbox` is the embedded sandbox
+    /// Make a profile the default; `sandbox` is the embedded sandbox
     #[command(after_help = "Examples:\n  bookctl profile use live\n  bookctl profile use sandbox")]
     Use {
-        /// Profile
+        /// Name of the profile
         name: String,
     },
     Set(set::SetArgs),
@@ -72,7 +72,7 @@ fn use_profile(setup: &Startup, name: &str) -> Result<Exit> {
     ] {
         if value.is_some() {
             setup.out.warn(&format!(
-                "{variable} is set, and goes before the profile that is used by default"
+                "{variable} is set and overrides the default profile"
             ));
         }
     }

@@ -6,13 +6,13 @@ use crate::secrets::{Account, Vault};
 
 use super::listing::{Profiles, read, rows};
 
-/// Remove a profile, and the key that is stored for it
+/// Remove a profile and its stored secrets
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  bookctl profile remove staging --yes")]
 pub(crate) struct Args {
-    /// Profile
+    /// Name of the profile
     name: String,
-    /// Do not ask
+    /// Skip the confirmation prompt
     #[arg(long, short)]
     yes: bool,
 }
@@ -20,8 +20,8 @@ pub(crate) struct Args {
 pub(super) async fn run(setup: &Startup, args: Args) -> Result<Exit> {
     let name = &args.name;
     if name == SANDBOX_PROFILE {
-        return Err(Error::config("the embedded sandbox is always there")
-            .hint("start it afresh with `bookctl sandbox reset`"));
+        return Err(Error::config("the embedded sandbox cannot be removed")
+            .hint("delete its bookings with `bookctl sandbox reset`"));
     }
     let file = read(setup)?;
     let profile = file.profile(name)?;
@@ -35,9 +35,10 @@ pub(super) async fn run(setup: &Startup, args: Args) -> Result<Exit> {
     }
     let vault = Vault::new(setup.paths.secrets.clone());
     if let Err(error) = forget_secrets(setup, &vault, &Account::new(name, origin)).await {
-        setup
-            .out
-            .warn(&format!("its key may be stored still: {}", error.message));
+        setup.out.warn(&format!(
+            "the stored key of profile {name} was not removed: {}",
+            error.message
+        ));
     }
     edit(&setup.paths.config_file, |draft| draft.remove(name))?;
     setup.out.emit(&Profiles(rows(setup)?))?;

@@ -3,7 +3,7 @@ use crate::app::Context;
 use crate::client::Call;
 use crate::outcome::{Exit, Result};
 
-/// List every booking of the sandbox, oldest first, whichever organization made it
+/// List all bookings in the sandbox, oldest first
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox bookings\n  \
@@ -25,9 +25,5 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
             ("error", "error_code"),
         ],
     };
-    context.out.emit(&bookings)?;
-    if context.out.is_human() && bookings.is_empty() {
-        context.out.note("nothing was booked yet");
-    }
-    Ok(Exit::Done)
+    bookings.emit(context, "no bookings yet")
 }

@@ -5,11 +5,12 @@ use crate::app::Context;
 use crate::client::Call;
 use crate::outcome::{Exit, Result};
 
-/// Show the webhook deliveries with every attempt, or send one again
+/// List webhook deliveries, or send one again
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox deliveries\n  \
-    bookctl sandbox deliveries --jq '.deliveries[] | select(.state != \"delivered\") | .event_id'\n  \
+    bookctl sandbox deliveries \\\n    \
+      --jq '.deliveries[] | select(.state != \"delivered\") | .event_id'\n  \
     bookctl sandbox deliveries resend evt_01")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -18,12 +19,12 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Action {
-    /// List them
+    /// List deliveries; --json includes each attempt
     List,
-    /// Send an event again, with a fresh round of attempts
+    /// Resend an event, with new retries
     #[command(after_help = "Examples:\n  bookctl sandbox deliveries resend evt_01")]
     Resend {
-        /// The event's id
+        /// Id of the event
         event: String,
     },
 }
@@ -56,11 +57,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             ("url", "url"),
         ],
     };
-    context.out.emit(&deliveries)?;
-    if context.out.is_human() && deliveries.is_empty() {
-        context.out.note(
-            "nothing was delivered: set a URL with `bookctl sandbox organization -F webhook_url=URL`",
-        );
-    }
-    Ok(Exit::Done)
+    deliveries.emit(
+        context,
+        "no deliveries yet; set a URL with: bookctl sandbox organization -F webhook_url=URL",
+    )
 }

@@ -8,12 +8,15 @@ use crate::client::Call;
 use crate::model::duration::duration;
 use crate::outcome::{Exit, Result};
 
-/// Make calls fail on purpose: delays, statuses, dropped connections, broken answers
+/// Make requests fail on purpose
+///
+/// A fault delays a response, replaces it with an error, drops the connection, or breaks the response.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox faults\n  \
     bookctl sandbox faults add --on 'POST /v1/bookings' --kind drop_after\n  \
-    bookctl sandbox faults add --on 'GET /v1/bookings/{id}' --kind delay --delay 2s --times 3\n  \
+    bookctl sandbox faults add --on 'GET /v1/bookings/{id}' \\\n    \
+      --kind delay --delay 2s --times 3\n  \
     bookctl sandbox faults clear")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -22,39 +25,41 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Action {
-    /// List the faults that wait for their call
+    /// List faults
     List,
-    /// Add one
+    /// Add a fault
     #[command(after_help = "Examples:\n  \
         bookctl sandbox faults add --on 'POST /v1/bookings' --kind drop_after\n  \
-        bookctl sandbox faults add --on 'GET /v1/bookings/{id}' --kind delay --delay 2s --times 3\n  \
-        bookctl sandbox faults add --on 'POST /v1/venues/search' --kind status --status 502")]
+        bookctl sandbox faults add --on 'GET /v1/bookings/{id}' \\\n    \
+          --kind delay --delay 2s --times 3\n  \
+        bookctl sandbox faults add --on 'POST /v1/venues/search' \\\n    \
+          --kind status --status 502")]
     Add(Box<Fault>),
-    /// Take all back
+    /// Remove all faults
     Clear,
 }
 
 #[derive(clap::Args, Debug)]
 struct Fault {
-    /// The call, such as 'POST /v1/bookings'
+    /// Request that fails, such as 'POST /v1/bookings'
     #[arg(long, value_name = "CALL")]
     on: String,
-    /// What happens to it; drop_after does the work, then closes the connection without an answer
+    /// What happens to the request; drop_after handles it, then closes the connection without a response
     #[arg(long, value_parser = ["delay", "status", "drop_before", "drop_after", "truncate", "garbage"])]
     kind: String,
-    /// How many calls it happens to
+    /// How many requests fail
     #[arg(long, value_name = "N", default_value_t = 1)]
     times: u32,
-    /// How long a delay lasts, 1s unless said
+    /// Length of a delay [default: 1s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     delay: Option<Duration>,
-    /// The status that is answered instead, 500 unless said
+    /// Status to respond with [default: 500]
     #[arg(long, value_name = "N")]
     status: Option<u16>,
-    /// The body that is answered instead: JSON, else text
+    /// Body to respond with, as JSON or text
     #[arg(long)]
     body: Option<String>,
-    /// After how many bytes the answer is cut
+    /// Truncate the response after this many bytes
     #[arg(long, value_name = "N")]
     after_bytes: Option<u64>,
 }
@@ -102,11 +107,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let faults = listing(document);
-    context.out.emit(&faults)?;
-    if context.out.is_human() && faults.is_empty() {
-        context.out.note("no fault waits for a call");
-    }
-    Ok(Exit::Done)
+    faults.emit(context, "no faults configured")
 }
 
 fn listing(document: crate::json::Document) -> Listing {

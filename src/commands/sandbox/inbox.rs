@@ -3,7 +3,7 @@ use crate::app::Context;
 use crate::client::Call;
 use crate::outcome::{Exit, Result};
 
-/// Show the text messages that the sandbox sent, newest first: one-time codes and session codes
+/// List text messages with one-time codes, newest first
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox inbox\n  \
@@ -24,9 +24,5 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
             ("text", "text"),
         ],
     };
-    context.out.emit(&inbox)?;
-    if context.out.is_human() && inbox.is_empty() {
-        context.out.note("no message was sent yet");
-    }
-    Ok(Exit::Done)
+    inbox.emit(context, "no messages yet")
 }

@@ -3,11 +3,12 @@ use crate::app::Context;
 use crate::client::Call;
 use crate::outcome::{Exit, Result};
 
-/// List the API keys that the sandbox knows, and what each is for
+/// List the sandbox's API keys and what each is for
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox keys\n  \
-    BOOKCTL_PROFILE=sandbox BOOKCTL_API_KEY=sk_test_sandbox bookctl search dining --near London --at 'tomorrow 19:30'")]
+    BOOKCTL_PROFILE=sandbox BOOKCTL_API_KEY=sk_test_sandbox \\\n    \
+      bookctl search dining --near London --at 'tomorrow 19:30'")]
 pub(crate) struct Args {}
 
 pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {

@@ -2,8 +2,10 @@
 
 use serde_json::Value;
 
+use crate::app::Context;
 use crate::json::{Document, plain};
 use crate::model::time_text::human;
+use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, TableCell, View};
 
 /// A column: its heading and its field.
@@ -17,8 +19,11 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    pub(super) fn is_empty(&self) -> bool {
-        self.rows().next().is_none()
+    /// Writes the list, or `none` for a person if it is empty.
+    pub(super) fn emit(&self, context: &Context, none: &str) -> Result<Exit> {
+        let is_empty = self.rows().next().is_none();
+        context.out.emit_list(self, is_empty, none)?;
+        Ok(Exit::Done)
     }
 
     fn rows(&self) -> impl Iterator<Item = &Value> {

@@ -12,15 +12,19 @@ mod reset;
 mod run;
 mod serve;
 
+use std::sync::Arc;
+
 use clap::Subcommand;
 
 use super::{Needs, ServiceNeed};
 use crate::app::Context;
-use crate::outcome::{Exit, Result};
+use crate::outcome::{Error, Exit, Result};
+use crate::sandbox::{BUILT_IN, Speech};
 
-/// The whole service, offline: serve it, move its clock, break it
+/// Run and control the offline sandbox
 ///
-/// All but `serve` and `run` act on the sandbox that the profile points to.
+/// It is the whole service, with a clock that you can move and failures that you can add. All commands except `serve`
+/// and `run` act on the sandbox that the profile points to.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Serve(serve::Args),
@@ -67,5 +71,17 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Inbox(args) => inbox::run(context, args).await,
         Command::Clock(args) => clock::run(context, args).await,
         Command::Reset(args) => reset::run(context, args).await,
+    }
+}
+
+/// The service that a `--speak` names.
+fn speech(name: &str) -> Result<Arc<Speech>> {
+    let built_in: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
+    match Speech::open(name) {
+        Ok(speech) => Ok(Arc::new(speech)),
+        Err(error) => Err(Error::config(error.to_string()).hint(format!(
+            "the built-in services are {}; docs/sandbox.md lists the keys of a file",
+            built_in.join(", ")
+        ))),
     }
 }

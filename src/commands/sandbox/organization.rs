@@ -5,9 +5,11 @@ use crate::client::Call;
 use crate::commands::field::{Field, field};
 use crate::json::{Document, plain};
 use crate::outcome::{Exit, Result};
-use crate::terminal::output::{Page, Tone, View};
+use crate::terminal::output::{DocumentView, Page, Tone};
 
-/// Show the organization's settings, or change them: webhook URL and secret, billing, suspension
+/// Show or change the organization's settings
+///
+/// Among them are the webhook URL and secret, billing and suspension.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox organization\n  \
@@ -15,10 +17,10 @@ use crate::terminal::output::{Page, Tone, View};
     bookctl sandbox organization -F billing_check=unavailable\n  \
     bookctl sandbox organization --organization other -F suspended=true")]
 pub(crate) struct Args {
-    /// Another organization than the one that most keys belong to
+    /// Organization [default: the one that most keys belong to]
     #[arg(long, value_name = "NAME")]
     organization: Option<String>,
-    /// A setting; true, false, null, numbers and JSON lists are typed, anything else is text
+    /// Setting to change; true, false, null, numbers and JSON lists keep their type, the rest is text
     #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field)]
     fields: Vec<Field>,
 }
@@ -42,29 +44,23 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Call::put(path, Value::Object(settings.collect::<Map<_, _>>()))
     };
     let answer = context.control(call).await?;
-    context.out.emit(&Settings(answer.document))?;
+    context
+        .out
+        .emit(&DocumentView(answer.document, settings_page))?;
     Ok(Exit::Done)
 }
 
-struct Settings(Document);
-
-impl View for Settings {
-    fn json(&self) -> Document {
-        self.0.clone()
-    }
-
-    fn page(&self) -> Page {
-        let mut page = Page::default();
-        page.heading(
-            Tone::Strong,
-            "organization",
-            self.0.str("id").unwrap_or_default(),
-        );
-        let rows = self.0.value().as_object().into_iter().flatten();
-        let rows = rows
-            .filter(|(key, _)| *key != "id")
-            .map(|(key, value)| vec![key.as_str().into(), plain(value).into()]);
-        page.table(vec!["setting", "value"], rows.collect(), vec![]);
-        page
-    }
+fn settings_page(settings: &Document) -> Page {
+    let mut page = Page::default();
+    page.heading(
+        Tone::Strong,
+        "organization",
+        settings.str("id").unwrap_or_default(),
+    );
+    let rows = settings.value().as_object().into_iter().flatten();
+    let rows = rows
+        .filter(|(key, _)| *key != "id")
+        .map(|(key, value)| vec![key.as_str().into(), plain(value).into()]);
+    page.table(vec!["setting", "value"], rows.collect(), vec![]);
+    page
 }

@@ -2,16 +2,30 @@ use serde_json::json;
 
 use crate::app::Context;
 use crate::client::Call;
+use crate::flows::Confirmation;
 use crate::json::Document;
 use crate::outcome::{Exit, Result};
-use crate::terminal::output::{Page, View};
+use crate::terminal::output::{DocumentView, Page};
 
-/// Empty the sandbox: its bookings, messages and clock are as they were at first
+/// Delete all bookings, messages and settings
+///
+/// Also resets the clock. Asks first on a terminal, but not in a script.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:\n  bookctl sandbox reset")]
-pub(crate) struct Args {}
+#[command(after_help = "Examples:\n  \
+    bookctl sandbox reset\n  \
+    bookctl sandbox reset --yes")]
+pub(crate) struct Args {
+    /// Skip the confirmation prompt
+    #[arg(long, short)]
+    yes: bool,
+}
 
-pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
+pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    if !args.yes && context.prompter.interactive() {
+        // Fails if this is not a sandbox, so that nobody is asked about a real service.
+        context.control(Call::get("/sandbox/clock")).await?;
+        confirm(context).await?;
+    }
     let answer = context
         .control(Call::post("/sandbox/reset", json!({})))
         .await?;
@@ -21,20 +35,23 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
             .journal()
             .and_then(|mut journal| journal.forget_rate_limits());
     }
-    context.out.emit(&Reset(answer.document))?;
+    context
+        .out
+        .emit(&DocumentView(answer.document, reset_page))?;
     Ok(Exit::Done)
 }
 
-struct Reset(Document);
+async fn confirm(context: &Context) -> Result<()> {
+    let confirmation = Confirmation {
+        action: "resetting the sandbox",
+        question: "Delete all bookings, messages and settings of the sandbox?".to_owned(),
+        declined: "the sandbox was not reset",
+    };
+    confirmation.ask(&context.prompter).await
+}
 
-impl View for Reset {
-    fn json(&self) -> Document {
-        self.0.clone()
-    }
-
-    fn page(&self) -> Page {
-        let mut page = Page::default();
-        page.line("the sandbox is empty");
-        page
-    }
+fn reset_page(_: &Document) -> Page {
+    let mut page = Page::default();
+    page.line("sandbox reset");
+    page
 }

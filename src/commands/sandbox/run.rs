@@ -6,51 +6,65 @@ use tokio::net::TcpListener;
 use tokio::process::Command;
 use tokio::sync::oneshot;
 
-use crate::app::{Context, Signals};
-use crate::outcome::{Code, Error, Exit, Result, reason};
+use crate::app::{Context, Signals, sandbox_error};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::process::with_core_dumps;
 use crate::sandbox::seed::Scenario;
-use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox, live_webhook_secret};
+use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox};
 
-/// Run a command beside a fresh sandbox, and end with its exit code
+/// Run a command with a fresh sandbox, and exit with its exit code
 ///
-/// The command gets BOOKCTL_BASE_URL, BOOKCTL_API_KEY and BOOKCTL_WEBHOOK_SECRET, whatever language it is written in;
-/// the sandbox lives in memory and ends with it.
+/// BOOKCTL_BASE_URL, BOOKCTL_API_KEY and BOOKCTL_WEBHOOK_SECRET are set for the command. The sandbox keeps its state in
+/// memory and stops when the command ends.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox run -- pytest\n  \
-    bookctl sandbox run --scenario payment -- sh -c 'bookctl book \"$BOOKCTL_SANDBOX_VENUE\" --dry-run …'")]
+    bookctl sandbox run --scenario payment -- \\\n    \
+      sh -c 'bookctl book \"$BOOKCTL_SANDBOX_VENUE\" --dry-run …'")]
 pub(crate) struct Args {
-    /// Put this scenario's venue into BOOKCTL_SANDBOX_VENUE
+    /// Set BOOKCTL_SANDBOX_VENUE to the venue of this scenario
     #[arg(long, value_name = "NAME", value_parser = scenario)]
     scenario: Option<String>,
-    /// No rate limits and no test allowance
+    /// Disable rate limits and the limit on test bookings
     #[arg(long)]
     no_limits: bool,
-    /// The command and its arguments
+    /// Speak as another service would: enveloped, camel, plain, or a file that describes one
+    #[arg(long, value_name = "FILE|NAME")]
+    speak: Option<String>,
+    /// Command and its arguments, after --
     #[arg(last = true, required = true, value_name = "CMD")]
     command: Vec<std::ffi::OsString>,
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let speech = args.speak.as_deref().map(super::speech).transpose()?;
     let sandbox = Sandbox::open(Options {
         limits: !args.no_limits,
+        speech: speech.clone(),
         ..Options::new(Database::Memory)
     })
-    .map_err(|error| Error::config(error.to_string()))?;
-    let failed = |error: std::io::Error| Error::io("the sandbox cannot be served", &error);
+    .map_err(|error| sandbox_error(&error))?;
+    let webhook_secret = sandbox.webhook_secret();
+    let webhook_secret = webhook_secret.map_err(|error| sandbox_error(&error))?;
+    let failed = |error: std::io::Error| Error::io("cannot start the sandbox", error);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .await
         .map_err(failed)?;
-    let base = format!("http://{}", listener.local_addr().map_err(failed)?);
+    let address = listener.local_addr().map_err(failed)?;
+    let base_path = speech.as_ref().map_or("", |it| it.base_path());
+    let base = format!("http://{address}{base_path}");
     let (stop, stopped) = oneshot::channel::<()>();
     let server = tokio::spawn(sandbox.serve(listener, None, async {
         let _ = stopped.await;
     }));
-    context.out.note(&format!("sandbox: {base}"));
+    let speaks = speech.map(|it| format!(", speaks {}", it.name));
+    context.out.note(&format!(
+        "sandbox listening on {base}{}",
+        speaks.unwrap_or_default()
+    ));
 
     let Some((program, arguments)) = args.command.split_first() else {
-        return Err(Error::usage("no command is given"));
+        return Err(Error::usage("no command was given"));
     };
     let mut command = Command::new(program);
     command
@@ -58,7 +72,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .env("BOOKCTL_BASE_URL", &base)
         .env("BOOKCTL_API_KEY", LIVE_KEY)
         // The command gets no secret of a real service, which could not verify the sandbox's deliveries anyway.
-        .env("BOOKCTL_WEBHOOK_SECRET", live_webhook_secret())
+        .env("BOOKCTL_WEBHOOK_SECRET", webhook_secret)
         // A profile in the environment would take precedence over the sandbox.
         .env_remove("BOOKCTL_PROFILE")
         .env_remove("BOOKCTL_NO_SANDBOX")
@@ -72,15 +86,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     let mut signals = Signals::listen()?;
     let mut child = with_core_dumps(|| command.spawn()).map_err(|error| {
-        Error::new(
-            Code::Usage,
-            format!(
-                "{} cannot be started: {}",
-                program.to_string_lossy(),
-                reason(&error)
-            ),
-        )
-        .exiting(Exit::OfProgram(127))
+        let what = format!("cannot run {}", program.to_string_lossy());
+        Error::caused(Code::Usage, what, error).exiting(Exit::OfProgram(127))
     })?;
     // Ctrl-C reaches the command too, because it is in the same process group. Its end is the end of this.
     let status = loop {
@@ -97,7 +104,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             }
         }
     };
-    let status = status.map_err(|error| Error::io("the command cannot be waited for", &error))?;
+    let status = status.map_err(|error| Error::io("cannot wait for the command", error))?;
     let _ = stop.send(());
     let _ = server.await;
     Ok(Exit::of_program(status))
@@ -109,7 +116,7 @@ fn scenario(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     Err(format!(
-        "the scenarios are {}",
+        "known scenarios: {}",
         known.collect::<Vec<_>>().join(", ")
     ))
 }

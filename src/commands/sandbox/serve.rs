@@ -1,45 +1,52 @@
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use crate::app::{Context, Signals};
+use crate::app::{Context, Signals, sandbox_error};
 use crate::model::duration::lasting;
-use crate::outcome::{Error, Exit, Result, reason};
+use crate::model::shell;
+use crate::outcome::{Error, Exit, Result};
 use crate::platform::ownership;
-use crate::sandbox::{Database, OnRequest, Options, Sandbox};
+use crate::sandbox::{Database, LIVE_KEY, OnRequest, Options, Sandbox, Speech};
 use crate::terminal::output::{Output, Page, Tone, View};
 
-/// Serve the sandbox on this machine until Ctrl-C or SIGTERM
+/// Serve the sandbox over HTTP until Ctrl-C
 ///
-/// It listens on 127.0.0.1 alone unless --expose says otherwise. Without --database or --ephemeral it is the very sandbox that bookctl embeds: what
-/// one books, the other sees.
+/// Prints its address and key, then logs each request to stderr. Without --database or --ephemeral, it serves the sandbox
+/// that is embedded in bookctl: other bookctl commands see the same bookings.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox serve\n  \
-    bookctl sandbox serve --port 0 --ephemeral --json")]
+    bookctl sandbox serve --port 0 --ephemeral --json\n  \
+    bookctl sandbox serve --speak enveloped")]
 pub(crate) struct Args {
-    /// Port; 0 picks a free one
+    /// Port to listen on; 0 picks a free one
     #[arg(long, value_name = "N", default_value_t = 4010)]
     port: u16,
-    /// File that keeps its state
+    /// File to keep the state in [default: the embedded sandbox's file]
     #[arg(long, value_name = "FILE", conflicts_with = "ephemeral")]
     database: Option<PathBuf>,
-    /// Keep nothing: the state ends with the server
+    /// Keep the state in memory, and lose it when the server stops
     #[arg(long)]
     ephemeral: bool,
-    /// No rate limits and no test allowance: for load tests
+    /// Disable rate limits and the limit on test bookings
     #[arg(long)]
     no_limits: bool,
-    /// Listen on this address instead of 127.0.0.1; whoever reaches it reads and changes everything
+    /// Listen on this address instead of 127.0.0.1; anyone who can reach it can read and change everything
     ///
-    /// The sandbox's controls ask for no key, and its keys are known to everybody. For a container's own network.
+    /// The sandbox's controls need no key, and its keys are public. Use it only in a network of your own, such as a
+    /// container's.
     #[arg(long, value_name = "ADDRESS")]
     expose: Option<IpAddr>,
-    /// How often the webhook worker looks for what is due; the service's own pace is 30s
+    /// Speak as another service would: enveloped, camel, plain, or a file that describes one
+    #[arg(long, value_name = "FILE|NAME")]
+    speak: Option<String>,
+    /// How often to send due webhooks; the service itself does so every 30s
     // A worker that never pauses would keep the processor to itself.
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = lasting)]
     delivery_interval: Duration,
@@ -55,6 +62,7 @@ fn is_blank(file: &Path) -> bool {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let speech = args.speak.as_deref().map(super::speech).transpose()?;
     let named = args.database.clone();
     let database = match (args.ephemeral, args.database) {
         (true, _) => Database::Memory,
@@ -70,42 +78,47 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     if let Some(file) = named.filter(|file| is_blank(file)) {
         fs::remove_file(&file)
-            .map_err(|error| Error::io(format!("{} cannot be replaced", file.display()), &error))?;
+            .map_err(|error| Error::io(format!("{} cannot be replaced", file.display()), error))?;
     }
     let sandbox = Sandbox::open(Options {
         limits: !args.no_limits,
         delivery_interval: args.delivery_interval,
+        speech: speech.clone(),
         ..Options::new(database)
     })
     .map_err(|error| {
         Error::config(error.to_string()).hint(format!(
-            "{}; or name another file with --database, or use --ephemeral",
+            "{}; or use another file with --database, or --ephemeral",
             error.hint()
         ))
     })?;
+    let webhook_secret = sandbox.webhook_secret();
+    let webhook_secret = webhook_secret.map_err(|error| sandbox_error(&error))?;
     let address = args.expose.unwrap_or(Ipv4Addr::LOCALHOST.into());
     if !address.is_loopback() {
         context.out.warn(&format!(
-            "exposed on {address}: whoever reaches it reads and changes everything, without a key"
+            "exposed on {address}: anyone who can reach it can read and change everything, without a key"
         ));
     }
     let listener = TcpListener::bind((address, args.port))
         .await
         .map_err(|error| {
             Error::io(
-                format!("port {} of this machine cannot be used", args.port),
-                &error,
+                format!("cannot listen on {address} port {}", args.port),
+                error,
             )
-            .hint("name another one with --port; 0 picks a free one")
+            .hint("choose another port with --port; 0 picks a free one")
         })?;
     let address = listener
         .local_addr()
-        .map_err(|error| Error::io("the port is unknown", &error))?;
+        .map_err(|error| Error::io("cannot read the port", error))?;
     // Listens for signals before the server is announced, so that a signal from then on ends it cleanly.
     let mut signals = Signals::listen()?;
     context.out.emit_line(&Ready {
-        base_url: format!("http://{address}"),
+        origin: format!("http://{address}"),
         database: shown,
+        webhook_secret,
+        speech,
     })?;
     let log: OnRequest = Box::new(|request| {
         let milliseconds = request.duration.as_secs_f64() * 1000.0;
@@ -113,6 +126,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             "{} {} {} {milliseconds:.1} ms",
             request.method, request.path, request.status
         ));
+        if let Some(failure) = request.failure {
+            Output::trace(&failure);
+        }
     });
     let log = (!context.out.is_quiet()).then_some(log);
     let shutdown = async move {
@@ -121,44 +137,63 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     sandbox
         .serve(listener, log, shutdown)
         .await
-        .map_err(|error| Error::io(format!("the sandbox ended: {}", reason(&error)), &error))?;
-    context.out.note("the sandbox has ended");
+        .map_err(|error| Error::io("the sandbox failed", error))?;
+    context.out.note("sandbox stopped");
     Ok(Exit::Done)
 }
 
 struct Ready {
-    base_url: String,
+    origin: String,
     database: Option<String>,
+    webhook_secret: String,
+    speech: Option<Arc<Speech>>,
 }
 
 impl Ready {
+    fn base_url(&self) -> String {
+        let path = self.speech.as_ref().map_or("", |it| it.base_path());
+        format!("{}{path}", self.origin)
+    }
+
     fn openapi_url(&self) -> String {
-        format!("{}/openapi.json", self.base_url)
+        format!("{}/openapi.json", self.origin)
     }
 }
 
 impl View for Ready {
     fn json(&self) -> crate::json::Document {
-        json!({
-            "base_url": self.base_url,
+        let mut ready = json!({
+            "base_url": self.base_url(),
             "openapi_url": self.openapi_url(),
             "database": self.database,
-        })
-        .into()
+        });
+        if let Some(speech) = &self.speech {
+            ready["speak"] = json!(speech.name);
+        }
+        ready.into()
     }
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        page.heading(Tone::Good, "sandbox", &self.base_url);
+        page.heading(Tone::Good, "sandbox", &self.base_url());
+        if let Some(speech) = &self.speech {
+            page.field("speaks", &speech.name);
+        }
         page.field("openapi", self.openapi_url());
-        page.field("key", crate::sandbox::LIVE_KEY);
-        page.field(
-            "state",
-            self.database
-                .as_deref()
-                .unwrap_or("in memory: it ends with the server"),
-        );
-        page.next(format!("BOOKCTL_BASE_URL={} BOOKCTL_API_KEY={} bookctl search dining --near Sandbox --at 'tomorrow 19:30'", self.base_url, crate::sandbox::LIVE_KEY));
+        page.field("state", self.database.as_deref().unwrap_or("in memory"));
+        page.field("stop", "Ctrl-C");
+        page.line("");
+        page.line("To use it in another terminal:");
+        page.line("");
+        let base_url = self.base_url();
+        for (variable, value) in [
+            ("BOOKCTL_BASE_URL", base_url.as_str()),
+            ("BOOKCTL_API_KEY", LIVE_KEY),
+            ("BOOKCTL_WEBHOOK_SECRET", self.webhook_secret.as_str()),
+        ] {
+            page.line(format!("  export {variable}={}", shell::word(value)));
+        }
+        page.line("");
         page
     }
 }

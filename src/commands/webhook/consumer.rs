@@ -24,7 +24,7 @@ pub(super) fn app(
 ) -> Result<App> {
     let headers = headers.iter().map(|(name, value)| {
         let header = name.parse().ok().zip(value.parse().ok());
-        header.ok_or_else(|| Error::usage(format!("the header {name} cannot be sent")))
+        header.ok_or_else(|| Error::usage(format!("the header {name} is invalid")))
     });
     let headers = headers.collect::<Result<_>>()?;
     let names = Names::new(context.dialect());
@@ -47,5 +47,5 @@ pub(super) fn no_answer(why: &NoReply, url: &Endpoint, deadline: Duration) -> Er
         ),
     };
     Error::new(code, message)
-        .hint("check that the consumer is running at this address, and answers within 10 seconds")
+        .hint("check that your handler is running at this address and responds within 10 seconds")
 }

@@ -17,29 +17,31 @@ use crate::webhook::{Endpoint, NoReply, Poster};
 /// How long a consumer that answers first may take to handle all events.
 const HANDLING_TIME: Duration = Duration::from_secs(2);
 
-/// Test a consumer with forged, repeated, late, large and many deliveries
+/// Test your webhook handler with valid, forged, repeated, late and large deliveries
 ///
-/// Sends sample events, as the service and as an attacker might send them, and checks the answers. To check also that each
-/// event is handled exactly once, pass --state-url: an address where the consumer answers
-/// {"events": {"<event id>": <times handled>}, "bookings": {"<booking id>": "<status>"}}. The exit code is 0 if all checks
-/// pass, else 18.
+/// Sends sample events, as the service or an attacker might send them, and checks the responses. With --state-url it
+/// also checks that your handler processes each event exactly once. At that address, the handler responds with
+/// {"events": {"<event id>": <times handled>}, "bookings": {"<booking id>": "<status>"}}. The exit code is 0 if all
+/// checks pass, and 18 if one fails.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook drill http://127.0.0.1:8080/webhooks\n  \
-    bookctl webhook drill http://127.0.0.1:8080/webhooks --state-url http://127.0.0.1:8080/state\n  \
+    bookctl webhook drill http://127.0.0.1:8080/webhooks \\\n    \
+      --state-url http://127.0.0.1:8080/state\n  \
     bookctl webhook drill http://127.0.0.1:8080/webhooks --booking bk_01 --json\n  \
-    bookctl webhook drill http://127.0.0.1:8080/webhooks --jq '.checks[] | select(.verdict == \"failed\") | .check'")]
+    bookctl webhook drill http://127.0.0.1:8080/webhooks \\\n    \
+      --jq '.checks[] | select(.verdict == \"failed\") | .check'")]
 pub(crate) struct Args {
-    /// The consumer's address
+    /// Address of your handler
     #[arg(value_name = "URL", value_parser = Endpoint::parse)]
     url: Endpoint,
-    /// An address where the consumer reports the events it handled and the status of its bookings
+    /// Address where your handler reports the events it processed and the status of its bookings
     #[arg(long, value_name = "URL", value_parser = Endpoint::parse)]
     state_url: Option<Endpoint>,
-    /// The booking that the events are about, for a consumer that reads it from the service [default: invented ones]
+    /// Booking that the events are about, for a handler that reads bookings from the service [default: sample bookings]
     #[arg(long, value_name = "BOOKING")]
     pub(super) booking: Option<String>,
-    /// Read the secret from standard input
+    /// Read the webhook secret from standard input
     #[arg(long)]
     secret_stdin: bool,
 }
@@ -101,14 +103,14 @@ fn conclude(context: &Context, report: Report, has_state_url: bool) -> Result<Ex
     context.out.emit(&Drilled(report))?;
     if all_refused {
         context.out.warn(
-            "every event was refused, including the valid ones: check that the consumer uses the same secret, and takes \
-             deliveries at this address",
+            "your handler refused all events, including the valid ones: check that it uses the same secret, and receives \
+             webhooks at this address",
         );
     }
     if !has_state_url {
-        context.out.note(
-            "not checked: whether each event was handled exactly once; pass --state-url to check it",
-        );
+        context
+            .out
+            .note("Not checked: duplicate handling. Pass --state-url to check it.");
     }
     Ok(match all_passed {
         true => Exit::Done,
@@ -135,7 +137,7 @@ async fn run_checks(
         ));
         let is_slow = check.deliveries.iter().any(|delivery| delivery.slowly);
         let skipped = match skip_rest {
-            None if is_slow && !poster.endpoint.is_plain() => Some("only over plain http"),
+            None if is_slow && !poster.endpoint.is_plain() => Some("needs plain http"),
             why => why,
         };
         let reactions = match skipped {
@@ -147,7 +149,7 @@ async fn run_checks(
                 Some(Err(why @ NoReply::NotReached(_))) => {
                     return Err(consumer::no_answer(why, &poster.endpoint, poster.deadline));
                 }
-                Some(Err(_)) => skip_rest = Some("a valid event got no answer"),
+                Some(Err(_)) => skip_rest = Some("there was no response to a valid event"),
                 _ => {}
             }
         }
@@ -184,16 +186,16 @@ async fn state(poster: &Poster, url: &Endpoint) -> Result<ConsumerState> {
         Ok(reply) if reaction.is_delivered() => reply.body.as_str(),
         Ok(reply) => {
             let status = reply.status;
-            return Err(bad_state(url, &format!("answered {status}")));
+            return Err(bad_state(url, &format!("responded with {status}")));
         }
         Err(why) => return Err(consumer::no_answer(why, url, poster.deadline)),
     };
-    ConsumerState::parse(text).ok_or_else(|| bad_state(url, "is not the expected document"))
+    ConsumerState::parse(text).ok_or_else(|| bad_state(url, "is not in the expected format"))
 }
 
 fn bad_state(url: &Endpoint, why: &str) -> Error {
-    Error::usage(format!("the consumer's state at {} {why}", url.as_str())).hint(
-        "it should be {\"events\": {\"<event id>\": <times handled>}, \"bookings\": {\"<booking id>\": \"<status>\"}}",
+    Error::usage(format!("the handler's state at {} {why}", url.as_str())).hint(
+        "expected {\"events\": {\"<event id>\": <times handled>}, \"bookings\": {\"<booking id>\": \"<status>\"}}",
     )
 }
 
@@ -229,35 +231,26 @@ impl View for Drilled {
                 finding.check.name.into(),
                 finding.expected().into(),
                 finding.answered().into(),
-                finding.check.section.into(),
             ]
         });
-        let headers = vec!["verdict", "check", "should answer", "answered", "spec"];
+        let headers = vec!["result", "check", "expected", "response"];
         page.table(headers, rows.collect(), vec![]);
         for finding in self.0.findings.iter().filter(|it| it.verdict() == "failed") {
             let faults = finding.faults.join("; ");
-            page.labelled(
-                Tone::Bad,
-                finding.check.name,
-                format!(
-                    "{faults}. {} ({})",
-                    sentence(finding.check.why),
-                    finding.check.section
-                ),
-            );
+            let why = sentence(finding.check.why);
+            page.line(format!("{}: {faults}. {why}", finding.check.name));
         }
         for finding in &self.0.findings {
             if let Some(what) = &finding.unseen {
-                page.labelled(Tone::Warn, finding.check.name, format!("{what}."));
+                page.line(format!("{}: {what}.", finding.check.name));
             }
         }
-        let summary = format!(
-            "{} passed, {} failed, {} skipped",
-            self.0.count("ok"),
-            self.0.count("failed"),
-            self.0.count("skipped")
-        );
-        page.line(summary);
+        let (passed, failed) = (self.0.count("ok"), self.0.count("failed"));
+        let skipped = match self.0.count("skipped") {
+            0 => String::new(),
+            skipped => format!(", {skipped} skipped"),
+        };
+        page.line(format!("{passed} passed, {failed} failed{skipped}"));
         page
     }
 }

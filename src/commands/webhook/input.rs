@@ -4,9 +4,9 @@ use std::io;
 
 use jiff::Timestamp;
 
-use crate::outcome::{Error, Result, reason};
+use crate::outcome::{Code, Error, Result};
+use crate::platform::input::Source;
 use crate::terminal::output::Terminals;
-use crate::webhook::Source;
 
 /// Runs `work`, which reads a body, on a thread of its own, so that Ctrl-C works while a pipe is silent.
 pub(super) async fn blocking<T: Send + 'static>(
@@ -14,16 +14,13 @@ pub(super) async fn blocking<T: Send + 'static>(
 ) -> Result<T> {
     tokio::task::spawn_blocking(work)
         .await
-        .unwrap_or_else(|_| Err(Error::usage("the body cannot be read")))
+        .unwrap_or_else(|_| Err(Error::usage("cannot read the body")))
 }
 
 /// The error for a body that cannot be read (2).
-pub(super) fn unreadable(source: &Source, error: &io::Error) -> Error {
-    Error::usage(format!(
-        "cannot read {}: {}",
-        source.name().escape_debug(),
-        reason(error)
-    ))
+pub(super) fn unreadable(source: &Source, error: io::Error) -> Error {
+    let what = format!("cannot read {}", source.name().escape_debug());
+    Error::caused(Code::Usage, what, error)
 }
 
 /// The source of the body: `named`, else standard input if it is a pipe or a file.
@@ -34,7 +31,7 @@ pub(super) fn body(named: Option<Source>) -> Result<Source> {
     match named {
         Some(source) => Ok(source),
         None if Terminals::detect().stdin => Err(Error::usage("the body is missing")
-            .hint("name its file, or pipe it in; - reads it from the terminal")),
+            .hint("pass a file name, pipe the body in, or pass - to type it")),
         None => Ok(Source::Stdin),
     }
 }
@@ -45,7 +42,7 @@ pub(super) fn one_stdin(body: &Source, secret_stdin: bool) -> Result<()> {
     if secret_stdin && *body == Source::Stdin {
         return Err(
             Error::usage("the body and the secret cannot both come from standard input")
-                .hint("name the body's file, or set BOOKCTL_WEBHOOK_SECRET"),
+                .hint("pass the body as a file, or set BOOKCTL_WEBHOOK_SECRET"),
         );
     }
     Ok(())
@@ -60,5 +57,5 @@ pub(super) fn second(text: &str) -> Result<i64, String> {
     }
     let time = text.parse::<Timestamp>();
     time.map(Timestamp::as_second)
-        .map_err(|_| "write seconds since 1970, or 2026-12-01T19:30:00Z".to_owned())
+        .map_err(|_| "use seconds since 1970, or a time such as 2026-12-01T19:30:00Z".to_owned())
 }

@@ -17,7 +17,7 @@ use super::{Needs, ServiceNeed};
 use crate::app::Context;
 use crate::outcome::{Exit, Result};
 
-/// Receive, send, sign and verify events, and test a consumer
+/// Receive, forward, send and verify webhooks, and test your handler
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Verify(verify::Args),

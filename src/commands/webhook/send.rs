@@ -17,37 +17,38 @@ use crate::webhook::{Endpoint, KINDS, Reaction, SampleEvent, sign, status_of, su
 const SHOWN_LINES: usize = 10;
 const SHOWN: usize = 1024;
 
-/// Send an event to a consumer, signed as the service signs it
+/// Send a signed event to your handler
 ///
-/// The event has one of the seven kinds and is about a booking of the service (--booking) or an invented one. It is sent
-/// once, and only to the address in --to. The exit code is 7 if the answer is not 2xx, and 15 if there is none.
+/// The event is about a sample booking, or with --booking about one of the service. It is sent once, to the address in
+/// --to. The exit code is 7 if the response is not 2xx, and 15 if there is none.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook send booking.confirmed --to http://127.0.0.1:8080/webhooks\n  \
-    bookctl webhook send booking.failed --to http://127.0.0.1:8080/webhooks -F data.object.error_code=slot_taken\n  \
-    bookctl webhook send booking.cancelled --to http://127.0.0.1:8080/webhooks --booking bk_01\n  \
-    bookctl webhook send booking.modified --to http://127.0.0.1:8080/webhooks --dry-run --json")]
+    bookctl webhook send booking.failed --to http://127.0.0.1:8080/webhooks \\\n    \
+      -F data.object.error_code=slot_taken\n  \
+    bookctl webhook send booking.cancelled --booking bk_01 \\\n    \
+      --to http://127.0.0.1:8080/webhooks\n  \
+    bookctl webhook send booking.modified --to http://127.0.0.1:8080 --dry-run")]
 pub(crate) struct Args {
-    /// The kind of event, such as booking.confirmed
+    /// Kind of event
     #[arg(value_parser = KINDS)]
     kind: String,
-    /// The consumer's address
+    /// Address of your handler
     #[arg(long, value_name = "URL", value_parser = Endpoint::parse)]
     to: Endpoint,
-    /// The booking that the event is about [default: an invented one]
+    /// Booking that the event is about [default: a sample booking]
     #[arg(long, value_name = "BOOKING")]
     pub(super) booking: Option<String>,
-    /// A field of the event by its path; true, false, null, numbers and JSON lists and objects are typed, anything
-    /// else is text
+    /// Field of the event to set; true, false, null, numbers, JSON lists and objects keep their type, the rest is text
     #[arg(short = 'F', long = "field", value_name = "PATH=VALUE", value_parser = field)]
     fields: Vec<Field>,
-    /// Time of the signature: seconds since 1970, or RFC 3339 [default: now]
+    /// Time of the signature, as seconds since 1970 or RFC 3339 [default: now]
     #[arg(long, value_name = "T", value_parser = super::input::second)]
     timestamp: Option<i64>,
-    /// Read the secret from standard input
+    /// Read the webhook secret from standard input
     #[arg(long)]
     secret_stdin: bool,
-    /// Show the request without sending it
+    /// Print the request without sending it
     #[arg(long)]
     dry_run: bool,
 }
@@ -57,7 +58,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     for Field { key, value } in args.fields {
         event.set(&key, structured(value)).map_err(|known| {
             Error::usage(format!("an event has no field {}", key.escape_debug()))
-                .hint(format!("its fields are: {known}"))
+                .hint(format!("known fields: {known}"))
         })?;
     }
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
@@ -100,7 +101,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     context
         .out
-        .warn("not delivered: the service would retry, because only a 2xx counts as delivered");
+        .warn("not delivered: only a 2xx response counts, so the service would retry");
     Ok(Exit::Refused)
 }
 
@@ -118,7 +119,7 @@ async fn event(context: &Context, args: &Args) -> Result<SampleEvent> {
     let (status, expected) = (booking.status(), status_of(&args.kind));
     if args.kind != "booking.created" && status.as_str() != expected {
         context.out.note(&format!(
-            "{} is {status}, so the event has that status, although {} usually has {expected}",
+            "the event has the booking's status: {} is {status}, although {} usually has {expected}",
             booking.id(),
             args.kind
         ));
@@ -188,13 +189,13 @@ impl View for Sent<'_> {
         page.heading(tone, state, self.url);
         page.field("event", format!("{} {}", self.event.id(), self.kind));
         page.field(
-            "answer",
+            "response",
             format!("{} in {} ms", self.status(), self.elapsed_ms()),
         );
         let (beginning, rest) = beginning(self.answer());
         page.field_if("body", Some(beginning).filter(|it| !it.is_empty()));
         if rest > 0 {
-            page.field("", format!("… and {rest} more bytes; see --json"));
+            page.field("", format!("… {rest} more bytes; --json prints all"));
         }
         page
     }

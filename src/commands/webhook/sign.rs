@@ -6,34 +6,36 @@ use crate::app::Context;
 use crate::flows::webhook_secrets;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
+use crate::platform::input::{Source, each_piece};
 use crate::terminal::output::{Page, TableCell, View};
-use crate::webhook::{Signer, Source, each_piece};
+use crate::webhook::Signer;
 
 /// The largest body that is included in the result, in bytes: the service sends no larger one.
 const SHOWN: usize = 1024 * 1024;
 
-/// Print the signature header for a body, as the service signs it
+/// Sign a body and print the signature header
 ///
-/// The body is signed as raw bytes, with its last line end. The header is one line, as `curl -H @-` reads it; --curl
-/// prints the whole request instead, as a command to paste. The secret is BOOKCTL_WEBHOOK_SECRET, the stored one, or the
-/// sandbox's own; of several, the first.
+/// Signs the raw bytes of the body, including a trailing line end. Prints the header as `curl -H @-` reads it; --curl
+/// prints a complete curl command instead. The secret is BOOKCTL_WEBHOOK_SECRET, the stored one, or the sandbox's. If
+/// there are several, the first one signs.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook sign event.json\n  \
-    bookctl webhook sign event.json | curl -H @- --data-binary @event.json http://127.0.0.1:8080/webhooks\n  \
+    bookctl webhook sign event.json |\n    \
+      curl -H @- --data-binary @event.json http://127.0.0.1:8080/webhooks\n  \
     bookctl webhook sign event.json --curl http://127.0.0.1:8080/webhooks\n  \
     printf '{}' | bookctl webhook sign - --timestamp 1795262400 --json")]
 pub(crate) struct Args {
-    /// The body, or - for standard input
+    /// File with the body, or - for standard input
     #[arg(value_name = "FILE|-", value_parser = Source::parse)]
     body: Option<Source>,
-    /// Time of the signature: seconds since 1970, or RFC 3339 [default: now]
+    /// Time of the signature, as seconds since 1970 or RFC 3339 [default: now]
     #[arg(long, value_name = "T", value_parser = super::input::second)]
     timestamp: Option<i64>,
     /// Print a curl command that posts the body to this address
     #[arg(long, value_name = "URL")]
     curl: Option<String>,
-    /// Read the secret from standard input
+    /// Read the webhook secret from standard input
     #[arg(long)]
     secret_stdin: bool,
 }
@@ -58,7 +60,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 }
             })
         });
-        read.map_err(|error| unreadable(&source, &error))?;
+        read.map_err(|error| unreadable(&source, error))?;
         Ok((signer.finish(), body))
     })
     .await?;
@@ -87,9 +89,9 @@ fn curl_command(signed: &Signed, body: &Source, url: &str) -> Result<String> {
         }
         (Source::Stdin, _) => {
             return Err(Error::usage(
-                "the body cannot be part of a command: it is not text, or too large",
+                "the body does not fit into a curl command: it is not text, or too large",
             )
-            .hint("save it to a file: bookctl webhook sign FILE --curl URL"));
+            .hint("save it to a file and run: bookctl webhook sign FILE --curl URL"));
         }
     };
     Ok(format!(

@@ -10,47 +10,48 @@ use crate::flows::webhook_secrets;
 use crate::json::Document;
 use crate::model::duration::duration;
 use crate::outcome::{Error, Exit, Result};
+use crate::platform::input::{Source, each_piece};
 use crate::secrets::Secret;
 use crate::terminal::output::{Page, Tone, View};
 use crate::webhook::{
-    DEFAULT_TOLERANCE, Header, RequestError, SavedRequest, Source, Unverified, Verified, Verifier,
-    each_piece,
+    DEFAULT_TOLERANCE, Header, RequestError, SavedRequest, Unverified, Verified, Verifier,
 };
 
 /// The largest body that `--explain` examines, in bytes.
 const MAX_EXPLAINED: usize = 64 * 1024 * 1024;
 
-/// Verify the signature of a delivery, as a consumer has to
+/// Verify the signature of a delivery
 ///
-/// The body is read as raw bytes, with its last line end, and may be of any size. The secret is BOOKCTL_WEBHOOK_SECRET,
-/// the stored one, or the sandbox's own. During a rotation give several, separated by blanks or line ends; any of them may
-/// match. The exit code is 19 if the signature does not verify.
+/// Verifies the raw bytes of the body, including a trailing line end. The secret is BOOKCTL_WEBHOOK_SECRET, the
+/// stored one, or the sandbox's. While you replace a secret, pass both, separated by a space or a line end. The exit
+/// code is 19 if the signature is invalid.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook verify body.json --signature 't=1795262400,v1=f9f4…'\n  \
     bookctl webhook verify --http request.txt --explain\n  \
     bookctl webhook verify body.json --signature \"$HEADER\" --tolerance 0\n  \
-    pass show booking/webhook | bookctl webhook verify body.json --signature \"$HEADER\" --secret-stdin")]
+    pass show booking/webhook |\n    \
+      bookctl webhook verify body.json --signature \"$HEADER\" --secret-stdin")]
 pub(crate) struct Args {
-    /// The body, or - for standard input
+    /// File with the body, or - for standard input
     #[arg(value_name = "FILE|-", value_parser = Source::parse)]
     body: Option<Source>,
-    /// The signature header's value
+    /// Value of the signature header
     #[arg(long, value_name = "HEADER", required_unless_present = "http")]
     signature: Option<String>,
-    /// A saved request to read instead: request line, headers, an empty line, the raw body
+    /// Read a saved request instead: request line, headers, an empty line, the raw body
     #[arg(long, value_name = "FILE|-", conflicts_with_all = ["body", "signature"], value_parser = Source::parse)]
     http: Option<Source>,
-    /// How far the signature's time may be from now, in either direction; 0 accepts any time [default: 5m]
+    /// Largest difference between the signature's time and now; 0 accepts any time [default: 5m]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     tolerance: Option<Duration>,
-    /// Use this as the current time: seconds since 1970, or RFC 3339
+    /// Time to compare with, as seconds since 1970 or RFC 3339 [default: now]
     #[arg(long, value_name = "T", value_parser = super::input::second)]
     now: Option<i64>,
-    /// If it does not verify, find out why by trying the usual changes to the body and the secret
+    /// If the signature is invalid, find out why by trying common changes to the body and the secret
     #[arg(long)]
     explain: bool,
-    /// Read the secret from standard input
+    /// Read the webhook secret from standard input
     #[arg(long)]
     secret_stdin: bool,
 }
@@ -66,7 +67,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Duration::ZERO => {
             context
                 .out
-                .warn("without a tolerance an old delivery that is sent again verifies, too");
+                .warn("--tolerance 0 also accepts old deliveries that somebody replays");
             None
         }
         tolerance => Some(tolerance),
@@ -135,14 +136,17 @@ impl Input {
         let from = self
             .source
             .open()
-            .map_err(|error| unreadable(&self.source, &error))?;
+            .map_err(|error| unreadable(&self.source, error))?;
         let Some(signature) = &self.signature else {
             let mut request = SavedRequest::read(from).map_err(|error| match error {
-                RequestError::Io(error) => unreadable(&self.source, &error),
-                RequestError::Invalid(why) => {
-                    Error::usage(format!("{} {why}", self.source.name().escape_debug()))
-                        .hint("a saved request is its request line, its headers, an empty line, and the raw body")
-                }
+                RequestError::Io(error) => unreadable(&self.source, error),
+                RequestError::Invalid(why) => Error::usage(format!(
+                    "{} {why}",
+                    self.source.name().escape_debug()
+                ))
+                .hint(
+                    "a saved request has a request line, headers, an empty line, and the raw body",
+                ),
             })?;
             let signature = request.header(&self.name);
             let headers = request
@@ -183,7 +187,7 @@ impl Input {
                 kept.extend_from_slice(piece);
             }
         })
-        .map_err(|error| unreadable(&self.source, &error))?;
+        .map_err(|error| unreadable(&self.source, error))?;
         Ok(Read {
             verifier,
             evidence: Evidence {
@@ -226,11 +230,11 @@ impl View for Verdict {
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        page.heading(Tone::Good, "verified", "the body is as it was signed");
+        page.heading(Tone::Good, "verified", "the signature is valid");
         let age = self.now.saturating_sub(self.verified.time);
         let age = match age {
             0.. => format!("{age} s ago"),
-            _ => format!("{} s ahead of now", age.saturating_abs()),
+            _ => format!("{} s in the future", age.saturating_abs()),
         };
         page.field(
             "signed",

@@ -44,22 +44,21 @@ pub(super) fn error_for(
             format!("the signature is too old: it was made {age} s ago"),
         )
         .hint(
-            "each attempt has a new signature, so this one was delayed or is a replay; \
+            "the delivery was delayed or replayed, because each attempt has a new signature; \
                        compare the clocks, or pass --tolerance 0 to check an old delivery",
         ),
         VerifyFailure::Unverified(Unverified::Future(ahead)) => future(ahead, evidence),
         VerifyFailure::Unverified(Unverified::Mismatch) if evidence.missing > 0 => error(
             "changed_body",
             format!(
-                "the body is cut short: {} bytes of its Content-Length are missing",
+                "the body is incomplete: {} bytes of its Content-Length are missing",
                 evidence.missing
             ),
         )
         .hint(RAW_BYTES),
         VerifyFailure::Unverified(Unverified::Mismatch) if explain => diagnosed(evidence, secrets),
-        VerifyFailure::Unverified(Unverified::Mismatch) => {
-            error("mismatch", mismatch(secrets)).hint("pass --explain to find out which")
-        }
+        VerifyFailure::Unverified(Unverified::Mismatch) => error("mismatch", mismatch(secrets))
+            .hint("run the command with --explain to find out which"),
     }
 }
 
@@ -70,12 +69,12 @@ fn error(cause: &'static str, message: String) -> Error {
 }
 
 fn mismatch(secrets: &[Secret]) -> String {
-    let under = match secrets.len() {
+    let secret = match secrets.len() {
         1 => "the secret".to_owned(),
         count => format!("any of the {count} secrets"),
     };
     format!(
-        "the signature does not match under {under}: the secret is a different one, or the body was changed"
+        "the signature does not match {secret}: it was made with another secret, or the body was changed"
     )
 }
 
@@ -87,11 +86,11 @@ fn missing(name: &str, evidence: &Evidence) -> Error {
     match other {
         Some((header, owner)) => error(
             "other_scheme",
-            format!("the request has no {name}, but the {header} of {owner}"),
+            format!("the request has no {name} header, but has {header}, which {owner} uses"),
         )
-        .hint("verify it with that service's own tools, or set service_name in the profile's dialect"),
+        .hint("verify it with the tools of that service, or set service_name in the profile's dialect"),
         None => error("missing", format!("the request has no {name} header")).hint(
-            "a proxy may have dropped it; if the service uses another name, set service_name in the \
+            "a proxy may have removed it; if the service uses another name, set service_name in the \
              profile's dialect",
         ),
     }
@@ -106,14 +105,14 @@ fn malformed(why: Malformed, evidence: &Evidence) -> Error {
     match owner {
         Some(owner) => error(
             "other_scheme",
-            format!("the signature has the form of another service: {owner}"),
+            format!("this looks like a signature of another service: {owner}"),
         )
-        .hint("a signature here looks like t=1795262400,v1=<64 hex digits>"),
+        .hint("expected a signature such as t=1795262400,v1=<64 hex digits>"),
         None => error(
             "malformed",
             format!("the signature header is malformed: {}", why.as_str()),
         )
-        .hint("it looks like t=1795262400,v1=<64 hex digits>, on one line and complete"),
+        .hint("expected one line such as t=1795262400,v1=<64 hex digits>"),
     }
 }
 
@@ -135,12 +134,12 @@ fn future(ahead: u64, evidence: &Evidence) -> Error {
             "wrong_unit",
             format!("the signature's time is in {unit}: t= counts seconds"),
         )
-        .hint("the sender has to sign with whole seconds since 1970"),
+        .hint("the sender must sign with seconds since 1970"),
         None => error(
             "future",
             format!("the signature's time is {ahead} s in the future"),
         )
-        .hint("compare the clocks of sender and receiver"),
+        .hint("compare the clocks of the sender and the receiver"),
     }
 }
 
@@ -151,21 +150,21 @@ fn diagnosed(evidence: &Evidence, secrets: &[Secret]) -> Error {
         .as_deref()
         .and_then(|it| Header::parse(it).ok());
     let (Some(header), Some(body)) = (header, &evidence.body) else {
-        return error("mismatch", mismatch(secrets))
-            .detail("the body is too large to try the usual changes on it");
+        return error("mismatch", mismatch(secrets)).detail("the body is too large for --explain");
     };
     match diagnose(secrets, &header, body) {
         Some(Diagnosis::Secret(what)) => {
             error("wrong_secret", format!("the secret differs: {what}"))
-                .hint("store exactly the secret, with nothing around it, on both sides")
+                .hint("store exactly the same secret on both sides, with nothing around it")
         }
         Some(Diagnosis::Body(what)) => {
             error("changed_body", format!("the body was changed: {what}")).hint(RAW_BYTES)
         }
-        Some(Diagnosis::Scheme(what)) => {
-            error("other_scheme", format!("the scheme differs: {what}"))
-                .hint("what is signed is the text of t, a dot, and the raw body")
-        }
+        Some(Diagnosis::Scheme(what)) => error(
+            "other_scheme",
+            format!("the signature was made in another way: {what}"),
+        )
+        .hint("sign the text of t, a dot, and the raw body"),
         None => nothing_found(evidence, secrets),
     }
 }
@@ -175,25 +174,26 @@ fn nothing_found(evidence: &Evidence, secrets: &[Secret]) -> Error {
     if evidence.length == 0 {
         return error(
             "changed_body",
-            "the body is empty, but the signed one was not".to_owned(),
+            "the body is empty, but a body was signed".to_owned(),
         )
-        .detail("a request's body can be read only once; something may have read it before")
+        .detail("a request's body can be read only once; other code may have read it before")
         .hint(RAW_BYTES);
     }
     let error = error("mismatch", mismatch(secrets))
-        .detail("tried: line ends, byte order marks, encodings, base64, JSON written again or encoded twice, blanks and quotes \
+        .detail("tried: line ends, byte order marks, encodings, base64, reformatted or doubly encoded JSON, spaces and quotes \
                  around the secret");
     let error = match std::str::from_utf8(body) {
         Ok(text) if text.contains('\u{fffd}') => error.detail(
-            "the body contains U+FFFD: bytes that are not UTF-8 may have been replaced on the way",
+            "the body contains U+FFFD: something may have replaced bytes that are not UTF-8",
         ),
         _ => error,
     };
-    const SECRET: &str = "the secret is a different one: compare it with the dashboard's, and give both during a rotation";
+    const SECRET: &str =
+        "compare your secret with the dashboard's, and pass both while you replace one";
     error.hint(match not_json(body) {
         Some(how) => {
-            format!("the body {how}: compare it with what was sent, byte by byte; or {SECRET}")
+            format!("the body {how}: compare it with what was sent, byte by byte; then {SECRET}")
         }
-        None => format!("most likely {SECRET}"),
+        None => format!("most likely the secret is different: {SECRET}"),
     })
 }

@@ -31,7 +31,7 @@ const RATE_LIMIT: &str = "POST /v1/bookings";
 /// After so many unknown outcomes in a row the batch stops: the service has a problem.
 const UNKNOWN_IN_A_ROW: u32 = 3;
 /// How to continue any batch.
-const AGAIN: &str = "start the same batch again: what is booked is not booked twice";
+const AGAIN: &str = "run the same command again to continue; nothing is booked twice";
 
 /// How a batch is run.
 #[derive(Clone, Copy, Debug)]
@@ -129,15 +129,15 @@ fn finish(context: &Context, progress: Progress, failed: &[usize], total: usize)
     drop(progress);
     if failed.is_empty() {
         context.out.note(&match total {
-            0 => "the batch has no rows: nothing was sent".to_owned(),
-            1 => "the one row is confirmed".to_owned(),
-            _ => format!("all {total} rows are confirmed"),
+            0 => "The batch has no rows. Nothing was sent.".to_owned(),
+            1 => "1 of 1 rows confirmed.".to_owned(),
+            _ => format!("{total} of {total} rows confirmed."),
         });
         return Ok(Exit::Done);
     }
     let count = failed.len();
     context.out.warn(&format!(
-        "{count} of {total} rows did not end confirmed: {}",
+        "{count} of {total} rows are not confirmed: {}",
         ranges(failed)
     ));
     Ok(Exit::PartialBatch)
@@ -145,7 +145,7 @@ fn finish(context: &Context, progress: Progress, failed: &[usize], total: usize)
 
 fn batch_progress(done: usize, total: usize) -> BatchProgress {
     BatchProgress {
-        done: format!("{done} of {total} rows are done"),
+        done: format!("{done} of {total} rows done"),
         hint: AGAIN.to_owned(),
     }
 }
@@ -165,15 +165,12 @@ fn refuses_all(error: &Error) -> bool {
 
 /// The reader of the results has gone, and probably whoever started the batch: it does not continue unseen.
 fn nobody_reads() -> Error {
-    Error::new(Code::Io, "the program that reads its results has ended")
+    Error::new(Code::Io, "the output was closed")
 }
 
 /// The error of a batch that ended before its last row.
 fn stopped(mut error: Error, row: usize, total: usize, some_done: bool) -> Error {
-    error.message = format!(
-        "the batch stopped at row {row} of {total}: {}",
-        error.message
-    );
+    error.message = format!("batch stopped at row {row} of {total}: {}", error.message);
     let why = error.hint.take();
     error.hint = Some(match why {
         Some(why) => format!("{why}; then {AGAIN}"),
@@ -324,7 +321,7 @@ impl Pace {
             .unwrap_or(Timestamp::MAX);
         let ends = ends.to_zoned(system_zone());
         format!(
-            "{failed}ends in {}, at {}",
+            "{failed}done in {}, at {}",
             about(left),
             ends.strftime("%H:%M")
         )
@@ -381,7 +378,7 @@ mod tests {
                 .hint
                 .clone()
                 .unwrap()
-                .contains("log in; then start the same batch again")
+                .contains("log in; then run the same command again")
         );
     }
 }

@@ -90,8 +90,8 @@ pub(crate) fn read_rows(text: &str, format: BatchFormat) -> Result<Vec<BatchRow>
 fn json_lines(text: &str) -> Result<Vec<BatchRow>> {
     if text.trim_start().starts_with('[') {
         return Err(
-            Error::usage("a batch is one JSON object a line, and this is an array")
-                .hint("make lines of it: jq -c '.[]' FILE"),
+            Error::usage("a batch has one JSON object per line, but this is an array")
+                .hint("convert it with: jq -c '.[]' FILE"),
         );
     }
     let lines = text.lines().enumerate();
@@ -112,7 +112,7 @@ fn json_lines(text: &str) -> Result<Vec<BatchRow>> {
 fn csv(text: &str) -> Result<Vec<BatchRow>> {
     // An unclosed quote would swallow the rows after it, or cut a cell short.
     if text.matches('"').count() % 2 == 1 {
-        return Err(wrong("the file", "a quote in it is not closed"));
+        return Err(wrong("the file", "a quote is not closed"));
     }
     let mut reader = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
@@ -125,7 +125,7 @@ fn csv(text: &str) -> Result<Vec<BatchRow>> {
     if let Some(twice) = columns.iter().find(|column| !seen.insert(*column)) {
         return Err(wrong(
             "the header",
-            &format!("column {twice} is there twice"),
+            &format!("column {twice} appears twice"),
         ));
     }
     let mut rows = Vec::new();
@@ -135,7 +135,10 @@ fn csv(text: &str) -> Result<Vec<BatchRow>> {
         let line = record.position().map_or(0, csv::Position::line);
         let place = format!("row {number} (line {line})");
         if record.iter().any(|cell| cell.contains(['\n', '\r'])) {
-            return Err(wrong(&place, "a quote in it is not closed on its line"));
+            return Err(wrong(
+                &place,
+                "a quoted value contains a line break or is not closed",
+            ));
         }
         let object = columns.iter().zip(&record).fold(Map::new(), insert_cell);
         let row = row(&Value::Object(object), number);
@@ -172,7 +175,7 @@ fn row(fields: &Value, number: usize) -> Result<BatchRow, String> {
     if datetime.parse::<Timestamp>().is_err() {
         let example = "2026-12-01T19:30:00+01:00";
         return Err(format!(
-            "datetime is no RFC 3339 time with an offset, as {example}"
+            "datetime {datetime:?} is not valid; use a time with an offset, e.g. {example}"
         ));
     }
     let party_size = fields.0.get("party_size").ok_or("party_size is missing")?;
@@ -182,7 +185,7 @@ fn row(fields: &Value, number: usize) -> Result<BatchRow, String> {
     let idempotency_key = fields.text("idempotency_key")?;
     if idempotency_key.as_deref().is_some_and(|key| !is_key(key)) {
         return Err(
-            "idempotency_key has 1 to 255 visible ASCII characters and no blanks".to_owned(),
+            "idempotency_key must have 1 to 255 ASCII characters without spaces".to_owned(),
         );
     }
     let booking = NewBooking {
@@ -192,7 +195,7 @@ fn row(fields: &Value, number: usize) -> Result<BatchRow, String> {
         availability_id: fields.id("availability_id")?,
         party_size: party_size
             .filter(|size| *size > 0)
-            .ok_or("party_size is no whole number from 1")?,
+            .ok_or("party_size must be a whole number from 1")?,
         name: customer.needed("name")?,
         email: customer.text("email")?,
         phone: customer.text("phone")?,
@@ -201,7 +204,7 @@ fn row(fields: &Value, number: usize) -> Result<BatchRow, String> {
         vendor_payment: match fields.text("payment_collection")?.as_deref() {
             None => false,
             Some("vendor_external") => true,
-            Some(_) => return Err("payment_collection can only be vendor_external".to_owned()),
+            Some(_) => return Err("payment_collection must be vendor_external".to_owned()),
         },
     };
     Ok(BatchRow {
@@ -221,11 +224,13 @@ impl<'a> Fields<'a> {
         } else {
             "customer"
         };
-        let object = value.as_object().ok_or(format!("{what} is no object"))?;
+        let object = value
+            .as_object()
+            .ok_or(format!("{what} is not an object"))?;
         match object.keys().find(|key| !known.contains(&key.as_str())) {
             Some(other) => Err(format!(
-                "{prefix}{other} is no field of it; known are {}",
-                known.join(", ")
+                "unknown field {prefix}{other}; known fields: {prefix}{}",
+                known.join(&format!(", {prefix}"))
             )),
             None => Ok(Fields(object, prefix)),
         }
@@ -236,7 +241,7 @@ impl<'a> Fields<'a> {
         match self.0.get(field) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(_) => Err(format!("{}{field} is no text", self.1)),
+            Some(_) => Err(format!("{}{field} is not text", self.1)),
         }
     }
 
@@ -274,9 +279,9 @@ fn one_key_one_row(rows: &[BatchRow]) -> Result<()> {
             Some(other) if other.body != row.body => {
                 let (one, two) = (other.number, row.number);
                 return Err(Error::usage(format!(
-                    "rows {one} and {two} name one idempotency_key for two requests; nothing was sent"
+                    "rows {one} and {two} use the same idempotency_key for different bookings; nothing was sent"
                 ))
-                .hint("a key belongs to one request for ever: give each its own, or none"));
+                .hint("a key can be used for one booking only: give each row its own key, or none"));
             }
             _ => {}
         }
@@ -285,8 +290,8 @@ fn one_key_one_row(rows: &[BatchRow]) -> Result<()> {
 }
 
 fn wrong(place: &str, why: &str) -> Error {
-    Error::usage(format!("{place} cannot be read: {why}; nothing was sent"))
-        .hint("`bookctl book --help` shows a row")
+    Error::usage(format!("cannot read {place}: {why}; nothing was sent"))
+        .hint("see `bookctl book --help` for an example row")
 }
 
 fn csv_reason(error: &csv::Error) -> String {
@@ -294,9 +299,9 @@ fn csv_reason(error: &csv::Error) -> String {
         csv::ErrorKind::UnequalLengths {
             expected_len, len, ..
         } => {
-            format!("it has {len} columns where the header has {expected_len}")
+            format!("it has {len} columns, but the header has {expected_len}")
         }
-        csv::ErrorKind::Utf8 { .. } => "it is no UTF-8".to_owned(),
+        csv::ErrorKind::Utf8 { .. } => "it is not UTF-8".to_owned(),
         _ => error.to_string(),
     }
 }
@@ -326,14 +331,17 @@ mod tests {
         for (row, why) in [
             (
                 JSON.replace("\"party_size\":2", "\"party_size\":0"),
-                "party_size is no whole number",
+                "party_size must be a whole number",
             ),
             (
                 JSON.replace("\"party_size\":2", "\"party_size\":\"2\""),
                 "party_size",
             ),
-            (JSON.replace("venue_id", "venue"), "venue is no field of it"),
-            (JSON.replace("2026-12-01T19:30:00Z", "tomorrow"), "RFC 3339"),
+            (JSON.replace("venue_id", "venue"), "unknown field venue;"),
+            (
+                JSON.replace("2026-12-01T19:30:00Z", "tomorrow"),
+                "\"tomorrow\" is not valid",
+            ),
             (
                 JSON.replace("Ada Lovelace", " "),
                 "customer.name is missing",
@@ -341,11 +349,11 @@ mod tests {
             ("{".to_owned(), "EOF"),
             (
                 JSON.replace("\"party_size\":2", "\"party_size\":6,\"party_size\":2"),
-                "party_size is there twice",
+                "party_size appears twice",
             ),
             (
                 JSON.replace("\"name\":", "\"name\":\"Eve\",\"name\":"),
-                "name is there twice",
+                "name appears twice",
             ),
         ] {
             let error = read_rows(&format!("{JSON}\n{row}\n"), BatchFormat::JsonLines).err();
@@ -362,11 +370,11 @@ mod tests {
         for (text, why) in [
             ("venue_id,venue_id\n", "twice"),
             ("venue_id,datetime\nv\n", "1 columns"),
-            ("venue_id,guest\nv,x\n", "guest is no field of it"),
+            ("venue_id,guest\nv,x\n", "unknown field guest;"),
             ("venue_id,customer.name\nv,\"Ada Lov", "is not closed"),
             (
                 "customer.name,venue_id\n\"Ada,v\n\"Grace\",v\n\"Hedy,v\n",
-                "is not closed on its line",
+                "or is not closed",
             ),
         ] {
             let told = read_rows(text, BatchFormat::Csv)

@@ -25,7 +25,7 @@ impl<'de> Visitor<'de> for UniqueKeys {
         let mut seen = HashSet::new();
         while let Some(field) = map.next_key::<String>()? {
             if seen.contains(&field) {
-                return Err(A::Error::custom(format_args!("{field} is there twice")));
+                return Err(A::Error::custom(format_args!("{field} appears twice")));
             }
             map.next_value::<UniqueKeys>()?;
             seen.insert(field);

@@ -170,13 +170,13 @@ fn no_such_day(year: Option<i16>, month: i8, day: i8) -> Problem {
 
 fn numeric() -> Problem {
     Problem::new(
-        "people read numeric dates in different orders",
+        "the order of day and month is ambiguous",
         "the year first and two digits each, or the month as a word, e.g. `2026-12-01 19:30` or `1 dec 19:30`",
     )
 }
 
 fn no_day_of_month() -> Problem {
-    Problem::new("the month lacks its day", "e.g. `1 dec 19:30`")
+    Problem::new("the day of the month is missing", "e.g. `1 dec 19:30`")
 }
 
 /// A month by its name, or the first three or more letters of it.

@@ -21,8 +21,8 @@ pub(super) fn day<'t, 'a>(
         ("in", _) => Some(days_ahead(rest)?),
         ("next", _) => {
             return Err(Problem::new(
-                "`next` means the coming one to some and the one after it to others",
-                "`fri 20:00` for the coming Friday, else the date, e.g. `2026-12-04 20:00`",
+                "`next` is ambiguous",
+                "`fri 20:00` for the coming Friday, or the date, e.g. `2026-12-04 20:00`",
             ));
         }
         ("this", _) => match rest {
@@ -48,13 +48,13 @@ fn days_ahead<'t, 'a>(tokens: &'t [Token<'a>]) -> Result<(Day, &'t [Token<'a>]),
         }
         [] => {
             return Err(not_an_amount(
-                "`in` is followed by a number and minutes, hours, days or weeks",
+                "`in` needs a number and a unit: minutes, hours, days or weeks",
             ));
         }
         _ => {
             return Err(Problem::new(
-                "days are counted on the calendar and need a time, hours are counted from now",
-                "one or the other, e.g. `in 3 days 19:30` or `in 36 hours`",
+                "days need a time of day, and hours count from now",
+                "either, e.g. `in 3 days 19:30` or `in 36 hours`",
             ));
         }
     };

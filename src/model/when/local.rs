@@ -135,7 +135,7 @@ impl From<&ResolveError> for Problem {
                     minutes(*from),
                     minutes(*to),
                 ),
-                format!("a time beside the gap, the nearest are `{before}` and `{after}`"),
+                format!("a time outside the gap; the nearest are `{before}` and `{after}`"),
             ),
             ResolveError::Repeated {
                 local,
@@ -144,17 +144,17 @@ impl From<&ResolveError> for Problem {
                 later,
             } => Problem::new(
                 format!(
-                    "{} comes twice in {zone}, where the clock goes back",
+                    "{} happens twice in {zone}, where the clock goes back",
                     minutes(*local)
                 ),
-                format!("the one that is meant with its offset, `{earlier}` or `{later}`"),
+                format!("an offset: `{earlier}` or `{later}`"),
             ),
             ResolveError::OtherWeekday { date, written } => Problem::new(
                 format!("{date} is a {:?}, not a {written:?}", date.weekday()),
-                format!("the date alone if it is right, e.g. `{date} 19:30`"),
+                format!("only the date, e.g. `{date} 19:30`"),
             ),
             ResolveError::TooFar => {
-                Problem::new("it lies beyond the year 9999", "e.g. `in 3 days 19:30`")
+                Problem::new("it is after the year 9999", "e.g. `in 3 days 19:30`")
             }
         }
     }

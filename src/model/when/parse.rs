@@ -47,10 +47,10 @@ pub(super) fn written(text: &str) -> Result<Written, Problem> {
         return Err(problem);
     }
     match (day, first.or(second), own) {
-        (None, None, _) => Err(Problem::new("it says no time", EXAMPLE)),
+        (None, None, _) => Err(Problem::new("there is no time in it", EXAMPLE)),
         (Some(_), None, _) => Err(Problem::new(
-            "it says the day and not the time",
-            "the time too, e.g. `tomorrow 19:30` or `2026-12-01 19:30`",
+            "the time of day is missing",
+            "e.g. `tomorrow 19:30` or `2026-12-01 19:30`",
         )),
         (Some(Day::Date(date)), Some(time), Some(own)) => {
             exactly(date.to_datetime(time), own).map(Written::Exact)
@@ -83,7 +83,7 @@ fn elapsed(tokens: &[Token<'_>]) -> Result<Option<Written>, Problem> {
             total(&parts).map_err(not_an_amount)?,
         ))),
         Some(_) => Err(Problem::new(
-            "hours and minutes are counted from now, and nothing follows them",
+            "hours and minutes count from now, so nothing can follow them",
             "e.g. `in 2 hours` or `in 3 days 19:30`",
         )),
     }
@@ -167,12 +167,12 @@ fn leftover(tokens: &[Token<'_>]) -> Option<Problem> {
     let why = match tokens {
         [] => return None,
         [Token::Word("now"), ..] => {
-            let why = "now has passed by the time it is asked for";
+            let why = "`now` is already over when the request arrives";
             return Some(Problem::new(why, "e.g. `in 30 minutes`"));
         }
         [Token::Word(_), Token::Sign('/'), ..] => {
             return Some(Problem::new(
-                "a zone stands in brackets behind a date and a time",
+                "a zone follows a date and a time, in brackets",
                 "e.g. `2026-12-01 19:30[Europe/Paris]`",
             ));
         }
@@ -180,10 +180,10 @@ fn leftover(tokens: &[Token<'_>]) -> Option<Problem> {
             "`{}` is neither a year of four digits nor a time with minutes",
             quotable(number)
         ),
-        [Token::Word(word), ..] => format!("`{}` is not understood there", quotable(word)),
-        [Token::Sign(sign), ..] => format!("`{sign}` is not understood there"),
+        [Token::Word(word), ..] => format!("unknown word `{}`", quotable(word)),
+        [Token::Sign(sign), ..] => format!("unexpected `{sign}`"),
         [Token::Bracketed(inside), ..] => {
-            format!("`[{}]` is not understood there", quotable(inside))
+            format!("unexpected `[{}]`", quotable(inside))
         }
     };
     Some(Problem::new(why, EXAMPLE))

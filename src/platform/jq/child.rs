@@ -12,6 +12,7 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::evaluate::evaluate;
 use crate::outcome::Exit;
+use crate::platform::input::{bounded, text};
 use crate::platform::signals;
 
 /// The argument that starts the child. No command begins with it.
@@ -53,10 +54,10 @@ pub(crate) fn filter_standard_input() -> Exit {
     // Exit if the parent was killed.
     bound(Resource::Cpu, LONGEST_RUN.as_secs() + 1);
     bound(Resource::Core, 0);
-    let mut input = String::new();
-    if std::io::stdin().lock().read_to_string(&mut input).is_err() {
+    let input = bounded(std::io::stdin().lock(), MOST_MEMORY).and_then(text);
+    let Ok(input) = input else {
         return Exit::Unclassified;
-    }
+    };
     let work = std::thread::Builder::new()
         .stack_size(STACK)
         .spawn(move || {

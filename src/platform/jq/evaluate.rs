@@ -3,11 +3,15 @@
 use jaq_core::box_iter::box_once;
 use jaq_core::compile::Compiler;
 use jaq_core::data::JustLut;
+use jaq_core::load::parse::Def;
 use jaq_core::load::{Arena, File, Loader};
 use jaq_core::{Ctx, Exn, Native, Vars};
 use jaq_json::{Num, Val};
 use serde_json::Value;
 
+use super::watched;
+
+const NO_EXPRESSION: &str = "is not a jq expression";
 /// The most bytes that a filter may output.
 const LONGEST_TEXT: usize = 64 * 1024 * 1024;
 /// Functions that would read the environment (which holds secrets) or the streams, or end the process.
@@ -25,10 +29,10 @@ const KEPT_AWAY: &[&str] = &[
 /// Functions that jq has and jaq lacks or names differently.
 const FORMATS: &str = r#"
 def _cells(text):
-  if isarray then .[] else error("\(tojson) is no array, and so no row") end
+  if isarray then .[] else error("\(tojson) is not an array, so it cannot be a row") end
   | if isstring then text
     elif . == null then ""
-    elif isarray or isobject then error("\(tojson) cannot stand in a row")
+    elif isarray or isobject then error("\(tojson) cannot be in a row")
     else tojson end;
 def _replaced($from; $to): if . == "" then . else split($from) | join($to) end;
 def @csv: [_cells("\"" + _replaced("\""; "\"\"") + "\"")] | join(",");
@@ -37,17 +41,55 @@ def @tsv: [_cells(_replaced("\\"; "\\\\") | _replaced("\t"; "\\t") | _replaced("
 def @html: tostring | escape_html | _replaced("&apos;"; "&#39;");
 "#;
 
-type Compiled = jaq_core::compile::Filter<Native<JustLut<Val>>>;
+pub(super) type Compiled = jaq_core::compile::Filter<Native<JustLut<Val>>>;
+
+/// `range` in jq itself, so that its steps are checked. It comes before all other definitions, which may use it, and so
+/// uses none.
+const RANGE: &str = "
+def range($from; $to; $by):
+  def up: if . < $to then ., (. + $by | up) else {}[] end;
+  def down: if . > $to then ., (. + $by | down) else {}[] end;
+  def still: if . != $to then ., (. + $by | still) else {}[] end;
+  $from | if $by > 0 then up elif $by < 0 then down else still end;
+";
+/// What a watched expression is called among the definitions.
+const MAIN: &str = "_main";
 
 /// Compiles an expression. The error says why it does not compile.
 pub(super) fn compile(source: &str) -> Result<Compiled, String> {
+    link(source, Vec::new(), false)
+}
+
+/// The same with checks of the limits that [`watched::begin`] sets.
+pub(super) fn compile_watched(source: &str) -> Result<Compiled, String> {
+    let body = jaq_core::load::parse(source, |parser| parser.term())
+        .ok_or_else(|| NO_EXPRESSION.to_owned())?;
+    let main = Def {
+        name: MAIN,
+        args: Vec::new(),
+        body,
+    };
+    link(MAIN, vec![main], true)
+}
+
+/// Compiles `source` with the definitions of jq and these.
+fn link<'s>(source: &'s str, own: Vec<Def<&'s str>>, is_watched: bool) -> Result<Compiled, String> {
     let kept = |name: &str| !KEPT_AWAY.contains(&name);
-    let formats = jaq_core::load::parse(FORMATS, |parser| parser.defs()).unwrap_or_default();
-    let defs = jaq_core::defs()
+    let parsed = |text| jaq_core::load::parse(text, |parser| parser.defs()).unwrap_or_default();
+    let range = if is_watched {
+        parsed(RANGE)
+    } else {
+        Vec::new()
+    };
+    let defs = range
+        .into_iter()
+        .chain(jaq_core::defs())
         .chain(jaq_std::defs())
         .chain(jaq_json::defs())
-        .chain(formats)
+        .chain(parsed(FORMATS))
         .filter(|def| kept(def.name));
+    let defs = defs.map(|def| -> Def<&'s str> { def }).chain(own);
+    let defs = defs.map(|def| if is_watched { watched::watch(def) } else { def });
     let to_json: jaq_core::native::Fun<JustLut<Val>> = jaq_core::native::run((
         "tojson",
         Box::new([]),
@@ -59,8 +101,8 @@ pub(super) fn compile(source: &str) -> Result<Compiled, String> {
     let funs = jaq_core::funs()
         .chain(jaq_std::funs())
         .chain(jaq_json::funs().filter(|(name, ..)| *name != "tojson"))
-        .chain([to_json])
-        .filter(|(name, ..)| kept(name));
+        .chain([to_json, watched::check()])
+        .filter(|(name, ..)| kept(name) && !(is_watched && *name == "range"));
     let arena = Arena::default();
     let modules = Loader::new(defs)
         .load(
@@ -70,7 +112,7 @@ pub(super) fn compile(source: &str) -> Result<Compiled, String> {
                 path: (),
             },
         )
-        .map_err(|_| "is not a jq expression".to_owned())?;
+        .map_err(|_| NO_EXPRESSION.to_owned())?;
     Compiler::default()
         .with_funs(funs)
         .compile(modules)
@@ -81,15 +123,19 @@ pub(super) fn compile(source: &str) -> Result<Compiled, String> {
                 .map(|(name, _)| name.to_owned())
                 .next();
             match unknown {
-                Some(name) => format!("{} is not known here", name.escape_debug()),
-                None => "is not a jq expression".to_owned(),
+                Some(name) => format!("{} is not defined", name.escape_debug()),
+                None => NO_EXPRESSION.to_owned(),
             }
         })
 }
 
 /// The filter's outputs as JSON, one per line.
 pub(super) fn evaluate(source: &str, input: &str) -> Result<String, String> {
-    let filter = compile(source)?;
+    run(&compile(source)?, input)
+}
+
+/// The outputs of a compiled filter as JSON, one per line.
+pub(super) fn run(filter: &Compiled, input: &str) -> Result<String, String> {
     let input =
         jaq_json::read::parse_single(input.as_bytes()).map_err(|error| error.to_string())?;
     let context = Ctx::<JustLut<Val>>::new(&filter.lut, Vars::new([]));
@@ -102,7 +148,7 @@ pub(super) fn evaluate(source: &str, input: &str) -> Result<String, String> {
         write(&output, &mut lines)?;
         lines.push('\n');
         if lines.len() > LONGEST_TEXT {
-            return Err("gives more than 64 MB".to_owned());
+            return Err("returns more than 64 MB".to_owned());
         }
     }
     Ok(lines)
@@ -158,7 +204,7 @@ fn write(value: &Val, out: &mut String) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn run(source: &str) -> Result<String, String> {
+    fn lines(source: &str) -> Result<String, String> {
         evaluate(
             source,
             r#"{"id": "bk_1", "n": 1, "list": [{"b": 1, "a": 2}]}"#,
@@ -167,18 +213,18 @@ mod tests {
 
     /// One output that is a string, without its quotes; any other as JSON.
     fn one(source: &str) -> Result<String, String> {
-        let lines = run(source)?;
-        let string = serde_json::from_str::<String>(&lines);
-        Ok(string.unwrap_or_else(|_| lines.trim_end().to_owned()))
+        let output = lines(source)?;
+        let string = serde_json::from_str::<String>(&output);
+        Ok(string.unwrap_or_else(|_| output.trim_end().to_owned()))
     }
 
     #[test]
     fn outputs_are_json_in_their_own_order_one_a_line() {
         assert_eq!(
-            run(".id, .n, .list[0]").unwrap(),
+            lines(".id, .n, .list[0]").unwrap(),
             "\"bk_1\"\n1\n{\"b\":1,\"a\":2}\n"
         );
-        assert_eq!(run("empty").unwrap(), "");
+        assert_eq!(lines("empty").unwrap(), "");
     }
 
     /// As jq 1.7 writes them.
@@ -214,20 +260,20 @@ mod tests {
         ] {
             assert_eq!(one(filter), Ok(line.to_owned()), "{filter}");
         }
-        assert!(run("@csv").unwrap_err().contains("no row"));
-        assert!(run("[{}] | @tsv").unwrap_err().contains("row"));
+        assert!(lines("@csv").unwrap_err().contains("not an array"));
+        assert!(lines("[{}] | @tsv").unwrap_err().contains("row"));
     }
 
     #[test]
     fn what_is_no_number_is_still_json() {
         assert_eq!(
-            run("[nan, infinite, -infinite, 1.0, 0.1]").unwrap(),
+            lines("[nan, infinite, -infinite, 1.0, 0.1]").unwrap(),
             "[null,1.7976931348623157e+308,-1.7976931348623157e+308,1.0,0.1]\n"
         );
         assert_eq!(
-            run("nan, ([nan] | tojson, @json)").unwrap(),
+            lines("nan, ([nan] | tojson, @json)").unwrap(),
             "null\n\"[null]\"\n\"[null]\"\n"
         );
-        assert!(run("{(1, null): 2}").is_err());
+        assert!(lines("{(1, null): 2}").is_err());
     }
 }

@@ -2,8 +2,11 @@
 
 mod child;
 mod evaluate;
+mod watched;
+mod worker;
 
 pub(crate) use child::{ENTRY, Trouble, filter_standard_input};
+pub(crate) use worker::Worker;
 
 /// An expression that compiles.
 #[derive(Clone, Debug)]

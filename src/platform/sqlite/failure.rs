@@ -5,6 +5,7 @@ use std::io;
 
 use rusqlite::ErrorCode;
 
+use crate::outcome::reason;
 use crate::platform::lock_wait::LockWaitSettings;
 
 /// Why a file cannot be used. The text completes a sentence that starts with the file's name.
@@ -28,8 +29,26 @@ pub(crate) enum Failure {
     Held,
     /// The disk is full.
     Full,
+    /// The file has another name since it was opened.
+    Moved,
+    /// A statement does not fit the tables, which are not those of its version.
+    Tables(String),
     /// SQLite refused for another reason.
     Other(String),
+}
+
+impl Failure {
+    /// Whether the file will never be usable as it is. A file that is held, full or forbidden is not lost.
+    pub(crate) fn is_permanent(&self) -> bool {
+        matches!(
+            self,
+            Failure::Damaged
+                | Failure::Empty
+                | Failure::Foreign
+                | Failure::Newer { .. }
+                | Failure::Tables(_)
+        )
+    }
 }
 
 impl fmt::Display for Failure {
@@ -46,11 +65,14 @@ impl fmt::Display for Failure {
             ),
             Failure::Held => write!(
                 f,
-                "was held by another process for {} s",
+                "is in use by another process (waited {} s)",
                 LockWaitSettings::limit().as_secs_f32()
             ),
             Failure::Full => f.write_str("cannot be written: the disk is full"),
-            Failure::Other(reason) => write!(f, "cannot be used: {reason}"),
+            Failure::Moved => f.write_str("was moved or replaced while this command used it"),
+            Failure::Tables(reason) | Failure::Other(reason) => {
+                write!(f, "cannot be used: {reason}")
+            }
         }
     }
 }
@@ -65,12 +87,14 @@ impl From<&rusqlite::Error> for Failure {
     fn from(error: &rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Failure::Damaged,
+            Some(ErrorCode::ReadOnly) if is_moved(error) => Failure::Moved,
             Some(ErrorCode::ReadOnly) => Failure::ReadOnly,
             Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
                 Failure::Unreachable(error.to_string())
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Failure::Held,
             Some(ErrorCode::DiskFull) => Failure::Full,
+            Some(ErrorCode::Unknown) => Failure::Tables(error.to_string()),
             _ => Failure::Other(error.to_string()),
         }
     }
@@ -82,12 +106,13 @@ impl From<io::Error> for Failure {
             io::ErrorKind::TimedOut => Failure::Held,
             io::ErrorKind::StorageFull => Failure::Full,
             io::ErrorKind::ReadOnlyFilesystem => Failure::ReadOnly,
-            _ => {
-                let text = error.to_string();
-                // The number of an error does not help anybody.
-                let reason = text.split_once(" (os error").map_or(&*text, |(it, _)| it);
-                Failure::Unreachable(reason.to_lowercase())
-            }
+            _ => Failure::Unreachable(reason(&error)),
         }
     }
+}
+
+fn is_moved(error: &rusqlite::Error) -> bool {
+    error
+        .sqlite_error()
+        .is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_READONLY_DBMOVED)
 }

@@ -1,31 +1,45 @@
 //! Creating a SQLite file. The file appears under its name with its schema in it. An empty file is therefore never a
 //! new one: something emptied it, and its content is lost, so it must not be taken for a new one.
 
-use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use super::{Failure, Kind, beside, connect, schema};
-use crate::platform::private_file;
+use rusqlite::Connection;
+
+use super::{Failure, JournalMode, Kind, connect, schema, switch_journal};
+use crate::platform::private_file::{self, beside};
 
 /// The suffixes of the files that SQLite keeps next to a database.
-const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
+const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 
 /// Creates the file if there is none. Removes the access of others from an existing one.
 pub(super) fn make(path: &Path, kind: &Kind) -> Result<(), Failure> {
-    if !path.exists() {
+    if fs::symlink_metadata(path).is_err() {
         private_file::make_folder_of(path)?;
         let _alone = private_file::lock(path)?;
         // Another process may have created it in the meantime.
-        if !path.exists() {
+        if fs::symlink_metadata(path).is_err() {
             make_whole(path, kind)?;
-            // Whoever waits for the lock now finds the file, so the lock file is no longer needed.
-            return remove(&beside(path, ".lock"));
+            // Whoever waits for the lock now finds the file, so the lock file is no longer needed. The journal's stays,
+            // because a damaged journal is replaced under the same lock.
+            if kind.journal != JournalMode::Rollback {
+                remove(&beside(path, ".lock"))?;
+            }
         }
+    } else if !path.exists() {
+        // The disk that it leads to may only be missing.
+        return Err(io::Error::other("it is a link to a file that is not there").into());
     }
     private_file::make(path)?;
     if fs::metadata(path)?.len() == 0 {
         return Err(Failure::Empty);
+    }
+    if kind.journal == JournalMode::Rollback {
+        let rollback = beside(path, "-journal");
+        if !rollback.exists() {
+            private_file::make(&rollback)?;
+        }
     }
     Ok(())
 }
@@ -33,30 +47,43 @@ pub(super) fn make(path: &Path, kind: &Kind) -> Result<(), Failure> {
 /// Creates the file under another name, and renames it once it is complete and synced.
 fn make_whole(path: &Path, kind: &Kind) -> Result<(), Failure> {
     let new = beside(path, ".new");
-    remove(&new)?;
     for companion in COMPANIONS {
         // SQLite would apply the log of a deleted file to the new one.
         remove(&beside(path, companion))?;
-        remove(&beside(&new, companion))?;
     }
-    private_file::make_unsynced(&new)?;
-    let mut connection = connect(&new)?;
-    (kind.tune)(&connection)?;
-    // No sync here: the whole file is synced below.
-    connection.pragma_update(None, "synchronous", "OFF")?;
-    schema::create(&mut connection, kind)?;
-    // Enabled last, so that no log is needed for what the file already contains.
-    connection.query_row("PRAGMA journal_mode = WAL", (), |_| Ok(()))?;
+    let connection = build(&new, kind)?;
+    if kind.journal != JournalMode::Rollback {
+        // Enabled last, so that no log is needed for what the file already contains.
+        switch_journal(&connection, &new, kind)?;
+    }
     connection.close().map_err(|(_, error)| error)?;
-    File::open(&new)?.sync_all()?;
+    private_file::sync(&new)?;
+    if kind.journal == JournalMode::Rollback {
+        private_file::make_unsynced(&beside(path, "-journal"))?;
+    }
     fs::rename(&new, path)?;
     private_file::keep_names(path)?;
     Ok(())
 }
 
-fn remove(path: &Path) -> Result<(), Failure> {
+/// Creates a file with the schema at `path`, in place of what a process that died has left there. Neither the file nor
+/// anything that is written through this connection is synced.
+pub(crate) fn build(path: &Path, kind: &Kind) -> Result<Connection, Failure> {
+    remove(path)?;
+    for companion in COMPANIONS {
+        remove(&beside(path, companion))?;
+    }
+    private_file::make_unsynced(path)?;
+    let mut connection = connect(path, kind)?;
+    (kind.tune)(&connection)?;
+    connection.pragma_update(None, "synchronous", "OFF")?;
+    schema::create(&mut connection, kind)?;
+    Ok(connection)
+}
+
+fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
 }

@@ -5,16 +5,42 @@ mod failure;
 mod make;
 mod schema;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub(crate) use failure::Failure;
+pub(crate) use make::build;
 pub(crate) use schema::create;
 
 use crate::platform::lock_wait::LockWait;
+use crate::platform::private_file::beside;
+
+/// How a file survives a crash, and which promise a commit makes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum JournalMode {
+    /// A rollback file, with `synchronous=EXTRA`: a commit is on the disk when it returns.
+    ///
+    /// The rollback file is truncated at the end of a transaction, and that is synced through a file that is open
+    /// already. To delete it, SQLite would have to open the folder for the sync, and it goes on where it cannot: a power
+    /// cut would then bring the rollback file back, and take the transaction away.
+    Rollback,
+    /// A write-ahead log: readers do not wait for the writer. `synchronous` is the value of that pragma: `FULL` syncs
+    /// each commit, `NORMAL` only the checkpoints.
+    WriteAhead { synchronous: &'static str },
+}
+
+impl JournalMode {
+    /// The value of `PRAGMA synchronous`.
+    fn synchronous(self) -> &'static str {
+        match self {
+            JournalMode::Rollback => "EXTRA",
+            JournalMode::WriteAhead { synchronous } => synchronous,
+        }
+    }
+}
 
 /// A kind of database file.
 #[derive(Clone, Copy)]
@@ -26,54 +52,75 @@ pub(crate) struct Kind {
     /// The migrations. Each one brings a file from the previous version to the next; a new file runs all of them. A
     /// released migration never changes, because existing files have run it.
     pub(crate) steps: &'static [&'static str],
-    /// The value of `PRAGMA synchronous`.
-    pub(crate) synchronous: &'static str,
+    pub(crate) journal: JournalMode,
     /// Sets the options of a connection, and the page size of a new file.
     pub(crate) tune: fn(&Connection) -> rusqlite::Result<()>,
 }
 
-/// Opens the file with a write-ahead log. Creates it if there is none: 0600, in a 0700 folder.
+/// Opens the file. Creates it if there is none: 0600, in a 0700 folder.
 ///
 /// While another process holds the lock, this and every later use of the connection waits as [`LockWait`] does: with
 /// a limit, with a note to the person, and until a signal.
 pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, Failure> {
     make::make(path, kind)?;
-    let mut connection = connect(path)?;
-    // SQLite would also open a file that it can only read, and then fail at the first write.
-    if connection.is_readonly("main")? {
+    let mut connection = connect(path, kind)?;
+    // SQLite also opens a file that it can only read. A write-ahead log is written even to read.
+    if kind.journal != JournalMode::Rollback && connection.is_readonly("main")? {
         return Err(Failure::ReadOnly);
     }
-    let waited_for = format!("{} {}", kind.name, path.display());
-    connection.busy_handler(Some(LockWait::handler(waited_for.clone())))?;
     // A checkpoint at every exit would cost each command two syncs. See `fold_in`.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // Check before changing anything, so that a file of another kind stays as it is.
     let version = schema::check(&mut connection, kind)?;
     (kind.tune)(&connection)?;
-    switch_to_log(&connection, waited_for)?;
-    connection.pragma_update(None, "synchronous", kind.synchronous)?;
+    switch_journal(&connection, path, kind)?;
+    connection.pragma_update(None, "synchronous", kind.journal.synchronous())?;
     if version < kind.steps.len() {
         schema::bring_up(&mut connection, kind)?;
     }
     Ok(connection)
 }
 
-fn connect(path: &Path) -> rusqlite::Result<Connection> {
+/// Opens the file as it is, even if it is damaged or of another kind. Waits for locks as [`open`] does.
+pub(crate) fn connect(path: &Path, kind: &Kind) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    Connection::open_with_flags(path, flags)
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    // Before any pragma: several processes may be here at once.
+    connection.busy_handler(Some(LockWait::handler(waited_for(path, kind))))?;
+    Ok(connection)
 }
 
-/// Enables the write-ahead log. That needs an exclusive lock, for which SQLite does not call the busy handler.
-fn switch_to_log(connection: &Connection, waited_for: String) -> rusqlite::Result<()> {
-    let mut wait = LockWait::begin(waited_for);
+/// Opens an existing file for reading, as it is, without ever waiting. `None` if that is not possible.
+pub(crate) fn peek(path: &Path) -> Option<Connection> {
+    // A pipe would be waited for.
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).ok()?;
+    connection.busy_timeout(Duration::ZERO).ok()?;
+    Some(connection)
+}
+
+/// Enables the kind's journal. For a write-ahead log that needs an exclusive lock, for which SQLite does not call the
+/// busy handler.
+fn switch_journal(connection: &Connection, path: &Path, kind: &Kind) -> rusqlite::Result<()> {
+    let switch = match kind.journal {
+        JournalMode::Rollback => "PRAGMA journal_mode = TRUNCATE",
+        JournalMode::WriteAhead { .. } => "PRAGMA journal_mode = WAL",
+    };
+    let mut wait = LockWait::begin(waited_for(path, kind));
     loop {
-        let switched = connection.query_row("PRAGMA journal_mode = WAL", (), |_| Ok(()));
-        match switched {
+        match connection.query_row(switch, (), |_| Ok(())) {
             Err(error)
                 if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && wait.pause() => {}
             outcome => return outcome,
         }
     }
+}
+
+fn waited_for(path: &Path, kind: &Kind) -> String {
+    format!("{} {}", kind.name, path.display())
 }
 
 /// The size of the write-ahead log in bytes.
@@ -88,10 +135,4 @@ pub(crate) fn log_size(path: &Path) -> u64 {
 pub(crate) fn fold_in(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(Duration::ZERO)?;
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
-}
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }

@@ -1,43 +1,25 @@
-//! Connections that a fault can cut in the middle of a response, and that time out while idle.
+//! Connections that a fault can cut in the middle of a response.
 
-use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
-use axum::serve::Listener;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::time::{Instant, Sleep, sleep};
 
-/// How long a request may take to arrive, from the last response or the start of the connection.
-/// Longer than clients keep an unused connection.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
+use crate::platform::timeout_stream::{RequestReceived, TimeoutStream};
 
-/// Accepts connections that can be cut.
-pub(super) struct CuttableListener(pub(super) TcpListener);
-
-/// A TCP connection with an idle timeout that can be cut.
+/// A connection that can be cut.
 pub(super) struct Connection {
-    stream: TcpStream,
+    stream: TimeoutStream,
     cut: CutHandle,
-    /// Elapses [`IDLE_TIMEOUT`] after the last response.
-    idle_timeout: Pin<Box<Sleep>>,
 }
 
 /// Cuts a connection from outside.
-#[derive(Clone, Default)]
-pub(super) struct CutHandle(Arc<Shared>);
-
-#[derive(Default)]
-struct Shared {
-    cut: Mutex<Cut>,
-    /// Whether a request has arrived completely and its response is not written yet.
-    awaits_response: AtomicBool,
+#[derive(Clone)]
+pub(super) struct CutHandle {
+    cut: Arc<Mutex<Cut>>,
+    received: RequestReceived,
 }
 
 /// Where the connection is cut. Writing beyond that point fails, which closes the connection.
@@ -64,11 +46,11 @@ impl CutHandle {
 
     /// Stops the idle timeout until the response is written, however long that takes.
     pub(super) fn request_received(&self) {
-        self.0.awaits_response.store(true, Ordering::Relaxed);
+        self.received.set();
     }
 
     fn lock(&self) -> MutexGuard<'_, Cut> {
-        self.0.cut.lock().unwrap_or_else(PoisonError::into_inner)
+        self.cut.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -103,31 +85,15 @@ fn head(bytes: &[u8]) -> Option<usize> {
     Some(start + end.len())
 }
 
-impl Listener for CuttableListener {
-    type Io = Connection;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Connection, SocketAddr) {
-        let (stream, address) = Listener::accept(&mut self.0).await;
-        // Avoids waiting for an acknowledgement. Failure only costs time.
-        let _ = stream.set_nodelay(true);
-        let connection = Connection {
-            stream,
-            cut: CutHandle::default(),
-            idle_timeout: Box::pin(sleep(IDLE_TIMEOUT)),
-        };
-        (connection, address)
-    }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.0.local_addr()
-    }
-}
-
 impl Connection {
-    /// A handle that cuts this connection.
-    pub(super) fn handle(&self) -> CutHandle {
-        self.cut.clone()
+    /// Wraps a connection; the handle cuts it.
+    pub(super) fn wrap(stream: TimeoutStream) -> (Self, CutHandle) {
+        let cut = CutHandle {
+            cut: Arc::default(),
+            received: stream.handle(),
+        };
+        let handle = cut.clone();
+        (Connection { stream, cut }, handle)
     }
 }
 
@@ -137,14 +103,7 @@ impl AsyncRead for Connection {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        match Pin::new(&mut self.stream).poll_read(context, buffer) {
-            Poll::Pending if self.cut.0.awaits_response.load(Ordering::Relaxed) => Poll::Pending,
-            Poll::Pending => {
-                ready!(self.idle_timeout.as_mut().poll(context));
-                Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
-            }
-            read => read,
-        }
+        Pin::new(&mut self.stream).poll_read(context, buffer)
     }
 }
 
@@ -161,10 +120,6 @@ impl AsyncWrite for Connection {
         }
         let written = ready!(Pin::new(&mut self.stream).poll_write(context, &bytes[..allowed]))?;
         *self.cut.lock() = cut.after(bytes, written);
-        self.cut.0.awaits_response.store(false, Ordering::Relaxed);
-        self.idle_timeout
-            .as_mut()
-            .reset(Instant::now() + IDLE_TIMEOUT);
         Poll::Ready(Ok(written))
     }
 

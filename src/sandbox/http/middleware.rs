@@ -10,6 +10,7 @@ use axum::response::Response;
 use jiff::fmt::rfc2822::DateTimePrinter;
 
 use super::service::{RequestLog, Service};
+use super::speaking::Unspoken;
 use super::{loopback, reply};
 
 pub(super) async fn run(
@@ -36,6 +37,7 @@ pub(super) async fn run(
             path,
             status: response.status().as_u16(),
             duration: started.elapsed(),
+            failure: response.extensions_mut().remove().map(|Unspoken(why)| why),
         });
     }
     response

@@ -16,6 +16,7 @@ mod request_context;
 mod service;
 mod sessions;
 mod slots;
+mod speaking;
 mod venues;
 
 use std::future::Future;
@@ -24,18 +25,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::State;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use super::delivery_worker;
 use super::rules::api_error::ApiError;
 use crate::platform::http1;
-use connection::{Connection, CuttableListener};
+use crate::platform::timeout_stream::Timeouts;
+use connection::Connection;
 
 pub(crate) use service::{OnRequest, Service};
 
 /// How long running requests may take once the server is told to stop.
 const GRACE: Duration = Duration::from_secs(3);
+/// Longer than clients keep an unused connection.
+const TIMEOUTS: Timeouts = Timeouts {
+    idle: Duration::from_secs(120),
+    request: None,
+};
 
 /// Serves until `shutdown` completes, then gives running requests [`GRACE`] to end.
 pub(crate) async fn serve(
@@ -50,9 +58,10 @@ pub(crate) async fn serve(
         let _ = stopping.send(());
     };
     let server = http1::serve(
-        CuttableListener(listener),
+        listener,
+        TIMEOUTS,
         router(&service),
-        Connection::handle,
+        Connection::wrap,
         shutdown,
     );
     let grace_period = async {
@@ -64,7 +73,7 @@ pub(crate) async fn serve(
     tokio::select! {
         () = server => {}
         () = service.store.commit_writes() => {}
-        () = delivery_worker::run(&service.store, service.delivery_interval) => {}
+        () = delivery_worker::run(&service.store, service.delivery_interval, service.speech.as_deref()) => {}
         () = grace_period => {}
     }
     service.store.fold_in();
@@ -72,12 +81,14 @@ pub(crate) async fn serve(
 }
 
 fn router(service: &Arc<Service>) -> Router {
+    let base = service.speech.as_ref().map_or("", |it| it.base_path());
     let router = endpoints::ENDPOINTS
         .iter()
         .fold(Router::new(), |router, endpoint| {
-            let router = router.route(endpoint.path, pipeline::route(endpoint));
+            let path = format!("{base}{}", endpoint.path);
+            let router = router.route(&path, pipeline::route(endpoint));
             // Base URLs are often written without the final slash.
-            match endpoint.path.strip_suffix('/') {
+            match path.strip_suffix('/') {
                 Some(bare) => router.route(bare, pipeline::route(endpoint)),
                 None => router,
             }
@@ -85,10 +96,19 @@ fn router(service: &Arc<Service>) -> Router {
     control::CONTROLS
         .iter()
         .fold(router, |router, control| {
-            router.route(control.path, control::route(control))
+            let router = router.route(control.path, control::route(control));
+            // Whoever knows the service's base URL alone finds them too.
+            match base {
+                "" => router,
+                base => router.route(&format!("{base}{}", control.path), control::route(control)),
+            }
         })
-        .fallback(async || reply::error(&ApiError::PathNotFound))
-        .method_not_allowed_fallback(async || reply::error(&ApiError::MethodNotAllowed))
+        .fallback(async |State(service): State<Arc<Service>>| {
+            speaking::refusal(&service, &ApiError::PathNotFound).await
+        })
+        .method_not_allowed_fallback(async |State(service): State<Arc<Service>>| {
+            speaking::refusal(&service, &ApiError::MethodNotAllowed).await
+        })
         .layer(axum::middleware::from_fn_with_state(
             Arc::clone(service),
             middleware::run,

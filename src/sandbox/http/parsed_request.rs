@@ -28,6 +28,18 @@ pub(crate) struct ParsedRequest {
     body: Bytes,
     /// Cuts the connection that the request came on.
     connection: Option<CutHandle>,
+    /// The same in the contract's shape, if it came in another.
+    heard: Option<Box<Heard>>,
+}
+
+/// A request in the contract's shape.
+pub(super) struct Heard {
+    pub(super) path: String,
+    pub(super) id: Option<String>,
+    pub(super) query: HashMap<String, String>,
+    pub(super) authorization: Option<String>,
+    /// The body's fields, or why there are none.
+    pub(super) fields: Result<Map<String, Value>, ApiError>,
 }
 
 impl ParsedRequest {
@@ -49,7 +61,29 @@ impl ParsedRequest {
             uri: parts.uri,
             headers: parts.headers,
             body,
+            heard: None,
         })
+    }
+
+    /// Makes the handlers read this instead of what came.
+    pub(super) fn hear(&mut self, heard: Heard) {
+        self.heard = Some(Box::new(heard));
+    }
+
+    /// The body as it came.
+    pub(super) fn body(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// A header as text.
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// Every parameter of the query.
+    pub(super) fn queries(&self) -> HashMap<String, String> {
+        let queries = Query::try_from_uri(&self.uri);
+        queries.map(|Query(queries)| queries).unwrap_or_default()
     }
 
     pub(super) fn connection(&self) -> Option<&CutHandle> {
@@ -57,16 +91,26 @@ impl ParsedRequest {
     }
 
     pub(super) fn path(&self) -> &str {
-        self.uri.path()
+        match &self.heard {
+            Some(heard) => &heard.path,
+            None => self.uri.path(),
+        }
     }
 
     /// The `{id}` of the path.
     pub(crate) fn id(&self) -> &str {
-        self.id.as_deref().unwrap_or_default()
+        let id = match &self.heard {
+            Some(heard) => &heard.id,
+            None => &self.id,
+        };
+        id.as_deref().unwrap_or_default()
     }
 
     /// The `Authorization` header.
     pub(crate) fn authorization(&self) -> Option<&str> {
+        if let Some(heard) = &self.heard {
+            return heard.authorization.as_deref();
+        }
         self.headers.get(header::AUTHORIZATION)?.to_str().ok()
     }
 
@@ -79,13 +123,18 @@ impl ParsedRequest {
 
     /// The fields of the JSON body.
     pub(crate) fn fields(&self) -> Result<Map<String, Value>, ApiError> {
-        parse_body(&self.body)
+        match &self.heard {
+            Some(heard) => heard.fields.clone(),
+            None => parse_body(&self.body),
+        }
     }
 
     /// The value of a query parameter.
     pub(crate) fn query(&self, name: &str) -> Option<String> {
-        let Query(mut query) = Query::<HashMap<String, String>>::try_from_uri(&self.uri).ok()?;
-        query.remove(name)
+        match &self.heard {
+            Some(heard) => heard.query.get(name).cloned(),
+            None => self.queries().remove(name),
+        }
     }
 }
 

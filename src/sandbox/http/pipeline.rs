@@ -14,6 +14,7 @@ use super::parsed_request::ParsedRequest;
 use super::reply::{self, Outcome};
 use super::request_context::RequestContext;
 use super::service::Service;
+use super::speaking::Speaker;
 use crate::sandbox::rules::access::{self, KeyKind, TEST_ALLOWANCE};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::rate_limit::RateLimitStatus;
@@ -38,15 +39,39 @@ pub(super) fn filter(method: &str) -> MethodFilter {
 }
 
 async fn serve(service: &Service, endpoint: &'static Endpoint, request: Request) -> Response {
-    let request = match ParsedRequest::of(request).await {
-        Ok(request) => request,
-        Err(error) => return reply::error(&error),
+    let Some(speech) = &service.speech else {
+        return match ParsedRequest::of(request).await {
+            Ok(request) => respond(service, endpoint, request, None).await,
+            Err(error) => reply::error(&error),
+        };
     };
-    let injected = InjectedFault::take(service, endpoint.method, &request).await;
-    match injected.before_request().await {
-        Some(response) => response,
-        None => injected.after_response(answer(service, endpoint, request).await),
+    let uri = request.uri().clone();
+    let mut speaker = Speaker::new(service, speech, endpoint, uri);
+    match ParsedRequest::of(request).await {
+        Ok(mut request) => {
+            speaker.hear(&mut request).await;
+            respond(service, endpoint, request, Some(&speaker)).await
+        }
+        Err(error) => speaker.speak(reply::error(&error)).await,
     }
+}
+
+/// Answers a request, with the fault that waits for it.
+async fn respond(
+    service: &Service,
+    endpoint: &'static Endpoint,
+    request: ParsedRequest,
+    speaker: Option<&Speaker<'_>>,
+) -> Response {
+    let injected = InjectedFault::take(service, endpoint.method, &request).await;
+    if let Some(response) = injected.before_request().await {
+        return response;
+    }
+    let mut response = answer(service, endpoint, request).await;
+    if let Some(speaker) = speaker {
+        response = speaker.speak(response).await;
+    }
+    injected.after_response(response)
 }
 
 async fn answer(

@@ -1,7 +1,9 @@
 //! The state shared by all requests.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use crate::sandbox::speak::Speech;
 use crate::sandbox::store::Store;
 
 /// A log entry of one request. The query is left out because it may name people.
@@ -11,6 +13,8 @@ pub(crate) struct RequestLog {
     pub(crate) path: String,
     pub(crate) status: u16,
     pub(crate) duration: Duration,
+    /// Why the answer could not be given as the service speaks.
+    pub(crate) failure: Option<String>,
 }
 
 /// Called after each request.
@@ -22,6 +26,8 @@ pub(crate) struct Service {
     /// Whether rate limits and the test allowance count.
     pub(crate) limits: bool,
     pub(crate) delivery_interval: Duration,
+    /// How the service speaks; `None` for the contract itself.
+    pub(crate) speech: Option<Arc<Speech>>,
     /// The port it listens on.
     pub(crate) port: u16,
     /// Whether other machines can reach it.

@@ -66,47 +66,45 @@ impl Scenario {
     /// What a booking there does, in one sentence.
     pub(crate) const fn describe(self) -> &'static str {
         match self {
-            Self::Confirms => "A booking is confirmed at once.",
+            Self::Confirms => "The booking is confirmed at once.",
             Self::Otp => {
-                "A booking waits for the one-time code that the inbox holds, then is confirmed."
+                "The booking waits for a one-time code, which is in the inbox, and is then confirmed."
             }
             Self::ConfirmDetails => {
-                "A booking waits for the further details that its `next_action` lists, then is confirmed."
+                "The booking waits for the details that `next_action` asks for, and is then confirmed."
             }
-            Self::Processing => "A booking is processing for 5 seconds, then is confirmed.",
+            Self::Processing => "The booking is processing for 5 seconds, and is then confirmed.",
             Self::Payment => {
-                "A booking with vendor payment waits for the payment's approval, then is confirmed."
+                "With vendor payment, the booking waits until the payment is approved, and is then confirmed."
             }
             Self::PaymentDeclines => {
-                "A booking with vendor payment fails with `card_declined` once the payment is approved."
+                "With vendor payment, the booking fails with `card_declined` when the payment is approved."
             }
             Self::PaymentSetupFails => {
-                "A booking with vendor payment fails with `payment_setup_failed` before anything is asked."
+                "With vendor payment, the booking fails at once with `payment_setup_failed`."
             }
             Self::PaymentReplayFails => {
-                "A booking with vendor payment fails with `payment_replay_failed` once the payment is approved."
+                "With vendor payment, the booking fails with `payment_replay_failed` when the payment is approved."
             }
             Self::PaymentOutcomeUnknown => {
-                "A booking with vendor payment whose approval comes too late fails with `payment_outcome_unknown`."
+                "With vendor payment, the booking fails with `payment_outcome_unknown` when the payment is approved too late."
             }
             Self::VaultUnavailable => {
-                "A booking with vendor payment is refused with 409 `vault_unavailable`, and none is created."
+                "With vendor payment, the booking request is refused with 409 `vault_unavailable`."
             }
-            Self::ProviderFails => "A booking is created and fails, as its provider did.",
+            Self::ProviderFails => "The booking fails with `provider_error`.",
             Self::ModifyRefused => {
-                "A booking is confirmed at once, and the venue refuses every change of it with 422."
+                "The booking is confirmed at once, and the venue refuses every change with 422."
             }
-            Self::AvailabilityFails => {
-                "Reading the slots is refused with 502 `availability_failed`."
-            }
+            Self::AvailabilityFails => "Requests for slots fail with 502 `availability_failed`.",
             Self::NoSlots => {
-                "No slot is ever offered, so that a booking fails with `no_availability`."
+                "The venue never has a free slot. A booking request for any time fails with `no_availability`."
             }
             Self::MultiProvider => {
-                "Providers A and C both serve the venue, so that a booking has to name one; then it is confirmed."
+                "Providers A and C both serve the venue. A booking that names one of them is confirmed."
             }
             Self::LastTable => {
-                "Every slot holds one booking: the first is confirmed, the next fails with `slot_taken`."
+                "Each slot takes one booking. The first is confirmed, and the next fails with `slot_taken`."
             }
         }
     }

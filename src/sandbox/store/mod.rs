@@ -15,6 +15,7 @@ mod organizations;
 mod queue;
 mod rate_limits;
 mod sessions;
+mod spoken_ids;
 mod tx;
 
 use std::path::PathBuf;
@@ -33,6 +34,7 @@ pub(crate) use open::{Database, OpenError, explain};
 pub(crate) use tx::Tx;
 
 use super::rules::api_error::ApiError;
+use super::rules::organization::Organization;
 use crate::platform::sqlite;
 use queue::{Job, PendingWrite};
 
@@ -66,12 +68,22 @@ impl Store {
         })
     }
 
+    /// Makes the table of the numbers that stand for ids, if it is not there.
+    pub(crate) fn keep_numbers(&self) -> rusqlite::Result<()> {
+        self.lock().execute_batch(spoken_ids::TABLE)
+    }
+
     /// The sandbox's clock.
     pub(crate) fn now(&self) -> rusqlite::Result<Timestamp> {
         let connection = self.lock();
         let tx = Tx::begin(&connection)?;
         self.remember_offset(&tx);
         Ok(tx.now)
+    }
+
+    /// The settings of an organization.
+    pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Organization> {
+        Tx::begin(&self.lock())?.organization(id)
     }
 
     /// The sandbox's clock, with the offset as last read, without reading the database.

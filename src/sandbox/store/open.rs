@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use rusqlite::Connection;
 
-use crate::platform::sqlite::{self, Failure, Kind};
+use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
 
 /// Where a sandbox keeps its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,21 +28,24 @@ impl OpenError {
     pub(crate) fn hint(&self) -> String {
         let path = self.path.display();
         match self.failure {
-            Failure::Held => "see what other bookctl is running, then try again".to_owned(),
+            Failure::Held => "wait for the other bookctl to finish, then try again".to_owned(),
             Failure::Unreachable(_) | Failure::ReadOnly => {
-                "make it writable, or set BOOKCTL_HOME to a folder that is".to_owned()
+                "make it writable, or set BOOKCTL_HOME to another folder".to_owned()
             }
-            Failure::Full | Failure::Other(_) => {
-                "see whether the disk has room, or set BOOKCTL_HOME to another folder".to_owned()
+            Failure::Full | Failure::Moved | Failure::Tables(_) | Failure::Other(_) => {
+                "check the disk space and the folder, or set BOOKCTL_HOME to another folder"
+                    .to_owned()
             }
             Failure::Empty => format!(
-                "put a copy of it back, or delete {path} and {path}-wal: the next command begins with an empty sandbox"
+                "restore a copy, or delete {path} and {path}-wal to start with an empty sandbox"
             ),
             Failure::Newer { .. } => {
                 "use the newer bookctl, or set BOOKCTL_HOME to another folder".to_owned()
             }
             Failure::Damaged | Failure::Foreign => {
-                format!("move {path} and {path}-wal aside, or set BOOKCTL_HOME to another folder")
+                format!(
+                    "move {path} and {path}-wal to another folder, or set BOOKCTL_HOME to another folder"
+                )
             }
         }
     }
@@ -63,7 +66,9 @@ const KIND: Kind = Kind {
     // "bksb"
     application: 0x626b_7362,
     steps: &[FIRST],
-    synchronous: "NORMAL",
+    journal: JournalMode::WriteAhead {
+        synchronous: "NORMAL",
+    },
     tune,
 };
 

@@ -17,7 +17,7 @@ impl Filter {
     pub(crate) fn parse(source: &str) -> Result<Self> {
         let expression = Expression::compile(source).map_err(|why| {
             Error::usage(format!("--jq {}: {why}", source.escape_debug()))
-                .hint("for example: --jq .id")
+                .hint("use a jq expression, e.g. --jq .id")
         })?;
         Ok(Filter(expression))
     }
@@ -33,7 +33,7 @@ impl Filter {
             };
             Error::new(Code::Filter, message)
                 .exiting(Exit::Unclassified)
-                .hint("the call itself was carried out; only its result could not be filtered")
+                .hint("the request was sent and answered; only the filter failed")
         })?;
         Ok(outputs.lines().map(shown).collect())
     }

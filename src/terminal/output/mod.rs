@@ -10,7 +10,6 @@ mod visible;
 mod wrap;
 
 use std::cell::RefCell;
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -37,7 +36,6 @@ use crate::outcome::{Error, Exit, Result};
 use crate::platform::signals;
 use crate::secrets::redact;
 pub(crate) use visible::visible;
-use visible::visible_lines;
 
 /// The result of a command. One value provides both the JSON and the human form, so that they cannot differ.
 pub(crate) trait View {
@@ -45,6 +43,19 @@ pub(crate) trait View {
     fn json(&self) -> Document;
     /// The human form.
     fn page(&self) -> Page;
+}
+
+/// A document as it came, with the function that makes its page.
+pub(crate) struct DocumentView<P>(pub(crate) Document, pub(crate) P);
+
+impl<P: Fn(&Document) -> Page> View for DocumentView<P> {
+    fn json(&self) -> Document {
+        self.0.clone()
+    }
+
+    fn page(&self) -> Page {
+        self.1(&self.0)
+    }
 }
 
 /// The form in which results are written.
@@ -115,6 +126,15 @@ impl Output {
         self.emit_read(view).map(drop)
     }
 
+    /// Writes a list. If it is empty, a person gets the note `none`; a script sees that it is.
+    pub(crate) fn emit_list(&self, view: &dyn View, is_empty: bool, none: &str) -> Result<()> {
+        self.emit(view)?;
+        if is_empty && self.is_human() {
+            self.note(none);
+        }
+        Ok(())
+    }
+
     /// Like [`Output::emit`]. Returns `false` if the reader has closed the pipe.
     pub(crate) fn emit_read(&self, view: &dyn View) -> Result<bool> {
         let text = match &self.format {
@@ -175,19 +195,6 @@ impl Output {
         self.to_stdout(text).map(drop)
     }
 
-    /// Writes clap's message about wrong arguments to stderr. It repeats the arguments, which may have been pasted
-    /// and so may contain control characters.
-    pub(crate) fn print_usage(&self, text: &StyledStr, arguments: &[OsString]) {
-        let clean = |argument: &OsString| {
-            visible(&argument.to_string_lossy()) == argument.to_string_lossy()
-        };
-        if arguments.iter().all(clean) {
-            self.to_stderr(&styled(text, &self.stderr));
-        } else {
-            self.to_stderr(&visible_lines(&text.to_string()));
-        }
-    }
-
     /// Writes a page to stderr, where prompts are. `--quiet` drops it.
     pub(crate) fn show(&self, page: &Page) {
         if !self.quiet {
@@ -214,6 +221,16 @@ impl Output {
         let mut page = Page::default();
         page.labelled(Tone::Warn, "warning:", redact(text));
         self.to_stderr(&page.render(&self.stderr));
+    }
+
+    /// Writes to stderr that something was not done, before the result that shows why. Only for a person: a script has the
+    /// result and the exit code.
+    pub(crate) fn refused(&self, what: &'static str, text: &str) {
+        if self.is_human() {
+            let mut page = Page::default();
+            page.labelled(Tone::Bad, what, redact(text));
+            self.to_stderr(&page.render(&self.stderr));
+        }
     }
 
     /// Writes a line of `--verbose` to stderr.
@@ -356,6 +373,6 @@ fn write_all(mut stream: impl Write + AsFd, text: &str) -> Result<bool> {
         Ok(Some(signal)) => Err(Error::interrupted(signal)),
         Ok(None) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(Error::io("the result cannot be written to stdout", &error)),
+        Err(error) => Err(Error::io("cannot write the result to stdout", error)),
     }
 }

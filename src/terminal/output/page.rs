@@ -7,7 +7,7 @@ use super::json;
 use super::style::{StreamStyle, Tone};
 use super::table::{self, Cell};
 use super::visible::visible;
-use super::wrap::{with_their_flags, words, wrap, wrap_words};
+use super::wrap::{wrap, wrap_command};
 
 #[derive(Debug)]
 enum Block {
@@ -20,6 +20,8 @@ enum Block {
     /// Label and value.
     Field(&'static str, String),
     Line(String),
+    /// A sentence about what the heading says.
+    Sentence(String),
     /// A line after a coloured label.
     Labelled(Tone, &'static str, String),
     /// A table. The columns in `terminal_only` are left out in a pipe.
@@ -80,6 +82,11 @@ impl Page {
         self.push(Block::Line(text.into()))
     }
 
+    /// Adds a sentence about what the heading says.
+    pub(crate) fn sentence(&mut self, text: impl Into<String>) -> &mut Self {
+        self.push(Block::Sentence(text.into()))
+    }
+
     /// Adds a line after a coloured label.
     pub(crate) fn labelled(
         &mut self,
@@ -130,10 +137,16 @@ impl Page {
             Block::Field(label, _) => Some(label.len()),
             _ => None,
         });
-        let label_width = labels.max().unwrap_or(0).max("next".len());
+        let label_width = labels.max().unwrap_or(0);
         let mut text = String::new();
+        let mut lists_commands = false;
         for block in &self.blocks {
             if style.terminal {
+                let is_command = matches!(block, Block::Next(_));
+                if is_command && !lists_commands {
+                    text.push_str(&format!("  {}\n", style.paint(Tone::Dim, "You can:")));
+                }
+                lists_commands = is_command;
                 render_for_terminal(block, label_width, style, &mut text);
             } else {
                 render_for_pipe(block, style, &mut text);
@@ -168,15 +181,11 @@ fn render_for_terminal(block: &Block, label_width: usize, style: &StreamStyle, t
             );
         }
         Block::Next(command) => {
-            let label = format!("  {:label_width$}  ", "next");
-            // Break the command as a shell continues it, so that it can be copied.
-            let room = style.width.saturating_sub(label.len() + 2).max(12);
-            let command = visible(command);
-            let command = wrap_words(with_their_flags(words(&command), room), room).join(" \\\n");
-            let indent = format!("\n{:width$}", "", width = label.len());
-            let command = command.replace('\n', &indent);
-            text.push_str(&format!("{}{command}\n", style.paint(Tone::Dim, &label)));
+            for line in wrap_command(&visible(command), style.width.saturating_sub(4)) {
+                text.push_str(&format!("    {line}\n"));
+            }
         }
+        Block::Sentence(sentence) => wrapped(&visible(sentence), 2, style.width, text),
         Block::Line(line) => {
             let words = line.trim_start_matches(' ');
             wrapped(&visible(words), line.len() - words.len(), style.width, text);
@@ -222,7 +231,9 @@ fn render_for_pipe(block: &Block, style: &StreamStyle, text: &mut String) {
                 .map(|(cell, _)| painted(cell, style, &visible(&cell.text)));
             text.push_str(&format!("{}\n", cells.collect::<Vec<_>>().join("\t")));
         }
-        Block::Line(line) => text.push_str(&format!("{}\n", visible(line))),
+        Block::Line(line) | Block::Sentence(line) => {
+            text.push_str(&format!("{}\n", visible(line)));
+        }
         Block::Labelled(tone, label, line) => {
             text.push_str(&format!(
                 "{} {}\n",

@@ -1,6 +1,10 @@
 //! Tables on a terminal, laid out to its width without cutting. A narrow terminal gets a list of records instead.
+//!
+//! comfy-table shares out the width, wraps, pads and colours. What it does not have is here: the least width at which no
+//! cell takes more than two lines, so that an id is never broken; the columns that give way on a narrow terminal; and
+//! records, because below 60 columns a table of six columns takes more lines than its records.
 
-use comfy_table::{Attribute, Color, ColumnConstraint, Table, Width, presets};
+use comfy_table::{Attribute, Color, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 use unicode_width::UnicodeWidthStr;
 
@@ -17,7 +21,15 @@ const WIDEST_OF_TWO_LINES: usize = 32;
 /// Columns that a narrow terminal leaves out, in this order, so that a row takes two lines instead of five. A pipe
 /// and the JSON have all columns.
 const GIVE_WAY: [&str; 9] = [
-    "tags", "seen", "asked", "group", "provider", "min", "address", "party", "exit",
+    "tags",
+    "last seen",
+    "waiting for",
+    "group",
+    "provider",
+    "min",
+    "address",
+    "party",
+    "exit",
 ];
 /// Blanks between two columns.
 const GAP: usize = 2;
@@ -65,8 +77,6 @@ struct Column {
     index: usize,
     header: &'static str,
     cells: Vec<(String, Option<Tone>)>,
-    /// The width of its widest cell.
-    width: usize,
     /// The width at which no cell takes more than two lines. Ids and single words are never broken.
     two_lines: usize,
     /// The width of its longest word, or of the longest cell if cells are never broken.
@@ -159,34 +169,18 @@ fn column(index: usize, header: &'static str, rows: &[Vec<Cell>]) -> Option<Colu
         index,
         header,
         cells,
-        width,
         two_lines,
         least,
     })
 }
 
-/// The width of each column: first what it needs, then the remaining room goes to the narrowest columns.
-fn shares(columns: &[Column], room: usize) -> Vec<usize> {
-    let in_two_lines = together(columns, |column| column.two_lines) <= room;
-    let needed = |column: &Column| match in_two_lines {
-        true => column.two_lines,
-        false => column.least,
-    };
-    let mut widths: Vec<usize> = columns.iter().map(needed).collect();
-    for _ in together(columns, needed)..room {
-        let unfinished = widths.iter_mut().zip(columns);
-        let unfinished = unfinished.filter(|(width, column)| **width < column.width);
-        let Some((narrowest, _)) = unfinished.min_by_key(|(width, _)| **width) else {
-            break;
-        };
-        *narrowest += 1;
-    }
-    widths
-}
-
 fn table(columns: &[Column], rows: usize, style: &StreamStyle) -> String {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).force_no_tty();
+    table
+        .load_style(presets::NOTHING)
+        .force_no_tty()
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(u16::try_from(style.width).unwrap_or(u16::MAX));
     if style.colour {
         table.enforce_styling();
     }
@@ -199,12 +193,17 @@ fn table(columns: &[Column], rows: usize, style: &StreamStyle) -> String {
         let cells = columns.iter().filter_map(|column| column.cells.get(row));
         table.add_row(cells.map(|(text, tone)| styled(text, *tone)));
     }
-    let shares = shares(columns, style.width);
-    for (index, (share, laid_out)) in shares.into_iter().zip(table.column_iter_mut()).enumerate() {
+    let in_two_lines = together(columns, |column| column.two_lines) <= style.width;
+    for (index, (column, laid_out)) in columns.iter().zip(table.column_iter_mut()).enumerate() {
         let gap = if index + 1 < columns.len() { GAP } else { 0 };
         laid_out.set_padding((0, u16::try_from(gap).unwrap_or_default()));
-        let share = u16::try_from(share + gap).unwrap_or(u16::MAX);
-        laid_out.set_constraint(ColumnConstraint::Absolute(Width::Fixed(share)));
+        let needed = if in_two_lines {
+            column.two_lines
+        } else {
+            column.least
+        };
+        let needed = u16::try_from(needed + gap).unwrap_or(u16::MAX);
+        laid_out.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(needed)));
     }
     table.trim_fmt()
 }

@@ -2,9 +2,81 @@
 
 use unicode_width::UnicodeWidthStr;
 
-/// Breaks a text at blanks. A word longer than a line stays whole, so that ids and commands can be copied.
+/// Breaks a text at blanks. A word longer than a line stays whole, so that an id can be copied.
+///
+/// A bookctl command in the text is not broken where it fits on a line of its own; a longer one has its own lines, broken
+/// as a shell continues them.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
-    wrap_words(text.split(' '), width)
+    let (mut lines, mut words) = (Vec::new(), Vec::new());
+    let mut rest = text;
+    while let Some((start, end)) = find_command(rest) {
+        let (before, command) = (&rest[..start], &rest[start..end]);
+        words.extend(
+            before
+                .strip_suffix(' ')
+                .unwrap_or(before)
+                .split(' ')
+                .filter(|_| start > 0),
+        );
+        if command.width() <= width {
+            words.push(command);
+        } else {
+            if !words.is_empty() {
+                lines.extend(wrap_words(words.drain(..), width));
+            }
+            lines.extend(wrap_command(command, width));
+        }
+        rest = &rest[end..];
+        if rest.is_empty() {
+            break;
+        }
+        rest = rest.strip_prefix(' ').unwrap_or(rest);
+    }
+    if !rest.is_empty() || lines.is_empty() && words.is_empty() {
+        words.extend(rest.split(' '));
+    }
+    if !words.is_empty() {
+        lines.extend(wrap_words(words, width));
+    }
+    lines
+}
+
+/// Breaks a command as a shell continues it, so that it can be copied.
+pub(super) fn wrap_command(command: &str, width: usize) -> Vec<String> {
+    let room = width.saturating_sub(4).max(12);
+    let lines = wrap_words(with_their_flags(words(command), room), room);
+    let last = lines.len().saturating_sub(1);
+    let lines = lines.into_iter().enumerate().map(|(place, line)| {
+        let indent = if place == 0 { "" } else { "  " };
+        let end = if place == last { "" } else { " \\" };
+        format!("{indent}{line}{end}")
+    });
+    lines.collect()
+}
+
+/// Where the first bookctl command of a text starts and ends: one in backticks, with the punctuation that follows it; or
+/// one after a colon, up to a semicolon or the end.
+fn find_command(text: &str) -> Option<(usize, usize)> {
+    let up_to_blank = |from: usize| text[from..].find(' ').map_or(text.len(), |at| from + at);
+    text.match_indices("bookctl ").find_map(|(at, _)| {
+        let before = &text[..at];
+        if before.ends_with('`') {
+            let end = at + text[at..].find('`')?;
+            return Some((at - 1, up_to_blank(end)));
+        }
+        if !before.is_empty() && !before.ends_with(": ") {
+            return None;
+        }
+        let mut end = at;
+        for word in words(&text[at..]) {
+            end += word.len();
+            if word.ends_with(';') {
+                break;
+            }
+            end += 1;
+        }
+        Some((at, end.min(text.len())))
+    })
 }
 
 /// Splits a command into shell words. A blank inside quotes does not split.
@@ -93,5 +165,41 @@ mod tests {
             ]
         );
         assert_eq!(with_their_flags(command.clone(), 8), command);
+    }
+
+    #[test]
+    fn a_command_in_a_text_is_not_broken_where_it_fits_on_a_line() {
+        let hint = "a booking may exist; to find out: bookctl attempts resume 'key 1'";
+        assert_eq!(
+            wrap(hint, 40),
+            [
+                "a booking may exist; to find out:",
+                "bookctl attempts resume 'key 1'"
+            ]
+        );
+        assert_eq!(
+            wrap("run `bookctl show bk_1`, then call the venue", 22),
+            ["run", "`bookctl show bk_1`,", "then call the venue"]
+        );
+        assert_eq!(
+            wrap("see: bookctl show bk_1; then: bookctl cancel bk_1", 80),
+            ["see: bookctl show bk_1; then: bookctl cancel bk_1"]
+        );
+        for text in ["", "a  b", "bookctl show"] {
+            assert_eq!(wrap(text, 80), [text], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_is_longer_than_a_line_is_broken_as_a_shell_continues_it() {
+        assert_eq!(
+            wrap("look with: bookctl show bk_0123456789 bk_0123456789", 24),
+            [
+                "look with:",
+                "bookctl show \\",
+                "  bk_0123456789 \\",
+                "  bk_0123456789"
+            ]
+        );
     }
 }

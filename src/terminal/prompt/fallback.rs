@@ -56,7 +56,7 @@ pub(super) async fn confirm(question: &Question, default: bool) -> Asked<bool> {
 /// Reads lines until an empty one or the end of input.
 pub(super) async fn paste(question: &Question, deadline: Option<&Deadline<'_>>) -> Asked<String> {
     write(&format!(
-        "{} An empty line ends it.\n",
+        "{} (end with an empty line)\n",
         prompt(question, None, deadline)
     ))?;
     let mut text = String::new();
@@ -159,7 +159,7 @@ fn number(line: &str, rows: usize, default: Option<&str>) -> Result<usize, Strin
     };
     match line.parse::<usize>() {
         Ok(number) if (1..=rows).contains(&number) => Ok(number - 1),
-        _ => Err(format!("Please give a number from 1 to {rows}.")),
+        _ => Err(format!("Please enter a number from 1 to {rows}.")),
     }
 }
 
@@ -207,8 +207,12 @@ mod tests {
             "Code (19:52 left) [x]:"
         );
         assert_eq!(
-            prompt(&Question::new("Cancel it?", "--yes", ""), None, None),
-            "Cancel it?"
+            prompt(
+                &Question::new("Cancel this booking?", "--yes", ""),
+                None,
+                None
+            ),
+            "Cancel this booking?"
         );
     }
 

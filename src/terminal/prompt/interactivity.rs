@@ -46,8 +46,8 @@ pub(crate) enum NonInteractiveReason {
 impl fmt::Display for NonInteractiveReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NoInput => "--no-input was given",
-            Self::MachineOutput => "--json and --jq never ask",
+            Self::NoInput => "--no-input is set",
+            Self::MachineOutput => "--json and --jq never prompt",
             Self::Environment => "BOOKCTL_NO_INPUT is set",
             Self::Ci => "CI is set",
             Self::StdinNotTerminal => "standard input is not a terminal",

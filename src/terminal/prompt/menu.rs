@@ -75,12 +75,12 @@ impl<'a> Menu<'a> {
 
     fn footer(&self) -> String {
         match &self.filter {
-            Some(filter) if self.found.is_empty() => format!("nothing has {:?}", filter.text()),
+            Some(filter) if self.found.is_empty() => format!("no matches for {:?}", filter.text()),
             Some(filter) if filter.text().is_empty() => {
-                format!("{} of {}, type to filter", self.at + 1, self.rows.len())
+                format!("row {} of {}; type to filter", self.at + 1, self.rows.len())
             }
-            Some(_) => format!("{} of {} found", self.at + 1, self.found.len()),
-            None => format!("{} of {}", self.at + 1, self.rows.len()),
+            Some(_) => format!("match {} of {}", self.at + 1, self.found.len()),
+            None => format!("row {} of {}", self.at + 1, self.rows.len()),
         }
     }
 }
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(menu.press(Key::Enter), Step::Stay);
         menu.press(Key::Up);
         menu.press(Key::PageDown);
-        assert_eq!(draw(&menu, 24, 80)[1], "  nothing has \"xyz\"");
+        assert_eq!(draw(&menu, 24, 80)[1], "  no matches for \"xyz\"");
         menu.press(Key::EraseLine);
         assert_eq!(menu.found.len(), rows.len());
     }

@@ -72,8 +72,8 @@ impl Widget for Multiline<'_> {
         let cursor = Some((lines.len(), INDENT + cursor));
         lines.push(format!("  {typed}"));
         let hint = match above {
-            0 => "an empty line ends it".to_owned(),
-            above => format!("{above} more above; an empty line ends it"),
+            0 => "end with an empty line".to_owned(),
+            above => format!("{above} more above; end with an empty line"),
         };
         lines.push(theme.hint(&fit(&hint, columns)));
         Frame { lines, cursor }
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn an_empty_line_ends_what_is_typed_but_not_what_is_pasted() {
-        let question = Question::new("Payment answer", "--psp-response", "the payment answer");
+        let question = Question::new("Payment answer", "--psp-response", "the payment response");
         let mut pad = Multiline::new(&question);
         press(&mut pad, "{\n\n\"a\": 1\n}", Key::PastedBreak);
         assert_eq!(
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_end_of_input_takes_what_is_there_and_is_a_way_out_where_nothing_is() {
-        let question = Question::new("Payment answer", "--psp-response", "the payment answer");
+        let question = Question::new("Payment answer", "--psp-response", "the payment response");
         let mut pad = Multiline::new(&question);
         assert_eq!(pad.press(Key::EndOfInput), Step::Interrupted);
         press(&mut pad, "{\n}", Key::Enter);
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_long_text_keeps_its_end_in_view_and_never_wraps() {
-        let question = Question::new("Payment answer", "--psp-response", "the payment answer");
+        let question = Question::new("Payment answer", "--psp-response", "the payment response");
         let mut pad = Multiline::new(&question);
         press(
             &mut pad,

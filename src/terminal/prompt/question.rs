@@ -74,7 +74,7 @@ impl fmt::Display for PromptError {
             Self::Refused { flag, what, reason } => {
                 write!(
                     f,
-                    "{flag} is missing ({what}), and nothing may be asked here: {reason}"
+                    "{flag} is missing ({what}), and prompts are disabled: {reason}"
                 )
             }
             Self::Interrupted => f.write_str("interrupted"),
@@ -89,11 +89,11 @@ impl From<PromptError> for Error {
     fn from(error: PromptError) -> Self {
         match error {
             PromptError::Refused { flag, what, reason } => Error::usage(format!(
-                "{what} is missing, and nothing may be asked here: {reason}"
+                "{what} is missing, and prompts are disabled: {reason}"
             ))
-            .hint(format!("give {flag}")),
+            .hint(format!("pass {flag}")),
             PromptError::Interrupted => Error::interrupted(Exit::Interrupted),
-            PromptError::Io(error) => Error::io("the terminal cannot be used", &error),
+            PromptError::Io(error) => Error::io("cannot use the terminal", error),
         }
     }
 }

@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn only_y_n_and_enter_answer() {
-        let question = Question::new("Book it?", "--yes", "the go-ahead");
+        let question = Question::new("Book it?", "--yes", "the confirmation");
         let mut ask = YesNo::new(&question, false);
         assert_eq!(ask.press(Key::Char('Y')), Step::Answer(true));
         assert_eq!(ask.press(Key::Char('n')), Step::Answer(false));
@@ -79,7 +79,7 @@ mod tests {
         let question = Question::new(
             "Book 東京タワー寿司 for four people?",
             "--yes",
-            "the go-ahead",
+            "the confirmation",
         );
         let ask = YesNo::new(&question, false);
         let draw = |columns| {

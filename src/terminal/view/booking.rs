@@ -4,19 +4,20 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::pause::{self, pause};
-use super::{next_step, tone_of};
+use super::{capitalised, next_step, tone_of};
 use crate::adapter::{Dialect, Pause};
 use crate::json::{Document, plain};
 use crate::model::booking::{Booking, Status};
 use crate::model::slot::{cancellation_terms, card_terms};
-use crate::model::time_text::{human, remaining};
+use crate::model::time_text::{dated, human, with_own_time};
+use crate::model::zone::system_zone;
 use crate::outcome::code::{self, Retry};
 use crate::terminal::output::{Page, View};
 
 /// A booking as a card.
 pub(crate) struct BookingView<'a> {
     pub(crate) booking: &'a Booking,
-    pub(crate) dialect: &'a Dialect,
+    pub(crate) dialect: Dialect,
     /// The service's current time, for the time left until a deadline.
     pub(crate) now: Timestamp,
 }
@@ -63,13 +64,13 @@ impl View for BookingView<'_> {
         self.venue(&mut page);
         let modified = self.booking.value().get("last_modification");
         let modified = modified.and_then(|it| it.get("at")?.as_str());
-        page.field_if("modified", modified.map(|at| self.time(at)));
+        page.field_if("changed", modified.map(|at| self.time(at)));
         for change in last_changes(self.booking.value()) {
-            page.field("changed", change);
+            page.field("change", change);
         }
         self.others(&mut page);
-        page.field_if("note", next_step::limits(self.booking, self.dialect));
-        for command in next_step::commands(self.booking, self.dialect, self.now) {
+        page.field_if("note", next_step::limits(self.booking, &self.dialect));
+        for command in next_step::commands(self.booking, &self.dialect, self.now) {
             page.next(command);
         }
         page
@@ -77,18 +78,25 @@ impl View for BookingView<'_> {
 }
 
 impl BookingView<'_> {
-    /// What the state means, the reason, whether retrying is safe, and the times.
+    /// What the state means, the reason, what to do about it, and the times.
     fn state(&self, page: &mut Page) {
         let booking = self.booking;
         let status = booking.status();
         let code = booking.error_code();
         let known = code.and_then(code::entry);
-        // The error code says more than the general meaning of a failure.
-        if known.is_none() || status != Status::Failed {
-            page.field_if(
-                "means",
-                code::entry(status.as_str()).map(|entry| entry.meaning),
-            );
+        // An error code says more than the general meaning of a failure, and the question more than that of a pause.
+        let says_more = match status {
+            Status::Failed => known.is_some(),
+            Status::RequiresAction => booking.next_action().is_some(),
+            _ => false,
+        };
+        if let Some(entry) = code::entry(status.as_str()).filter(|_| !says_more) {
+            let (state, meaning) = (status.as_str().replace('_', " "), entry.meaning);
+            page.sentence(format!(
+                "{}. {}.",
+                capitalised(&state),
+                capitalised(meaning)
+            ));
         }
         let why = booking.str("error_message").map(str::to_owned);
         let why = why.or_else(|| known.map(|entry| entry.meaning.to_owned()));
@@ -99,17 +107,18 @@ impl BookingView<'_> {
                 (why, code) => why.or_else(|| code.map(str::to_owned)),
             },
         );
-        if booking.retry() != Retry::NotNeeded {
-            page.field("retry", booking.retry().advice());
+        let advice = (booking.retry() != Retry::NotNeeded).then(|| booking.retry().advice());
+        let parts = [advice, known.map(|entry| entry.next)];
+        let parts: Vec<&str> = parts.into_iter().flatten().collect();
+        page.field_if("retry", Some(parts.join(": ")).filter(|it| !it.is_empty()));
+        if status == Status::RequiresAction {
+            let kind = self.dialect.pause(booking.next_action());
+            pause(page, booking, kind, self.now);
         }
-        page.field_if("advice", known.map(|entry| entry.next));
         match booking.since() {
-            Some(since) => page.field("since", self.past(since)),
+            Some(since) => page.field("status since", self.moment(since)),
             None => page.field_if("updated", booking.str("updated_at").map(|at| self.time(at))),
         };
-        if status == Status::RequiresAction {
-            pause(page, booking, self.now);
-        }
     }
 
     fn guest(&self, page: &mut Page) {
@@ -130,10 +139,11 @@ impl BookingView<'_> {
             page.field("venue", name_and_id.join(" · "));
         }
         page.field_if("provider", self.said("provider"));
-        page.field_if("when", booking.str("datetime").map(human));
+        let when = booking.str("datetime");
+        page.field_if("when", when.map(|at| with_own_time(at, &system_zone())));
         page.field_if("seating", self.said("seating_preference"));
         page.field_if("card", card_terms(booking.value()));
-        page.field_if("cancelling", cancellation_terms(booking.value()));
+        page.field_if("cancellation", cancellation_terms(booking.value()));
         let created = booking.str("created_at");
         if created.and_then(|at| at.parse().ok()) != booking.since() {
             page.field_if("created", created.map(|at| self.time(at)));
@@ -168,7 +178,7 @@ impl BookingView<'_> {
             let fields = object.and_then(Value::as_object).into_iter().flatten();
             for (field, value) in fields.filter(|(field, _)| !known.contains(&field.as_str())) {
                 if let Some(value) = shown(value) {
-                    page.field("also", format!("{prefix}{field} = {value}"));
+                    page.field("other", format!("{prefix}{field} = {value}"));
                 }
             }
         }
@@ -188,16 +198,11 @@ impl BookingView<'_> {
     /// A time of the booking, and how long ago it was.
     fn time(&self, text: &str) -> String {
         text.parse()
-            .map_or_else(|_| human(text), |at| self.past(at))
+            .map_or_else(|_| human(text), |at| self.moment(at))
     }
 
-    fn past(&self, at: Timestamp) -> String {
-        let shown = at.strftime("%FT%TZ").to_string();
-        let ago = match self.now.duration_since(at).as_mins() {
-            ..1 => "just now".to_owned(),
-            _ => format!("{} ago", remaining(at, self.now)),
-        };
-        format!("{} · {ago}", human(&shown))
+    fn moment(&self, at: Timestamp) -> String {
+        dated(at, self.now, &system_zone())
     }
 }
 
@@ -233,7 +238,7 @@ mod tests {
         let now = "2026-12-01T10:00:00Z".parse().unwrap();
         let view = BookingView {
             booking: &booking,
-            dialect: &Dialect::default(),
+            dialect: Dialect::default(),
             now,
         };
         view.page()
@@ -251,8 +256,8 @@ mod tests {
         for part in [
             "requires_action\tbk_1\n",
             "Enter the code",
-            "+44 ··· 21 (sms)",
-            "14:32 left",
+            "(sent to +44 ··· 21 by sms)",
+            "expires\tin 14 minutes (10:14 UTC)",
             "next\tbookctl continue bk_1 --otp CODE",
         ] {
             assert!(card.contains(part), "{part} in\n{card}");
@@ -265,12 +270,13 @@ mod tests {
             json!({"id": "bk_1", "status": "failed", "error_code": "payment_outcome_unknown"}),
         );
         assert!(
-            card.contains("why\tthe card may have reached the venue (payment_outcome_unknown)"),
+            card.contains("why\t") && card.contains(" (payment_outcome_unknown)\n"),
             "{card}"
         );
         assert!(
-            card.contains("retry\tnot safe to repeat: check first"),
+            card.contains(&format!("retry\t{}: ", Retry::CheckFirst.advice())),
             "{card}"
         );
+        assert!(card.contains("retry\tnot safe, check first"), "{card}");
     }
 }

@@ -49,7 +49,14 @@ impl View for BookingList<'_> {
         let mut page = Page::default();
         page.table(
             vec![
-                "id", "status", "venue", "when", "party", "provider", "error", "asked",
+                "id",
+                "status",
+                "venue",
+                "when",
+                "party",
+                "provider",
+                "error",
+                "waiting for",
             ],
             rows.collect(),
             vec![],

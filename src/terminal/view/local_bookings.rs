@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::{BookingList, tone_of};
 use crate::journal::KeptBooking;
 use crate::json::{Document, plain};
-use crate::model::time_text::{human, local, since};
+use crate::model::time_text::{human, local, relative};
 use crate::terminal::output::{Page, TableCell, View};
 
 /// A list of bookings as `{"bookings": [...]}` in JSON.
@@ -50,11 +50,19 @@ impl View for LocalBookings<'_> {
                 TableCell::from(guest.unwrap_or_default()),
                 TableCell::from(party.unwrap_or_default()),
                 TableCell::from(human(&kept.seen_at))
-                    .in_short(seen.map(|seen| since(seen, self.now))),
+                    .in_short(seen.map(|seen| relative(seen, self.now))),
             ]
         });
         let mut page = Page::default();
-        let headers = vec!["id", "status", "venue", "when", "guest", "party", "seen"];
+        let headers = vec![
+            "id",
+            "status",
+            "venue",
+            "when",
+            "guest",
+            "party",
+            "last seen",
+        ];
         page.table(headers, rows.collect(), vec![]);
         page
     }

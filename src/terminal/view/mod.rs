@@ -20,6 +20,13 @@ pub(crate) use venue_list::VenueList;
 use crate::model::booking::Status;
 use crate::terminal::output::Tone;
 
+/// A sentence with its first letter in upper case.
+pub(crate) fn capitalised(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
 /// The colour of a status.
 pub(crate) fn tone_of(status: &Status) -> Tone {
     match status {

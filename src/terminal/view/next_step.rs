@@ -14,11 +14,7 @@ use crate::outcome::code::Retry;
 pub(super) fn limits(booking: &Booking, dialect: &Dialect) -> Option<String> {
     let provider = booking.str("provider")?;
     let elsewhere = booking.status() == Status::Confirmed && provider != dialect.provider_a;
-    elsewhere.then(|| {
-        format!(
-            "call the venue: {provider} cannot change a booking, and `bookctl cancel` leaves it confirmed there"
-        )
-    })
+    elsewhere.then(|| format!("{provider} can neither change nor cancel a booking: call the venue"))
 }
 
 /// The commands that can follow.
@@ -28,7 +24,8 @@ pub(super) fn commands(booking: &Booking, dialect: &Dialect, now: Timestamp) -> 
         Status::RequiresAction => answers(&id, booking.next_action(), dialect),
         Status::Confirmed if limits(booking, dialect).is_some() => vec![],
         Status::Confirmed => vec![
-            format!("bookctl modify {id} --at WHEN --party N"),
+            format!("bookctl modify {id} --at WHEN"),
+            format!("bookctl modify {id} --party N"),
             format!("bookctl cancel {id}"),
         ],
         Status::Failed | Status::Expired | Status::Cancelled => {

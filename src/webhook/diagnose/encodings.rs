@@ -52,16 +52,16 @@ fn decode_once(body: &[u8]) -> Vec<(Vec<u8>, &'static str)> {
             body.strip_prefix(BOM).map(<[u8]>::to_vec),
             "had no byte order mark (one was added)",
         ),
-        (line, "had no line end at its end (one was added)"),
+        (line, "had no line end (one was added)"),
         (
             (trimmed != body).then(|| trimmed.to_vec()),
-            "had no blanks around it (some were added)",
+            "had no whitespace around it (some was added)",
         ),
         (from_utf16(body), "was UTF-8 (it is UTF-16 here)"),
         (from_latin1(body), "was UTF-8 (it is Latin-1 here)"),
         (
             from_mojibake(body),
-            "was UTF-8 (it was read as Latin-1 and written as UTF-8 again)",
+            "was UTF-8 (it was decoded as Latin-1 and encoded as UTF-8 again)",
         ),
         (from_base64(body), "was plain (it is base64 here)"),
         (

@@ -118,27 +118,27 @@ impl JsonStyle {
     /// Describes the style, such as "without blanks, its keys sorted".
     pub(in crate::webhook) fn describe(self) -> String {
         let whitespace = match self.whitespace {
-            Whitespace::None => "without blanks",
-            Whitespace::Spaced => "with a blank after each comma and colon",
-            Whitespace::Lines("\t") => "a member a line, indented by tabs",
-            Whitespace::Lines("    ") => "a member a line, indented by 4",
-            Whitespace::Lines(_) => "a member a line, indented by 2",
+            Whitespace::None => "without spaces",
+            Whitespace::Spaced => "with a space after each comma and colon",
+            Whitespace::Lines("\t") => "on several lines, indented by tabs",
+            Whitespace::Lines("    ") => "on several lines, indented by 4 spaces",
+            Whitespace::Lines(_) => "on several lines, indented by 2 spaces",
         };
         let keys = match self.keys {
             KeyOrder::Unchanged => "",
-            KeyOrder::Event => ", its keys in the service's order",
-            KeyOrder::Sorted => ", its keys sorted",
+            KeyOrder::Event => ", with its keys in the service's order",
+            KeyOrder::Sorted => ", with sorted keys",
         };
         let ascii = match self.ascii {
-            true => ", non-ASCII text as \\u escapes",
+            true => ", with \\u escapes",
             false => "",
         };
         let slashes = match self.slashes {
-            true => ", slashes escaped",
+            true => ", with escaped slashes",
             false => "",
         };
         let markup = match self.markup {
-            true => ", <, > and & as \\u003c, \\u003e and \\u0026",
+            true => ", with <, > and & as \\u003c, \\u003e and \\u0026",
             false => "",
         };
         format!("{whitespace}{keys}{ascii}{slashes}{markup}")

@@ -69,12 +69,12 @@ fn the_signed_body(words: &[&str]) -> String {
 
 /// How a body is not a JSON document, as the end of a sentence "the body …"; `None` if it is one.
 pub(crate) fn not_json(body: &[u8]) -> Option<&'static str> {
-    let mut problem = Some("is no JSON, so it may have been changed");
+    let mut problem = Some("is not JSON, so it may have been changed");
     for reading in decodings(body) {
         match serde_json::from_slice::<IgnoredAny>(&reading.body) {
             Ok(_) => return None,
             Err(error) if error.is_eof() => {
-                problem = Some("is JSON that does not end, so it may have been cut short");
+                problem = Some("is incomplete JSON, so it may have been cut off");
             }
             Err(_) => {}
         }
@@ -90,8 +90,8 @@ fn variants(secret: &str) -> Vec<(Vec<u8>, &'static str)> {
             format!("{secret}\r\n"),
             "the secret and a line end (CRLF) after it",
         ),
-        (format!("{secret} "), "the secret and a blank after it"),
-        (format!(" {secret}"), "the secret and a blank before it"),
+        (format!("{secret} "), "the secret and a space after it"),
+        (format!(" {secret}"), "the secret and a space before it"),
         (format!("\"{secret}\""), "the secret in quotes"),
         (format!("'{secret}'"), "the secret in quotes"),
     ]
@@ -143,10 +143,7 @@ fn edits(body: &[u8]) -> Vec<(Vec<u8>, &'static str)> {
         edits.push((crlf, "had CRLF line ends (they are LF here)"));
     }
     if let Some(whole) = closed(body) {
-        edits.push((
-            whole,
-            "went on (it is cut short here, by its last brackets)",
-        ));
+        edits.push((whole, "was longer (its last brackets are missing here)"));
     }
     edits
 }
@@ -186,8 +183,9 @@ fn rewritten(decodings: Vec<Decoding>, matches: impl Fn(&[u8]) -> bool) -> Optio
             continue;
         }
         if let Some(how) = matching_style(&document, &matches) {
-            let again =
-                format!("it was parsed and written again; what was signed is the same JSON {how}");
+            let again = format!(
+                "the JSON was parsed and serialized again; the signed body is the same JSON {how}"
+            );
             return Some(match words.is_empty() {
                 true => again,
                 false => format!("{}, and {again}", the_signed_body(&words)),
@@ -202,7 +200,7 @@ fn rewritten(decodings: Vec<Decoding>, matches: impl Fn(&[u8]) -> bool) -> Optio
 fn matching_style(document: &Value, matches: impl Fn(&[u8]) -> bool) -> Option<String> {
     for style in JsonStyle::all() {
         let mut text = style.write(document)?;
-        for end in ["", ", a line end at its end"] {
+        for end in ["", ", with a line end after it"] {
             if !end.is_empty() {
                 text.push(b'\n');
             }
@@ -258,7 +256,7 @@ mod tests {
             (
                 BODY.to_owned(),
                 format!("{BODY}\n\n ").into_bytes(),
-                "had no blanks",
+                "had no whitespace",
             ),
             (lines.clone(), crlf.clone().into_bytes(), "had LF"),
             (crlf, lines.into_bytes(), "had CRLF"),
@@ -269,7 +267,11 @@ mod tests {
             ),
             (BODY.to_owned(), utf16, "UTF-16"),
             (BODY.to_owned(), twice.into_bytes(), "Latin-1"),
-            (BODY.to_owned(), BODY[..BODY.len() - 2].into(), "cut short"),
+            (
+                BODY.to_owned(),
+                BODY[..BODY.len() - 2].into(),
+                "brackets are missing",
+            ),
         ] {
             match diagnosed(signed.as_bytes(), &came) {
                 Some(Diagnosis::Body(what)) => assert!(what.contains(word), "{what}: {word}"),

@@ -35,15 +35,20 @@ impl ConsumerState {
         let mut faults = Vec::new();
         for due in expected(checks) {
             match self.events.get(due.event).copied().unwrap_or(0) {
-                0 if due.once => faults.push((due.first, format!("{} was not handled", due.event))),
+                0 if due.once => {
+                    faults.push((due.first, format!("{} was not processed", due.event)))
+                }
                 0 => {}
                 1 if due.once => {}
                 times if due.once => {
-                    faults.push((due.last, format!("{} was handled {times} times", due.event)));
+                    faults.push((
+                        due.last,
+                        format!("{} was processed {times} times", due.event),
+                    ));
                 }
                 _ => faults.push((
                     due.first,
-                    format!("{} was handled, although it is forged", due.event),
+                    format!("{} was processed, although it is forged", due.event),
                 )),
             }
         }
@@ -54,14 +59,14 @@ impl ConsumerState {
             let held = self.bookings.get(id).map_or("unknown", String::as_str);
             let fault = match expected {
                 ExpectedStatus::Known(status) if held != status => {
-                    format!("{id} is {status}, but the consumer has {held}")
+                    format!("{id} is {status}, but your handler has {held}")
                 }
                 ExpectedStatus::Invented { newest, outdated }
                     if outdated.iter().any(|it| it == held) =>
                 {
                     format!(
-                        "the newest event of {id} says {newest}, but the consumer has {held}: \
-                         it believed the event that arrived last"
+                        "the newest event of {id} says {newest}, but your handler has {held}, \
+                         from the event that arrived last"
                     )
                 }
                 _ => continue,
@@ -80,8 +85,8 @@ impl ConsumerState {
             let held = self.bookings.get(id);
             let tells = held.is_some_and(|held| held == newest || outdated.contains(held));
             (!tells).then(|| (place, format!(
-                "could not check whether the order misled the consumer: its state has no status of {id}, an invented \
-                 booking; pass --booking to use one of the service"
+                "could not check the status in the handler's state, because it does not include {id}, a sample booking; \
+                 pass --booking to use a booking of the service"
             )))
         });
         silent.collect()

@@ -25,7 +25,7 @@ pub(crate) fn plan(subject: &Subject<'_>) -> Vec<Check> {
     let mut checks = vec![one(
         "valid",
         "Events 4-6",
-        "an event that is signed right is answered with a 2xx within 10 seconds",
+        "a valid event must get a 2xx within 10 seconds",
         subject.valid(&first),
     )];
     checks.extend(genuine(subject));
@@ -51,19 +51,19 @@ fn genuine(subject: &Subject<'_>) -> Vec<Check> {
         several(
             "every_kind",
             "Events 2",
-            "all seven kinds of events are sent, with fields that other kinds lack",
+            "all seven kinds of events must be accepted, with fields that other kinds do not have",
             kinds.collect(),
         ),
         several(
             "raw_bytes",
             "Events 5",
-            "the signature is over the raw bytes: JSON that is parsed and written again is another body",
+            "the signature covers the raw bytes: JSON that was parsed and serialized again is a different body",
             unusual_bodies(subject),
         ),
         several(
             "header_order",
             "Events 5, signature header grammar",
-            "the header's parts are read by their names: their order may change, and parts may be added",
+            "read the parts of the header by name: their order may change, and parts may be added",
             vec![
                 subject.taken(|right| {
                     let (t, v1) = halves(right);
@@ -78,7 +78,7 @@ fn genuine(subject: &Subject<'_>) -> Vec<Check> {
         several(
             "two_signatures",
             "Events 5, signature header grammar",
-            "while a secret is replaced a delivery bears two v1, and either may be the one that fits",
+            "while a secret is replaced, a delivery has two v1, and either of them may match",
             vec![
                 subject.taken(|right| {
                     let (t, v1) = halves(right);
@@ -90,7 +90,7 @@ fn genuine(subject: &Subject<'_>) -> Vec<Check> {
         one(
             "clock_difference",
             "Events 5",
-            "clocks differ, and deliveries travel: a minute is no reason to refuse one",
+            "clocks differ and networks are slow: accept a signature that is a minute old",
             subject.headed(Expect::Taken, |_, body| Some(subject.signature(body, -60))),
         ),
     ]
@@ -136,13 +136,13 @@ fn forged(subject: &Subject<'_>) -> Vec<Check> {
         one(
             "missing_header",
             "Events 5",
-            "what bears no signature comes from anybody",
+            "anybody can send a delivery without a signature",
             subject.refused(|_, _| None),
         ),
         several(
             "malformed_header",
             "Events 5, signature header grammar",
-            "a header that is no signature is refused, and is no reason to fail",
+            "a malformed header must be refused with a 4xx, and must not make the handler fail",
             vec![
                 subject.refused(header("")),
                 subject.refused(header("no signature")),
@@ -157,7 +157,7 @@ fn forged(subject: &Subject<'_>) -> Vec<Check> {
         several(
             "wrong_secret",
             "Events 5",
-            "a signature of another secret is another sender's; one of the empty secret is a setting that is missing",
+            "a signature with another secret comes from somebody else; one with an empty secret means that the handler has no secret configured",
             vec![
                 subject.refused(signed_with("whsec_of_somebody_else")),
                 subject.refused(signed_with("")),
@@ -166,7 +166,7 @@ fn forged(subject: &Subject<'_>) -> Vec<Check> {
         one(
             "changed_body",
             "Events 5",
-            "the body was changed behind its signature",
+            "the body was changed after it was signed",
             {
                 let event = subject.event("booking.confirmed");
                 let signed = subject.valid(&event);
@@ -183,7 +183,7 @@ fn forged(subject: &Subject<'_>) -> Vec<Check> {
         several(
             "forged_first",
             "Events 5 and 7",
-            "a forgery that names an event's id must not keep the event itself from being handled",
+            "a forged event must not keep the genuine event with the same id from being processed",
             {
                 let event = subject.event("booking.confirmed");
                 let genuine = subject.valid(&event);
@@ -204,19 +204,19 @@ fn untimely(subject: &Subject<'_>, first: &SampleEvent) -> Vec<Check> {
         one(
             "stale",
             "Events 5",
-            "every attempt is signed afresh: one that was signed long ago is a replay, or was held back",
+            "each attempt has a new signature, so an old signature means a replay",
             subject.refused(|_, body| Some(subject.signature(body, -OUT_OF_TOLERANCE))),
         ),
         one(
             "future",
             "Events 5",
-            "a signature from the future could be replayed until its time has passed",
+            "a signature from the future could be replayed until then",
             subject.refused(|_, body| Some(subject.signature(body, OUT_OF_TOLERANCE))),
         ),
         one(
             "replayed",
             "Events 5",
-            "a delivery that was recorded an hour ago is not taken again, though its event is known",
+            "a delivery that was recorded an hour ago must be refused, although its event is known",
             {
                 let delivery = subject.valid(first);
                 Delivery {
@@ -241,7 +241,7 @@ fn repeated(subject: &Subject<'_>) -> Vec<Check> {
         several(
             "duplicate",
             "Events 7",
-            "delivery is at least once: a duplicate is answered like the first, and handled once",
+            "events may be delivered more than once: respond to a duplicate with a 2xx, and process the event once",
             vec![twice.clone(), twice, again],
         ),
         Check {
@@ -249,7 +249,7 @@ fn repeated(subject: &Subject<'_>) -> Vec<Check> {
             ..several(
                 "duplicates_at_once",
                 "Events 7",
-                "two deliveries of one event may come at the same moment, and are handled once",
+                "the same event may arrive twice at the same moment, and must be processed once",
                 vec![duplicate; CONCURRENT_DUPLICATES],
             )
         },
@@ -294,7 +294,7 @@ fn out_of_order(subject: &Subject<'_>) -> Check {
         ..several(
             "out_of_order",
             "Events 7",
-            "deliveries may come out of order: the status in an event is a hint, and the booking is read",
+            "events may arrive out of order: read the booking instead of relying on the event's status",
             events
                 .iter()
                 .rev()
@@ -316,7 +316,7 @@ fn unforeseen(subject: &Subject<'_>) -> Vec<Check> {
         one(
             "unknown_kind",
             "Events 2 and 6",
-            "a kind that the consumer does not know is taken and left alone: else it is sent four times in vain",
+            "accept and ignore unknown kinds of events; otherwise the service retries them in vain",
             Delivery {
                 counts: false,
                 ..kind
@@ -325,7 +325,7 @@ fn unforeseen(subject: &Subject<'_>) -> Vec<Check> {
         one(
             "unknown_fields",
             "Events 4",
-            "fields may be added: a consumer reads those that it knows",
+            "fields may be added: ignore those that you do not know",
             subject.with_body(&event, document.to_string().into_bytes()),
         ),
     ]
@@ -347,13 +347,13 @@ fn load(subject: &Subject<'_>) -> Vec<Check> {
         one(
             "large_body",
             "Limits 3",
-            "a body may be as large as the service's own limit, 1 MB",
+            "a body may be as large as 1 MB, the service's limit",
             subject.valid(&large),
         ),
         one(
             "slow_client",
             "Events 6",
-            "a body that comes in small pieces is read to its end before it is verified",
+            "read the whole body before you verify it, even if it arrives in small pieces",
             Delivery {
                 slowly: true,
                 ..subject.valid(&subject.event("booking.confirmed"))
@@ -364,7 +364,7 @@ fn load(subject: &Subject<'_>) -> Vec<Check> {
             ..several(
                 "many_at_once",
                 "Events 6",
-                "the worker sends whatever is due at once, and each has 10 seconds",
+                "the service sends due events at the same time, and each needs a response within 10 seconds",
                 many.collect(),
             )
         },

@@ -37,21 +37,26 @@ fn fault(expect: Expect, reaction: &Reaction, deadline: Duration) -> Option<Stri
     let status = match &reaction.outcome {
         Ok(reply) => reply.status,
         Err(NoReply::TooLate) => {
-            return Some(format!("no answer within {} s", deadline.as_secs_f32()));
+            return Some(format!(
+                "your handler did not respond within {} s",
+                deadline.as_secs_f32()
+            ));
         }
         Err(NoReply::Broken(why) | NoReply::NotReached(why)) => {
-            return Some(format!("no answer: {why}"));
+            return Some(format!("your handler did not respond: {why}"));
         }
     };
     match (expect, status) {
         (Expect::Taken, 200..=299) | (Expect::Refused, 400..=499) => None,
         (Expect::Taken, 300..=399) => Some(format!(
-            "answered {status}: a redirect is not followed, and counts as a failed attempt"
+            "your handler redirected it ({status}): the service follows no redirects, and counts this as a failure"
         )),
-        (Expect::Taken, 400..=499) => Some(format!("refused it with {status}")),
-        (Expect::Taken, _) => Some(format!("failed with {status}")),
-        (Expect::Refused, 200..=299) => Some(format!("took it with {status}")),
-        (Expect::Refused, _) => Some(format!("answered {status} instead of refusing it")),
+        (Expect::Taken, 400..=499) => Some(format!("your handler refused it ({status})")),
+        (Expect::Taken, _) => Some(format!("your handler failed ({status})")),
+        (Expect::Refused, 200..=299) => Some(format!("your handler accepted it ({status})")),
+        (Expect::Refused, _) => Some(format!(
+            "your handler did not refuse it, but responded with {status}"
+        )),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::webhook::event::Event;
 use crate::webhook::schedule::Schedule;
 
 /// The error of an attempt that was in flight when its listener ended. The app may have received the event.
-const UNKNOWN: &str = "the listener ended before the answer came";
+const UNKNOWN: &str = "the listener stopped before the response arrived";
 
 /// An event with everything needed to post it to the app.
 #[derive(Clone, Debug)]

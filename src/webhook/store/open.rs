@@ -9,7 +9,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use sha2::{Digest, Sha256};
 
 use crate::outcome::{Error, Result};
-use crate::platform::sqlite::{self, Failure, Kind};
+use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
 use crate::platform::{hex, ownership, regular_file};
 use crate::webhook::ack_log::AckLog;
 
@@ -65,10 +65,12 @@ pub(crate) struct Webhooks {
 
 /// How to open the database: readers do not wait for the writer, and a commit is on the disk when it returns.
 const KIND: Kind = Kind {
-    name: "the deliveries' file",
+    name: "the webhook file",
     application: 0,
     steps: &[FIRST],
-    synchronous: "FULL",
+    journal: JournalMode::WriteAhead {
+        synchronous: "FULL",
+    },
     tune,
 };
 
@@ -108,16 +110,22 @@ fn failure(path: &Path, error: &rusqlite::Error) -> Error {
 fn into_error(path: &Path, failure: &Failure) -> Error {
     let shown = path.display();
     let hint = match failure {
-        Failure::Held => "see what other bookctl is running, then try again".to_owned(),
+        Failure::Held => "wait for the other bookctl to finish, then try again".to_owned(),
         Failure::Unreachable(_) | Failure::ReadOnly => {
-            "make it writable, or set BOOKCTL_HOME to a folder that is".to_owned()
+            "make it writable, or set BOOKCTL_HOME to another folder".to_owned()
         }
-        Failure::Full => "make room, then try again".to_owned(),
+        Failure::Full => "free some disk space, then try again".to_owned(),
+        Failure::Newer { .. } => {
+            "use the newer bookctl, or set BOOKCTL_HOME to another folder".to_owned()
+        }
+        Failure::Full => "free some space, then try again".to_owned(),
         Failure::Newer { .. } => "use the newer bookctl, or another BOOKCTL_HOME".to_owned(),
-        Failure::Other(_) => "check the file and its folder".to_owned(),
+        Failure::Moved | Failure::Tables(_) | Failure::Other(_) => {
+            "check the file and its folder".to_owned()
+        }
         Failure::Damaged | Failure::Empty | Failure::Foreign => format!(
-            "move {shown} and {shown}-wal to another folder: the next `webhook` command starts a new one, \
-             which knows nothing of earlier deliveries"
+            "move {shown} and {shown}-wal to another folder; the next `webhook` command creates a new file \
+             without the earlier deliveries"
         ),
     };
     Error::webhooks(format!("{} {shown} {failure}", KIND.name)).hint(hint)
@@ -159,7 +167,7 @@ impl Webhooks {
     /// `config` (3) if another listener holds it.
     pub(crate) fn lock_listener(&self) -> Result<AckLog> {
         let path = self.path.with_file_name(lock_file_name(&self.origin));
-        let failed = |error| Error::io(format!("{} cannot be locked", path.display()), &error);
+        let failed = |error| Error::io(format!("cannot lock {}", path.display()), error);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         ownership::refuse_others(&path)?;
@@ -168,10 +176,10 @@ impl Webhooks {
             Ok(()) => Ok(AckLog::new(file)),
             Err(TryLockError::Error(error)) => Err(failed(error)),
             Err(TryLockError::WouldBlock) => Err(Error::config(format!(
-                "another `webhook listen` takes the deliveries of {}",
+                "another `webhook listen` is already running for {}",
                 self.origin
             ))
-            .hint("end it first, or set BOOKCTL_HOME to another folder")),
+            .hint("stop it first, or set BOOKCTL_HOME to another folder")),
         }
     }
 }

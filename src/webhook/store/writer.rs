@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::Webhooks;
-use crate::outcome::{Error, Result, reason};
+use crate::outcome::{Code, Error, Result};
 use crate::platform::sqlite::Failure;
 
 /// The largest number of writes in one transaction.
@@ -26,7 +26,7 @@ impl fmt::Display for StoreError {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         Error::webhooks(error.0)
-            .hint("make room or make it writable, or set BOOKCTL_HOME to another folder")
+            .hint("free some disk space or make it writable, or set BOOKCTL_HOME to another folder")
     }
 }
 
@@ -66,7 +66,7 @@ where
 }
 
 fn gone() -> StoreError {
-    StoreError("the deliveries' file is closed".to_owned())
+    StoreError("the webhook file is closed".to_owned())
 }
 
 /// A handle to the writing thread, which ends when the last clone is dropped.
@@ -87,12 +87,7 @@ impl Store {
         std::thread::Builder::new()
             .name("webhooks".to_owned())
             .spawn(move || write(webhooks.connection, &waiting))
-            .map_err(|error| {
-                Error::webhooks(format!(
-                    "deliveries cannot be written down: {}",
-                    reason(&error)
-                ))
-            })?;
+            .map_err(|error| Error::caused(Code::Webhooks, "cannot store deliveries", error))?;
         Ok(Store { jobs, origin })
     }
 
@@ -126,7 +121,7 @@ fn write(mut connection: Connection, waiting: &mpsc::Receiver<Box<dyn Job>>) {
 }
 
 fn in_words(error: &rusqlite::Error) -> String {
-    format!("the deliveries' file {}", Failure::from(error))
+    format!("the webhook file {}", Failure::from(error))
 }
 
 fn commit(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> rusqlite::Result<()> {

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use serde_json::Value;
 
 /// Start line, headers with lower-case names, body.
-pub(super) struct Message {
+pub(crate) struct Message {
     pub(super) start: String,
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
@@ -48,6 +48,22 @@ impl Message {
             body,
         })
     }
+
+    /// The status of an answer.
+    pub(crate) fn status(&self) -> u16 {
+        self.start.split(' ').nth(1).unwrap().parse().unwrap()
+    }
+
+    /// A header by its lower-case name.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let header = self.headers.iter().find(|(known, _)| known == name);
+        header.map(|(_, value)| value.as_str())
+    }
+
+    /// The document in the body; `null` where that is none.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or(Value::Null)
+    }
 }
 
 /// Sends a request without a key; the status and the document that came.
@@ -63,22 +79,33 @@ pub(crate) fn send(
     headers: &[(&str, &str)],
     body: &str,
 ) -> (u16, Value) {
+    let answer = exchange(base_url, method, path, headers, body);
+    (answer.status(), answer.json())
+}
+
+/// Sends a request with these headers; the whole answer that came. A path in the base URL stands before `path`.
+pub(crate) fn exchange(
+    base_url: &str,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Message {
     let address = base_url.strip_prefix("http://").unwrap();
+    let (address, base_path) = match address.split_once('/') {
+        Some((address, path)) => (address, format!("/{path}")),
+        None => (address, String::new()),
+    };
     let mut stream = TcpStream::connect(address).unwrap();
     let headers: String = headers
         .iter()
         .map(|(name, value)| format!("{name}: {value}\r\n"))
         .collect();
     let request = format!(
-        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n{headers}\
+        "{method} {base_path}{path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n{headers}\
          Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
         body.len()
     );
     stream.write_all(request.as_bytes()).unwrap();
-    let answer = Message::read(&mut stream).unwrap();
-    let status = answer.start.split(' ').nth(1).unwrap().parse().unwrap();
-    (
-        status,
-        serde_json::from_slice(&answer.body).unwrap_or(Value::Null),
-    )
+    Message::read(&mut stream).unwrap()
 }

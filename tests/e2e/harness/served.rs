@@ -112,6 +112,13 @@ impl Served {
         }
     }
 
+    /// Asks for its end, and tells what it wrote to stderr.
+    pub(crate) fn log(mut self) -> String {
+        self.terminate();
+        let log = self.log.take().and_then(|log| log.join().ok());
+        log.unwrap_or_default()
+    }
+
     /// Asks for its end as a service manager does; its exit code.
     pub(crate) fn terminate(&mut self) -> Option<i32> {
         let id = self.child.id().to_string();

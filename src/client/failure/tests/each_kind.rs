@@ -26,7 +26,7 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
             "network",
             Exit::Network,
             None,
-            "cannot be sent: a header is wrong",
+            "cannot send the request: a header is wrong",
             "",
         ),
         (
@@ -42,7 +42,7 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
             "network",
             Exit::Network,
             None,
-            "cannot be reached: refused",
+            "refused",
             "check the base URL",
         ),
         (
@@ -50,7 +50,7 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
             "network",
             Exit::Network,
             None,
-            "cannot be reached: reset",
+            "did not answer: reset",
             "check the base URL",
         ),
         (
@@ -58,8 +58,8 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
             "unexpected_answer",
             Exit::Network,
             None,
-            "cannot be used: it is too large",
-            "ask for less",
+            "cannot use the response: it is too large",
+            "request less",
         ),
         (
             elsewhere,
@@ -67,14 +67,14 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
             Exit::Network,
             Some(302),
             "redirects to https://b.example",
-            "answers by itself",
+            "final address",
         ),
         (
             unreadable(502, ""),
             "http_502",
             Exit::Service,
             Some(502),
-            "the answer (502) is not",
+            "the response (502) is not",
             "try again",
         ),
         (
@@ -82,8 +82,8 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
             "unexpected_answer",
             Exit::Network,
             Some(200),
-            "the answer (200, text/html) is not",
-            "check the address",
+            "the response (200, text/html) is not",
+            "check the base URL",
         ),
     ] {
         let error = failure.into_error(&Call::get("/v1/"));
@@ -181,7 +181,10 @@ fn unfinished_bookings_are_shown_up_to_ten_with_the_command_that_looks_at_them()
     assert_eq!(refusal(10).details.len(), 10);
     let many = refusal(12);
     assert_eq!(many.details.len(), 11);
-    assert_eq!(many.details[10], "and 2 more: bookctl bookings --open");
+    assert_eq!(
+        many.details[10],
+        "and 2 more; to list them: bookctl bookings --open"
+    );
     let hint = many.hint.as_deref().unwrap_or_default();
     assert!(hint.ends_with(" bk_9"), "{hint}");
     let bare = refused(
@@ -242,10 +245,10 @@ fn a_page_in_place_of_a_refusal_is_said_to_be_one_and_is_the_services_only_by_a_
     for (status, exit) in [(404, Exit::NotFound), (418, Exit::Network)] {
         let error = page(status, "text/html");
         assert_eq!(error.exit, exit, "{status}");
-        let said = "the answer (text/html) is not one of the service's documents";
+        let said = "the response (text/html) is not a document of the service";
         assert!(error.message.contains(said), "{}", error.message);
         let hint = error.hint.as_deref().unwrap_or_default();
-        assert!(hint.contains("something else answered"), "{hint}");
+        assert!(hint.contains("may not come from"), "{hint}");
     }
     let nothing = page(404, "");
     assert!(nothing.message.contains("no body"), "{}", nothing.message);

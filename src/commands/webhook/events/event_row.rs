@@ -15,9 +15,9 @@ pub(super) fn find(webhooks: &Webhooks, id: &str) -> Result<EventRow> {
         let shown = id.escape_debug();
         Error::new(
             Code::UnknownEvent,
-            format!("no event {shown} of this service was received here"),
+            format!("no event {shown} of this service was received on this computer"),
         )
-        .hint("bookctl webhook events list")
+        .hint("list the received events with: bookctl webhook events list")
     })
 }
 

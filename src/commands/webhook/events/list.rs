@@ -11,26 +11,26 @@ use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
 use crate::webhook::{EventRow, Query, State};
 
-/// List the events that were received, oldest first
+/// List received events, oldest first
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook events list --since 1h\n  \
     bookctl webhook events list --booking bk_01 --json\n  \
     bookctl webhook events list --state abandoned --jq '.events[].event_id'")]
 pub(crate) struct Args {
-    /// Only those of this booking
+    /// Only events of this booking
     #[arg(long, value_name = "BOOKING")]
     booking: Option<String>,
-    /// Only those of this kind, such as booking.confirmed
+    /// Only events of this kind, such as booking.confirmed
     #[arg(long, value_name = "KIND")]
     kind: Option<String>,
-    /// Only those in this state
+    /// Only events in this state
     #[arg(long, value_name = "STATE", value_parser = PossibleValuesParser::new(State::ALL.map(State::as_str)))]
     state: Option<String>,
-    /// Only those received since: a length of time ago (`2h`), or a time as in search
+    /// Only events received since then: how long ago (2h), or a time
     #[arg(long, value_name = "WHEN", value_parser = Since::parse)]
     since: Option<Since>,
-    /// At most this many, the newest; 0 for all
+    /// Show at most this many of the newest events; 0 shows all
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: u32,
 }
@@ -47,12 +47,9 @@ pub(super) fn run(context: &Context, args: Args) -> Result<Exit> {
         until: None,
         limit: (args.limit > 0).then_some(args.limit),
     })?;
-    context.out.emit(&EventList(&events))?;
-    if context.out.is_human() && events.is_empty() {
-        context
-            .out
-            .note("no events found; `bookctl webhook listen` receives them");
-    }
+    let none = "no events found; receive some with: bookctl webhook listen";
+    let list = EventList(&events);
+    context.out.emit_list(&list, events.is_empty(), none)?;
     Ok(Exit::Done)
 }
 

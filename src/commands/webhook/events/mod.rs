@@ -11,7 +11,7 @@ use clap::Subcommand;
 use crate::app::Context;
 use crate::outcome::{Exit, Result};
 
-/// Look at the events that `webhook listen` received, and send them again
+/// List, show and replay the events that `webhook listen` received
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     List(list::Args),

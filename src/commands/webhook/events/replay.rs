@@ -14,39 +14,39 @@ use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
 use crate::webhook::{AppAnswer, Endpoint, Event, EventRow, Query, Signing, Store, Webhooks};
 
-/// Send received events again, one after the other, oldest first
+/// Send received events again, one at a time, oldest first
 ///
-/// They get a new signature, as in each attempt of the service, unless --as-received is given. The answers are stored
-/// with the events and change nothing else: events that wait to be forwarded still do. If any answer is not 2xx, the
-/// exit code is 18.
+/// Signs each event again, unless --as-received is given. Stores the responses with the events; events that are
+/// waiting to be forwarded keep waiting. The exit code is 18 if a response is not 2xx.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook events replay evt_01 --to http://127.0.0.1:3000/webhooks\n  \
-    bookctl webhook events replay --booking bk_01 --to http://127.0.0.1:3000/webhooks\n  \
-    bookctl webhook events replay --since 1h --booking bk_01 --to http://127.0.0.1:3000/webhooks --json")]
+    bookctl webhook events replay --booking bk_01 --to http://127.0.0.1:3000/\n  \
+    bookctl webhook events replay --since 1h --booking bk_01 \\\n    \
+      --to http://127.0.0.1:3000/webhooks --json")]
 pub(crate) struct Args {
-    /// Ids of events
+    /// Ids of the events
     #[arg(value_name = "EVENT", conflicts_with_all = ["since", "until", "booking"])]
     events: Vec<String>,
-    /// All events received since: a length of time ago (`2h`), or a time as in search
+    /// Events received since then: how long ago (2h), or a time
     #[arg(long, value_name = "WHEN", value_parser = Since::parse)]
     since: Option<Since>,
-    /// All events received until then
+    /// Events received until then
     #[arg(long, value_name = "WHEN", value_parser = Since::parse)]
     until: Option<Since>,
-    /// All events of this booking; with --since or --until only those of that time
+    /// Events of this booking
     #[arg(long, value_name = "BOOKING")]
     booking: Option<String>,
-    /// The address to post to
+    /// Address to send them to
     #[arg(long, value_name = "URL", value_parser = Endpoint::parse)]
     to: Endpoint,
-    /// A header to add; may be repeated
+    /// Header to add; can be repeated
     #[arg(short = 'H', long = "header", value_name = "K: V", value_parser = header)]
     headers: Vec<(String, String)>,
-    /// Keep the received headers and signature, however old
+    /// Send the received headers and signature unchanged
     #[arg(long)]
     as_received: bool,
-    /// Read the secret from standard input
+    /// Read the webhook secret from standard input
     #[arg(long, conflicts_with = "as_received")]
     secret_stdin: bool,
 }
@@ -54,8 +54,8 @@ pub(crate) struct Args {
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let is_narrowed = args.since.is_some() || args.until.is_some() || args.booking.is_some();
     if args.events.is_empty() && !is_narrowed {
-        return Err(Error::usage("no events to send were named")
-            .hint("give their ids, or --booking, --since or --until"));
+        return Err(Error::usage("no events were selected")
+            .hint("pass event ids, or --booking, --since or --until"));
     }
     let webhooks = context.webhooks()?;
     let events = chosen(&webhooks, &args)?;
@@ -85,10 +85,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         replayed.0.push((event, attempt, answer));
     }
     drop(progress);
-    context.out.emit(&replayed)?;
-    if context.out.is_human() && replayed.0.is_empty() {
-        context.out.note("no events found");
-    }
+    let is_empty = replayed.0.is_empty();
+    context
+        .out
+        .emit_list(&replayed, is_empty, "no events found")?;
     let all_taken = replayed.0.iter().all(|(.., answer)| answer.is_delivered());
     Ok(if all_taken {
         Exit::Done

@@ -8,13 +8,13 @@ use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, Tone, View};
 use crate::webhook::{AttemptRow, EventRow, Header, HeaderLine, Names, State};
 
-/// Show an event as received: headers, raw body, the time of its signature, and the attempts to forward it
+/// Show an event: its headers, raw body, signature time, and the attempts to forward it
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook events show evt_01\n  \
     bookctl webhook events show evt_01 --jq .body")]
 pub(crate) struct Args {
-    /// The event's id
+    /// Id of the event
     event: String,
 }
 
@@ -86,7 +86,7 @@ impl View for Received {
         page.field_if("status", event.status.as_deref());
         page.field("received", rfc3339(self.row.received_at));
         if let (Some(at), Some(age)) = (self.signed_at, self.age()) {
-            page.field("signed", format!("{at}, {age} s before; verified"));
+            page.field("signed", format!("{at}, {age} s earlier (verified)"));
         }
         if self.row.duplicates > 0 {
             page.field("duplicates", self.row.duplicates.to_string());
@@ -104,7 +104,7 @@ impl View for Received {
                 answer(it).into(),
             ]
         });
-        let headings = vec!["attempt", "at", "as", "to", "answer"];
+        let headings = vec!["attempt", "at", "as", "to", "response"];
         page.table(headings, attempts.collect(), vec![]);
         let body = String::from_utf8_lossy(&self.body).into_owned();
         match serde_json::from_str::<serde::de::IgnoredAny>(&body) {

@@ -22,7 +22,7 @@ impl Since {
             return Ok(Since::Ago(length));
         }
         let time = When::parse(text).map(Since::At);
-        time.map_err(|error| format!("{error}; or how long ago: `2h`"))
+        time.map_err(|error| format!("{error}; or how long ago, such as 2h"))
     }
 
     /// The moment that it means at `now`.

@@ -24,50 +24,49 @@ use crate::webhook::{
     App, Endpoint, KINDS, Listener, ListenerEvent, Listening, Mode, Names, Schedule, Store,
 };
 
-/// Receive deliveries here until Ctrl-C, and forward them to your app
+/// Receive webhooks on this computer and forward them to your app
 ///
-/// Each delivery is verified, checked for duplicates by its event's id, stored in webhooks.db, and only then answered
-/// with 200. With --forward-to it is posted to your app as received: in order within a booking, and again after 30 s,
-/// 2 min and 10 min if the app does not answer 2xx. Events that are not forwarded when the listener ends are forwarded by
-/// the next one.
+/// Verifies and stores each delivery, then responds with 200. With --forward-to, posts each event to your app as
+/// received, in order for each booking, and retries after 30 s, 2 min and 10 min if the app does not respond with
+/// 2xx. Runs until Ctrl-C; the next listener forwards the events that are still waiting.
 ///
-/// With a sandbox, the listener sets itself as the webhook URL, also after a reset, and restores the previous URL when it
-/// ends.
+/// With a sandbox, the listener sets the webhook URL to its own address, and restores the previous URL on exit.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook listen --forward-to http://127.0.0.1:3000/webhooks\n  \
     bookctl webhook listen --events booking.confirmed,booking.failed --json\n  \
-    bookctl webhook listen --port 0 --ready-file ready --forward-to http://127.0.0.1:3000/webhooks --retries 1s,5s\n  \
-    bookctl webhook listen --forward-to http://127.0.0.1:3000/webhooks --pass-through")]
+    bookctl webhook listen --forward-to http://127.0.0.1:3000/webhooks \\\n    \
+      --port 0 --ready-file ready --retries 1s,5s\n  \
+    bookctl webhook listen --forward-to http://127.0.0.1:3000/ --pass-through")]
 pub(crate) struct Args {
-    /// The port to listen on; 0 picks a free one
+    /// Port to listen on; 0 picks a free one
     #[arg(long, value_name = "N", default_value_t = 4020)]
     port: u16,
-    /// Post every event to this address
+    /// Forward events to this address
     #[arg(long, value_name = "URL", value_parser = Endpoint::parse)]
     forward_to: Option<Endpoint>,
-    /// A header to add to forwarded events; may be repeated
+    /// Header to add to forwarded events; can be repeated
     #[arg(short = 'H', long = "header", value_name = "K: V", value_parser = header, requires = "forward_to")]
     headers: Vec<(String, String)>,
-    /// Show and forward only these kinds; others are stored
+    /// Show and forward only these kinds of events; the others are only stored
     #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
     events: Vec<String>,
-    /// The pauses before each retry of a failed event; `none` for no retries [default: 30s,2m,10m]
+    /// Delay before each retry of a failed event; `none` disables retries [default: 30s,2m,10m]
     #[arg(long, value_name = "DURATION,…", value_parser = Schedule::parse, requires = "forward_to")]
     retries: Option<Schedule>,
-    /// Answer the service with the app's own status, and leave retries to the service
+    /// Respond with the app's status, and leave retries to the service
     #[arg(long, requires = "forward_to", conflicts_with = "retries")]
     pass_through: bool,
-    /// Write the listener's address to this file once it is ready; removed at the end
+    /// Write the listener's address to this file when it is ready; removed on exit
     #[arg(long, value_name = "FILE")]
     ready_file: Option<PathBuf>,
-    /// Print the signing secret, for the app's configuration, before the first event
+    /// Print the webhook secret, to configure the app
     #[arg(long)]
     print_secret: bool,
-    /// Listen on this address instead of 127.0.0.1; unsigned deliveries are still refused
+    /// Listen on this address instead of 127.0.0.1; unsigned deliveries are refused
     #[arg(long, value_name = "ADDRESS")]
     expose: Option<IpAddr>,
-    /// Read the secret from standard input
+    /// Read the webhook secret from standard input
     #[arg(long)]
     secret_stdin: bool,
 }
@@ -135,7 +134,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
 fn warn_of_unknown_kinds(context: &Context, kinds: &[String]) {
     for kind in kinds.iter().filter(|it| !KINDS.contains(&it.as_str())) {
         let known = KINDS.join(", ");
-        let warning = format!("unknown kind of event {kind}; the known kinds are {known}");
+        let warning = format!("unknown kind of event: {kind}; known kinds: {known}");
         context.out.warn(&warning);
     }
 }
@@ -146,7 +145,7 @@ fn warn_if_exposed(context: &Context, address: SocketAddr) -> Option<String> {
         return None;
     }
     context.out.warn(&format!(
-        "exposed on {}: anyone who can reach it may send deliveries; those with a wrong signature are refused",
+        "exposed on {}: anyone who can reach it can send deliveries; those with an invalid signature are refused",
         address.ip()
     ));
     Some(format!("http://{address}/"))
@@ -163,8 +162,8 @@ fn forward_target(
         return Ok(None);
     };
     if url.is_own_port(listener.port()) {
-        return Err(Error::usage("--forward-to names the listener itself")
-            .hint("name the app's own address, or another --port"));
+        return Err(Error::usage("--forward-to is the address of this listener")
+            .hint("pass your app's address, or choose another --port"));
     }
     let app = consumer::app(context, url, Some(secret.clone()), &args.headers)?;
     let mode = match args.pass_through {
@@ -225,11 +224,8 @@ async fn serve(
 fn bind(expose: Option<IpAddr>, port: u16) -> Result<(TcpListener, SocketAddr)> {
     let ip = expose.unwrap_or(Ipv4Addr::LOCALHOST.into());
     let failed = |error: std::io::Error| {
-        Error::io(
-            format!("port {port} of this machine cannot be used"),
-            &error,
-        )
-        .hint("name another one with --port; 0 picks a free one")
+        Error::io(format!("cannot listen on {ip} port {port}"), error)
+            .hint("choose another port with --port; 0 picks a free one")
     };
     let socket = TcpListener::bind((ip, port)).map_err(failed)?;
     let address = socket.local_addr().map_err(failed)?;

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::outcome::{Error, Result};
+use crate::platform::private_file::beside;
 
 /// The file, which is removed when this is dropped.
 pub(super) struct ReadyFile(PathBuf);
@@ -16,18 +17,14 @@ impl ReadyFile {
     /// `io` if it cannot be removed.
     pub(super) fn new(path: PathBuf) -> Result<Self> {
         match fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(failed(&path, &error))
-            }
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed(&path, error)),
             _ => Ok(ReadyFile(path)),
         }
     }
 
     /// Creates the file atomically, with its content.
     pub(super) fn write(&self, address: &str) -> Result<()> {
-        let mut name = self.0.file_name().unwrap_or_default().to_owned();
-        name.push(".new");
-        let new = self.0.with_file_name(name);
+        let new = beside(&self.0, ".new");
         // `create_new` refuses a pipe, which would block, and a symbolic link.
         let _ = fs::remove_file(&new);
         OpenOptions::new()
@@ -36,7 +33,7 @@ impl ReadyFile {
             .open(&new)
             .and_then(|mut file| file.write_all(address.as_bytes()))
             .and_then(|()| fs::rename(&new, &self.0))
-            .map_err(|error| failed(&self.0, &error))
+            .map_err(|error| failed(&self.0, error))
     }
 }
 
@@ -46,9 +43,9 @@ impl Drop for ReadyFile {
     }
 }
 
-fn failed(path: &Path, error: &std::io::Error) -> Error {
+fn failed(path: &Path, error: std::io::Error) -> Error {
     Error::io(
-        format!("the ready file {} cannot be written", path.display()),
+        format!("cannot write the ready file {}", path.display()),
         error,
     )
 }

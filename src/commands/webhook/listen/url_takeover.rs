@@ -47,16 +47,16 @@ impl UrlTakeover {
             };
             match url {
                 None if set_url(context, Some(ours)).await.is_ok() => {
-                    context
-                        .out
-                        .note("the sandbox was reset: it delivers to this listener again");
+                    context.out.note(
+                        "the sandbox was reset; its webhook URL is set to this listener again",
+                    );
                     known.clone_from(ours);
                 }
                 Some(url) if url != known => {
                     context.out.note(&match url == *ours {
-                        true => "the sandbox delivers to this listener again".to_owned(),
+                        true => "the sandbox's webhook URL is set to this listener again".to_owned(),
                         false => format!(
-                            "the sandbox delivers to {url} now, and not to this listener: somebody else has set it"
+                            "the sandbox's webhook URL was changed to {url}; this listener receives nothing"
                         ),
                     });
                     known = url;
@@ -75,7 +75,7 @@ impl UrlTakeover {
                 Some(url) => {
                     if let Some(previous) = previous.as_ref().filter(|it| **it != url) {
                         context.out.note(&format!(
-                            "the organization's webhook URL is {url} now; before this listener it was {previous}"
+                            "the sandbox's webhook URL is now {url}; before this listener it was {previous}"
                         ));
                     }
                 }
@@ -86,7 +86,7 @@ impl UrlTakeover {
         if !matches!(timeout(RESTORE_TIMEOUT, restored).await, Ok(Ok(()))) {
             let url = previous.as_deref().unwrap_or("null");
             context.out.warn(&format!(
-                "the organization's webhook URL is still {ours}; restore it with: \
+                "the sandbox's webhook URL is still {ours}; restore it with: \
                  bookctl sandbox organization -F webhook_url={url}"
             ));
         }

@@ -43,21 +43,26 @@ impl View for Ready {
         if self.left > 0 {
             let what = match &self.forwards_to {
                 Some(_) if self.due_in > 0.0 => {
-                    format!("forwarded when due, the first in {} s", self.due_in)
+                    format!("the first is forwarded in {} s", self.due_in)
                 }
-                Some(_) => "forwarded when due, the first now".to_owned(),
-                None => "still to be forwarded: give --forward-to".to_owned(),
+                Some(_) => "forwarding now".to_owned(),
+                None => "pass --forward-to to forward them".to_owned(),
             };
-            page.field("waiting", format!("{} received before, {what}", self.left));
+            page.field(
+                "waiting",
+                format!("{} events from before: {what}", self.left),
+            );
         }
         page.field(
             "service",
             match self.registered {
-                true => "the sandbox's webhook URL is set to this listener (restored on exit)",
-                false => "set this address, or a tunnel to it, as the webhook URL in the dashboard",
+                true => "sandbox webhook URL set to this listener (restored on exit)",
+                false => {
+                    "set the webhook URL in the dashboard to this address, or to a tunnel to it"
+                }
             },
         );
-        page.field("end", "Ctrl-C");
+        page.field("stop", "Ctrl-C");
         page
     }
 }
@@ -157,7 +162,7 @@ fn outcome_name(outcome: &DeliveryOutcome) -> &'static str {
 fn in_words(outcome: &DeliveryOutcome, now: Timestamp) -> (Option<Tone>, String) {
     match outcome {
         DeliveryOutcome::Kept => (None, "kept".to_owned()),
-        DeliveryOutcome::HeldUp => (Some(Tone::Warn), "waits for an earlier event".to_owned()),
+        DeliveryOutcome::HeldUp => (Some(Tone::Warn), "waiting for an earlier event".to_owned()),
         DeliveryOutcome::Duplicate => (Some(Tone::Dim), "duplicate".to_owned()),
         DeliveryOutcome::Refused(why) => (Some(Tone::Bad), format!("refused: {why}")),
         DeliveryOutcome::Unwritten(why) => (Some(Tone::Bad), format!("not stored: {why}")),
@@ -175,7 +180,7 @@ fn in_words(outcome: &DeliveryOutcome, now: Timestamp) -> (Option<Tone>, String)
                     let pause = next.duration_since(now).as_secs_f64().ceil();
                     (Some(Tone::Warn), format!("{said}, retry in {pause} s"))
                 }
-                _ => (Some(Tone::Warn), format!("{said}, the service retries")),
+                _ => (Some(Tone::Warn), format!("{said}, the service will retry")),
             }
         }
     }
@@ -220,7 +225,7 @@ impl View for Summary {
         let mut page = Page::default();
         page.heading(
             Tone::Strong,
-            "ended",
+            "stopped",
             format!("{received} received, {duplicates} duplicates, {refused} refused"),
         );
         page.field("app", format!(
@@ -230,7 +235,7 @@ impl View for Summary {
         if unshown > 0 {
             page.field(
                 "not shown",
-                format!("{unshown} lines: the output was read too slowly"),
+                format!("{unshown} events, because the output was read too slowly"),
             );
         }
         if abandoned > 0 {

@@ -72,7 +72,7 @@ fn a_journal_that_cannot_be_looked_at_is_left_where_it_is() {
     fs::remove_file(beside(&path, "-journal")).unwrap();
     fs::create_dir(beside(&path, "-journal")).unwrap();
     let error = recover(&path).unwrap_err();
-    assert_eq!(error.code, crate::outcome::Code::Journal);
+    assert_eq!(error.code, Code::Journal);
     assert_eq!(names_beside(&path), ["journal.db-journal"]);
 }
 

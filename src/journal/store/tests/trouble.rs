@@ -18,13 +18,17 @@ fn each_trouble_with_the_file_is_named_with_what_to_do() {
     for (code, why, hint) in [
         (ffi::SQLITE_NOTADB, "is damaged", "attempts recover"),
         (ffi::SQLITE_CORRUPT, "is damaged", "attempts recover"),
-        (ffi::SQLITE_FULL, "the disk is full", "make room"),
+        (ffi::SQLITE_FULL, "the disk is full", "free some space"),
         (ffi::SQLITE_READONLY, "read-only", "make it writable"),
         (ffi::SQLITE_READONLY_DBMOVED, "was moved", "again"),
-        (ffi::SQLITE_BUSY, "held by another process", "other bookctl"),
+        (
+            ffi::SQLITE_BUSY,
+            "in use by another process",
+            "other bookctl",
+        ),
         (
             ffi::SQLITE_LOCKED,
-            "held by another process",
+            "in use by another process",
             "other bookctl",
         ),
         (ffi::SQLITE_IOERR, "cannot be used", "check the file"),
@@ -42,11 +46,17 @@ fn only_a_journal_that_is_damaged_or_newer_is_lost_for_good() {
     use rusqlite::ffi;
     let database = |code| {
         let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
-        Unusable::Database(error)
+        Failure::from(error)
     };
     for (why, lost) in [
-        (Unusable::Newer(99), true),
-        (Unusable::Empty, true),
+        (
+            Failure::Newer {
+                found: 99,
+                known: 1,
+            },
+            true,
+        ),
+        (Failure::Empty, true),
         (database(ffi::SQLITE_NOTADB), true),
         (database(ffi::SQLITE_CORRUPT), true),
         (database(ffi::SQLITE_ERROR), true),
@@ -54,11 +64,11 @@ fn only_a_journal_that_is_damaged_or_newer_is_lost_for_good() {
         (database(ffi::SQLITE_FULL), false),
         (database(ffi::SQLITE_READONLY), false),
         (
-            Unusable::File(std::io::ErrorKind::PermissionDenied.into()),
+            Failure::from(std::io::Error::from(std::io::ErrorKind::PermissionDenied)),
             false,
         ),
     ] {
-        assert_eq!(why.is_for_good(), lost, "{why:?}");
+        assert_eq!(why.is_permanent(), lost, "{why:?}");
     }
 }
 

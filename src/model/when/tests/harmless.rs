@@ -56,7 +56,10 @@ fn whatever_is_typed_ends_in_a_moment_that_reads_back_or_in_one_harmless_sentenc
                 }
             }
             Err(sentence) => {
-                assert!(sentence.contains("; write "), "{sentence}");
+                assert!(
+                    sentence.contains("; use ") || sentence.contains("; try "),
+                    "{sentence}"
+                );
                 assert!(
                     !sentence.contains(['\n', '\u{1b}', '\u{202e}']),
                     "{sentence}"

@@ -1,73 +1,65 @@
-//! TCP connections that time out while they wait for a request.
+//! TCP connections of a server that time out while they wait for a request.
 
 use std::io;
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use axum::serve::Listener;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
-
-/// How long a connection may stay idle between requests: longer than clients keep one in their pool.
-const IDLE: Duration = Duration::from_secs(120);
-/// How long a request may take to arrive, from its first byte: as long as the service waits for an answer.
-const REQUEST: Duration = Duration::from_secs(10);
 
 /// The start of the interim response to `Expect: 100-continue`, after which the request's body follows.
 const CONTINUE: &[u8] = b"HTTP/1.1 100 ";
 
-/// Accepts connections as [`TimeoutStream`]s.
-pub(super) struct TimeoutListener(pub(super) TcpListener);
+/// How long a connection may wait for a request.
+#[derive(Clone, Copy)]
+pub(crate) struct Timeouts {
+    /// From the start of the connection, or the last response. Clients keep connections in their pool: this must be
+    /// longer.
+    pub(crate) idle: Duration,
+    /// From the first byte of a request to its last. Without it, `idle` covers the request as well.
+    pub(crate) request: Option<Duration>,
+}
 
 /// A connection whose reads fail with `TimedOut` when a request does not arrive in time.
-pub(super) struct TimeoutStream {
+pub(crate) struct TimeoutStream {
     stream: TcpStream,
+    timeouts: Timeouts,
     received: RequestReceived,
     /// Whether the first byte of a request was read.
     is_begun: bool,
     deadline: Pin<Box<Sleep>>,
 }
 
-/// A flag that the handler sets once it has read a request; the timeout is suspended until the answer is written.
+/// A flag that the handler sets once it has read a request; the timeout is suspended until the response is written.
 #[derive(Clone, Default)]
-pub(super) struct RequestReceived(Arc<AtomicBool>);
+pub(crate) struct RequestReceived(Arc<AtomicBool>);
 
 impl RequestReceived {
-    pub(super) fn set(&self) {
+    pub(crate) fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-impl Listener for TimeoutListener {
-    type Io = TimeoutStream;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (TimeoutStream, SocketAddr) {
-        let (stream, address) = Listener::accept(&mut self.0).await;
-        // On failure answers are only slower: they may wait for an acknowledgement.
+impl TimeoutStream {
+    /// A connection that was just accepted.
+    pub(crate) fn new(stream: TcpStream, timeouts: Timeouts) -> Self {
+        // Without it responses may wait for an acknowledgement. Failure only costs time.
         let _ = stream.set_nodelay(true);
-        let stream = TimeoutStream {
+        TimeoutStream {
             stream,
+            timeouts,
             received: RequestReceived::default(),
             is_begun: false,
-            deadline: Box::pin(sleep(IDLE)),
-        };
-        (stream, address)
+            deadline: Box::pin(sleep(timeouts.idle)),
+        }
     }
 
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.0.local_addr()
-    }
-}
-
-impl TimeoutStream {
     /// The flag to set when a request of this connection was read.
-    pub(super) fn handle(&self) -> RequestReceived {
+    pub(crate) fn handle(&self) -> RequestReceived {
         self.received.clone()
     }
 
@@ -91,7 +83,9 @@ impl AsyncRead for TimeoutStream {
             read => {
                 if !self.is_begun {
                     self.is_begun = true;
-                    self.expire_in(REQUEST);
+                    if let Some(timeout) = self.timeouts.request {
+                        self.expire_in(timeout);
+                    }
                 }
                 read
             }
@@ -112,7 +106,8 @@ impl AsyncWrite for TimeoutStream {
         }
         self.received.0.store(false, Ordering::Relaxed);
         self.is_begun = false;
-        self.expire_in(IDLE);
+        let idle = self.timeouts.idle;
+        self.expire_in(idle);
         Poll::Ready(Ok(written))
     }
 

@@ -1,0 +1,114 @@
+//! What was probably meant by an argument that does not exist.
+
+use clap::error::{ContextKind, ContextValue};
+
+/// Names that people try, and the commands that do it.
+const COMMANDS: &[(&str, &str)] = &[
+    ("list", "bookings"),
+    ("ls", "bookings"),
+    ("find", "bookings"),
+    ("history", "bookings"),
+    ("create", "book"),
+    ("new", "book"),
+    ("reserve", "book"),
+    ("edit", "modify"),
+    ("change", "modify"),
+    ("update", "modify"),
+    ("move", "modify"),
+    ("delete", "cancel"),
+    ("rm", "cancel"),
+    ("answer", "continue"),
+    ("wait", "watch"),
+    ("venues", "search"),
+    ("availability", "slots"),
+    ("times", "slots"),
+    ("version", "--version"),
+];
+
+/// Names that people try, and the flags that do it.
+const FLAGS: &[(&str, &str)] = &[
+    ("guest", "name"),
+    ("customer", "name"),
+    ("people", "party"),
+    ("guests", "party"),
+    ("party-size", "party"),
+    ("persons", "party"),
+    ("size", "party"),
+    ("time", "at"),
+    ("date", "at"),
+    ("datetime", "at"),
+    ("when", "at"),
+    ("location", "near"),
+    ("place", "near"),
+    ("city", "near"),
+    ("where", "near"),
+    ("timezone", "tz"),
+    ("zone", "tz"),
+    ("mail", "email"),
+    ("tel", "phone"),
+    ("code", "otp"),
+    ("force", "yes"),
+    ("no-sandboxes", "no-sandbox"),
+    ("file", "from"),
+    ("output", "json"),
+    ("format", "json"),
+];
+
+/// What clap's error suggests, or one of the names above: `did you mean '--party'?`. `command` is the one that was given.
+pub(super) fn suggestion(error: &clap::Error, command: &clap::Command) -> Option<String> {
+    let meant = invalid(error, ContextKind::InvalidSubcommand)
+        .and_then(|word| looked_up(COMMANDS, word).map(str::to_owned))
+        .or_else(|| {
+            let flag = invalid(error, ContextKind::InvalidArg)?.strip_prefix("--")?;
+            let meant = looked_up(FLAGS, flag)?;
+            let exists = |it: &clap::Arg| it.get_long() == Some(meant);
+            command
+                .get_arguments()
+                .any(exists)
+                .then(|| format!("--{meant}"))
+        });
+    let meant = match meant {
+        Some(meant) => vec![meant],
+        None => suggested_by_clap(error),
+    };
+    let quoted: Vec<String> = meant.iter().map(|it| format!("'{it}'")).collect();
+    let (last, before) = quoted.split_last()?;
+    Some(match before {
+        [] => format!("did you mean {last}?"),
+        before => format!("did you mean {} or {last}?", before.join(", ")),
+    })
+}
+
+fn looked_up(names: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
+    names.iter().find(|(name, _)| *name == word).map(|it| it.1)
+}
+
+fn invalid(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word),
+        _ => None,
+    }
+}
+
+/// clap compares spellings alone: a flag that begins with another letter is rarely the one that was meant.
+fn suggested_by_clap(error: &clap::Error) -> Vec<String> {
+    let wrong = invalid(error, ContextKind::InvalidArg).unwrap_or_default();
+    let first = |flag: &str| flag.trim_start_matches('-').chars().next();
+    let kinds = [
+        ContextKind::SuggestedSubcommand,
+        ContextKind::SuggestedValue,
+        ContextKind::SuggestedArg,
+    ];
+    let mut found = Vec::new();
+    for kind in kinds {
+        match error.get(kind) {
+            Some(ContextValue::String(one)) => found.push(one.clone()),
+            Some(ContextValue::Strings(many)) => found.extend(many.iter().take(3).cloned()),
+            _ => {}
+        }
+        if kind == ContextKind::SuggestedArg {
+            found.retain(|flag| wrong.is_empty() || first(flag) == first(wrong));
+        }
+    }
+    found
+}

@@ -1,0 +1,53 @@
+//! HTTP clients: of the service, of a webhook consumer, and of the sandbox's deliveries. They differ in what they trust
+//! and whether they use a proxy; the callers add time limits.
+
+use reqwest::redirect::Policy;
+use reqwest::{Certificate, Client, ClientBuilder};
+
+use crate::outcome::{Code, Error, Result};
+
+pub(crate) use crate::outcome::reason;
+
+/// How the commands call themselves in a request.
+pub(crate) const USER_AGENT: &str = concat!("bookctl/", env!("CARGO_PKG_VERSION"));
+
+/// The certificate authorities that a client trusts.
+pub(crate) enum Authorities {
+    /// None, for a client that only speaks http. Loading the system's takes longer than a request, and fails where there
+    /// are none.
+    None,
+    /// The system's.
+    System,
+    /// The system's and these.
+    SystemAnd(Vec<Certificate>),
+}
+
+/// A client that follows no redirect, so that a key or a signature never reaches another address. It is `direct` if it
+/// never uses a proxy.
+pub(crate) fn builder(direct: bool, authorities: Authorities) -> ClientBuilder {
+    let builder = Client::builder()
+        .redirect(Policy::none())
+        .http1_title_case_headers()
+        .referer(false)
+        .tcp_nodelay(true);
+    let builder = match direct {
+        true => builder.no_proxy(),
+        false => builder,
+    };
+    match authorities {
+        Authorities::None => builder.tls_certs_only([]),
+        Authorities::System => builder,
+        Authorities::SystemAnd(certificates) => builder.tls_certs_merge(certificates),
+    }
+}
+
+/// Builds the client.
+///
+/// # Errors
+/// `network` (15) if TLS cannot be set up.
+pub(crate) fn build(builder: ClientBuilder) -> Result<Client> {
+    builder.build().map_err(|error| {
+        Error::caused(Code::Network, "TLS cannot be set up", error)
+            .hint("install the system's certificate authorities (ca-certificates)")
+    })
+}

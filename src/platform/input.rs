@@ -1,0 +1,96 @@
+//! Reading standard input or a file: whole, up to a limit, or in pieces of a body that need not fit into memory.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::PathBuf;
+
+/// The size of a piece in bytes.
+const PIECE: usize = 256 * 1024;
+
+/// What is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Stdin,
+    File(PathBuf),
+}
+
+impl From<PathBuf> for Source {
+    fn from(path: PathBuf) -> Self {
+        match path.as_os_str() == "-" {
+            true => Source::Stdin,
+            false => Source::File(path),
+        }
+    }
+}
+
+impl Source {
+    /// Parses `FILE`, or `-` for standard input.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "" => Err("the file's name is empty".to_owned()),
+            path => Ok(PathBuf::from(path).into()),
+        }
+    }
+
+    /// Its name in messages.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Source::Stdin => "standard input".to_owned(),
+            Source::File(path) => path.display().to_string(),
+        }
+    }
+
+    /// Opens it for reading.
+    pub(crate) fn open(&self) -> io::Result<Box<dyn Read>> {
+        Ok(match self {
+            Source::Stdin => Box::new(io::stdin().lock()),
+            Source::File(path) => {
+                // Opening a folder succeeds; only reading it fails, with a worse message.
+                if path.is_dir() {
+                    return Err(ErrorKind::IsADirectory.into());
+                }
+                Box::new(File::open(path)?)
+            }
+        })
+    }
+}
+
+/// The whole text of a source of at most `most` bytes. It is read on a thread of its own, so that Ctrl-C ends the command
+/// while a pipe is silent.
+///
+/// # Errors
+/// `FileTooLarge` beyond the limit, `InvalidData` if it is not UTF-8.
+pub(crate) async fn read_text(source: Source, most: u64) -> io::Result<String> {
+    let read = tokio::task::spawn_blocking(move || text(bounded(source.open()?, most)?));
+    read.await
+        .unwrap_or_else(|_| Err(ErrorKind::Interrupted.into()))
+}
+
+/// Everything that `from` holds, if that is at most `most` bytes.
+pub(crate) fn bounded(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let why = format!("it is larger than {} MB", most / 1024 / 1024);
+        return Err(io::Error::new(ErrorKind::FileTooLarge, why));
+    }
+    Ok(bytes)
+}
+
+/// The bytes as text.
+pub(crate) fn text(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8"))
+}
+
+/// Reads to the end and passes each piece to `take`.
+pub(crate) fn each_piece(mut body: impl Read, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+    let mut piece = vec![0; PIECE];
+    loop {
+        match body.read(&mut piece) {
+            Ok(0) => return Ok(()),
+            Ok(length) => take(&piece[..length]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
