@@ -5,7 +5,7 @@ use crate::app::Startup;
 use crate::config::{Assignment, BaseUrl, ProfileName, edit, whole_path};
 use crate::model::retention::Retention;
 use crate::model::shell;
-use crate::outcome::{Code, Error, Exit, Result};
+use crate::outcome::{Error, Exit, Result};
 
 /// Add a profile
 ///
