@@ -6,7 +6,7 @@ use super::base_url::BaseUrl;
 use super::edit::ConfigEdit;
 use crate::adapter::{Dialect, Expression, ReadKind, WriteKind};
 use crate::model::retention::Retention;
-use crate::outcome::{Error, Result, reason};
+use crate::outcome::{Code, Error, Result};
 
 /// A setting of a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,18 +152,20 @@ impl Setting {
 
     /// The same for a reason that is the predicate of a sentence.
     fn wrong(&self, why: &str) -> Error {
-        Error::usage(format!("{} {why}", self.key()))
-            .hint("`bookctl help dialect` lists the names and the kinds of expressions, and what each is for")
+        Error::usage(format!("{} {why}", self.key())).hint(
+            "list the keys, their defaults and the kinds of expressions with: bookctl help dialect",
+        )
     }
 }
 
 /// The absolute path of the file, because commands run in any folder. The file must exist.
 pub(crate) fn whole_path(file: &PathBuf, name: &str) -> Result<String> {
-    let unusable = |why: String| Error::config(format!("{name} {}: {why}", file.display()));
-    let path = std::fs::canonicalize(file).map_err(|error| unusable(reason(&error)))?;
+    let shown = format!("{name} {}", file.display());
+    let path = std::fs::canonicalize(file)
+        .map_err(|error| Error::caused(Code::Config, shown.clone(), error))?;
     path.into_os_string()
         .into_string()
-        .map_err(|_| unusable("its path is not UTF-8".to_owned()))
+        .map_err(|_| Error::config(format!("{shown}: its path is not UTF-8")))
 }
 
 /// A change of a setting, from `KEY=VALUE`.
@@ -187,12 +189,20 @@ impl Assignment {
 
     /// The same where only a name of the dialect is meant.
     pub(crate) fn of_dialect(text: &str) -> Result<Self, String> {
-        let assignment = Assignment::parse(text)?;
-        match assignment.setting {
-            Setting::Dialect(_) => Ok(assignment),
-            _ => {
+        let (key, value) = text
+            .split_once('=')
+            .filter(|(key, _)| !key.trim().is_empty())
+            .ok_or_else(|| "write it as key=value".to_owned())?;
+        let key = key.trim().trim_start_matches("dialect.");
+        let mut known = Dialect::TABLE.iter().map(|(known, ..)| *known);
+        match known.find(|known| *known == key) {
+            Some(key) => Ok(Assignment {
+                setting: Setting::Dialect(key),
+                value: value.to_owned(),
+            }),
+            None => {
                 let known: Vec<&str> = Dialect::TABLE.iter().map(|(key, ..)| *key).collect();
-                Err(format!("known keys are {}", known.join(", ")))
+                Err(format!("the known keys are {}", known.join(", ")))
             }
         }
     }

@@ -191,6 +191,8 @@ fn the_service_has_another_name_for_every_open_one() {
     let names: Vec<(String, String)> = table
         .iter()
         .map(|row| (text(row, "key"), text(row, "default")))
+        // The table goes on with the expressions, by kind, and with how times are read.
+        .filter(|(key, _)| !key.contains('.') && key != "local_times")
         .collect();
     assert_eq!(names.len(), NAMES.len());
     for (key, default) in names {

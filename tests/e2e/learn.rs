@@ -411,3 +411,43 @@ fn after_a_401_a_login_asks_again_and_names_what_finds_out_how_the_key_is_wanted
     other.feed(piped, FOREIGN_KEY).exits(0);
     assert!(config(&other).contains("auth_scheme = \"Key\""));
 }
+
+#[test]
+fn what_a_booking_looks_like_is_learned_from_the_first_one() {
+    let Some(service) = Foreign::start("enveloped") else {
+        return;
+    };
+    let home = service
+        .home("[profiles.foreign.dialect]\nauth_header = \"X-Partner-Key\"\nauth_scheme = \"\"\n");
+    learn(&home, &["--yes"]).exits(0);
+    home.run(["book", "x", "--json"].iter().chain(&crate::harness::GUEST))
+        .refused(3, "config");
+    home.run(["profile", "set", "foreign", "read_only=false"])
+        .exits(0);
+    let mut search = SEARCH;
+    search[3] = "Reykjavik";
+    let venues = home.run(search.iter().chain(&["--json"])).exits(0).json();
+    let venue = text(&venues["data"]["results"][0], "venue_id");
+    let booked = home.book(&venue, &[]).exits(0).json();
+    let id = text(&booked["data"], "id");
+    let before = service.calls().len();
+    let learned = learn(&home, &["--yes"]).exits(0).json();
+    let line = lines(&learned).concat();
+    assert!(line.contains("move(.starts_at; \"datetime\")"), "{line}");
+    let writes = service.calls().split_off(before);
+    assert!(
+        writes
+            .iter()
+            .all(|call| !call.starts_with("POST /v1/bookings")),
+        "{writes:?}"
+    );
+    let shown = home.run(["show", &id]).exits(0).stdout;
+    for part in ["19:30", "Harbour Table", "Ada Lovelace"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert!(!shown.contains("starts_at"), "{shown}");
+    assert_eq!(
+        learn(&home, &["--yes"]).exits(0).json()["written"],
+        Value::Null
+    );
+}

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::fields::paths;
+use super::paths::paths;
 use super::{Certainty, Finding};
 use crate::adapter::names::same_words;
 

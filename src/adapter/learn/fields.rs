@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::meaning::{date_and_time, next_action, text_of_terms, words_of_status};
-use super::words::{Field, Holds, NEUTRAL, fields, shape};
+use super::paths::{at, has, is_word, jq_path, paths};
+use super::words::{Field, Holds, fields, shape};
 use super::{Certainty, Finding};
 use crate::adapter::find::{Search, shallowest};
 use crate::adapter::kind::ReadKind;
@@ -17,9 +18,6 @@ use crate::model::zone;
 const MOVE: &str = "def move(f; $a): if (try f catch null) == null then . else f as $v | del(f) | .[$a] = $v end; ";
 const MOVE_IN: &str = "def move(f; $a; $b): if (try f catch null) == null then . else f as $v | del(f) | \
                        .[$a] = (((.[$a] | objects) // {}) + {($b): $v}) end; ";
-
-/// How deep the fields of an object are looked for.
-const DEEPEST: usize = 4;
 
 /// What documents of one kind show.
 pub(crate) fn of_documents(kind: ReadKind, documents: &[Value]) -> Vec<Finding> {
@@ -146,20 +144,6 @@ fn jq_place(place: &str) -> String {
     }
 }
 
-/// A path as jq writes it.
-pub(super) fn jq_path(path: &[String]) -> String {
-    let mut text = String::new();
-    for name in path {
-        let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        match is_plain {
-            true => text.push_str(&format!(".{name}")),
-            false => text.push_str(&format!(".{}", Value::String(name.clone()))),
-        }
-    }
-    text
-}
-
 fn expression(place: &Place, steps: &[String]) -> String {
     let mut all = Vec::new();
     if place.in_attributes {
@@ -190,75 +174,6 @@ fn has_arity(steps: &str, names: usize) -> bool {
             .next()
             .is_some_and(|it| it.matches("; ").count() == names)
     })
-}
-
-/// The letters of a path, by which two names are one.
-pub(super) fn letters(path: &str) -> String {
-    path.chars()
-        .filter(|c| !matches!(c, '_' | '-' | ' ' | '.'))
-        .flat_map(char::to_lowercase)
-        .collect()
-}
-
-/// The rank of a path among names with blanks between them, if it is one of them.
-pub(super) fn is_word(path: &[String], words: &str) -> Option<usize> {
-    let mut rest = path;
-    loop {
-        let own = letters(&rest.join("."));
-        if let Some(rank) = words
-            .split_whitespace()
-            .position(|word| letters(word) == own)
-        {
-            return Some(rank);
-        }
-        match rest.split_first() {
-            Some((first, more))
-                if !more.is_empty()
-                    && NEUTRAL.split_whitespace().any(|it| same_words(it, first)) =>
-            {
-                rest = more
-            }
-            _ => return None,
-        }
-    }
-}
-
-/// Every path in an object, those of inner objects too.
-pub(super) fn paths(object: &Map<String, Value>) -> Vec<(Vec<String>, &Value)> {
-    let mut found = Vec::new();
-    let mut open: Vec<(Vec<String>, &Map<String, Value>)> = vec![(Vec::new(), object)];
-    while let Some((path, object)) = open.pop() {
-        for (name, value) in object {
-            let mut own = path.clone();
-            own.push(name.clone());
-            if let Value::Object(inner) = value
-                && own.len() < DEEPEST
-            {
-                open.push((own.clone(), inner));
-            }
-            found.push((own, value));
-        }
-    }
-    found
-}
-
-/// The same for any document; the elements of its lists are looked into as well.
-pub(super) fn paths_of(document: &Value) -> Vec<(Vec<String>, &Value)> {
-    match document {
-        Value::Object(object) => paths(object),
-        Value::Array(elements) => elements.iter().flat_map(paths_of).collect(),
-        _ => Vec::new(),
-    }
-}
-
-pub(super) fn has(object: &Map<String, Value>, name: &str) -> bool {
-    let mut value = None;
-    let mut at = Some(object);
-    for part in name.split('.') {
-        value = at.and_then(|it| member(it, part));
-        at = value.and_then(Value::as_object);
-    }
-    value.is_some_and(|it| !it.is_null())
 }
 
 /// Where an open field stands in these objects, if it is not where the contract has it.
@@ -300,12 +215,6 @@ fn found(
         }
     }
     best.map(|(_, path)| path)
-}
-
-pub(super) fn at<'a>(object: &'a Map<String, Value>, path: &[String]) -> Option<&'a Value> {
-    let (first, rest) = path.split_first()?;
-    rest.iter()
-        .try_fold(object.get(first)?, |value, name| value.get(name))
 }
 
 fn member_at<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {

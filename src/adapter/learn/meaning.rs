@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::fields::{at, has, is_word, jq_path, letters, paths};
+use super::paths::{at, has, is_word, jq_path, letters, paths};
 use super::words::{
     DAY_WORDS, OTP_PARTS, PAYMENT_PARTS, STATUS_WORDS, TEXT_OF_TERMS, TIME_WORDS, fields,
 };

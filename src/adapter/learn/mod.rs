@@ -3,6 +3,7 @@
 mod events;
 mod fields;
 mod meaning;
+mod paths;
 mod recorded;
 mod refused;
 mod requests;

@@ -148,7 +148,7 @@ pub(crate) fn of_har(har: &Value) -> Option<Recorded> {
 
 /// The provider whose booking was modified: the specification says that only one can.
 fn of_modified(answer: &Value) -> Vec<Finding> {
-    let provider = super::fields::paths_of(answer)
+    let provider = super::paths::paths_of(answer)
         .into_iter()
         .find_map(|(path, value)| {
             let last = path.last().map(String::as_str).unwrap_or_default();
@@ -181,7 +181,7 @@ fn kind_of_continue(body: &Value) -> Option<WriteKind> {
     if is("psp_abort") {
         return Some(WriteKind::Abort);
     }
-    let all = super::fields::paths(object);
+    let all = super::paths::paths(object);
     let leaves: Vec<_> = all.iter().filter(|(_, value)| !value.is_object()).collect();
     match leaves.as_slice() {
         [(_, Value::String(code))] if code.bytes().all(|byte| byte.is_ascii_digit()) => {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::fields::{is_word, jq_path, paths};
+use super::paths::{is_word, jq_path, paths};
 use super::refused::Named;
 use super::words::{
     DAY_WORDS, END_WORDS, PARTY_WORDS, PROVIDER_WORDS, SEATING_WORDS, TIME_WORDS, VENUE_WORDS,

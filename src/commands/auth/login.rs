@@ -42,7 +42,8 @@ pub(crate) struct Args {
     /// Where to store secrets
     #[arg(long, value_enum, default_value_t)]
     storage: Storage,
-    /// A name that the service has chosen otherwise, from the first request on; `bookctl help dialect` lists them
+    /// Header, field or provider name of this service, used from the first request on; `bookctl help dialect` lists
+    /// the keys
     #[arg(long, value_name = "KEY=VALUE", value_parser = Assignment::of_dialect)]
     dialect: Vec<Assignment>,
 }
@@ -130,9 +131,8 @@ async fn try_key(
         }
         if !asks_again {
             return Err(error.detail(how).hint(format!(
-                "nothing was stored; check that the key is complete and belongs to {}. If the service wants it sent \
-                 in another way, give --dialect auth_header=NAME and --dialect auth_scheme=WORD, or add the profile and \
-                 run: bookctl profile learn {name}",
+                "nothing was stored; check that the key is complete and belongs to {}, then run `bookctl auth login` \
+                 again; if the service wants the key in another header, pass --dialect auth_header=NAME",
                 account.origin
             )));
         }
@@ -145,7 +145,7 @@ async fn try_key(
         let question = Question::new(text, "--key-stdin", "API key").hidden();
         let check = |text: &str| match text.is_empty() || Secret::typed(text).is_some() {
             true => Ok(()),
-            false => Err("it is one line of visible ASCII characters".to_owned()),
+            false => Err(SHAPE.to_owned()),
         };
         let text = context.prompter.text(&question, None, &check).await?;
         if text.is_empty() {

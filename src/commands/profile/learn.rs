@@ -203,7 +203,7 @@ async fn write(
         .unwrap_or_default();
     private_file::update(&backup, |_| Ok(Some(before))).map_err(|error| {
         Error::caused(
-            Code::Io,
+            Code::Config,
             format!("cannot write {}", backup.display()),
             error,
         )
