@@ -219,31 +219,10 @@ fn signature_header(service_name: &str) -> String {
     format!("{service_name}-Signature")
 }
 
-/// The elements of a list response: the dialect's field, else `data`, else a bare array.
-pub(crate) fn list<'a>(document: &'a Value, field: &str) -> Option<&'a Vec<Value>> {
-    document
-        .get(field)
-        .or_else(|| document.get("data"))
-        .unwrap_or(document)
-        .as_array()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
-
-    #[test]
-    fn a_list_is_read_from_its_field_else_from_data_else_from_a_bare_array() {
-        for document in [json!({"results": [1]}), json!({"data": [1]}), json!([1])] {
-            assert_eq!(
-                list(&document, "results").map(Vec::len),
-                Some(1),
-                "{document}"
-            );
-        }
-        assert_eq!(list(&json!({"venues": 3}), "venues"), None);
-    }
 
     #[test]
     fn a_name_under_which_nothing_could_travel_is_refused() {

@@ -17,7 +17,7 @@ mod transport;
 mod write;
 
 pub(crate) use around::{around, scalars};
-pub(crate) use dialect::{Dialect, Pause, list};
+pub(crate) use dialect::{Dialect, Pause};
 pub(crate) use expression::Expression;
 pub(crate) use find::{Search, shallowest};
 pub(crate) use kind::{ReadKind, WriteKind};

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::call::Call;
 use super::refusal::Refusal;
-use crate::adapter::{Adapter, WriteKind};
+use crate::adapter::{Adapter, WriteKind, scalars};
 use crate::json::plain;
 
 /// The names with which a request was written.
@@ -155,11 +155,8 @@ fn one_field(object: &Map<String, Value>) -> Option<(String, String)> {
 }
 
 fn texts(value: &Value) -> String {
-    match value {
-        Value::Array(parts) => parts.iter().map(texts).collect::<Vec<_>>().join(" "),
-        Value::Object(_) => String::new(),
-        scalar => plain(scalar),
-    }
+    let texts = scalars(value).into_iter().map(|(_, text)| text);
+    texts.collect::<Vec<_>>().join(" ")
 }
 
 /// What to do about a refusal (400 or 422) that a name can have caused: the settings that change the name, or how to add

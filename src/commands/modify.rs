@@ -1,5 +1,5 @@
 use jiff::tz::TimeZone;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::field::ExtraFields;
 use super::timing::Zone;

@@ -130,7 +130,7 @@ fn an_expression_gets_the_cursor_and_says_where_it_goes() {
 fn the_pages_of_a_foreign_service_are_read() {
     for (variant, adapter) in [
         ("plain", "[profiles.foreign.dialect]\nauth_scheme = \"Basic\"\n"),
-        ("ledger", "[profiles.foreign.dialect]\nauth_header = \"Authorization\"\nauth_scheme = \"\"\n"),
+        ("ledger", "[profiles.foreign.dialect]\nauth_header = \"Api-Key\"\nauth_scheme = \"\"\n"),
     ] {
         let Some(service) = Foreign::start(variant) else { return };
         let home = service.home(adapter);
