@@ -79,7 +79,11 @@ impl Transport {
                     .to_owned(),
             );
         }
-        if self.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
+        if self
+            .headers
+            .iter()
+            .any(|(known, _)| known.eq_ignore_ascii_case(name))
+        {
             return Err("is set twice".to_owned());
         }
         self.headers.push((name.to_owned(), value.to_owned()));

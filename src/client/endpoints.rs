@@ -7,8 +7,8 @@ use super::answer::Answer;
 use super::call::Call;
 use super::failure::Failure;
 use super::http_client::Client;
-use super::named_fields::WrittenNames;
 use super::retry::{self, RetryDecision};
+use super::written_names::WrittenNames;
 use crate::adapter::{Adapter, WriteKind, same_words};
 use crate::outcome::{Error, Result};
 
@@ -60,7 +60,13 @@ impl VenueQuery {
             body.insert("providers".into(), json!(self.providers));
         }
         let mut fields = self.fields.clone();
-        insert_page(adapter, WriteKind::Search, &mut body, &mut fields, self.page.as_ref());
+        insert_page(
+            adapter,
+            WriteKind::Search,
+            &mut body,
+            &mut fields,
+            self.page.as_ref(),
+        );
         posted(adapter, WriteKind::Search, "/v1/venues/search", body)?.with_fields(&fields)
     }
 }
@@ -111,7 +117,13 @@ impl SlotQuery {
         body.insert("party_size".into(), json!(self.party_size));
         insert_some(&mut body, "provider", self.provider.as_deref());
         let mut fields = self.fields.clone();
-        insert_page(adapter, WriteKind::Slots, &mut body, &mut fields, self.page.as_ref());
+        insert_page(
+            adapter,
+            WriteKind::Slots,
+            &mut body,
+            &mut fields,
+            self.page.as_ref(),
+        );
         posted(adapter, WriteKind::Slots, "/v1/availability/search", body)?.with_fields(&fields)
     }
 }

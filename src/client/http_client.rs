@@ -136,8 +136,7 @@ impl Client {
             if let Some((name, value)) = credential::header(&self.connection.adapter, key) {
                 let name =
                     HeaderName::try_from(name).map_err(|_| unusable("dialect's auth_header"))?;
-                let mut value =
-                    HeaderValue::try_from(value).map_err(|_| unusable("API key"))?;
+                let mut value = HeaderValue::try_from(value).map_err(|_| unusable("API key"))?;
                 value.set_sensitive(true);
                 headers.insert(name, value);
             }
@@ -180,7 +179,9 @@ impl Client {
                 .map(|(name, value)| (name.to_string(), shown(value)))
                 .collect(),
         };
-        let answer = self.read_answer(status, &headers, body).map(|answer| answer.document);
+        let answer = self
+            .read_answer(status, &headers, body)
+            .map(|answer| answer.document);
         Ok(RawAnswer { head, answer })
     }
 
@@ -220,7 +221,11 @@ impl Client {
         let trace = WireTrace::new(self.connection.trace.as_deref(), self.dialect());
         let adapter = &self.connection.adapter;
         trace.request(
-            &format!("{} {}", call.method, shown_path(adapter, key.is_some(), call)),
+            &format!(
+                "{} {}",
+                call.method,
+                shown_path(adapter, key.is_some(), call)
+            ),
             call,
             &shown_headers(adapter, key.is_some(), call),
         );

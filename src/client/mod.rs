@@ -11,15 +11,16 @@ mod rate_limit;
 mod refusal;
 mod retry;
 mod wire_trace;
+mod written_names;
 
 pub(crate) use answer::{Answer, Head};
 pub(crate) use call::Call;
+pub(crate) use credential::{shown_headers, shown_path};
 pub(crate) use endpoints::{
     BookingRequest, Changes, Continuation, NewBooking, SearchLocation, SlotQuery, VenueQuery,
     cancel_call, create_call, session, show_call, with_fields,
 };
 pub(crate) use failure::Failure;
-pub(crate) use credential::{shown_headers, shown_path};
 pub(crate) use http_client::{Client, Connection, Trace};
 pub(crate) use rate_limit::{RATE_LIMIT_WINDOW, RateLimit};
 pub(crate) use wire_trace::redacted;

@@ -82,9 +82,13 @@ impl Refusal {
             status if GIVEN_UP_ON_THE_WAY.contains(&status) => false,
             _ => match self.body.value().get("error") {
                 Some(Value::String(_)) => true,
-                Some(Value::Object(error)) => ["code", "message", "error_code"]
-                    .iter()
-                    .any(|field| error.get(*field).is_some_and(|it| it.is_string() || it.is_number())),
+                Some(Value::Object(error)) => {
+                    ["code", "message", "error_code"].iter().any(|field| {
+                        error
+                            .get(*field)
+                            .is_some_and(|it| it.is_string() || it.is_number())
+                    })
+                }
                 _ => false,
             },
         }

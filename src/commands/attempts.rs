@@ -113,8 +113,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 .idempotency_key(&key));
             }
             context.before_change()?;
-            let booking =
-                create(context, &key, attempt_request(&attempt)).await?;
+            let booking = create(context, &key, attempt_request(&attempt)).await?;
             finish(context, &booking)
         }
         Action::Recover => {

@@ -12,9 +12,9 @@ use super::timing::Zone;
 use crate::app::Context;
 use crate::client::create_call;
 use crate::flows::{
-    BatchOptions, BookingDraft, More, Offer, ZoneSource, answer_pauses, choose_slot, create, finish,
-    guide, is_key, locate_slot, locate_venue, offered, preview, resolve, wait_while_processing,
-    warn_of_open_attempts,
+    BatchOptions, BookingDraft, More, Offer, ZoneSource, answer_pauses, choose_slot, create,
+    finish, guide, is_key, locate_slot, locate_venue, offered, preview, resolve,
+    wait_while_processing, warn_of_open_attempts,
 };
 use crate::journal::Shown;
 use crate::model::booking::{Booking, Status};

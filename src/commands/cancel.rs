@@ -2,7 +2,9 @@ use super::field::ExtraFields;
 use crate::adapter::WriteKind;
 use crate::app::Context;
 use crate::client::cancel_call;
-use crate::flows::{Confirmation, card, change, finish_compared, locate_booking, preview, read_booking};
+use crate::flows::{
+    Confirmation, card, change, finish_compared, locate_booking, preview, read_booking,
+};
 use crate::model::booking::Status;
 use crate::model::id::id;
 use crate::outcome::{Exit, Result};
@@ -54,7 +56,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             "the booking is still confirmed, and the venue is expecting the guest. Call the venue.",
         );
     }
-    let asked = args.reason.map(|reason| ("reason".to_owned(), reason.into()));
+    let asked = args
+        .reason
+        .map(|reason| ("reason".to_owned(), reason.into()));
     let asked = asked.into_iter().collect();
     let exit = finish_compared(context, &booking, WriteKind::Cancel, &asked)?;
     Ok(match (booking.status(), booking.error_code()) {

@@ -8,8 +8,8 @@ use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::client::Continuation;
 use crate::flows::{
-    AnswerOutcome, answer_pauses, finish_compared, locate_booking, payment_answer, preview, read_booking,
-    read_file, read_stdin, send_answer, wait_while_processing,
+    AnswerOutcome, answer_pauses, finish_compared, locate_booking, payment_answer, preview,
+    read_booking, read_file, read_stdin, send_answer, wait_while_processing,
 };
 use crate::model::booking::{Booking, Status};
 use crate::model::id::id;

@@ -4,8 +4,8 @@ use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Number, Value};
 
 use crate::client::Call;
-use crate::json::plain;
 use crate::flows::DEFAULT_LIMIT;
+use crate::json::plain;
 use crate::outcome::{Error, Result};
 
 /// The deepest nesting of a field's brackets.

@@ -8,8 +8,8 @@ use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::client::Changes;
 use crate::flows::{
-    More, ZoneSource, change, finish_compared, locate_booking, locate_venue, offered, preview, read_booking,
-    resolve,
+    More, ZoneSource, change, finish_compared, locate_booking, locate_venue, offered, preview,
+    read_booking, resolve,
 };
 use crate::json::plain;
 use crate::model::booking::{Booking, Status};

@@ -48,7 +48,9 @@ pub(super) fn differences(asked: &Map<String, Value>, booking: &Booking) -> Vec<
             let shown = booked.get(name).filter(|shown| is_scalar(shown))?;
             let is_same = !is_scalar(asked)
                 || agree(name, asked, shown)
-                || plain(asked).trim().eq_ignore_ascii_case(plain(shown).trim());
+                || plain(asked)
+                    .trim()
+                    .eq_ignore_ascii_case(plain(shown).trim());
             let said = || format!("{name} is {}, not {}", plain(shown), plain(asked));
             (!is_same).then(|| (name.clone(), said()))
         })

@@ -170,7 +170,10 @@ impl Sending<'_> {
             .service_now()
             .checked_sub(self.began.elapsed())
             .and_then(|began| began.checked_sub(margin));
-        let made = booking.value().get("created_at").and_then(DocumentTime::read);
+        let made = booking
+            .value()
+            .get("created_at")
+            .and_then(DocumentTime::read);
         match (made.and_then(|made| made.instant), began) {
             // A time in whole seconds may be up to one second before its instant.
             (Some(made), Ok(began)) if made.subsec_nanosecond() == 0 => {
@@ -193,10 +196,12 @@ impl Sending<'_> {
                 }
                 None => None,
             };
-            let begun = self
-                .context
-                .journal()?
-                .begin(self.key, self.body(), self.asked_otherwise(), counted_in)?;
+            let begun = self.context.journal()?.begin(
+                self.key,
+                self.body(),
+                self.asked_otherwise(),
+                counted_in,
+            )?;
             let window = match begun {
                 BeginOutcome::Run { run, earlier } => return Ok((run, earlier, allowed)),
                 BeginOutcome::RateLimited(window) => window,

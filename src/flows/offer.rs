@@ -164,8 +164,7 @@ pub(crate) async fn offered(
     more: More<'_>,
 ) -> Result<Offer> {
     let now = context.now()?;
-    let ask =
-        async |moment: Moment| ask(context, venue, moment, party_size, provider, more).await;
+    let ask = async |moment: Moment| ask(context, venue, moment, party_size, provider, more).await;
     let zone = match (when.exact(), zone_source) {
         (Some(_), _) => TimeZone::UTC,
         (None, ZoneSource::Known(zone)) => zone.clone(),

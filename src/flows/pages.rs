@@ -49,6 +49,7 @@ impl<T> Listing<'_, T> {
         let mut call = first;
         let (mut documents, mut items) = (Vec::new(), Vec::new());
         let mut seen = HashSet::new();
+        let mut has_more = false;
         let stopped = loop {
             let answer = match context.read(call.clone()).await {
                 Ok(answer) => answer,
@@ -74,7 +75,7 @@ impl<T> Listing<'_, T> {
             documents.push((answer.document, page.place));
             let Some(next) = next else { break None };
             if items.len() >= self.limit {
-                self.say_limit(context);
+                has_more = true;
                 break None;
             }
             if documents.len() == MOST_PAGES {
@@ -87,7 +88,7 @@ impl<T> Listing<'_, T> {
         };
         if let Some(why) = stopped {
             self.say_stopped(context, &why);
-        } else if items.len() > self.limit {
+        } else if has_more || items.len() > self.limit {
             self.say_limit(context);
         }
         items.truncate(self.limit);
@@ -130,7 +131,10 @@ impl<T> Listing<'_, T> {
             }
             NextPage::Unknown => Err("the answer does not say how".to_owned()),
             NextPage::At(address) => {
-                let base = context.client().map_err(|error| error.message.clone())?.base();
+                let base = context
+                    .client()
+                    .map_err(|error| error.message.clone())?
+                    .base();
                 let key = context.adapter().transport.auth_query();
                 at(base, call, address, key)
                     .ok_or_else(|| "the address of the next page is not the service's".to_owned())
@@ -155,10 +159,14 @@ fn at(base: &str, call: &Call, address: &str, key_parameter: Option<&str>) -> Op
         return None;
     }
     // The key is added to each call again, and must not stand in what is shown of it.
-    let parameters = next.query().unwrap_or_default().split('&').filter(|parameter| {
-        let name = parameter.split('=').next();
-        !parameter.is_empty() && (key_parameter.is_none() || name != key_parameter)
-    });
+    let parameters = next
+        .query()
+        .unwrap_or_default()
+        .split('&')
+        .filter(|parameter| {
+            let name = parameter.split('=').next();
+            !parameter.is_empty() && (key_parameter.is_none() || name != key_parameter)
+        });
     let query: Vec<&str> = parameters.collect();
     let with_query = match query.is_empty() {
         true => path.to_owned(),
@@ -233,10 +241,14 @@ mod tests {
     fn a_link_is_followed_at_the_services_own_address_alone_and_without_the_key() {
         let base = "https://a.example/api";
         let call = Call::post("/v1/venues/search", json!({"vertical": "dining"}));
-        let followed = |address: &str| at(base, &call, address, Some("api_key")).map(|it| it.name());
+        let followed =
+            |address: &str| at(base, &call, address, Some("api_key")).map(|it| it.name());
         for (address, name) in [
             ("?page=2", Some("POST /v1/venues/search?page=2")),
-            ("/api/v1/venues/search?page=2&api_key=k", Some("POST /v1/venues/search?page=2")),
+            (
+                "/api/v1/venues/search?page=2&api_key=k",
+                Some("POST /v1/venues/search?page=2"),
+            ),
             ("https://a.example/api/v1/pages/7", Some("GET /v1/pages/7")),
             ("https://b.example/api/v1/venues/search?page=2", None),
             ("http://a.example/api/v1/venues/search?page=2", None),
@@ -258,7 +270,10 @@ mod tests {
             )
         };
         let whole = joined(vec![page(json!([1, 2])), page(json!([3]))]).unwrap();
-        assert_eq!(whole.value(), &json!({"data": {"rows": [1, 2, 3]}, "next": "x"}));
+        assert_eq!(
+            whole.value(),
+            &json!({"data": {"rows": [1, 2, 3]}, "next": "x"})
+        );
         let odd = (Document::from(json!({"rows": [3]})), String::new());
         assert!(joined(vec![page(json!([1])), odd]).is_err());
         let bare = |rows: Value| (Document::from(rows), "[]".to_owned());

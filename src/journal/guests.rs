@@ -235,7 +235,11 @@ mod tests {
             BeginOutcome::RateLimited(window) => panic!("{window:?}"),
         };
         assert_eq!(earlier, Earlier::Booked);
-        assert!(journal.begin("k", &request("Another Guest"), None, None).is_err());
+        assert!(
+            journal
+                .begin("k", &request("Another Guest"), None, None)
+                .is_err()
+        );
         let left = journal.attempt("k").unwrap().unwrap();
         assert_eq!(left.request, json!({"venue_id": "ven_1", "party_size": 2}));
     }

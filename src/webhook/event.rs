@@ -193,8 +193,14 @@ mod tests {
     #[test]
     fn id_and_kind_are_found_in_headers_and_at_paths_and_the_booking_by_its_shape() {
         let mut adapter = Adapter::default();
-        adapter.dialect.rename("event_id_field", "header:X-Event-Id").unwrap();
-        adapter.dialect.rename("event_type_field", "meta.kind").unwrap();
+        adapter
+            .dialect
+            .rename("event_id_field", "header:X-Event-Id")
+            .unwrap();
+        adapter
+            .dialect
+            .rename("event_type_field", "meta.kind")
+            .unwrap();
         let body = json!({
             "meta": {"kind": "booking.failed"},
             "payload": {"booking": {"id": 7, "status": "FAILED", "provider": "a"}},

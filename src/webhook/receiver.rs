@@ -137,7 +137,8 @@ impl Receiver {
         if let Some(warning) = self.names.warning(&event)
             && !self.has_warned.swap(true, Ordering::Relaxed)
         {
-            self.reporter.report(None, DeliveryOutcome::Doubtful(warning));
+            self.reporter
+                .report(None, DeliveryOutcome::Doubtful(warning));
         }
         let delivery = ReceivedDelivery {
             event: event.clone(),

@@ -71,7 +71,12 @@ impl SampleEvent {
     /// An event of this kind about a booking, given its summary.
     pub(crate) fn new(kind: &str, summary: Value, dialect: &Dialect, now: Timestamp) -> Self {
         let mut event = Map::new();
-        insert(&mut event, &dialect.event_id_field, "id", json!(new_id("evt")));
+        insert(
+            &mut event,
+            &dialect.event_id_field,
+            "id",
+            json!(new_id("evt")),
+        );
         event.insert("object".to_owned(), json!("event"));
         insert(&mut event, &dialect.event_type_field, "type", json!(kind));
         event.insert("created_at".to_owned(), json!(now.to_string()));

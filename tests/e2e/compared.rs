@@ -25,8 +25,21 @@ fn home(server: &Scripted, profile: &str) -> Home {
 
 fn book<'a>(key: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut arguments = vec![
-        "book", "ven_1", "--slot", "slot_1", "--at", "2026-12-01T19:30:00Z", "--party", "2",
-        "--name", "Ada Lovelace", "--email", "ada@x.example", "--yes", "--idempotency-key", key,
+        "book",
+        "ven_1",
+        "--slot",
+        "slot_1",
+        "--at",
+        "2026-12-01T19:30:00Z",
+        "--party",
+        "2",
+        "--name",
+        "Ada Lovelace",
+        "--email",
+        "ada@x.example",
+        "--yes",
+        "--idempotency-key",
+        key,
     ];
     arguments.extend(more);
     arguments
@@ -80,7 +93,9 @@ fn a_fresh_booking_may_be_answered_with_200_and_an_old_one_with_201() {
             Reply::json(status, &made)
         });
         let output = home(&server, "").run(book("key-1", &[])).exits(0);
-        let said = output.stderr.contains("was already made with this idempotency key");
+        let said = output
+            .stderr
+            .contains("was already made with this idempotency key");
         assert_eq!(said, is_old, "{status} {created_at:?}: {output}");
         assert_eq!(server.creates().len(), 1);
     }
@@ -125,7 +140,7 @@ fn what_is_resumed_are_the_bytes_that_were_sent_whatever_the_profile_says_now() 
     let open = home.run(["attempts", "--json"]).exits(0).json();
     assert_eq!(open["attempts"][0]["asked"]["venue_id"], "ven_1");
     assert_eq!(open["attempts"][0]["request"]["place"], "ven_1");
-    home.run(["attempts"]).exits(0).says("Ada Lovelace");
+    home.run(["attempts"]).exits(0).prints("Ada Lovelace");
     // Another expression for later requests.
     let config = home.path().join("config.toml");
     let text = std::fs::read_to_string(&config).unwrap();
@@ -138,7 +153,11 @@ fn what_is_resumed_are_the_bytes_that_were_sent_whatever_the_profile_says_now() 
     }
     assert!(all.len() > sent.len());
     home.run(["attempts", "resume", "key-1"]).exits(0);
-    assert_eq!(server.creates().len(), all.len(), "a settled attempt is read");
+    assert_eq!(
+        server.creates().len(),
+        all.len(),
+        "a settled attempt is read"
+    );
 }
 
 #[test]
@@ -168,7 +187,10 @@ fn a_guest_is_forgotten_in_both_shapes_of_a_request() {
     assert!(!shown.stdout.contains("Lovelace"), "{shown}");
     assert!(shown.stdout.contains("ven_1"), "{shown}");
     let journal = std::fs::read_dir(home.path()).unwrap();
-    for file in journal.map(|file| file.unwrap().path()).filter(|path| path.is_file()) {
+    for file in journal
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.is_file())
+    {
         let bytes = std::fs::read(&file).unwrap();
         let holds = bytes.windows(8).any(|part| part == b"Lovelace");
         assert!(!holds, "{}", file.display());
@@ -195,7 +217,7 @@ fn local_times_are_sent_on_the_venues_clock() {
     assert_eq!(searched.json()["datetime"], "2026-12-01T19:30:00");
     let row = "venue_id,datetime,party_size,customer.name,customer.email\n\
                ven_1,2026-12-01T19:30:00,2,Ada Lovelace,ada@x.example\n";
-    home.feed(["book", "--from", "-", "--dry-run"], row)
+    home.feed(["book", "--from", "-", "--batch", "b", "--dry-run"], row)
         .exits(0)
-        .says("\"datetime\":\"2026-12-01T19:30:00\"");
+        .prints("\"datetime\":\"2026-12-01T19:30:00\"");
 }

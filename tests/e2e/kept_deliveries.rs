@@ -42,11 +42,14 @@ fn a_delivery_without_an_id_is_kept_once_under_the_digest_of_its_body_with_one_w
     assert!(id.starts_with("sha256:"), "{id}");
     home.run(["webhook", "events", "show", id])
         .exits(0)
-        .says("unknown kind")
-        .says("701");
-    home.run(["webhook", "events", "list"]).exits(0).says("unknown kind");
+        .prints("unknown kind")
+        .prints("701");
+    home.run(["webhook", "events", "list"])
+        .exits(0)
+        .prints("unknown kind");
     let app = crate::harness::listening::App::start(|_| 200);
-    home.run(["webhook", "events", "replay", id, "--to", &app.url]).exits(0);
+    home.run(["webhook", "events", "replay", id, "--to", &app.url])
+        .exits(0);
     assert_eq!(app.count(), 1);
 }
 
@@ -56,13 +59,20 @@ fn an_id_in_a_header_and_a_kind_at_a_path_are_found() {
     let listening = Listening::start(&home, &[]);
     let body = json!({"event": {"kind": "booking.confirmed"}, "data": {"object": {"id": "bk_1", "status": "confirmed"}}});
     let body = body.to_string();
-    let headers = format!("X-Event-Id: e-9\r\nBooking-Signature: {}\r\n", signature(&body));
+    let headers = format!(
+        "X-Event-Id: e-9\r\nBooking-Signature: {}\r\n",
+        signature(&body)
+    );
     let mut courier = Courier::to(&listening.url).unwrap();
     assert_eq!(courier.post(&body, &headers), Some(200));
     let output = listening.end();
     let (events, _) = lines(&output);
     assert_eq!(
-        (&events[0]["event_id"], &events[0]["type"], &events[0]["booking_id"]),
+        (
+            &events[0]["event_id"],
+            &events[0]["type"],
+            &events[0]["booking_id"]
+        ),
         (&json!("e-9"), &json!("booking.confirmed"), &json!("bk_1"))
     );
     assert!(!output.stderr.contains("event_id_field"), "{output}");
@@ -73,6 +83,9 @@ fn a_delivery_that_is_not_signed_is_still_refused() {
     let home = home("");
     let listening = Listening::start(&home, &[]);
     let mut courier = Courier::to(&listening.url).unwrap();
-    assert_eq!(courier.post(&body(1), "Booking-Signature: t=1,v1=00\r\n"), Some(400));
+    assert_eq!(
+        courier.post(&body(1), "Booking-Signature: t=1,v1=00\r\n"),
+        Some(400)
+    );
     listening.end();
 }

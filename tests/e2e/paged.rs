@@ -18,19 +18,26 @@ const SEARCH: [&str; 6] = [
 ];
 
 fn venues(numbers: std::ops::Range<usize>) -> Value {
-    let venue = |number| json!({"venue_id": format!("ven_{number}"), "name": format!("Venue {number}")});
+    let venue =
+        |number| json!({"venue_id": format!("ven_{number}"), "name": format!("Venue {number}")});
     numbers.map(venue).collect()
 }
 
 fn ids(document: &Value) -> Vec<&str> {
     let rows = document["venues"].as_array().unwrap();
-    rows.iter().map(|row| row["venue_id"].as_str().unwrap()).collect()
+    rows.iter()
+        .map(|row| row["venue_id"].as_str().unwrap())
+        .collect()
 }
 
 /// Three pages of two venues each, by a cursor in the body.
 fn by_cursor(request: &Request) -> Reply {
     let page = request.json()["cursor"].as_u64().unwrap_or(0) as usize;
-    let next = if page < 2 { json!(page + 1) } else { Value::Null };
+    let next = if page < 2 {
+        json!(page + 1)
+    } else {
+        Value::Null
+    };
     Reply::json(
         200,
         &json!({"venues": venues(2 * page..2 * page + 2), "next_cursor": next, "page": page}),
@@ -40,27 +47,39 @@ fn by_cursor(request: &Request) -> Reply {
 #[test]
 fn a_cursor_is_followed_and_the_pages_are_one_document() {
     let server = Scripted::start(by_cursor);
-    let document = home(&server).run([&SEARCH[..], &["--json"]].concat()).exits(0).json();
-    assert_eq!(ids(&document), ["ven_0", "ven_1", "ven_2", "ven_3", "ven_4", "ven_5"]);
+    let document = home(&server)
+        .run([&SEARCH[..], &["--json"]].concat())
+        .exits(0)
+        .json();
+    assert_eq!(
+        ids(&document),
+        ["ven_0", "ven_1", "ven_2", "ven_3", "ven_4", "ven_5"]
+    );
     assert_eq!(document["page"], 0);
     assert_eq!(server.requests().len(), 3);
-    home(&server).run(SEARCH).exits(0).says("Venue 5");
+    home(&server).run(SEARCH).exits(0).prints("Venue 5");
 }
 
 #[test]
 fn no_more_pages_are_read_than_the_limit_needs() {
     let server = Scripted::start(by_cursor);
-    let output = home(&server).run([&SEARCH[..], &["--limit", "3"]].concat()).exits(0);
-    let output = output.says("Venue 2").says("Showing the first 3 venues. Use --limit to show more.");
+    let output = home(&server)
+        .run([&SEARCH[..], &["--limit", "3"]].concat())
+        .exits(0);
+    let output = output
+        .prints("Venue 2")
+        .says("Showing the first 3 venues. Use --limit to show more.");
     assert!(!output.stdout.contains("Venue 3"), "{output}");
     assert_eq!(server.requests().len(), 2);
 }
 
 #[test]
 fn one_page_is_printed_as_it_came() {
-    let body = "{ \"venues\" : [ {\"venue_id\":\"ven_0\"} ],\n \"next\" : null }";
+    let body = "{\"venues\":[{\"venue_id\":\"ven_0\",\"x\":1.50}],\"next\":null}";
     let server = Scripted::start(move |_| Reply::Whole(200, "application/json", body.to_owned()));
-    let output = home(&server).run([&SEARCH[..], &["--json"]].concat()).exits(0);
+    let output = home(&server)
+        .run([&SEARCH[..], &["--json"]].concat())
+        .exits(0);
     assert_eq!(output.stdout.trim_end(), body);
 }
 
@@ -76,17 +95,27 @@ fn with_link(link: &str, body: &Value) -> Reply {
 #[test]
 fn a_link_is_followed_at_the_own_address_and_never_with_the_key_to_another() {
     let server = Scripted::start(|request| match request.path.as_str() {
-        "/v1/sessions" => with_link("?page=2", &json!({"sessions": [{"id": "ses_1", "state": "active", "provider": "b"}]})),
-        _ => Reply::json(200, &json!({"sessions": [{"id": "ses_2", "state": "active", "provider": "b"}]})),
+        "/v1/sessions" => with_link(
+            "?page=2",
+            &json!({"sessions": [{"id": "ses_1", "state": "active", "provider": "b"}]}),
+        ),
+        _ => Reply::json(
+            200,
+            &json!({"sessions": [{"id": "ses_2", "state": "active", "provider": "b"}]}),
+        ),
     });
-    home(&server).run(["session", "list"]).exits(0).says("ses_1").says("ses_2");
+    home(&server)
+        .run(["session", "list"])
+        .exits(0)
+        .prints("ses_1")
+        .prints("ses_2");
     let elsewhere = Scripted::start(|_| Reply::json(200, &json!({})));
     let link = format!("{}/v1/venues/search?page=2", elsewhere.base_url());
     let server = Scripted::start(move |_| with_link(&link, &json!({"venues": venues(0..2)})));
     home(&server)
         .run(SEARCH)
         .exits(0)
-        .says("Venue 1")
+        .prints("Venue 1")
         .says("the service has more venues, and they cannot be read");
     assert!(elsewhere.requests().is_empty());
 }
@@ -102,7 +131,7 @@ fn more_that_cannot_be_followed_is_said_in_one_line() {
         home(&server)
             .run(SEARCH)
             .exits(0)
-            .says("Venue 1")
+            .prints("Venue 1")
             .says("the service has more venues, and they cannot be read");
         assert!(server.requests().len() <= 2);
     }
@@ -112,8 +141,15 @@ fn more_that_cannot_be_followed_is_said_in_one_line() {
 fn an_expression_gets_the_cursor_and_says_where_it_goes() {
     let server = Scripted::start(|request| {
         let page = request.json()["at"]["after"].as_u64().unwrap_or(0) as usize;
-        let next = if page < 1 { json!({"next_cursor": 1}) } else { json!({}) };
-        Reply::json(200, &json!({"venues": venues(2 * page..2 * page + 2), "meta": next}))
+        let next = if page < 1 {
+            json!({"next_cursor": 1})
+        } else {
+            json!({})
+        };
+        Reply::json(
+            200,
+            &json!({"venues": venues(2 * page..2 * page + 2), "meta": next}),
+        )
     });
     let home = Home::new()
         .configured(&format!(
@@ -122,22 +158,41 @@ fn an_expression_gets_the_cursor_and_says_where_it_goes() {
             server.base_url()
         ))
         .with("BOOKCTL_API_KEY", "sk_test_paged_0001");
-    home.run(SEARCH).exits(0).says("Venue 3");
+    home.run(SEARCH).exits(0).prints("Venue 3");
     assert_eq!(server.requests().len(), 2);
 }
 
 #[test]
 fn the_pages_of_a_foreign_service_are_read() {
     for (variant, adapter) in [
-        ("plain", "[profiles.foreign.dialect]\nauth_scheme = \"Basic\"\n"),
-        ("ledger", "[profiles.foreign.dialect]\nauth_header = \"Api-Key\"\nauth_scheme = \"\"\n"),
+        (
+            "plain",
+            "[profiles.foreign.dialect]\nauth_scheme = \"Basic\"\n",
+        ),
+        (
+            "ledger",
+            "[profiles.foreign.dialect]\nauth_header = \"Api-Key\"\nauth_scheme = \"\"\n",
+        ),
     ] {
-        let Some(service) = Foreign::start(variant) else { return };
+        let Some(service) = Foreign::start(variant) else {
+            return;
+        };
         let home = service.home(adapter);
-        let output = home.run(["search", "dining", "--near", "New York", "--at", "2026-12-01T19:30:00Z", "--json"]);
+        let output = home.run([
+            "search",
+            "dining",
+            "--near",
+            "New York",
+            "--at",
+            "2026-12-01T19:30:00Z",
+            "--json",
+        ]);
         let searches = service.calls();
         assert_eq!(output.code, Some(0), "{variant}: {output}");
         assert!(searches.len() > 1, "{variant}: {searches:?}\n{output}");
-        assert!(!output.stderr.contains("cannot be read"), "{variant}: {output}");
+        assert!(
+            !output.stderr.contains("cannot be read"),
+            "{variant}: {output}"
+        );
     }
 }

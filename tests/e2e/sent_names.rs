@@ -69,8 +69,19 @@ fn an_error_that_is_an_object_proves_that_nothing_was_booked() {
     });
     let home = home(&server, "");
     let arguments = [
-        "book", "ven_1", "--slot", "slot_1", "--at", "2026-12-01T19:30:00Z", "--party", "2",
-        "--name", "Ada Lovelace", "--email", "ada@x.example", "--yes",
+        "book",
+        "ven_1",
+        "--slot",
+        "slot_1",
+        "--at",
+        "2026-12-01T19:30:00Z",
+        "--party",
+        "2",
+        "--name",
+        "Ada Lovelace",
+        "--email",
+        "ada@x.example",
+        "--yes",
     ];
     let output = home.run(arguments);
     assert_ne!(output.code, Some(16), "{output}");
@@ -96,18 +107,23 @@ fn the_key_goes_in_the_query_or_as_the_user_of_basic_and_is_never_shown() {
             let sent = format!("{} {:?}", request.path, request.header("authorization"));
             Reply::json(400, &json!({"error": format!("you sent {sent}")}))
         });
-        let output = home(&server, profile).run(["api", "GET", "/v1/x?a=b", "-v"]).exits(12);
+        let output = home(&server, profile)
+            .run(["api", "GET", "/v1/x?a=b", "-v"])
+            .exits(12);
         for text in [&output.stdout, &output.stderr] {
             assert!(!text.contains("sk_test_sent_names_0001"), "{output}");
             assert!(!text.contains("c2tfdGVzdF9zZW50X25hbWVz"), "{output}");
         }
         (server.requests().remove(0), output)
     };
-    let (request, output) = echo("auth_query = \"api_key\"\n[profiles.acme.headers]\nX-Org = \"20417\"\n");
+    let (request, output) =
+        echo("auth_query = \"api_key\"\n[profiles.acme.headers]\nX-Org = \"20417\"\n");
     assert_eq!(request.path, "/v1/x?a=b&api_key=sk_test_sent_names_0001");
     assert_eq!(request.header("authorization"), None);
     assert_eq!(request.header("x-org"), Some("20417"));
-    output.says("> GET /v1/x?a=b&api_key=***").says("> X-Org: 20417");
+    output
+        .says("> GET /v1/x?a=b&api_key=***")
+        .says("> X-Org: 20417");
     let (request, output) = echo("[profiles.acme.dialect]\nauth_scheme = \"Basic\"\n");
     assert_eq!(
         request.header("authorization"),
@@ -119,17 +135,20 @@ fn the_key_goes_in_the_query_or_as_the_user_of_basic_and_is_never_shown() {
 #[test]
 fn a_fixed_header_is_shown_and_one_with_a_secret_is_refused_with_its_line() {
     let server = Scripted::start(|_| Reply::json(200, &json!({})));
-    let right = home(&server, "auth_query = \"k\"\n[profiles.acme.headers]\nX-Api-Version = \"2026-10-01\"\n");
+    let right = home(
+        &server,
+        "auth_query = \"k\"\n[profiles.acme.headers]\nX-Api-Version = \"2026-10-01\"\n",
+    );
     right
         .run(["profile", "show", "acme"])
         .exits(0)
-        .says("X-Api-Version: 2026-10-01")
-        .says("query parameter k");
+        .prints("X-Api-Version: 2026-10-01")
+        .prints("query parameter k");
     right
         .run(["cancel", "bk_1", "--dry-run"])
         .exits(0)
-        .says("X-Api-Version: 2026-10-01")
-        .says("POST /v1/bookings/bk_1/cancel?k=***");
+        .prints("X-Api-Version: 2026-10-01")
+        .prints("POST /v1/bookings/bk_1/cancel?k=***");
     let wrong = home(&server, "[profiles.acme.headers]\nAuthorization = \"x\"\n");
     wrong
         .run(["status"])
@@ -140,12 +159,23 @@ fn a_fixed_header_is_shown_and_one_with_a_secret_is_refused_with_its_line() {
 #[test]
 fn each_way_to_send_the_key_is_taken_by_a_foreign_service() {
     for (variant, adapter) in [
-        ("plain", "[profiles.foreign.dialect]\nauth_scheme = \"Basic\"\n"),
+        (
+            "plain",
+            "[profiles.foreign.dialect]\nauth_scheme = \"Basic\"\n",
+        ),
         ("nested", "auth_query = \"api_key\"\n"),
-        ("hal", "[profiles.foreign.headers]\nX-Api-Version = \"2026-10-01\"\n[profiles.foreign.dialect]\nauth_scheme = \"PartnerKey\"\n"),
-        ("camel", "[profiles.foreign.headers]\nX-Organization-Id = \"20417\"\n[profiles.foreign.dialect]\nauth_scheme = \"ApiKey\"\n"),
+        (
+            "hal",
+            "[profiles.foreign.headers]\nX-Api-Version = \"2026-10-01\"\n[profiles.foreign.dialect]\nauth_scheme = \"PartnerKey\"\n",
+        ),
+        (
+            "camel",
+            "[profiles.foreign.headers]\nX-Organization-Id = \"20417\"\n[profiles.foreign.dialect]\nauth_scheme = \"ApiKey\"\n",
+        ),
     ] {
-        let Some(service) = Foreign::start(variant) else { return };
+        let Some(service) = Foreign::start(variant) else {
+            return;
+        };
         let output = service.home(adapter).run(["api", "GET", "/v1/"]);
         assert_eq!(output.code, Some(0), "{variant}: {output}");
     }

@@ -161,7 +161,12 @@ impl View for ProfileRow {
         page.field_if("ca file", ca_file.map(|file| file.display().to_string()));
         page.field_if("retention", profile.retention.map(|it| it.to_string()));
         let transport = &profile.adapter.transport;
-        page.field_if("key", transport.auth_query().map(|name| format!("query parameter {name}")));
+        page.field_if(
+            "key",
+            transport
+                .auth_query()
+                .map(|name| format!("query parameter {name}")),
+        );
         for (name, value) in transport.headers() {
             page.field("header", format!("{name}: {value}"));
         }

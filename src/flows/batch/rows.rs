@@ -398,8 +398,22 @@ mod tests {
     fn one_key_for_two_requests_is_refused_before_anything_is_sent() {
         let with_key = JSON.replace("{\"venue_id\"", "{\"idempotency_key\":\"k\",\"venue_id\"");
         let other = with_key.replace("\"party_size\":2", "\"party_size\":3");
-        assert!(read_rows(&format!("{with_key}\n{with_key}"), BatchFormat::JsonLines, false).is_ok());
-        assert!(read_rows(&format!("{with_key}\n{other}"), BatchFormat::JsonLines, false).is_err());
+        assert!(
+            read_rows(
+                &format!("{with_key}\n{with_key}"),
+                BatchFormat::JsonLines,
+                false
+            )
+            .is_ok()
+        );
+        assert!(
+            read_rows(
+                &format!("{with_key}\n{other}"),
+                BatchFormat::JsonLines,
+                false
+            )
+            .is_err()
+        );
     }
 
     proptest! {

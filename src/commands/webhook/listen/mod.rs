@@ -21,7 +21,8 @@ use crate::flows::webhook_secrets;
 use crate::outcome::{Error, Exit, Result};
 use crate::secrets::Secret;
 use crate::webhook::{
-    App, DeliveryOutcome, Endpoint, KINDS, Listener, ListenerEvent, Listening, Mode, Names, Schedule, Store,
+    App, DeliveryOutcome, Endpoint, KINDS, Listener, ListenerEvent, Listening, Mode, Names,
+    Schedule, Store,
 };
 
 /// Receive webhooks on this computer and forward them to your app

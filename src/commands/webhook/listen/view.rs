@@ -112,9 +112,7 @@ impl View for EventLine {
             }
             DeliveryOutcome::Refused(why)
             | DeliveryOutcome::Unwritten(why)
-            | DeliveryOutcome::Doubtful(why) => {
-                line["reason"] = json!(why)
-            }
+            | DeliveryOutcome::Doubtful(why) => line["reason"] = json!(why),
             DeliveryOutcome::Kept | DeliveryOutcome::HeldUp | DeliveryOutcome::Duplicate => {}
         }
         line.into()

@@ -21,7 +21,11 @@ fn each_trouble_with_the_file_is_named_with_what_to_do() {
         (ffi::SQLITE_FULL, "the disk is full", "free some space"),
         (ffi::SQLITE_READONLY, "read-only", "make it writable"),
         (ffi::SQLITE_READONLY_DBMOVED, "was moved", "again"),
-        (ffi::SQLITE_BUSY, "in use by another process", "other bookctl"),
+        (
+            ffi::SQLITE_BUSY,
+            "in use by another process",
+            "other bookctl",
+        ),
         (
             ffi::SQLITE_LOCKED,
             "in use by another process",
