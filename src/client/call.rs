@@ -3,7 +3,7 @@
 use reqwest::{Method, Url};
 use serde_json::Value;
 
-use super::named_fields::WrittenNames;
+use super::written_names::WrittenNames;
 
 /// A request of the service.
 #[derive(Clone, Debug)]

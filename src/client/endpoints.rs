@@ -7,8 +7,8 @@ use super::answer::Answer;
 use super::call::Call;
 use super::failure::Failure;
 use super::http_client::Client;
-use super::named_fields::WrittenNames;
 use super::retry::{self, RetryDecision};
+use super::written_names::WrittenNames;
 use crate::adapter::{Adapter, WriteKind, same_words};
 use crate::outcome::{Error, Result};
 

@@ -11,6 +11,7 @@ mod rate_limit;
 mod refusal;
 mod retry;
 mod wire_trace;
+mod written_names;
 
 pub(crate) use answer::{Answer, Head};
 pub(crate) use call::Call;

@@ -4,42 +4,8 @@ use serde_json::{Map, Value};
 
 use super::call::Call;
 use super::refusal::Refusal;
-use crate::adapter::{Adapter, WriteKind};
+use crate::adapter::scalars;
 use crate::json::plain;
-
-/// The names with which a request was written.
-#[derive(Clone, Debug)]
-pub(crate) struct WrittenNames {
-    kind: WriteKind,
-    /// Whether an expression of the profile wrote the request, so that no key of the dialect did.
-    has_expression: bool,
-    /// The service's name, or the path to it, and the dialect's key that says so.
-    keys: Vec<(String, &'static str)>,
-    /// The command that changes a setting, without the setting.
-    command: String,
-}
-
-impl WrittenNames {
-    /// The names of a request of this kind that is asked for with these fields.
-    pub(crate) fn new(adapter: &Adapter, kind: WriteKind, asked: &Map<String, Value>) -> Self {
-        let names = adapter.names_of(kind).into_iter();
-        let asked = names.filter(|(own, ..)| asked.contains_key(*own));
-        WrittenNames {
-            kind,
-            has_expression: adapter.write_expression(kind).is_some(),
-            keys: asked.map(|(_, key, name)| (name.to_owned(), key)).collect(),
-            command: adapter.set_command(""),
-        }
-    }
-
-    /// Whether the command of such a request has `-F`.
-    fn has_field_flag(&self) -> bool {
-        matches!(
-            self.kind,
-            WriteKind::Search | WriteKind::Slots | WriteKind::Create | WriteKind::Action
-        )
-    }
-}
 
 /// Members of a refusal that name fields: as texts, in lists, as the names of an object, or in objects about one each.
 const NAMING: &[&str] = &[
@@ -196,11 +162,8 @@ fn one_field(object: &Map<String, Value>) -> Option<(String, String)> {
 }
 
 fn texts(value: &Value) -> String {
-    match value {
-        Value::Array(parts) => parts.iter().map(texts).collect::<Vec<_>>().join(" "),
-        Value::Object(_) => String::new(),
-        scalar => plain(scalar),
-    }
+    let texts = scalars(value).into_iter().map(|(_, text)| text);
+    texts.collect::<Vec<_>>().join(" ")
 }
 
 /// What to do about a refusal (400 or 422) that a name can have caused: the settings that change the name, or how to add
@@ -212,8 +175,13 @@ pub(super) fn name_hint(refusal: &Refusal, call: &Call) -> Option<String> {
         .filter(|_| matches!(refusal.status, 400 | 422))?;
     let body = refusal.body.value();
     let named = named(body);
-    let sentences = ["error", "message", "detail", "title"];
-    let sentences = sentences.iter().filter_map(|key| body.get(key)?.as_str());
+    let documents = [Some(body), body.get("error")].into_iter().flatten();
+    let sentences = documents.flat_map(|document| {
+        let texts = ["error", "message", "detail", "title"];
+        texts
+            .into_iter()
+            .filter_map(|key| document.get(key)?.as_str())
+    });
     let sentences: Vec<&str> = sentences.filter(|text| is_about_names(text)).collect();
     let is_meant = |path: &str| {
         let last = path.rsplit('.').next().unwrap_or(path).to_lowercase();
@@ -272,6 +240,8 @@ pub(super) fn name_hint(refusal: &Refusal, call: &Call) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::adapter::{Adapter, WriteKind};
+    use crate::client::written_names::WrittenNames;
     use reqwest::header::HeaderMap;
     use serde_json::json;
 

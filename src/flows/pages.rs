@@ -49,6 +49,7 @@ impl<T> Listing<'_, T> {
         let mut call = first;
         let (mut documents, mut items) = (Vec::new(), Vec::new());
         let mut seen = HashSet::new();
+        let mut has_more = false;
         let stopped = loop {
             let answer = match context.read(call.clone()).await {
                 Ok(answer) => answer,
@@ -74,7 +75,7 @@ impl<T> Listing<'_, T> {
             documents.push((answer.document, page.place));
             let Some(next) = next else { break None };
             if items.len() >= self.limit {
-                self.say_limit(context);
+                has_more = true;
                 break None;
             }
             if documents.len() == MOST_PAGES {
@@ -87,7 +88,7 @@ impl<T> Listing<'_, T> {
         };
         if let Some(why) = stopped {
             self.say_stopped(context, &why);
-        } else if items.len() > self.limit {
+        } else if has_more || items.len() > self.limit {
             self.say_limit(context);
         }
         items.truncate(self.limit);

@@ -59,7 +59,7 @@ exits! {
         "nothing was booked";
     NotFound = 6, "not found",
         "nothing was booked";
-    Refused = 7, "refused by the venue or because of the booking's status; no slot at that time; a cancellation that left the booking confirmed; an idempotency key of a different booking",
+    Refused = 7, "refused by the venue or because of the booking's status; no slot at that time; a cancellation that left the booking confirmed; a change that the booking does not show afterwards; an idempotency key of a different booking",
         "nothing new was booked; a booking that was to be changed or cancelled is unchanged";
     Processing = 8, "still processing when the wait ended",
         "it exists and is not confirmed yet";

@@ -140,7 +140,7 @@ fn what_is_resumed_are_the_bytes_that_were_sent_whatever_the_profile_says_now() 
     let open = home.run(["attempts", "--json"]).exits(0).json();
     assert_eq!(open["attempts"][0]["asked"]["venue_id"], "ven_1");
     assert_eq!(open["attempts"][0]["request"]["place"], "ven_1");
-    home.run(["attempts"]).exits(0).says("Ada Lovelace");
+    home.run(["attempts"]).exits(0).prints("Ada Lovelace");
     // Another expression for later requests.
     let config = home.path().join("config.toml");
     let text = std::fs::read_to_string(&config).unwrap();
@@ -217,7 +217,7 @@ fn local_times_are_sent_on_the_venues_clock() {
     assert_eq!(searched.json()["datetime"], "2026-12-01T19:30:00");
     let row = "venue_id,datetime,party_size,customer.name,customer.email\n\
                ven_1,2026-12-01T19:30:00,2,Ada Lovelace,ada@x.example\n";
-    home.feed(["book", "--batch", "-", "--dry-run"], row)
+    home.feed(["book", "--from", "-", "--batch", "b", "--dry-run"], row)
         .exits(0)
-        .says("\"datetime\":\"2026-12-01T19:30:00\"");
+        .prints("\"datetime\":\"2026-12-01T19:30:00\"");
 }

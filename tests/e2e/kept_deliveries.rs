@@ -42,11 +42,11 @@ fn a_delivery_without_an_id_is_kept_once_under_the_digest_of_its_body_with_one_w
     assert!(id.starts_with("sha256:"), "{id}");
     home.run(["webhook", "events", "show", id])
         .exits(0)
-        .says("unknown kind")
-        .says("701");
+        .prints("unknown kind")
+        .prints("701");
     home.run(["webhook", "events", "list"])
         .exits(0)
-        .says("unknown kind");
+        .prints("unknown kind");
     let app = crate::harness::listening::App::start(|_| 200);
     home.run(["webhook", "events", "replay", id, "--to", &app.url])
         .exits(0);

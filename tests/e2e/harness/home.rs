@@ -366,6 +366,13 @@ impl Output {
         assert!(self.stderr.contains(part), "{part:?} is not in {self}");
         self
     }
+
+    /// The same with this text on standard output.
+    #[track_caller]
+    pub(crate) fn prints(self, part: &str) -> Self {
+        assert!(self.stdout.contains(part), "{part:?} is not in {self}");
+        self
+    }
 }
 
 impl fmt::Display for Output {
