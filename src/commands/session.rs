@@ -7,6 +7,7 @@ use crate::app::in_flight::InFlight;
 use crate::client::{Call, session};
 use crate::flows::{Confirmation, find_sessions, note_around, preview, read_stdin, send_guarded};
 use crate::json::{Document, plain};
+use crate::model::certainty::Certainty;
 use crate::model::id::id;
 use crate::model::shell;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -172,7 +173,7 @@ fn read_session(
 /// Writes a session. What cannot be read as one is listed as it came: the call has done its work.
 fn emit(context: &Context, document: Document) -> Result<()> {
     let page = |document: &Document| match read_session(context, document) {
-        Ok((session, around)) => session_page(&session, &around),
+        Ok((session, around)) => session_page(&session, &around, context.certainty()),
         Err(_) => unread_page(document.value()),
     };
     context.out.emit(&DocumentView(document.clone(), page))
@@ -342,7 +343,7 @@ fn row(session: &Value) -> (Vec<TableCell>, String) {
     (cells, fields.rest_text())
 }
 
-fn session_page(session: &Value, around: &[(String, String)]) -> Page {
+fn session_page(session: &Value, around: &[(String, String)], certainty: Certainty) -> Page {
     let fields = &mut Fields::of(session);
     let id = fields.scalar("id").unwrap_or_default();
     let mut page = Page::default();
@@ -354,18 +355,22 @@ fn session_page(session: &Value, around: &[(String, String)]) -> Page {
     let is_active = same_words(&state, ACTIVE);
     let tone = if is_active { Tone::Good } else { Tone::Warn };
     page.heading(tone, &state, &id);
-    page.field_if("end user", fields.scalar("end_user"));
+    let person = fields.scalar("end_user");
+    page.field_if("end user", person.as_deref());
     page.field_if("provider", fields.scalar("provider"));
     page.field_if("created", fields.time_text("created_at"));
     for (path, value) in fields.rest().iter().chain(around) {
         page.field("other", format!("{path} = {value}"));
     }
     let id = shell::word(&id);
-    // Of any other state, nothing says what can follow it.
+    // What can follow any other state is known of the contract's alone.
     if same_words(&state, "pending") {
         page.next(format!("bookctl session verify {id} --code CODE"));
     } else if is_active {
         page.next(format!("bookctl card {id}"));
+    } else if let Some(person) = person.filter(|_| certainty == Certainty::Contract) {
+        let person = shell::word(&person);
+        page.next(format!("bookctl session connect --end-user {person}"));
     }
     page
 }

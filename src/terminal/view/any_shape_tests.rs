@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{BookingView, SlotList, VenueList};
 use crate::adapter::{Adapter, Dialect, scalars};
 use crate::json::Document;
+use crate::model::booking::Status;
 use crate::model::certainty::Certainty;
 use crate::model::document_time::{DocumentTime, time_text};
 use crate::terminal::output::{ColorPrefs, StreamStyle, View};
@@ -191,8 +192,7 @@ proptest! {
         let document = manner.wrapped(value.clone());
         let read = Adapter::default().booking(document, false);
         let booking = read.map_err(|it| TestCaseError::fail(it.why))?.item;
-        let status = booking.status();
-        prop_assert_eq!(status.as_str(), "requires_action");
+        prop_assert_eq!(booking.status(), Status::RequiresAction);
         let view = BookingView {
             booking: &booking,
             dialect: Dialect::default(),
