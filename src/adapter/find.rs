@@ -23,8 +23,8 @@ pub(crate) enum Search<'a> {
     Found(Found<'a>),
     /// Two or more places at the same depth fit, so none of them is taken.
     Ambiguous(Vec<String>),
-    /// No object fits. `lists` are the places of the lists that hold objects, with their lengths; `is_empty` is whether
-    /// the document has a list without elements.
+    /// No object fits. `lists` are the places of the lists that hold objects, with the number of objects in each;
+    /// `is_empty` is whether the document has a list without elements.
     Nothing {
         lists: Vec<(String, usize)>,
         is_empty: bool,

@@ -41,8 +41,8 @@ pub(crate) struct OpenBookings {
     pub(crate) unread: usize,
 }
 
-/// Objects whose members are named by the service's user or vendor, and so have no names of the contract.
-const FOREIGN: &[&str] = &["psp_request", "fields"];
+/// Objects whose keys are chosen by others, and are kept as they are.
+const FREE_FORM: &[&str] = &["psp_request", "fields"];
 
 impl Adapter {
     /// Reads a booking. `after_write` is whether the document answers a call that changed something: an expression that
@@ -85,10 +85,13 @@ impl Adapter {
             .value()
             .as_object()
             .is_some_and(|it| std::ptr::eq(it, found));
-        let item = match is_whole && is_in_own_names(found, Shape::Booking) {
+        let item = match is_whole && has_contract_names(found, Shape::Booking) {
             true => Booking::from_document(document.clone()),
             false => {
-                let (read, beside) = (in_own_names(found, Shape::Booking), around(value, &[found]));
+                let (read, beside) = (
+                    with_contract_names(found, Shape::Booking),
+                    around(value, &[found]),
+                );
                 Booking::translated(document.clone(), read, beside)
             }
         };
@@ -168,7 +171,7 @@ impl Adapter {
         let found =
             one(value, shape).map_err(|why| Misread::of_object(kind, why, document.clone()))?;
         let beside = around(value, &[found]);
-        Ok((in_own_names(found, shape), beside))
+        Ok((with_contract_names(found, shape), beside))
     }
 
     /// Reads the bookings in a document that is about something else, such as the unfinished ones of a 404. `None` where
@@ -188,11 +191,13 @@ impl Adapter {
         };
         let read = found.objects.iter().filter_map(|object| {
             let document = Document::from(Value::Object((*object).clone()));
-            match is_in_own_names(object, Shape::Booking) {
+            match has_contract_names(object, Shape::Booking) {
                 true => Booking::from_document(document),
-                false => {
-                    Booking::translated(document, in_own_names(object, Shape::Booking), Vec::new())
-                }
+                false => Booking::translated(
+                    document,
+                    with_contract_names(object, Shape::Booking),
+                    Vec::new(),
+                ),
             }
         });
         let bookings: Vec<Booking> = read.collect();
@@ -233,7 +238,7 @@ impl Adapter {
         let read: Vec<T> = found
             .objects
             .iter()
-            .filter_map(|object| make(in_own_names(object, shape)))
+            .filter_map(|object| make(with_contract_names(object, shape)))
             .collect();
         let mut warnings = Vec::new();
         let unread = found.elements - read.len();
@@ -362,12 +367,12 @@ fn one(value: &Value, shape: Shape) -> Result<&Map<String, Value>, String> {
     }
 }
 
-fn is_in_own_names(object: &Map<String, Value>, shape: Shape) -> bool {
+fn has_contract_names(object: &Map<String, Value>, shape: Shape) -> bool {
     object.iter().all(|(key, value)| {
-        own_name(object, key, shape).is_none()
+        contract_name(object, key, shape).is_none()
             && match value {
-                Value::Object(inner) if !FOREIGN.contains(&key.as_str()) => {
-                    is_in_own_names(inner, shape)
+                Value::Object(inner) if !FREE_FORM.contains(&key.as_str()) => {
+                    has_contract_names(inner, shape)
                 }
                 _ => true,
             }
@@ -375,11 +380,11 @@ fn is_in_own_names(object: &Map<String, Value>, shape: Shape) -> bool {
 }
 
 /// An object with the contract's names where it has them in another style.
-fn in_own_names(object: &Map<String, Value>, shape: Shape) -> Value {
+fn with_contract_names(object: &Map<String, Value>, shape: Shape) -> Value {
     let renamed = object.iter().map(|(key, value)| {
-        let key = own_name(object, key, shape).unwrap_or(key);
+        let key = contract_name(object, key, shape).unwrap_or(key);
         let value = match value {
-            Value::Object(inner) if !FOREIGN.contains(&key) => in_own_names(inner, shape),
+            Value::Object(inner) if !FREE_FORM.contains(&key) => with_contract_names(inner, shape),
             other => other.clone(),
         };
         (key.to_owned(), value)
@@ -388,7 +393,7 @@ fn in_own_names(object: &Map<String, Value>, shape: Shape) -> Value {
 }
 
 /// The contract's name for a key that has the same words in another style, and no rival beside it.
-fn own_name(object: &Map<String, Value>, key: &str, shape: Shape) -> Option<&'static str> {
+fn contract_name(object: &Map<String, Value>, key: &str, shape: Shape) -> Option<&'static str> {
     if shape.fields().contains(&key) {
         return None;
     }

@@ -157,8 +157,7 @@ async fn ask_payment(
             }
             1 => write_answer(context, booking),
             2 => {
-                // A payment answer must not be pasted at the prompt, because it would stay in the terminal's
-                // scrollback.
+                // Pasted without echo, so that it does not stay in the terminal's scrollback.
                 let question = Question::new(
                     "Paste the vendor's response",
                     "--psp-response",

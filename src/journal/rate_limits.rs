@@ -31,16 +31,17 @@ impl Journal {
         self.read(|connection| find(connection, &self.origin, &self.account, name))
     }
 
-    /// Counts a request that is sent now (by the service's clock). Returns the window if it is exhausted.
+    /// Counts a request that is sent now (by the service's clock), if few are left. Returns the exhausted window if the
+    /// request must not be sent.
     pub(crate) fn count_request(
         &mut self,
         name: &str,
         now: Timestamp,
     ) -> Result<Option<RateLimitWindow>> {
         // With plenty left, the count is not worth a sync: the answer corrects it.
-        let scarce =
+        let must_count =
             |window: RateLimitWindow| window.remaining <= PLENTY || window.resets_at <= now;
-        if !self.rate_limit(name)?.is_some_and(scarce) {
+        if !self.rate_limit(name)?.is_some_and(must_count) {
             return Ok(None);
         }
         let (origin, account) = (self.origin.clone(), self.account.clone());

@@ -85,14 +85,15 @@ pub(crate) struct CodeEntry {
     pub(crate) exit: Exit,
 }
 
-/// The row for `code`, if the service's documents name it.
+/// The row of the code with this name.
 pub(crate) fn entry(code: &str) -> Option<&'static CodeEntry> {
     ALL.iter().find(|entry| entry.name == code)
 }
 
 /// The exit code of a refusal. The service's code takes precedence over the HTTP status.
 ///
-/// A code of failed bookings on a refused change counts for less, because the booking has not failed.
+/// If a change is refused with the code of a failed booking, the HTTP status decides, because the booking itself has not
+/// failed.
 pub(crate) fn exit_for_refusal(code: Option<&str>, http_status: u16) -> Exit {
     let documented = code.and_then(entry).filter(|entry| match entry.kind {
         CodeKind::Status => false,

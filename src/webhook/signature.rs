@@ -209,7 +209,6 @@ pub(crate) struct Verifier {
 
 impl Verifier {
     /// Accepts a signature of any of the secrets: during a rotation there are two.
-    /// Signs at `t`, in seconds since 1970.
     pub(crate) fn new(secrets: &[Secret], header: Header) -> Self {
         let mac = |secret: &Secret| BodyMac::new(secret.expose().as_bytes(), &header.t);
         let macs = secrets.iter().map(mac).collect();

@@ -88,5 +88,6 @@ mod webhook_peers;
 mod webhook_send;
 mod webhook_storm;
 mod webhook_verify;
+mod whole_life;
 mod wire;
 mod wrong_input;

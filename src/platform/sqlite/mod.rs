@@ -102,8 +102,8 @@ pub(crate) fn peek(path: &Path) -> Option<Connection> {
     Some(connection)
 }
 
-/// Enables the kind's journal. For a write-ahead log that needs an exclusive lock, for which SQLite does not call the
-/// busy handler.
+/// Enables the kind's journal mode. Switching to a write-ahead log needs an exclusive lock, and SQLite does not call the
+/// busy handler for it.
 fn switch_journal(connection: &Connection, path: &Path, kind: &Kind) -> rusqlite::Result<()> {
     let switch = match kind.journal {
         JournalMode::Rollback => "PRAGMA journal_mode = TRUNCATE",
