@@ -50,6 +50,7 @@ mod manual;
 mod matrix;
 mod misbehaviours;
 mod open_attempts;
+mod open_points;
 mod our_servers;
 mod output;
 mod own_attempts;
