@@ -126,8 +126,15 @@ async fn try_key(
         };
         let name = shell::word(&account.profile);
         let how = sent_as(context.dialect());
-        if error.http_status != Some(401) {
+        if error.exit != Exit::Unauthorized {
             return Err(error);
+        }
+        if error.http_status != Some(401) {
+            return Err(error.hint(format!(
+                "nothing was stored; check that the key is complete and belongs to {}, then run `bookctl auth login` \
+                 again",
+                account.origin
+            )));
         }
         if !asks_again {
             return Err(error.detail(how).hint(format!(

@@ -33,7 +33,7 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 #[command(after_help = "Examples:\n  \
     bookctl profile learn live\n  \
     bookctl profile learn live --openapi openapi.json --har recorded.har\n  \
-    bookctl profile learn live --example booking=booking.json --delivery delivery.txt --out review.toml\n  \
+    bookctl profile learn live --example booking=booking.json --out review.toml\n  \
     bookctl profile learn live --check")]
 pub(crate) struct Args {
     /// Profile

@@ -10,7 +10,7 @@ use crate::outcome::{Error, Exit, Result};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl profile set live read_only=false\n  \
-    bookctl profile set live dialect.venues_field=data.results otp_field=pin\n  \
+    bookctl profile set live venues_field=data.results otp_field=pin\n  \
     bookctl profile set live 'read.booking=.data | .status |= ascii_downcase'")]
 pub(crate) struct SetArgs {
     /// Profile
