@@ -131,7 +131,7 @@ fn the_organizations_open_bookings_are_listed_whoever_made_them_and_no_journal_i
     let stranger = Scripted::start(|_| Reply::json(404, &json!({"error": "not found"})));
     let lost = Home::pointing_to(stranger.base_url(), "sk_live_x");
     lost.run(["bookings", "--open", "--json"])
-        .refused(15, "network");
+        .refused(15, "unexpected_answer");
 }
 
 /// "`@1`, `@2` stand for the rows of the last list" (command line, Command tree)
