@@ -53,11 +53,6 @@ impl Slot {
         self.value.get("datetime").cloned().unwrap_or_default()
     }
 
-    /// Its time as text.
-    pub(crate) fn datetime(&self) -> String {
-        plain(&self.datetime_value())
-    }
-
     /// The time for people, on the clock that it is written in.
     pub(crate) fn time_text(&self) -> String {
         time_text(&self.datetime_value())
