@@ -25,7 +25,7 @@ pub(crate) struct Pages<T> {
 }
 
 /// Reads the elements of one page.
-type PageReader<T> = dyn Fn(&Document) -> Result<Reading<List<T>>, Misread>;
+type PageReader<'a, T> = dyn Fn(&Document) -> Result<Reading<List<T>>, Misread> + 'a;
 
 /// What kind of list is read.
 pub(super) struct Listing<'a, T> {
@@ -38,7 +38,7 @@ pub(super) struct Listing<'a, T> {
     /// What tells two elements apart.
     pub(super) key: fn(&T) -> String,
     /// Reads one page.
-    pub(super) read: &'a PageReader<T>,
+    pub(super) read: &'a PageReader<'a, T>,
     /// The call for the page that this field of the request leads to.
     pub(super) next: &'a dyn Fn(&str, &Value) -> Result<Call>,
 }
