@@ -7,10 +7,11 @@ use super::answer::Answer;
 use super::call::Call;
 use super::failure::Failure;
 use super::http_client::Client;
+use super::request_body::{insert_page, insert_some, posted, with_fields, written};
 use super::retry::{self, RetryDecision};
 use super::written_names::WrittenNames;
-use crate::adapter::{Adapter, WriteKind, same_words};
-use crate::outcome::{Error, Result};
+use crate::adapter::{Adapter, WriteKind};
+use crate::outcome::Result;
 
 /// Where to search for venues.
 #[derive(Clone, Debug)]
@@ -68,25 +69,6 @@ impl VenueQuery {
             self.page.as_ref(),
         );
         posted(adapter, WriteKind::Search, "/v1/venues/search", body)?.with_fields(&fields)
-    }
-}
-
-/// Adds the page to a request: under its own name, or for an expression as `.cursor` or `.page`. It takes the place of a
-/// field of that name, with which the first page was asked for.
-fn insert_page(
-    adapter: &Adapter,
-    kind: WriteKind,
-    body: &mut Map<String, Value>,
-    fields: &mut Map<String, Value>,
-    page: Option<&(String, Value)>,
-) {
-    let Some((name, value)) = page else { return };
-    if adapter.write_expression(kind).is_some() {
-        let is_number = same_words(name, "page") || same_words(name, "page_number");
-        let name = if is_number { "page" } else { "cursor" };
-        body.insert(name.to_owned(), value.clone());
-    } else {
-        fields.insert(name.clone(), value.clone());
     }
 }
 
@@ -213,71 +195,6 @@ impl BookingRequest {
         let mut call = create_call(self.body, idempotency_key);
         call.written = self.names;
         call
-    }
-}
-
-/// A body as the service wants it.
-///
-/// # Errors
-/// Configuration (3) where the profile's expression does not work; nothing is sent then.
-fn written(adapter: &Adapter, kind: WriteKind, body: Map<String, Value>) -> Result<Value> {
-    adapter.request(kind, body).map_err(|why| {
-        Error::config(format!("{why}; nothing was sent"))
-            .hint("look at the profile with `bookctl profile show`, and correct it with `bookctl profile set`")
-    })
-}
-
-/// A POST of a body as the service wants it, with the names that it was given.
-///
-/// # Errors
-/// Like [`written`].
-fn posted(
-    adapter: &Adapter,
-    kind: WriteKind,
-    path: impl Into<String>,
-    body: Map<String, Value>,
-) -> Result<Call> {
-    let names = WrittenNames::new(adapter, kind, &body);
-    let mut call = Call::post(path, written(adapter, kind, body)?);
-    call.written = Some(names);
-    Ok(call)
-}
-
-/// Adds fields to a request's body; objects are merged.
-///
-/// # Errors
-///
-/// `usage` (2) if the request already has the field. Otherwise what is sent would differ from what was looked up and
-/// shown.
-pub(crate) fn with_fields(body: Value, fields: &Map<String, Value>) -> Result<Value> {
-    let Value::Object(mut body) = body else {
-        return Ok(body);
-    };
-    for (name, field) in fields {
-        let joined = match (body.get_mut(name).map(Value::take), field) {
-            (Some(held @ Value::Object(_)), Value::Object(fields)) => with_fields(held, fields)?,
-            (Some(_), _) => {
-                return Err(Error::usage(format!(
-                    "-F sets {}, which the request already has",
-                    name.escape_debug()
-                ))
-                .hint("use its flag or argument instead"));
-            }
-            (None, field) => field.clone(),
-        };
-        body.insert(name.clone(), joined);
-    }
-    Ok(Value::Object(body))
-}
-
-impl Call {
-    /// Adds fields to the call's body, like [`with_fields`].
-    pub(crate) fn with_fields(mut self, fields: &Map<String, Value>) -> Result<Self> {
-        self.body = match self.body {
-            Some(body) => Some(with_fields(body, fields)?),
-            None => None,
-        };
-        Ok(self)
     }
 }
 
@@ -429,12 +346,6 @@ pub(crate) fn show_call(booking_id: &str) -> Call {
 
 fn booking_path(booking_id: &str) -> String {
     format!("/v1/bookings/{}", Call::segment(booking_id))
-}
-
-fn insert_some<T: serde::Serialize>(object: &mut Map<String, Value>, key: &str, value: Option<T>) {
-    if let Some(value) = value {
-        object.insert(key.to_owned(), json!(value));
-    }
 }
 
 impl Client {

@@ -9,6 +9,7 @@ mod http_client;
 mod named_fields;
 mod rate_limit;
 mod refusal;
+mod request_body;
 mod retry;
 mod wire_trace;
 mod written_names;
@@ -18,9 +19,10 @@ pub(crate) use call::Call;
 pub(crate) use credential::{shown_headers, shown_path};
 pub(crate) use endpoints::{
     BookingRequest, Changes, Continuation, NewBooking, SearchLocation, SlotQuery, VenueQuery,
-    cancel_call, create_call, session, show_call, with_fields,
+    cancel_call, create_call, session, show_call,
 };
 pub(crate) use failure::Failure;
 pub(crate) use http_client::{Client, Connection, Trace};
 pub(crate) use rate_limit::{RATE_LIMIT_WINDOW, RateLimit};
+pub(crate) use request_body::with_fields;
 pub(crate) use wire_trace::redacted;

@@ -58,7 +58,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if args
         .headers
         .iter()
-        .any(|(name, _)| name.eq_ignore_ascii_case(&key_header))
+        .any(|(name, _)| name.eq_ignore_ascii_case(key_header))
     {
         return Err(Error::usage(format!(
             "-H {key_header} is not allowed: an API key must not be an argument"

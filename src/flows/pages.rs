@@ -24,6 +24,9 @@ pub(crate) struct Pages<T> {
     pub(crate) items: Vec<T>,
 }
 
+/// Reads the elements of one page.
+type PageReader<'a, T> = dyn Fn(&Document) -> Result<Reading<List<T>>, Misread> + 'a;
+
 /// What kind of list is read.
 pub(super) struct Listing<'a, T> {
     /// What its elements are called.
@@ -35,7 +38,7 @@ pub(super) struct Listing<'a, T> {
     /// What tells two elements apart.
     pub(super) key: fn(&T) -> String,
     /// Reads one page.
-    pub(super) read: &'a dyn Fn(&Document) -> Result<Reading<List<T>>, Misread>,
+    pub(super) read: &'a PageReader<'a, T>,
     /// The call for the page that this field of the request leads to.
     pub(super) next: &'a dyn Fn(&str, &Value) -> Result<Call>,
 }

@@ -241,6 +241,11 @@ fn where_no_slot_tells_the_venues_clock_the_bookings_own_time_does() {
     });
     let server = Scripted::start(move |request| match request.path.as_str() {
         "/v1/availability/search" => Reply::json(200, &json!({"slots": []})),
+        "/v1/bookings/bk_1/modify" => {
+            let mut changed = booking.clone();
+            changed["datetime"] = request.json()["datetime"].clone();
+            Reply::json(200, &changed)
+        }
         _ => Reply::json(200, &booking),
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");

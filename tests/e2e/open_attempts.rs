@@ -70,7 +70,11 @@ fn a_201_with_somebody_elses_booking_is_no_success_and_the_attempt_stays_open() 
 /// 7: "a key that the service knows for another booking (200, `another_booking`: nothing new was booked)"
 #[test]
 fn a_200_with_another_booking_says_that_nothing_new_was_booked() {
-    let server = creating(|_| Reply::json(200, &somebody_elses()));
+    let server = creating(|_| {
+        let mut made_before = somebody_elses();
+        made_before["created_at"] = json!("2020-01-01T00:00:00Z");
+        Reply::json(200, &made_before)
+    });
     let home = home(&server);
     let output = home.run(book(&[]));
     assert_eq!(output.stdout, "");

@@ -58,7 +58,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let dialect = context.dialect();
     let checks = plan(&Subject {
         secret: &secrets.signing,
-        dialect: &dialect,
+        dialect,
         booking: booking.as_ref().map(|booking| booking.value()),
         now: Timestamp::now(),
     });

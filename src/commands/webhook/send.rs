@@ -108,11 +108,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 async fn event(context: &Context, args: &Args) -> Result<SampleEvent> {
     let dialect = context.dialect();
     let Some(id) = &args.booking else {
-        return Ok(SampleEvent::invented(
-            &args.kind,
-            &dialect,
-            Timestamp::now(),
-        ));
+        return Ok(SampleEvent::invented(&args.kind, dialect, Timestamp::now()));
     };
     context.refuse_sandbox().await?;
     let booking = read_booking(context, id).await?;
@@ -128,7 +124,7 @@ async fn event(context: &Context, args: &Args) -> Result<SampleEvent> {
     Ok(SampleEvent::new(
         &args.kind,
         summary,
-        &dialect,
+        dialect,
         Timestamp::now(),
     ))
 }

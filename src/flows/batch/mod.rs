@@ -198,7 +198,7 @@ async fn settle(
                 retry += 1;
                 continue;
             }
-            Ok(EarlierResult::Created(created)) => Ok((created, false)),
+            Ok(EarlierResult::Created(created)) => Ok((*created, false)),
             Ok(EarlierResult::None) => match keyed.row.request(context.adapter()) {
                 Ok(request) => make(context, &key, request).await.map(|made| (made, true)),
                 Err(error) => Err(error),
@@ -234,7 +234,7 @@ async fn settle(
 enum EarlierResult {
     /// The row has a later key.
     Superseded,
-    Created(CreatedBooking),
+    Created(Box<CreatedBooking>),
     /// No booking: the row has to be sent, possibly again.
     None,
 }
@@ -268,10 +268,10 @@ async fn earlier_result(context: &Context, keyed: &KeyedRow, retry: u32) -> Resu
     let difference = is_older.then(|| difference(&keyed.row.body, &booking));
     match difference.flatten() {
         Some(difference) => Err(another_booking(&booking, &difference, &keyed.key(retry))),
-        None => Ok(EarlierResult::Created(CreatedBooking {
+        None => Ok(EarlierResult::Created(Box::new(CreatedBooking {
             booking,
             earlier: true,
-        })),
+        }))),
     }
 }
 

@@ -325,13 +325,17 @@ mod tests {
 
     const JSON: &str = r#"{"venue_id":"v","datetime":"2026-12-01T19:30:00Z","party_size":2,"customer":{"name":"Ada Lovelace","phone":"+44"}}"#;
 
+    fn read_rows(text: &str, format: BatchFormat) -> Result<Vec<BatchRow>> {
+        super::read_rows(text, format, false)
+    }
+
     #[test]
     fn csv_and_json_lines_of_the_same_content_are_the_same_rows() {
         let csv = "\u{feff}venue_id, datetime,party_size,customer.name,customer.email,customer.phone\r\n\
                    v,2026-12-01T19:30:00Z,2,Ada Lovelace,,+44\r\n";
         assert_eq!(
-            read_rows(csv, BatchFormat::Csv, false).unwrap(),
-            read_rows(&format!("\n{JSON}\n\n"), BatchFormat::JsonLines, false).unwrap()
+            read_rows(csv, BatchFormat::Csv).unwrap(),
+            read_rows(&format!("\n{JSON}\n\n"), BatchFormat::JsonLines).unwrap()
         );
     }
 
@@ -365,7 +369,7 @@ mod tests {
                 "name appears twice",
             ),
         ] {
-            let error = read_rows(&format!("{JSON}\n{row}\n"), BatchFormat::JsonLines, false).err();
+            let error = read_rows(&format!("{JSON}\n{row}\n"), BatchFormat::JsonLines).err();
             let told = error.map(|error| error.message.clone()).unwrap_or_default();
             assert!(
                 told.contains("row 2 (line 2)") && told.contains(why),
@@ -386,7 +390,7 @@ mod tests {
                 "or is not closed",
             ),
         ] {
-            let told = read_rows(text, BatchFormat::Csv, false)
+            let told = read_rows(text, BatchFormat::Csv)
                 .unwrap_err()
                 .message
                 .clone();
@@ -398,22 +402,8 @@ mod tests {
     fn one_key_for_two_requests_is_refused_before_anything_is_sent() {
         let with_key = JSON.replace("{\"venue_id\"", "{\"idempotency_key\":\"k\",\"venue_id\"");
         let other = with_key.replace("\"party_size\":2", "\"party_size\":3");
-        assert!(
-            read_rows(
-                &format!("{with_key}\n{with_key}"),
-                BatchFormat::JsonLines,
-                false
-            )
-            .is_ok()
-        );
-        assert!(
-            read_rows(
-                &format!("{with_key}\n{other}"),
-                BatchFormat::JsonLines,
-                false
-            )
-            .is_err()
-        );
+        assert!(read_rows(&format!("{with_key}\n{with_key}"), BatchFormat::JsonLines).is_ok());
+        assert!(read_rows(&format!("{with_key}\n{other}"), BatchFormat::JsonLines).is_err());
     }
 
     proptest! {
@@ -430,7 +420,7 @@ mod tests {
             ],
         ) {
             for format in [BatchFormat::JsonLines, BatchFormat::Csv] {
-                match read_rows(&text, format, false) {
+                match read_rows(&text, format) {
                     Ok(rows) => for row in rows {
                         prop_assert!(row.body["party_size"].as_u64() > Some(0), "{:?}", row);
                     },
@@ -447,8 +437,8 @@ mod tests {
             );
             let json = json!({"venue_id": "v", "datetime": "2026-12-01T19:30:00Z", "party_size": 2, "customer": {"name": name}});
             prop_assert_eq!(
-                read_rows(&csv, BatchFormat::Csv, false).map_err(|error| TestCaseError::fail(error.message.clone()))?,
-                read_rows(&json.to_string(), BatchFormat::JsonLines, false).map_err(|error| TestCaseError::fail(error.message.clone()))?
+                read_rows(&csv, BatchFormat::Csv).map_err(|error| TestCaseError::fail(error.message.clone()))?,
+                read_rows(&json.to_string(), BatchFormat::JsonLines).map_err(|error| TestCaseError::fail(error.message.clone()))?
             );
         }
     }
