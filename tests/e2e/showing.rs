@@ -166,7 +166,7 @@ fn a_field_that_nobody_knows_stands_at_the_end() {
         &[
             "guest\tAda Lovelace\n",
             "card\tHeld: 20 EUR.\ncancellation\tFree for a day.\n",
-            "other\tloyalty = {\"tier\":\"gold\"}\nother\tcustomer.vip = true\nnext\t",
+            "other\tloyalty.tier = gold\nother\tcustomer.vip = true\nnext\t",
         ],
     );
 }
