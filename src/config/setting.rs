@@ -16,6 +16,10 @@ pub(crate) enum Setting {
     CaFile,
     Retention,
     LocalTimes,
+    /// The query parameter that carries the key.
+    AuthQuery,
+    /// A fixed header: `headers.NAME`.
+    Header(String),
     /// An open name: `dialect.KEY`.
     Dialect(&'static str),
     /// An expression: the table `read` or `write`, and the kind of document.
@@ -31,7 +35,10 @@ impl Setting {
             "ca_file" => Some(Setting::CaFile),
             "retention" => Some(Setting::Retention),
             "local_times" => Some(Setting::LocalTimes),
-            _ => None,
+            "auth_query" => Some(Setting::AuthQuery),
+            _ => key
+                .strip_prefix("headers.")
+                .map(|name| Setting::Header(name.to_owned())),
         };
         if let Some(setting) = plain {
             return Ok(setting);
@@ -60,7 +67,7 @@ impl Setting {
             .ok_or_else(|| {
                 format!(
                     "{key} is no setting of a profile; the settings are base_url, read_only, ca_file, retention, \
-                     local_times, dialect.KEY, read.KIND and write.KIND, which `bookctl help dialect` lists"
+                     local_times, auth_query, headers.NAME, dialect.KEY, read.KIND and write.KIND, which `bookctl help dialect` lists"
                 )
             })
     }
@@ -73,6 +80,8 @@ impl Setting {
             Setting::CaFile => "ca_file".to_owned(),
             Setting::Retention => "retention".to_owned(),
             Setting::LocalTimes => "local_times".to_owned(),
+            Setting::AuthQuery => "auth_query".to_owned(),
+            Setting::Header(name) => format!("headers.{name}"),
             Setting::Dialect(key) => format!("dialect.{key}"),
             Setting::Expression(table, kind) => format!("{table}.{kind}"),
         }
@@ -87,6 +96,8 @@ impl Setting {
             Setting::BaseUrl => self.set_address(draft, profile, text),
             Setting::ReadOnly => draft.set(profile, "read_only", self.boolean(text)?),
             Setting::LocalTimes => draft.set(profile, "local_times", self.boolean(text)?),
+            Setting::AuthQuery => draft.set(profile, "auth_query", text),
+            Setting::Header(name) => draft.set_in(profile, "headers", name, text),
             Setting::CaFile => draft.set(
                 profile,
                 "ca_file",
@@ -116,9 +127,12 @@ impl Setting {
                 .hint("change it with `bookctl profile set`, or remove the profile")),
             Setting::Dialect(key) => draft.unset_in(profile, "dialect", key),
             Setting::Expression(table, kind) => draft.unset_in(profile, table, kind),
-            Setting::ReadOnly | Setting::CaFile | Setting::Retention | Setting::LocalTimes => {
-                draft.unset(profile, &self.key())
-            }
+            Setting::Header(name) => draft.unset_in(profile, "headers", name),
+            Setting::ReadOnly
+            | Setting::CaFile
+            | Setting::Retention
+            | Setting::LocalTimes
+            | Setting::AuthQuery => draft.unset(profile, &self.key()),
         }
     }
 

@@ -35,7 +35,7 @@ pub(super) fn keep(connection: &Connection, key: &str, booking: &Booking) -> rus
          SELECT origin, ?2, profile, idempotency_key, ?3, ?4, created_at, ?5 FROM attempts WHERE idempotency_key = ?1
          ON CONFLICT (origin, id) DO UPDATE SET {SEEN}"
     );
-    let (status, document) = (booking.status(), booking.document().text());
+    let (status, document) = (booking.status(), booking.own_document().text());
     let now = Timestamp::now().to_string();
     let row = params![key, booking.id(), status.as_str(), document, now];
     connection.execute(&query, row).map(drop)
@@ -44,7 +44,7 @@ pub(super) fn keep(connection: &Connection, key: &str, booking: &Booking) -> rus
 impl Journal {
     /// Whether the journal has the booking in another state.
     pub(crate) fn is_outdated(&self, booking: &Booking) -> Result<bool> {
-        let (status, document) = (booking.status(), booking.document().text());
+        let (status, document) = (booking.status(), booking.own_document().text());
         self.read(|connection| {
             connection.query_row(
                 "SELECT EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2
@@ -66,7 +66,7 @@ impl Journal {
                  WHERE origin = ?1 AND id = ?2
                  ON CONFLICT (origin, id) DO UPDATE SET {SEEN}"
             );
-            let row = params![origin, booking.id(), status.as_str(), booking.document().text(), now];
+            let row = params![origin, booking.id(), status.as_str(), booking.own_document().text(), now];
             connection.execute(&query, row).map(drop)
         })
     }

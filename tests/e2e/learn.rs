@@ -56,6 +56,8 @@ fn settings_are_changed_from_the_shell_and_comments_are_kept() {
             "dialect.venues_field=data.results",
             "read.booking=.data",
             "write.otp={otpCode: .otp}",
+            "auth_query=api_key",
+            "headers.X-Org=7",
             "--json",
         ])
         .exits(0);
@@ -64,6 +66,8 @@ fn settings_are_changed_from_the_shell_and_comments_are_kept() {
     assert_eq!(shown["read"]["booking"], ".data");
     assert_eq!(shown["write"]["otp"], "{otpCode: .otp}");
     assert_eq!(shown["local_times"], true);
+    assert_eq!(shown["auth_query"], "api_key");
+    assert_eq!(shown["headers"]["X-Org"], "7");
     assert_eq!(shown["dialect"]["venues_field"], "data.results");
     let file = config(&home);
     assert!(
@@ -81,11 +85,15 @@ fn settings_are_changed_from_the_shell_and_comments_are_kept() {
         "write.otp",
         "local_times",
         "otp_field",
+        "auth_query",
+        "headers.X-Org",
     ];
     home.run(unset.iter().chain(&["venues_field"])).exits(0);
     let after = config(&home);
     assert!(
-        !after.contains("dialect") && !after.contains("write") && !after.contains("local_times"),
+        !["dialect", "write", "local_times", "auth_query", "headers"]
+            .iter()
+            .any(|key| after.contains(key)),
         "{after}"
     );
 }
