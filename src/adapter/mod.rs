@@ -1,11 +1,13 @@
 //! How a service's documents become ours: the names that the specification leaves open, and shapes that differ.
 
 mod around;
+mod contract_names;
 mod dialect;
 mod expression;
 mod find;
 mod kind;
 pub(crate) mod learn;
+mod locate;
 mod misread;
 mod names;
 mod paging;

@@ -1,13 +1,12 @@
 //! Reads the service's documents: finds what they hold by its shape, and translates it into the contract's names.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::around::around;
-use super::find::{Search, shallowest};
+use super::contract_names::{has_contract_names, with_contract_names};
 use super::kind::ReadKind;
+use super::locate::{elements, one};
 use super::misread::{Misread, NotFound};
-use super::names::{key_of, same_words};
-use super::path::Path;
 use super::profile_adapter::Adapter;
 use super::resource::flattened;
 use super::shape::Shape;
@@ -40,9 +39,6 @@ pub(crate) struct OpenBookings {
     /// How many elements of the list cannot be read.
     pub(crate) unread: usize,
 }
-
-/// Objects whose keys are chosen by others, and are kept as they are.
-const FREE_FORM: &[&str] = &["psp_request", "fields"];
 
 impl Adapter {
     /// Reads a booking. `after_write` is whether the document answers a call that changed something: an expression that
@@ -282,123 +278,6 @@ impl Adapter {
         self.read_expression(kind)
             .map(|expression| expression.apply(document.value()))
     }
-}
-
-/// The elements of a list, wherever it stands.
-struct Elements<'a> {
-    place: String,
-    objects: Vec<&'a Map<String, Value>>,
-    /// How many there are, readable or not.
-    elements: usize,
-}
-
-fn elements<'a>(value: &'a Value, shape: Shape, field: &str) -> Result<Elements<'a>, NotFound> {
-    let named = Path::parse(field).and_then(|path| path.get(value));
-    let mut unreadable = None;
-    for (place, list) in [(field, named), ("[]", Some(value))] {
-        let list = match list {
-            Some(Value::Null) if place == field => &[],
-            Some(Value::Array(list)) => list.as_slice(),
-            _ => continue,
-        };
-        let objects: Vec<_> = list.iter().filter_map(|it| within(it, shape)).collect();
-        if !objects.is_empty() || list.is_empty() {
-            return Ok(Elements {
-                place: place.to_owned(),
-                objects,
-                elements: list.len(),
-            });
-        }
-        unreadable.get_or_insert((place.to_owned(), list.len()));
-    }
-    match shallowest(value, shape) {
-        Search::Found(found) => Ok(Elements {
-            place: found.place,
-            objects: found.objects,
-            elements: found.elements,
-        }),
-        Search::Ambiguous(places) => Err(NotFound::Ambiguous(places)),
-        Search::Nothing { lists, is_empty } => {
-            match unreadable.or_else(|| lists.into_iter().next()) {
-                Some((place, elements)) => Err(NotFound::Unreadable { place, elements }),
-                None if is_empty => Ok(Elements {
-                    place: String::new(),
-                    objects: vec![],
-                    elements: 0,
-                }),
-                None => Err(NotFound::NoList),
-            }
-        }
-    }
-}
-
-/// The object of a shape that an element is or holds.
-fn within(element: &Value, shape: Shape) -> Option<&Map<String, Value>> {
-    let object = element.as_object()?;
-    if shape.is_usable(object) {
-        return Some(object);
-    }
-    match shallowest(element, shape) {
-        Search::Found(found) if found.objects.len() == 1 => Some(found.objects[0]),
-        _ => None,
-    }
-}
-
-/// The one object of a shape in a document. The error says what is there instead.
-fn one(value: &Value, shape: Shape) -> Result<&Map<String, Value>, String> {
-    if let Some(object) = value.as_object().filter(|it| shape.is_usable(it)) {
-        return Ok(object);
-    }
-    let (noun, nouns) = shape.nouns();
-    match shallowest(value, shape) {
-        Search::Found(found) => match found.objects[..] {
-            [object] => Ok(object),
-            _ => Err(format!(
-                "it has {} {nouns} in `{}`",
-                found.objects.len(),
-                found.place
-            )),
-        },
-        Search::Ambiguous(places) => Err(format!(
-            "it has a {noun} at `{}`, and nothing says which of them is meant",
-            places.join("` and at `")
-        )),
-        Search::Nothing { .. } => Err(format!("nothing in it has {}", shape.mark())),
-    }
-}
-
-fn has_contract_names(object: &Map<String, Value>, shape: Shape) -> bool {
-    object.iter().all(|(key, value)| {
-        contract_name(object, key, shape).is_none()
-            && match value {
-                Value::Object(inner) if !FREE_FORM.contains(&key.as_str()) => {
-                    has_contract_names(inner, shape)
-                }
-                _ => true,
-            }
-    })
-}
-
-/// An object with the contract's names where it has them in another style.
-fn with_contract_names(object: &Map<String, Value>, shape: Shape) -> Value {
-    let renamed = object.iter().map(|(key, value)| {
-        let key = contract_name(object, key, shape).unwrap_or(key);
-        let value = match value {
-            Value::Object(inner) if !FREE_FORM.contains(&key) => with_contract_names(inner, shape),
-            other => other.clone(),
-        };
-        (key.to_owned(), value)
-    });
-    Value::Object(renamed.collect())
-}
-
-/// The contract's name for a key that has the same words in another style, and no rival beside it.
-fn contract_name(object: &Map<String, Value>, key: &str, shape: Shape) -> Option<&'static str> {
-    if shape.fields().contains(&key) {
-        return None;
-    }
-    let name = shape.fields().iter().find(|name| same_words(name, key))?;
-    (key_of(object, name) == Some(key)).then_some(*name)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 mod rate_limit;
 mod rate_limit_prompt;
+mod sandbox_controls;
 
 pub(crate) use rate_limit::WaitOutcome;
 
@@ -10,12 +11,11 @@ use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 
 use crate::adapter::{Adapter, Dialect};
 use crate::app::Startup;
 use crate::app::in_flight::{BatchProgress, InFlight};
-use crate::client::{Answer, Call, Client, Connection, Failure, Trace};
+use crate::client::{Answer, Call, Client, Connection, Trace};
 use crate::config::{Environment, Paths, Service, Target};
 use crate::journal::Journal;
 use crate::model::certainty::Certainty;
@@ -135,7 +135,10 @@ impl Context {
     pub(crate) fn certainty(&self) -> Certainty {
         match &self.target {
             Target::Embedded { .. } => Certainty::Contract,
-            Target::Remote(_) => Certainty::Specification,
+            Target::Remote(_) => match self.client.get().is_some_and(Client::speaks_contract) {
+                true => Certainty::Contract,
+                false => Certainty::Specification,
+            },
         }
     }
 
@@ -378,66 +381,6 @@ impl Context {
     /// Whether a sandbox is acceptable, that is, `--no-sandbox` was not given.
     pub(crate) fn takes_sandboxes(&self) -> bool {
         !self.no_sandbox
-    }
-
-    /// Refuses a service whose index says that it is a sandbox, if `--no-sandbox` was given.
-    pub(crate) async fn refuse_sandbox(&self) -> Result<()> {
-        if !self.no_sandbox {
-            return Ok(());
-        }
-        let index = self.read(Call::get("/v1/")).await?;
-        if index.document.value().get("sandbox") == Some(&Value::Bool(true)) {
-            return Err(
-                Error::config("the service is a sandbox, and --no-sandbox is set")
-                    .hint("point the profile or BOOKCTL_BASE_URL to the real service"),
-            );
-        }
-        Ok(())
-    }
-
-    /// Sends a call to the sandbox's control endpoints. Fails if the profile does not point to a sandbox.
-    pub(crate) async fn control(&self, call: Call) -> Result<Answer> {
-        if matches!(self.target, Target::Remote(_)) {
-            // The index would say so too, but it needs a key, and a sandbox's controls do not.
-            let clock = self.client()?.send(&Call::get("/sandbox/clock")).await;
-            let is_sandbox = match &clock {
-                Ok(answer) => answer.document.str("now").is_some(),
-                Err(
-                    Failure::Refused(_)
-                    | Failure::Unusable(_)
-                    | Failure::Redirected { .. }
-                    | Failure::Unreadable { .. },
-                ) => false,
-                // This failure does not tell. The call itself will report it.
-                Err(_) => true,
-            };
-            if !is_sandbox {
-                return Err(Error::config("the profile is not for a sandbox; nothing was changed").hint(
-                    "use --profile sandbox for the embedded sandbox, or set BOOKCTL_BASE_URL to that of `sandbox serve`",
-                ));
-            }
-        }
-        self.read(call).await
-    }
-
-    /// Whether the service is a sandbox. Of a service that is not on this machine only the index is read; without an
-    /// answer it counts as no sandbox.
-    pub(crate) async fn is_sandbox(&self) -> bool {
-        let Target::Remote(service) = &self.target else {
-            return true;
-        };
-        let call = match service.base_url.is_loopback() {
-            true => Call::get("/sandbox/clock"),
-            false if !self.has_key() => return false,
-            false => Call::get("/v1/"),
-        };
-        match self.client() {
-            Ok(client) => client.send(&call).await.is_ok_and(|answer| {
-                let says = answer.document.value().get("sandbox");
-                answer.document.str("now").is_some() || says == Some(&Value::Bool(true))
-            }),
-            Err(_) => false,
-        }
     }
 
     /// The deliveries that this machine has received from the service.

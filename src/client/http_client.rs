@@ -52,6 +52,8 @@ pub(crate) struct Client {
     key: OnceCell<Option<Secret>>,
     /// The service's time minus ours, from the `Date` header of the last answer.
     skew: Cell<Option<SignedDuration>>,
+    /// Whether the last answer said that it comes from a sandbox that speaks the contract.
+    speaks_contract: Cell<bool>,
     /// What the last answer said of its rate limit.
     rate_limit: Cell<Option<RateLimit>>,
 }
@@ -69,6 +71,7 @@ impl Client {
             connection,
             key: OnceCell::new(),
             skew: Cell::default(),
+            speaks_contract: Cell::default(),
             rate_limit: Cell::default(),
         })
     }
@@ -96,6 +99,11 @@ impl Client {
     }
 
     /// The service's clock minus ours; `None` before the first answer.
+    /// Whether the service is a sandbox that speaks the contract, as its last answer says.
+    pub(crate) fn speaks_contract(&self) -> bool {
+        self.speaks_contract.get()
+    }
+
     pub(crate) fn skew(&self) -> Option<SignedDuration> {
         self.skew.get()
     }
@@ -259,6 +267,8 @@ impl Client {
         let (status, headers, body) = outcome.inspect_err(|failure| trace.failure(failure))?;
         trace.answer(status.as_u16(), &body);
         self.observe_clock(&headers);
+        self.speaks_contract
+            .set(headers.contains_key("bookctl-contract"));
         self.rate_limit.set(RateLimit::of(status, &headers));
         Ok((status, headers, body))
     }

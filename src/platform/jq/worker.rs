@@ -162,7 +162,7 @@ mod tests {
         assert!(failed(".a.b").starts_with("failed: "));
         assert_eq!(
             Worker::new("nothing_like_it").unwrap_err(),
-            "nothing_like_it is not known here"
+            "nothing_like_it is not defined"
         );
     }
 

@@ -1,10 +1,10 @@
-//! What every request passes through: the host check, the `Date` header and the log.
+//! What every request passes through: the host check, the headers of every answer, and the log.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use jiff::fmt::rfc2822::DateTimePrinter;
@@ -12,6 +12,10 @@ use jiff::fmt::rfc2822::DateTimePrinter;
 use super::service::{RequestLog, Service};
 use super::speaking::Unspoken;
 use super::{loopback, reply};
+
+/// Says that this is a sandbox that speaks the contract, so that a client knows the unit of a whole amount. The real
+/// service has no such header.
+const CONTRACT: HeaderName = HeaderName::from_static("bookctl-contract");
 
 pub(super) async fn run(
     State(service): State<Arc<Service>>,
@@ -31,6 +35,11 @@ pub(super) async fn run(
         Err(error) => reply::error(&error),
     };
     date(&service, &mut response);
+    if service.speech.is_none() {
+        response
+            .headers_mut()
+            .insert(CONTRACT, HeaderValue::from_static("sandbox"));
+    }
     if let Some((on_request, method, path)) = log {
         on_request(RequestLog {
             method,

@@ -36,27 +36,27 @@ macro_rules! dialect {
 
 dialect! {
     auth_header = "Authorization", "header that carries the API key";
-    auth_scheme = "Bearer", "word before the key; empty means the bare key";
+    auth_scheme = "Bearer", "word before the key; empty for the key alone";
     service_name = "Booking", "the service's name in its signature header, `Booking-Signature`";
-    provider_a = "provider_a", "id of the only provider with modify and venue-side cancel";
-    provider_b = "provider_b", "id of the provider with connected person sessions";
+    provider_a = "provider_a", "id of the provider that can change and cancel bookings";
+    provider_b = "provider_b", "id of the provider where people connect their accounts";
     venues_field = "venues", "array in the venue search response";
     slots_field = "slots", "array in the availability response";
     sessions_field = "sessions", "array in the session list response";
-    providers_field = "providers", "request field that names the providers to use";
+    providers_field = "providers", "search request: the providers to use";
     slots_venue_field = "venue_id", "availability request: the venue";
     slots_datetime_field = "datetime", "availability request: the time";
     slots_party_size_field = "party_size", "availability request: the party size";
     modify_datetime_field = "datetime", "modify request: the time";
     modify_party_size_field = "party_size", "modify request: the party size";
     modify_seating_field = "seating_preference", "modify request: the seating";
-    otp_field = "otp", "continue field for the one-time code";
-    session_phone_field = "phone", "where the code of a new session is texted";
-    session_code_field = "code", "verify field for the received code";
-    cancel_reason_field = "reason", "optional cancel field";
-    next_action_type_field = "type", "what names the kind of pause in `next_action`";
-    otp_action = "otp", "the pause that asks for a one-time code";
-    payment_action = "payment_approval", "the pause that asks for a payment answer";
+    otp_field = "otp", "continue request: the one-time code";
+    session_phone_field = "phone", "connect request: the phone number for the code";
+    session_code_field = "code", "verify request: the code";
+    cancel_reason_field = "reason", "cancel request: the reason";
+    next_action_type_field = "type", "field of `next_action` with the kind of action";
+    otp_action = "otp", "kind of action that asks for a one-time code";
+    payment_action = "payment_approval", "kind of action that asks for a payment answer";
     event_id_field = "id", "id of a webhook event";
     event_type_field = "type", "kind of a webhook event";
 }

@@ -353,7 +353,7 @@ mod tests {
             ),
             (
                 "[write]\nbooking = 'nothing'",
-                "x.toml, line 2: write.booking nothing is not known here",
+                "x.toml, line 2: write.booking nothing is not defined",
             ),
             ("write = 1", "x.toml, line 1: write must be a table"),
             (
