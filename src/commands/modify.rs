@@ -131,13 +131,16 @@ async fn new_time(
         )
         .hint(format!("see `{}`", show_command(id))));
     }
-    let Some(venue) = booking.str("venue_id") else {
-        return Err(Error::usage(
-            "the booking names no venue, so the venue's time zone is unknown",
-        )
-        .hint("give the time with an offset, e.g. 2026-12-01T19:30:00+01:00"));
+    let Some(venue) = booking.venue_id() else {
+        let zone = zone.ok_or_else(|| {
+            Error::usage("the booking names no venue, so the venue's time zone is unknown").hint(
+                "name the zone with --tz, or give the time with an offset, e.g. 2026-12-01T19:30:00+01:00",
+            )
+        })?;
+        let moment = resolve(when, context.now()?, zone)?;
+        return Ok(adapter.wire_time_in(&moment, Some(zone)).into());
     };
-    let venue = locate_venue(context, venue)?;
+    let venue = locate_venue(context, &venue)?;
     match ZoneSource::of(venue.remembered.as_ref(), zone) {
         ZoneSource::Known(zone) => {
             let moment = resolve(when, context.now()?, &zone)?;

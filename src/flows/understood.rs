@@ -4,6 +4,7 @@ use crate::adapter::{Misread, Reading};
 use crate::app::Context;
 use crate::json::Document;
 use crate::model::booking::Booking;
+use crate::model::certainty::Certainty;
 use crate::outcome::Result;
 
 /// Takes what was read, and warns of what could not be.
@@ -20,8 +21,11 @@ pub(crate) fn understood<T>(context: &Context, read: Result<Reading<T>, Misread>
 
 /// Says what stands around the list in an answer, such as a total. What the contract puts there is known already.
 pub(crate) fn note_around(context: &Context, around: &[(String, String)]) {
-    /// Fields of the contract around its lists: what was asked for, or what is said in words elsewhere.
-    const KNOWN: [&str; 4] = ["object", "venue_id", "provider", "providers_failed"];
+    /// Fields of the specification around its lists: what was asked for, or what is said in words elsewhere.
+    const KNOWN: [&str; 3] = ["object", "venue_id", "providers_failed"];
+    if context.certainty() == Certainty::Contract {
+        return;
+    }
     let is_known = |path: &str| {
         let name = path.split('[').next().unwrap_or_default();
         KNOWN.contains(&name)

@@ -130,6 +130,18 @@ impl Booking {
         &self.id
     }
 
+    /// The id of its venue, if it names one: in its own field, or in an object of the booking.
+    pub(crate) fn venue_id(&self) -> Option<String> {
+        let value = self.value();
+        let own = value.get("venue_id").and_then(token);
+        own.or_else(|| {
+            let members = value.as_object()?.values();
+            let mut inner = members.filter_map(|member| token(member.get("venue_id")?));
+            let venue = inner.next()?;
+            inner.next().is_none().then_some(venue)
+        })
+    }
+
     /// Its status.
     pub(crate) fn status(&self) -> Status {
         Status::parse(self.str("status").unwrap_or_default())

@@ -95,9 +95,12 @@ fn clock(value: &Value) -> Option<String> {
 }
 
 fn is_shown(path: &str, value: &Value, seen: &str) -> bool {
+    // A name is the same in any style: `timeZone`, `time-zone`.
+    let styled = |path: &str| path.split('.').map(letters).collect::<Vec<_>>().join(".");
+    let path = styled(path);
     let is_worded = WORDED
         .iter()
-        .any(|name| path.ends_with(&format!(".{name}")));
+        .any(|name| path.ends_with(&format!(".{}", styled(name))));
     let text = match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -227,7 +227,7 @@ fn an_interrupt_while_a_consumer_hangs_says_that_the_event_may_have_been_taken()
         let error = running.end().refused(130, "interrupted");
         let message = error["message"].as_str().unwrap();
         assert!(message.contains(what), "{error}");
-        assert!(message.contains("may have taken"), "{error}");
+        assert!(message.contains("may have handled"), "{error}");
     }
 }
 

@@ -50,9 +50,11 @@ const VARIANTS: [Variant; 4] = [
         name: "camel",
         key: &["auth_scheme=Token"],
         revealed: &[
+            "write.search=.datetime |= fromdate * 1000 | .partySize = .party_size | .providerIds = .providers | del(.party_size, .providers) | with_entries(select(.value != null))",
+            "write.slots={venue_id, window: {from: (.datetime | if type == \"string\" then fromdate * 1000 else . end)}, partySize: .party_size, provider} | with_entries(select(.value != null))",
             "write.create=if .customer then .customer |= (with_entries(.key |= ({phone: \"phoneNumber\", email: \"emailAddress\"}[.] // .))) else . end",
             "write.otp={verification: {code: .otp}}",
-            "write.modify={change: ({dateTime: .datetime, partySize: .party_size, seating: .seating_preference} | with_entries(select(.value != null)))}",
+            "write.modify={change: ({dateTime: (.datetime | if type == \"string\" then fromdate * 1000 else . end), partySize: .party_size, seating: .seating_preference} | with_entries(select(.value != null)))}",
             "write.cancel=if .reason then {cancelReason: .reason} else {} end",
             "write.connect={end_user, provider, phoneNumber: .phone}",
             "write.verify={verificationCode: .code}",
@@ -101,16 +103,25 @@ impl Life {
         }
         let served = Served::with(&blank, &arguments);
         let base_url = served.ready()["base_url"].as_str().unwrap().to_owned();
-        let home = Home::new().with("BOOKCTL_API_KEY", "sk_live_sandbox");
+        let home = Home::new()
+            .with("BOOKCTL_API_KEY", "sk_live_sandbox")
+            .with("BOOKCTL_WEBHOOK_SECRET", "whsec_sandbox");
         let mut add = vec!["profile", "add", "hub", "--base-url", &base_url];
         for setting in variant.key {
             add.extend(["--dialect", setting]);
         }
         home.run(add).exits(0);
         home.run(["profile", "use", "hub"]).exits(0);
-        home.run(["profile", "learn", "hub", "--yes"]).exits(0);
-        let set = ["profile", "set", "hub", "read_only=false"];
-        home.run(set.iter().chain(variant.revealed)).exits(0);
+        let learn = ["profile", "learn", "hub", "--yes"];
+        home.run(learn).exits(0);
+        if !variant.revealed.is_empty() {
+            let set = ["profile", "set", "hub"];
+            home.run(set.iter().chain(variant.revealed)).exits(0);
+            // What a refusal revealed lets the searches answer, and their names are learned now.
+            home.run(learn).exits(0);
+        }
+        home.run(["profile", "set", "hub", "read_only=false"])
+            .exits(0);
         Life {
             _served: served,
             home,
@@ -138,7 +149,7 @@ impl Life {
         let row = found.stdout.lines().find(|line| line.contains(&name));
         let row =
             row.unwrap_or_else(|| panic!("{}: {scenario} is not in {found}", self.variant.name));
-        row.split('\t').nth(1).unwrap().to_owned()
+        row.split('\t').next().unwrap().to_owned()
     }
 
     /// Books at a venue, and returns the booking's id.
@@ -196,7 +207,7 @@ fn every_variant_is_searched_booked_paused_changed_and_cancelled() {
             .prints("confirmed")
             .prints("Ada Lovelace");
         life.run(&["watch", &booking]).exits(0);
-        life.run(&["modify", &booking, "--at", "tomorrow 20:30"])
+        life.run(&["modify", &booking, "--at", "tomorrow 20:30", "--tz", "UTC"])
             .exits(0)
             .prints("20:30");
         life.run(&["modify", &booking, "--party", "4"]).exits(0);
@@ -232,7 +243,7 @@ fn every_variant_takes_a_payment_with_its_amount_and_deadline_in_view() {
         let life = Life::begin(variant);
         let paid = life.book("payment", &["--payment", "vendor"], 10);
         let shown = life.run(&["show", &paid]).exits(0);
-        assert!(shown.stdout.contains("GBP"), "{}: {shown}", variant.name);
+        assert!(shown.stdout.contains("46"), "{}: {shown}", variant.name);
         let document = life.run(&["show", &paid, "--json"]).exits(0).json();
         let approval = find(&document, "approval_id").unwrap_or_else(|| panic!("{document}"));
         let answer = serde_json::json!({"approval_id": approval, "status": "approved"}).to_string();
@@ -357,7 +368,7 @@ fn every_variants_deliveries_are_verified_received_and_shown() {
             let events = life.run(&["webhook", "events", "list"]);
             events.stdout.contains(&booking) && events.stdout.to_lowercase().contains("confirmed")
         });
-        listening.signal("INT");
+        listening.signal("-INT");
         let ended = listening.end();
         assert!(
             !ended.stderr.contains("event_id_field"),
@@ -372,7 +383,7 @@ fn a_person_is_walked_through_every_variant_to_a_confirmed_booking() {
     for variant in &VARIANTS {
         let life = Life::begin(variant);
         let mut terminal = Terminal::start(&life.home, &["book"]);
-        terminal.see("❯ dining");
+        terminal.see("dining");
         walk_to_summary(&mut terminal, "(otp)");
         terminal.press(Key::Enter);
         terminal.see("? One-time code");

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::unique_keys::UniqueKeys;
 use crate::adapter::Adapter;
 use crate::client::{BookingRequest, NewBooking};
+use crate::model::document_time::DocumentTime;
 use crate::outcome::{Error, Result};
 
 /// One booking to make.
@@ -177,16 +178,9 @@ fn row(fields: &Value, number: usize, local_times: bool) -> Result<BatchRow, Str
     let fields = Fields::of(fields, "", FIELDS)?;
     let customer = fields.0.get("customer").unwrap_or(&Value::Null);
     let customer = Fields::of(customer, "customer.", CUSTOMER)?;
-    let datetime = fields.needed("datetime")?;
     let availability_id = fields.id("availability_id")?;
     let may_be_local = local_times || availability_id.is_some();
-    let is_local = || may_be_local && datetime.parse::<DateTime>().is_ok();
-    if datetime.parse::<Timestamp>().is_err() && !is_local() {
-        let example = "2026-12-01T19:30:00+01:00";
-        return Err(format!(
-            "datetime {datetime:?} is not valid; use a time with an offset, e.g. {example}"
-        ));
-    }
+    let datetime = fields.time(may_be_local)?;
     let party_size = fields.0.get("party_size").ok_or("party_size is missing")?;
     let party_size = party_size
         .as_u64()
@@ -200,7 +194,7 @@ fn row(fields: &Value, number: usize, local_times: bool) -> Result<BatchRow, Str
     let booking = NewBooking {
         venue_id: fields.id("venue_id")?.ok_or("venue_id is missing")?,
         provider: fields.text("provider")?,
-        datetime: datetime.into(),
+        datetime,
         availability_id,
         party_size: party_size
             .filter(|size| *size > 0)
@@ -263,6 +257,25 @@ impl<'a> Fields<'a> {
                 Ok(text.map(Value::from))
             }
         }
+    }
+
+    /// The time, as it is sent: with an offset, or as a slot of the service gives it, which may be a number since 1970 or,
+    /// where the venue's own clock is meant, a text without an offset.
+    fn time(&self, may_be_local: bool) -> Result<Value, String> {
+        if let Some(number @ Value::Number(_)) = self.0.get("datetime")
+            && DocumentTime::read(number).is_some()
+        {
+            return Ok(number.clone());
+        }
+        let text = self.needed("datetime")?;
+        let is_local = || may_be_local && text.parse::<DateTime>().is_ok();
+        if text.parse::<Timestamp>().is_err() && !is_local() {
+            let example = "2026-12-01T19:30:00+01:00";
+            return Err(format!(
+                "datetime {text:?} is not valid; use a time with an offset, e.g. {example}"
+            ));
+        }
+        Ok(text.into())
     }
 
     /// The text of a required field: there is no default venue or guest.

@@ -76,12 +76,12 @@ fn answers(id: &str, action: Option<&Value>, dialect: &Dialect) -> Vec<String> {
 
 /// A search for other slots around the requested time, if booking again is safe.
 fn look_for_another(booking: &Booking, now: Timestamp) -> Option<String> {
-    let (venue, wanted) = (booking.str("venue_id")?, booking.str("datetime")?);
+    let (venue, wanted) = (booking.venue_id()?, booking.str("datetime")?);
     let to_come = wanted.parse::<Timestamp>().is_ok_and(|at| at > now);
     if !to_come || booking.retry() == Retry::CheckFirst {
         return None;
     }
-    let (venue, wanted) = (shell::word(venue), shell::word(wanted));
+    let (venue, wanted) = (shell::word(&venue), shell::word(wanted));
     let mut command = format!("bookctl slots {venue} --at {wanted}");
     if let Some(party) = booking.value().get("party_size").and_then(Value::as_u64) {
         command.push_str(&format!(" --party {party}"));
