@@ -99,6 +99,20 @@ const BESIDE_EACH_OTHER: &[(&[&str], &[&str])] = &[
     (&["event_id_field", "event_type_field"], &["data"]),
 ];
 
+/// Headers that cannot carry the key, because every request has them for something else.
+const RESERVED: &[&str] = &[
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "idempotency-key",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+    "user-agent",
+];
+
 /// What a paused booking waits for (spec, Booking: next_action).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pause {
@@ -152,6 +166,11 @@ impl Dialect {
             (_, "") => return Err("is empty".to_owned()),
             ("auth_header", _) if HeaderName::try_from(name).is_err() => {
                 return Err(format!("cannot be {name:?}: it is not a valid header name"));
+            }
+            ("auth_header", _) if RESERVED.iter().any(|it| it.eq_ignore_ascii_case(name)) => {
+                return Err(format!(
+                    "cannot be {name:?}: every request has that header for something else"
+                ));
             }
             (key, path) if key.ends_with("_field") && Path::parse(path).is_none() => {
                 return Err(format!(

@@ -73,11 +73,23 @@ fn within(element: &Value, shape: Shape) -> Option<&Map<String, Value>> {
 
 /// The one object of a shape in a document. The error says what is there instead.
 pub(super) fn one(value: &Value, shape: Shape) -> Result<&Map<String, Value>, String> {
-    if let Some(object) = value.as_object().filter(|it| shape.is_usable(it)) {
-        return Ok(object);
+    let root = value.as_object().filter(|it| shape.is_usable(it));
+    match (root, shallowest(value, shape)) {
+        (Some(object), _) if shape.fits(object) => Ok(object),
+        (Some(object), Search::Nothing { .. }) => Ok(object),
+        // An envelope may have an id and a status of its own, and a booking may hold objects that have them.
+        (Some(_), Search::Found(found)) => Err(format!(
+            "both it and what stands at `{}` may be the {}",
+            found.place,
+            shape.nouns().0
+        )),
+        (_, search) => the_one(search, shape),
     }
+}
+
+fn the_one(search: Search<'_>, shape: Shape) -> Result<&Map<String, Value>, String> {
     let (noun, nouns) = shape.nouns();
-    match shallowest(value, shape) {
+    match search {
         Search::Found(found) => match found.objects[..] {
             [object] => Ok(object),
             _ => Err(format!(

@@ -331,6 +331,22 @@ mod tests {
     }
 
     #[test]
+    fn another_kind_of_object_is_never_taken_for_the_booking() {
+        let inner = json!({"id": "bk_9", "object": "booking", "status": "failed", "provider": "a"});
+        let payment =
+            json!({"id": "pay_1", "object": "payment", "status": "confirmed", "provider": "x"});
+        let read = booking(json!({"payment": payment, "data": {"booking": inner}})).unwrap();
+        assert_eq!(read.id(), "bk_9");
+        for document in [
+            json!({"success": false, "alternatives": [{"id": "a", "object": "slot", "status": "confirmed", "provider": "a"}]}),
+            json!({"id": "req_2", "status": "confirmed", "data": inner}),
+            json!({"customer": {"id": "cus_1", "object": "customer", "status": "active"}}),
+        ] {
+            assert!(booking(document.clone()).is_err(), "{document}");
+        }
+    }
+
+    #[test]
     fn venues_that_cannot_be_read_are_never_none() {
         let venues = |document: Value| Adapter::default().venues(&document.into());
         let read =

@@ -41,7 +41,7 @@ impl Shape {
             Shape::Booking => {
                 has_id(object, "id")
                     && member(object, "status").is_some_and(Value::is_string)
-                    && !is_error(object)
+                    && !is_another_kind(object)
             }
             Shape::Session => {
                 has_id(object, "id") && member(object, "state").is_some_and(Value::is_string)
@@ -179,8 +179,49 @@ fn has_id(object: &Map<String, Value>, name: &str) -> bool {
     }
 }
 
-/// An error document may have an id and a status, too.
-fn is_error(object: &Map<String, Value>) -> bool {
+/// What else has an id and a status, and says by its `object` that it is no booking.
+const OTHER_KINDS: &[&str] = &[
+    "account",
+    "alternative",
+    "api",
+    "authorization",
+    "card",
+    "charge",
+    "customer",
+    "error",
+    "event",
+    "guest",
+    "invoice",
+    "job",
+    "list",
+    "member",
+    "message",
+    "offer",
+    "organization",
+    "partner",
+    "payment",
+    "payment_intent",
+    "payment_method",
+    "person",
+    "price",
+    "provider",
+    "refund",
+    "request",
+    "response",
+    "restaurant",
+    "result",
+    "session",
+    "slot",
+    "table",
+    "task",
+    "transaction",
+    "user",
+    "vendor",
+    "venue",
+    "webhook",
+];
+
+fn is_another_kind(object: &Map<String, Value>) -> bool {
     let kind = member(object, "object").and_then(Value::as_str);
-    kind.is_some_and(|kind| same_words(kind, "error"))
+    kind.is_some_and(|kind| OTHER_KINDS.iter().any(|other| same_words(kind, other)))
 }

@@ -12,6 +12,7 @@ use super::retry::{self, RetryDecision};
 use super::written_names::WrittenNames;
 use crate::adapter::{Adapter, WriteKind};
 use crate::outcome::Result;
+use crate::secrets::{register_secret, register_secrets_in};
 
 /// Where to search for venues.
 #[derive(Clone, Debug)]
@@ -215,9 +216,19 @@ pub(crate) enum Continuation {
 }
 
 impl Continuation {
+    /// Masks what is secret in the answer wherever it is shown from now on, in whatever shape it is sent.
+    fn register_secrets(&self) {
+        match self {
+            Continuation::Otp(code) => register_secret(code),
+            Continuation::PspResponse(answer) => register_secrets_in(answer),
+            Continuation::PspAbort | Continuation::Fields(_) => {}
+        }
+    }
+
     /// POST /v1/bookings/{booking_id}/continue with this answer.
     pub(crate) fn call(&self, booking_id: &str, adapter: &Adapter) -> Result<Call> {
         let one = |name: &str, value: Value| Map::from_iter([(name.to_owned(), value)]);
+        self.register_secrets();
         let (kind, body) = match self {
             Continuation::Otp(code) => (WriteKind::Otp, one("otp", json!(code))),
             Continuation::PspResponse(answer) => {
@@ -290,6 +301,7 @@ pub(crate) mod session {
 
     /// POST /v1/sessions/{id}/verify with the code that the person received.
     pub(crate) fn verify(id: &str, code: &str, adapter: &Adapter) -> Result<Call> {
+        register_secret(code);
         let body = Map::from_iter([("code".to_owned(), json!(code))]);
         let path = format!("{}/verify", path(id));
         posted(adapter, WriteKind::Verify, path, body)

@@ -14,7 +14,7 @@ use crate::outcome::Result;
 ///
 /// A service may know a booking by several ids, and then shows the other id for this one as well. The answer to
 /// another request proves nothing.
-async fn is_of(context: &Context, id: &str, answered: &Booking) -> bool {
+pub(super) async fn is_of(context: &Context, id: &str, answered: &Booking) -> bool {
     if answered.id() == id {
         return true;
     }

@@ -1,5 +1,6 @@
 //! Sends one answer to a paused booking, and judges the result.
 
+use super::change::is_of;
 use super::compared::warn_if_still_asked;
 use super::guarded::{no_booking, send_guarded};
 use super::understood::booking_of;
@@ -33,12 +34,12 @@ pub(crate) async fn send_answer(
     let in_flight = || InFlight::Answering { id: id.to_owned() };
     let failure = match send_guarded(context, &call, in_flight, "sending the answer").await? {
         Ok(answer) => match booking_of(context, answer.document) {
-            Some(booking) => {
+            Some(booking) if is_of(context, id, &booking).await => {
                 context.in_flight.replace(InFlight::known(&booking));
                 compare(context, answer_given, &booking);
                 return Ok(AnswerOutcome::Advanced(booking));
             }
-            None => no_booking(answer.status),
+            _ => no_booking(answer.status),
         },
         Err(failure) => failure,
     };

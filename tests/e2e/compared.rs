@@ -221,3 +221,42 @@ fn local_times_are_sent_on_the_venues_clock() {
         .exits(0)
         .prints("\"datetime\":\"2026-12-01T19:30:00\"");
 }
+
+#[test]
+fn the_answer_to_a_code_that_shows_another_booking_proves_nothing() {
+    let server = Scripted::start(|request| {
+        let mut shown = booking();
+        match request.method.as_str() {
+            "POST" => shown["id"] = json!("bk_of_somebody_else"),
+            _ => {
+                shown["status"] = json!("requires_action");
+                shown["next_action"] = json!({"type": "otp"});
+            }
+        }
+        Reply::json(200, &shown)
+    });
+    let id = booking()["id"].as_str().unwrap().to_owned();
+    home(&server, "")
+        .run(["continue", &id, "--otp", "774411"])
+        .exits(16);
+}
+
+#[test]
+fn a_code_is_masked_under_whatever_name_it_is_sent() {
+    let server = Scripted::start(|_| Reply::json(400, &json!({"error": "bad code 774411"})));
+    let profile = "[profiles.acme.write]\notp = '{auth: {pinCode: .otp}}'\n";
+    let home = home(&server, profile);
+    let id = booking()["id"].as_str().unwrap().to_owned();
+    for more in ["-v", "--dry-run"] {
+        let output = home.run(["continue", &id, "--otp", "774411", more]);
+        assert!(!output.stderr.contains("774411"), "{output}");
+        assert!(!output.stdout.contains("774411"), "{output}");
+    }
+}
+
+#[test]
+fn an_expression_of_any_depth_is_compiled_or_refused_and_ends_nothing() {
+    let deep = format!("{}.{}", "[".repeat(3000), "]".repeat(3000));
+    let output = Home::new().run(["sandbox", "keys", "--jq", &deep]);
+    assert!(matches!(output.code, Some(0..=3)), "{output}");
+}

@@ -227,7 +227,7 @@ fn review(name: &str, findings: &[Finding]) -> String {
         text.push_str(&format!(
             "# {}: {}\n",
             finding.certainty.as_str(),
-            finding.why
+            finding.why.escape_debug()
         ));
         if finding.key.is_empty() {
             continue;

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::adapter::Adapter;
 use crate::client::{Call, redacted, shown_headers, shown_path};
 use crate::json::Document;
+use crate::secrets::redact;
 use crate::terminal::output::{Page, View};
 
 /// A request that is not sent.
@@ -30,7 +31,11 @@ impl RequestView {
     pub(crate) fn masked(mut call: Call, adapter: &Adapter, has_key: bool) -> Self {
         let headers = shown_headers(adapter, has_key, &call);
         call.path = shown_path(adapter, has_key, &call);
-        call.body = call.body.map(|body| redacted(&body, &adapter.dialect));
+        // By name, and by value where an expression of the profile gave it another name.
+        call.body = call.body.map(|body| {
+            let shown = redacted(&body, &adapter.dialect);
+            serde_json::from_str(&redact(&shown.to_string())).unwrap_or(Value::Null)
+        });
         RequestView::new(call, headers)
     }
 
