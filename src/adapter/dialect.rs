@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::names::same_words;
 use super::path::Path;
+use super::transport::OWN;
 
 macro_rules! dialect {
     ($($field:ident = $default:literal, $meaning:literal;)*) => {
@@ -99,20 +100,6 @@ const BESIDE_EACH_OTHER: &[(&[&str], &[&str])] = &[
     (&["event_id_field", "event_type_field"], &["data"]),
 ];
 
-/// Headers that cannot carry the key, because every request has them for something else.
-const RESERVED: &[&str] = &[
-    "accept-encoding",
-    "connection",
-    "content-length",
-    "content-type",
-    "host",
-    "idempotency-key",
-    "te",
-    "transfer-encoding",
-    "upgrade",
-    "user-agent",
-];
-
 /// What a paused booking waits for (spec, Booking: next_action).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pause {
@@ -167,7 +154,7 @@ impl Dialect {
             ("auth_header", _) if HeaderName::try_from(name).is_err() => {
                 return Err(format!("cannot be {name:?}: it is not a valid header name"));
             }
-            ("auth_header", _) if RESERVED.iter().any(|it| it.eq_ignore_ascii_case(name)) => {
+            ("auth_header", _) if OWN.iter().any(|it| it.eq_ignore_ascii_case(name)) => {
                 return Err(format!(
                     "cannot be {name:?}: every request has that header for something else"
                 ));

@@ -77,28 +77,27 @@ impl Adapter {
             Ok(object) => object,
             Err(why) => return Err(Misread::of_object(ReadKind::Booking, why, document)),
         };
-        let is_whole = document
+        let is_root = document
             .value()
             .as_object()
             .is_some_and(|it| std::ptr::eq(it, found));
-        let item = match is_whole && has_contract_names(found, Shape::Booking) {
-            true => Booking::from_document(document.clone()),
-            false => {
-                let (read, beside) = (
-                    with_contract_names(found, Shape::Booking),
-                    around(value, &[found]),
-                );
-                Booking::translated(document.clone(), read, beside)
-            }
-        };
-        match item {
-            Some(item) => Ok(Reading { item, warnings }),
-            None => Err(Misread::of_object(
-                ReadKind::Booking,
-                "it has no `id` and `status`".to_owned(),
-                document,
+        let in_other_shape = match is_root && has_contract_names(found, Shape::Booking) {
+            true => None,
+            false => Some((
+                with_contract_names(found, Shape::Booking),
+                around(value, &[found]),
             )),
-        }
+        };
+        // The document is not copied: it may be large.
+        let item = match in_other_shape {
+            None => Booking::from_document(document),
+            Some((read, beside)) => Booking::translated(document, read, beside),
+        };
+        // What fits the shape has both; without them there would be nothing to show of the document either.
+        item.map(|item| Reading { item, warnings }).ok_or_else(|| {
+            let why = "it has no `id` and `status`".to_owned();
+            Misread::of_object(ReadKind::Booking, why, Value::Null.into())
+        })
     }
 
     /// Reads the index, in the contract's names as far as the profile knows them.

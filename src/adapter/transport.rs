@@ -2,8 +2,8 @@
 
 use reqwest::header::{HeaderName, HeaderValue};
 
-/// Headers that every request sets itself.
-const OWN: &[&str] = &[
+/// Headers that every request sets itself: no fixed header and no key can be one of them.
+pub(super) const OWN: &[&str] = &[
     "accept-encoding",
     "connection",
     "content-length",

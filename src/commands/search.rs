@@ -71,16 +71,14 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         fields: args.extra.body()?,
         page: None,
     };
-    let (document, venues) = find_venues(context, &query, args.limit.get(), Shown::AsList).await?;
+    let pages = find_venues(context, &query, args.limit.get(), Shown::AsList).await?;
     let list = VenueList {
-        document: &document,
-        venues: &venues,
+        document: &pages.document,
+        venues: &pages.items,
     };
     let none = "No venues found. Try another place or time.";
-    context.out.emit_list(&list, venues.is_empty(), none)?;
-    if let Ok(read) = context.adapter().venues(&document) {
-        note_around(context, &read.item.around);
-    }
+    context.out.emit_list(&list, pages.items.is_empty(), none)?;
+    note_around(context, &pages.around);
     Ok(Exit::Done)
 }
 

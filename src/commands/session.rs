@@ -299,7 +299,7 @@ async fn list_all(context: &Context, args: &List) -> Result<Exit> {
         ("state", args.state.as_deref()),
     ]);
     let pages = find_sessions(context, call, args.limit.get()).await?;
-    let (document, sessions) = (pages.document, pages.items);
+    let (document, sessions) = (&pages.document, &pages.items);
     let page = |_: &Document| {
         let mut page = Page::default();
         let mut headers = vec!["id", "state", "end user", "provider", "created"];
@@ -323,9 +323,7 @@ async fn list_all(context: &Context, args: &List) -> Result<Exit> {
     context
         .out
         .emit_list(&view, is_empty, "No sessions found.")?;
-    if let Ok(read) = context.adapter().sessions(&document) {
-        note_around(context, &read.item.around);
-    }
+    note_around(context, &pages.around);
     Ok(Exit::Done)
 }
 

@@ -61,8 +61,6 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     context
         .out
         .emit_list(&list, offer.slots.is_empty(), &none)?;
-    if let Ok(read) = context.adapter().slots(&offer.document) {
-        note_around(context, &read.item.around);
-    }
+    note_around(context, &offer.around);
     Ok(Exit::Done)
 }

@@ -141,7 +141,7 @@ async fn search(
     };
     find_venues(context, &query, DEFAULT_LIMIT, Shown::No)
         .await
-        .map(|(_, venues)| venues)
+        .map(|pages| pages.items)
 }
 
 async fn pick_slot(

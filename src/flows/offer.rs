@@ -62,6 +62,8 @@ pub(crate) struct Offer {
     party_size: u32,
     pub(crate) document: Document,
     pub(crate) slots: Vec<Slot>,
+    /// What stands around the slots in the answer, as paths and texts.
+    pub(crate) around: Vec<(String, String)>,
     /// The provider of the slots, as the answer names it.
     pub(crate) provider: Option<String>,
     /// The requested time.
@@ -244,6 +246,7 @@ async fn ask(
     let Pages {
         document,
         items: slots,
+        around,
     } = listing
         .read(context, first)
         .await
@@ -263,6 +266,7 @@ async fn ask(
         party_size,
         document,
         slots,
+        around,
         provider,
         wanted,
         zone,

@@ -22,6 +22,8 @@ pub(crate) struct Pages<T> {
     /// The service's own document where there was one page, else the first one with its list extended.
     pub(crate) document: Document,
     pub(crate) items: Vec<T>,
+    /// What stands around the list in the first page, as paths and texts.
+    pub(crate) around: Vec<(String, String)>,
 }
 
 /// Reads the elements of one page.
@@ -51,6 +53,7 @@ impl<T> Listing<'_, T> {
     pub(super) async fn read(&self, context: &Context, first: Call) -> Result<Pages<T>> {
         let mut call = first;
         let (mut documents, mut items) = (Vec::new(), Vec::new());
+        let mut around = Vec::new();
         let mut seen = HashSet::new();
         let mut has_more = false;
         let stopped = loop {
@@ -74,6 +77,9 @@ impl<T> Listing<'_, T> {
                 break Some("the service sends the same page again".to_owned());
             }
             let next = next_page(answer.document.value(), answer.link.as_deref());
+            if documents.is_empty() {
+                around = page.around;
+            }
             items.extend(page.items);
             documents.push((answer.document, page.place));
             let Some(next) = next else { break None };
@@ -101,7 +107,11 @@ impl<T> Listing<'_, T> {
                 .warn("the pages cannot be joined into one document: JSON has the first one");
             document
         });
-        Ok(Pages { document, items })
+        Ok(Pages {
+            document,
+            items,
+            around,
+        })
     }
 
     fn say_limit(&self, context: &Context) {
@@ -166,9 +176,9 @@ fn at(base: &str, call: &Call, address: &str, key_parameter: Option<&str>) -> Op
         .query()
         .unwrap_or_default()
         .split('&')
+        .filter(|parameter| !parameter.is_empty())
         .filter(|parameter| {
-            let name = parameter.split('=').next();
-            !parameter.is_empty() && (key_parameter.is_none() || name != key_parameter)
+            key_parameter.is_none() || decoded_name(parameter).as_deref() != key_parameter
         });
     let query: Vec<&str> = parameters.collect();
     let with_query = match query.is_empty() {
@@ -183,6 +193,13 @@ fn at(base: &str, call: &Call, address: &str, key_parameter: Option<&str>) -> Op
         },
         false => Call::get(with_query),
     })
+}
+
+/// The name of a parameter of a query, without percent-encoding.
+fn decoded_name(parameter: &str) -> Option<String> {
+    let url = Url::parse(&format!("http://x?{parameter}")).ok()?;
+    let name = url.query_pairs().next().map(|(name, _)| name.into_owned());
+    name
 }
 
 /// A GET with one parameter of its query set.
@@ -250,6 +267,10 @@ mod tests {
             ("?page=2", Some("POST /v1/venues/search?page=2")),
             (
                 "/api/v1/venues/search?page=2&api_key=k",
+                Some("POST /v1/venues/search?page=2"),
+            ),
+            (
+                "/api/v1/venues/search?page=2&api%5Fkey=%6b",
                 Some("POST /v1/venues/search?page=2"),
             ),
             ("https://a.example/api/v1/pages/7", Some("GET /v1/pages/7")),

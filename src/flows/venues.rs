@@ -6,17 +6,16 @@ use super::pages::{Listing, Pages};
 use crate::app::Context;
 use crate::client::VenueQuery;
 use crate::journal::Shown;
-use crate::json::Document;
 use crate::model::venue::Venue;
 use crate::outcome::Result;
 
-/// Searches for up to `limit` venues, and remembers them in the journal.
+/// Searches for up to `limit` venues, from as many pages as that takes, and remembers them in the journal.
 pub(crate) async fn find_venues(
     context: &Context,
     query: &VenueQuery,
     limit: usize,
     shown: Shown,
-) -> Result<(Document, Vec<Venue>)> {
+) -> Result<Pages<Venue>> {
     let progress = context.out.progress("searching");
     let listing = Listing {
         nouns: "venues",
@@ -34,12 +33,10 @@ pub(crate) async fn find_venues(
         },
     };
     let first = query.call(context.adapter())?;
-    let Pages {
-        document,
-        items: venues,
-    } = listing.read(context, first).await?;
+    let pages = listing.read(context, first).await?;
     drop(progress);
-    if let Some(failed) = document
+    if let Some(failed) = pages
+        .document
         .value()
         .get("providers_failed")
         .and_then(Value::as_array)
@@ -54,12 +51,12 @@ pub(crate) async fn find_venues(
     }
     if let Err(error) = context
         .journal()
-        .and_then(|mut journal| journal.remember_venues(&venues, shown))
+        .and_then(|mut journal| journal.remember_venues(&pages.items, shown))
     {
         context.out.warn(&format!(
             "the venues could not be saved, so @1 and so on are not available: {}",
             error.message
         ));
     }
-    Ok((document, venues))
+    Ok(pages)
 }
