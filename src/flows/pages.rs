@@ -198,8 +198,8 @@ fn at(base: &str, call: &Call, address: &str, key_parameter: Option<&str>) -> Op
 /// The name of a parameter of a query, without percent-encoding.
 fn decoded_name(parameter: &str) -> Option<String> {
     let url = Url::parse(&format!("http://x?{parameter}")).ok()?;
-    let name = url.query_pairs().next().map(|(name, _)| name.into_owned());
-    name
+    let (name, _) = url.query_pairs().next()?;
+    Some(name.into_owned())
 }
 
 /// A GET with one parameter of its query set.
