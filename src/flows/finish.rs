@@ -41,18 +41,19 @@ pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
     Ok(booking.exit())
 }
 
-/// Updates the journal's copy of a booking that this machine made.
+/// Stores a booking that was shown, for `@last` and for the search of `bookings`. A script that reads (`--json`) leaves
+/// nothing behind: its reads open no journal.
 ///
-/// Does nothing without a journal. A journal that cannot be written is no error: the work is done, and the copy is
-/// as old as its date says.
-fn update_kept_booking(context: &Context, booking: &Booking) {
-    if !context.journal_file().exists() {
-        return;
+/// A journal that cannot be written is no error: the work is done, and the copy is as old as its date says.
+pub(crate) fn remember_shown(context: &Context, booking: &Booking) {
+    if context.out.is_human() {
+        let _ = context.journal().and_then(|mut journal| journal.see(booking));
     }
-    let _ = context.journal().and_then(|mut journal| {
-        if journal.is_outdated(booking)? {
-            journal.update_booking(booking)?;
-        }
-        Ok(())
-    });
+}
+
+/// Updates the journal's copy of a booking that was made or changed. Does nothing without a journal.
+fn update_kept_booking(context: &Context, booking: &Booking) {
+    if context.journal_file().exists() {
+        let _ = context.journal().and_then(|mut journal| journal.see(booking));
+    }
 }

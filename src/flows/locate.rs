@@ -1,4 +1,4 @@
-//! Resolves venue, slot and booking arguments: an id, or `@N` for a row of the last list.
+//! Resolves arguments: an id, `@N` for a row of the last list, or `@last`.
 
 use serde_json::Value;
 
@@ -31,20 +31,19 @@ impl LocatedVenue {
 
 /// Resolves a venue argument.
 pub(crate) fn locate_venue(context: &Context, argument: &str) -> Result<LocatedVenue> {
-    if let Some(row) = row_number(argument)? {
-        let id = listed(context, RecentList::Venues, row)?;
-        let remembered = context.journal()?.venue(&id)?;
-        return Ok(LocatedVenue { id, remembered });
-    }
+    let id = match argument {
+        LAST => last(context, RecentList::LastVenue, "venue")?,
+        _ => match row_number(argument)? {
+            Some(row) => listed(context, RecentList::Venues, row)?,
+            None => argument.to_owned(),
+        },
+    };
     // Without a journal the id alone still names the venue.
     let remembered = context
         .journal()
         .ok()
-        .and_then(|journal| journal.venue(argument).ok().flatten());
-    Ok(LocatedVenue {
-        id: argument.to_owned(),
-        remembered,
-    })
+        .and_then(|journal| journal.venue(&id).ok().flatten());
+    Ok(LocatedVenue { id, remembered })
 }
 
 /// Resolves a slot argument: the id, and the slot if it was seen before.
@@ -62,10 +61,48 @@ pub(crate) fn locate_slot(
 
 /// Resolves a booking argument to the booking's id.
 pub(crate) fn locate_booking(context: &Context, argument: &str) -> Result<String> {
+    if argument == LAST {
+        return last(context, RecentList::LastBooking, "booking");
+    }
     match row_number(argument)? {
         Some(row) => listed(context, RecentList::Bookings, row),
         None => Ok(argument.to_owned()),
     }
+}
+
+/// Resolves a session argument to the session's id.
+pub(crate) fn locate_session(context: &Context, argument: &str) -> Result<String> {
+    match argument {
+        LAST => last(context, RecentList::LastSession, "session"),
+        id => Ok(id.to_owned()),
+    }
+}
+
+/// Resolves an attempt argument to its idempotency key. A key may begin with `@`: only what is a row is taken for one.
+pub(crate) fn locate_attempt(context: &Context, argument: &str) -> Result<String> {
+    if argument == LAST {
+        let open = context.journal()?.open_attempts()?;
+        return match open.as_slice() {
+            [only] => Ok(only.idempotency_key.clone()),
+            [] => Err(Error::usage("@last: there are no open attempts")),
+            several => Err(Error::usage(format!("@last: {} attempts are open", several.len()))
+                .hint("list them with `bookctl attempts`, and name one by its key or @N")),
+        };
+    }
+    match row_number(argument) {
+        Ok(Some(row)) => listed(context, RecentList::Attempts, row),
+        _ => Ok(argument.to_owned()),
+    }
+}
+
+/// What stands for the last one that was made or shown.
+pub(crate) const LAST: &str = "@last";
+
+fn last(context: &Context, list: RecentList, noun: &str) -> Result<String> {
+    context.journal()?.listed(list, 1)?.ok_or_else(|| {
+        Error::usage(format!("@last: no {noun} was made or shown yet on this computer"))
+            .hint(format!("give the id of the {noun}"))
+    })
 }
 
 fn row_number(argument: &str) -> Result<Option<u32>> {
@@ -75,7 +112,7 @@ fn row_number(argument: &str) -> Result<Option<u32>> {
     match digits.parse() {
         Ok(row) if row > 0 => Ok(Some(row)),
         _ => Err(Error::usage(format!(
-            "{} is not a row; use @1, @2 and so on",
+            "{} is not a row; use @1, @2 and so on, or @last",
             argument.escape_debug()
         ))),
     }
@@ -85,7 +122,8 @@ fn listed(context: &Context, list: RecentList, row: u32) -> Result<String> {
     let (command, noun) = match list {
         RecentList::Venues => ("bookctl search", "venues"),
         RecentList::Slots => ("bookctl slots", "slots"),
-        RecentList::Bookings => ("bookctl bookings", "bookings"),
+        RecentList::Attempts => ("bookctl attempts", "attempts"),
+        _ => ("bookctl bookings", "bookings"),
     };
     let journal = context.journal()?;
     if let Some(id) = journal.listed(list, row)? {

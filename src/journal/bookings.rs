@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::Journal;
+use super::recent_rows::replace_list;
+use super::{Journal, RecentList, guests};
 use crate::json::Document;
 use crate::model::booking::Booking;
 use crate::outcome::Result;
@@ -17,6 +18,13 @@ pub(crate) struct KeptBooking {
     pub(crate) seen_at: String,
 }
 
+impl KeptBooking {
+    fn read((document, seen_at): (String, String)) -> Option<Self> {
+        let booking = Booking::from_document(Document::parse(document).ok()?)?;
+        Some(KeptBooking { booking, seen_at })
+    }
+}
+
 /// The condition for bookings that may still change, including unknown statuses. The index of this name has the same
 /// text.
 pub(super) const UNFINISHED: &str = "status NOT IN ('confirmed', 'failed', 'cancelled', 'expired')";
@@ -25,6 +33,9 @@ pub(super) const UNFINISHED: &str = "status NOT IN ('confirmed', 'failed', 'canc
 const SEEN: &str = "
     status   = excluded.status,
     seen_at  = excluded.seen_at,
+    gone_at  = NULL,
+    search   = NULL,
+    day      = NULL,
     document = iif(bookings.forgotten_at IS NULL, excluded.document,
                    json_object('id', bookings.id, 'object', 'booking', 'status', excluded.status))";
 
@@ -38,54 +49,130 @@ pub(super) fn keep(connection: &Connection, key: &str, booking: &Booking) -> rus
     let (status, document) = (booking.status(), booking.own_document().text());
     let now = Timestamp::now().to_string();
     let row = params![key, booking.id(), status.as_str(), document, now];
-    connection.execute(&query, row).map(drop)
+    connection.execute(&query, row)?;
+    let origin = "SELECT origin FROM attempts WHERE idempotency_key = ?1";
+    let origin: String = connection.query_row(origin, [key], |row| row.get(0))?;
+    let last = std::iter::once(booking.id());
+    replace_list(connection, &origin, RecentList::LastBooking, last)
 }
 
 impl Journal {
-    /// Whether the journal has the booking in another state.
-    pub(crate) fn is_outdated(&self, booking: &Booking) -> Result<bool> {
+    /// Whether the journal does not have the booking as it is here.
+    fn is_new(&self, booking: &Booking) -> Result<bool> {
         let (status, document) = (booking.status(), booking.own_document().text());
-        self.read(|connection| {
+        let is_known = self.read(|connection| {
             connection.query_row(
-                "SELECT EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2
-                 AND (status <> ?3 OR (forgotten_at IS NULL AND document <> ?4)))",
+                "SELECT EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2 AND gone_at IS NULL
+                 AND status = ?3 AND (forgotten_at IS NOT NULL OR document = ?4))",
                 params![self.origin, booking.id(), status.as_str(), document],
-                |row| row.get(0),
+                |row| row.get::<_, bool>(0),
             )
-        })
+        })?;
+        Ok(!is_known)
     }
 
-    /// Stores the present state of a booking. A booking that is not in the journal is not added.
-    pub(crate) fn update_booking(&mut self, booking: &Booking) -> Result<()> {
-        let (origin, status) = (self.origin.clone(), booking.status());
-        let now = Timestamp::now().to_string();
-        self.write(|connection| {
+    /// Stores the present state of a booking that was shown, whoever made it, and makes it `@last`.
+    pub(crate) fn see(&mut self, booking: &Booking) -> Result<()> {
+        self.remember_one(RecentList::LastBooking, booking.id())?;
+        self.update(booking)
+    }
+
+    /// Stores the present state of a booking that was read, whoever made it.
+    ///
+    /// A guest that was deleted does not come back, and where nothing is to be kept no other's booking is added.
+    pub(crate) fn update(&mut self, booking: &Booking) -> Result<()> {
+        if !self.is_new(booking)? {
+            return Ok(());
+        }
+        let (origin, profile) = (self.origin.clone(), self.profile.clone());
+        let (now, retention) = (Timestamp::now(), self.retention);
+        let adds = retention.ended(now) < now;
+        let purged = self.write(|connection| {
             let query = format!(
-                "INSERT INTO bookings (origin, id, profile, idempotency_key, status, document, created_at, seen_at)
-                 SELECT origin, id, profile, idempotency_key, ?3, ?4, created_at, ?5 FROM bookings
-                 WHERE origin = ?1 AND id = ?2
+                "INSERT INTO bookings (origin, id, profile, status, document, created_at, seen_at)
+                 SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?6
+                 WHERE EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2)
+                    OR ?7 AND NOT EXISTS (SELECT 1 FROM attempts
+                                          WHERE origin = ?1 AND booking_id = ?2 AND forgotten_at IS NOT NULL)
                  ON CONFLICT (origin, id) DO UPDATE SET {SEEN}"
             );
-            let row = params![origin, booking.id(), status.as_str(), booking.own_document().text(), now];
-            connection.execute(&query, row).map(drop)
+            let (status, document) = (booking.status(), booking.own_document().text());
+            let (id, now) = (booking.id(), now.to_string());
+            let row = params![origin, id, profile, status.as_str(), document, now, adds];
+            connection.execute(&query, row)?;
+            guests::purge(connection, &origin, retention)
+        })?;
+        self.clean_after(purged);
+        Ok(())
+    }
+
+    /// Stores the bookings of received events, which hold less than a booking that was read: what is known better stays.
+    /// `last` is the number of the last event.
+    pub(crate) fn take_in(&mut self, received: &[(Timestamp, Booking)], last: i64) -> Result<()> {
+        let (origin, profile) = (self.origin.clone(), self.profile.clone());
+        let adds = self.retention.ended(Timestamp::now()) < Timestamp::now();
+        self.write(|connection| {
+            let query = format!(
+                "INSERT INTO bookings (origin, id, profile, status, document, created_at, seen_at)
+                 SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?6
+                 WHERE NOT EXISTS (SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2)
+                 ON CONFLICT (origin, id) DO UPDATE SET {SEEN}
+                 WHERE length(bookings.document) <= length(excluded.document) AND bookings.seen_at < excluded.seen_at
+                   AND bookings.idempotency_key IS NULL"
+            );
+            for (at, booking) in received.iter().filter(|_| adds) {
+                let (status, document) = (booking.status(), booking.own_document().text());
+                let row = params![origin, booking.id(), profile, status.as_str(), document, at.to_string()];
+                connection.execute(&query, row)?;
+            }
+            let last = last.to_string();
+            replace_list(connection, &origin, RecentList::TakenIn, std::iter::once(last.as_str()))
         })
     }
 
-    /// The bookings at this service, newest first, all or those with one status.
-    pub(crate) fn bookings(&self, status: Option<&str>, limit: u32) -> Result<Vec<KeptBooking>> {
+    /// Marks bookings that the service has lost: one of them, or all.
+    pub(crate) fn lose(&mut self, id: Option<&str>) -> Result<()> {
+        let origin = self.origin.clone();
+        let now = Timestamp::now().to_string();
+        self.write(|connection| {
+            let query = "UPDATE bookings SET gone_at = ?3
+                         WHERE origin = ?1 AND (?2 IS NULL OR id = ?2) AND gone_at IS NULL";
+            connection.execute(query, params![origin, id, now]).map(drop)
+        })
+    }
+
+    /// How many bookings the service has lost.
+    pub(crate) fn lost(&self) -> Result<u32> {
+        self.read(|connection| connection.query_row(LOST, [&self.origin], |row| row.get(0)))
+    }
+
+    /// A booking as it was last seen, unless its document cannot be read.
+    pub(crate) fn kept(&self, id: &str) -> Result<Option<KeptBooking>> {
+        let row = self.read(|connection| {
+            let query = "SELECT document, seen_at FROM bookings WHERE origin = ?1 AND id = ?2";
+            connection
+                .query_row(query, [&self.origin, id], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()
+        })?;
+        Ok(row.and_then(KeptBooking::read))
+    }
+
+    /// The bookings at this service, newest first, all or those with one status, without those that the service lost.
+    pub(crate) fn bookings(
+        &self,
+        status: Option<&str>,
+        limit: Option<u32>,
+    ) -> Result<Vec<KeptBooking>> {
         let rows = self.read(|connection| {
+            let limit = limit.map_or(-1, i64::from);
             connection
                 .prepare(listing(status))?
                 .query_map(params![self.origin, limit, status], |row| {
-                    Ok((row.get::<_, String>(0)?, row.get(1)?))
+                    Ok((row.get(0)?, row.get(1)?))
                 })?
                 .collect::<rusqlite::Result<Vec<_>>>()
         })?;
-        let kept = rows.into_iter().filter_map(|(document, seen_at)| {
-            let booking = Booking::from_document(Document::parse(document).ok()?)?;
-            Some(KeptBooking { booking, seen_at })
-        });
-        Ok(kept.collect())
+        Ok(rows.into_iter().filter_map(KeptBooking::read).collect())
     }
 
     /// The ids of the newest bookings at this service, whatever the shape of their documents.
@@ -136,6 +223,8 @@ impl Journal {
     }
 }
 
+const LOST: &str = "SELECT count(*) FROM bookings WHERE origin = ?1 AND gone_at IS NOT NULL";
+
 const MADE: &str = "
     SELECT EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2)
         OR EXISTS (SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2)";
@@ -143,11 +232,11 @@ const MADE: &str = "
 fn listing(status: Option<&str>) -> &'static str {
     match status {
         None => {
-            "SELECT document, seen_at FROM bookings WHERE origin = ?1 AND ?3 IS NULL
+            "SELECT document, seen_at FROM bookings WHERE origin = ?1 AND ?3 IS NULL AND gone_at IS NULL
              ORDER BY created_at DESC, id DESC LIMIT ?2"
         }
         Some(_) => {
-            "SELECT document, seen_at FROM bookings WHERE origin = ?1 AND status = ?3
+            "SELECT document, seen_at FROM bookings WHERE origin = ?1 AND status = ?3 AND gone_at IS NULL
              ORDER BY created_at DESC, id DESC LIMIT ?2"
         }
     }
@@ -155,7 +244,8 @@ fn listing(status: Option<&str>) -> &'static str {
 
 fn unfinished() -> String {
     format!(
-        "SELECT id FROM bookings WHERE origin = ?1 AND {UNFINISHED} ORDER BY created_at DESC, id DESC LIMIT ?2"
+        "SELECT id FROM bookings WHERE origin = ?1 AND {UNFINISHED} AND gone_at IS NULL
+         ORDER BY created_at DESC, id DESC LIMIT ?2"
     )
 }
 
@@ -188,26 +278,50 @@ mod tests {
         made(&mut journal, "b", &booking("bk_2", "confirmed"));
         assert_eq!(journal.unfinished_bookings(9).unwrap(), ["bk_1"]);
         let later = booking("bk_1", "confirmed");
-        assert!(journal.is_outdated(&later).unwrap());
-        journal.update_booking(&later).unwrap();
-        assert!(!journal.is_outdated(&later).unwrap());
+        journal.see(&later).unwrap();
+        assert!(!journal.is_new(&later).unwrap());
         assert!(journal.ended("bk_1").unwrap().is_some());
         assert!(journal.ended("bk_9").unwrap().is_none());
-        let kept = journal.bookings(Some("confirmed"), 9).unwrap();
+        let kept = journal.bookings(Some("confirmed"), None).unwrap();
         let texts: Vec<&str> = kept.iter().map(|it| it.booking.document().text()).collect();
         let sent = |id| format!(r#"{{"id":"{id}", "status":"confirmed", "price":1.50}}"#);
         assert_eq!(texts, [sent("bk_2"), sent("bk_1")]);
-        assert_eq!(journal.bookings(None, 1).unwrap().len(), 1);
+        assert_eq!(journal.bookings(None, Some(1)).unwrap().len(), 1);
     }
 
     #[test]
-    fn a_booking_that_others_made_is_not_kept_when_it_is_seen() {
+    fn a_booking_that_others_made_is_kept_when_it_is_read_and_is_the_last_one() {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = journal(&folder);
+        made(&mut journal, "a", &booking("bk_1", "confirmed"));
+        let last = |journal: &Journal| journal.listed(RecentList::LastBooking, 1).unwrap().unwrap();
+        assert_eq!(last(&journal), "bk_1");
         let theirs = booking("bk_9", "confirmed");
-        assert!(!journal.is_outdated(&theirs).unwrap());
-        journal.update_booking(&theirs).unwrap();
-        assert!(journal.bookings(None, 9).unwrap().is_empty());
+        assert!(journal.is_new(&theirs).unwrap());
+        journal.see(&theirs).unwrap();
+        assert!(!journal.is_new(&theirs).unwrap());
+        assert_eq!(last(&journal), "bk_9");
+        assert_eq!(journal.bookings(None, None).unwrap().len(), 2);
+        journal.keep_for(crate::model::retention::Retention::parse("0").unwrap());
+        journal.see(&booking("bk_8", "confirmed")).unwrap();
+        assert!(journal.kept("bk_8").unwrap().is_none(), "nothing is to be kept");
+    }
+
+    #[test]
+    fn a_booking_that_the_service_lost_is_in_no_list_until_it_is_seen_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = journal(&folder);
+        for id in ["bk_1", "bk_2"] {
+            made(&mut journal, id, &booking(id, "processing"));
+        }
+        journal.lose(Some("bk_1")).unwrap();
+        assert_eq!(journal.unfinished_bookings(9).unwrap(), ["bk_2"]);
+        journal.lose(None).unwrap();
+        assert_eq!(journal.lost().unwrap(), 2);
+        assert!(journal.bookings(None, None).unwrap().is_empty());
+        journal.see(&booking("bk_1", "processing")).unwrap();
+        assert_eq!(journal.lost().unwrap(), 1);
+        assert_eq!(journal.bookings(None, None).unwrap().len(), 1);
     }
 
     #[test]
@@ -221,6 +335,7 @@ mod tests {
                 "bookings_of_status (origin=? AND status=?)",
             ),
             (unfinished(), "bookings_unfinished (origin=?)"),
+            (LOST.to_owned(), "bookings_gone (origin=?)"),
             (
                 MADE.to_owned(),
                 "attempts_of_booking (origin=? AND booking_id=?)",
@@ -245,7 +360,7 @@ mod tests {
         });
         let made_here = Booking::from_document(hostile.clone().into()).unwrap();
         made(&mut journal, "k", &made_here);
-        let kept = journal.bookings(None, 9).unwrap();
+        let kept = journal.bookings(None, None).unwrap();
         let values: Vec<&Value> = kept.iter().map(|it| it.booking.value()).collect();
         assert_eq!(values, [&hostile]);
     }
@@ -260,7 +375,7 @@ mod tests {
         let path = folder.path().join("journal.db");
         let other = Journal::open(&path, "https://b.example".into(), None).unwrap();
         assert!(!other.made("bk_1").unwrap());
-        assert!(other.bookings(None, 9).unwrap().is_empty());
+        assert!(other.bookings(None, None).unwrap().is_empty());
         assert!(other.unfinished_bookings(9).unwrap().is_empty());
         assert!(other.ended("bk_1").unwrap().is_none());
     }
@@ -272,6 +387,6 @@ mod tests {
         made(&mut journal, "a", &booking("bk_1", "processing"));
         assert!(journal.ended("bk_1").unwrap().is_none());
         let same = booking("bk_1", "processing");
-        assert!(!journal.is_outdated(&same).unwrap());
+        assert!(!journal.is_new(&same).unwrap());
     }
 }

@@ -18,6 +18,18 @@ pub(crate) enum RecentList {
     Venues,
     Slots,
     Bookings,
+    /// Attempts at all services.
+    Attempts,
+    /// The booking that was made or shown last.
+    LastBooking,
+    /// The venue whose slots were shown last.
+    LastVenue,
+    /// The session that was made or shown last.
+    LastSession,
+    /// The number of the last received event whose booking was taken in.
+    TakenIn,
+    /// The day on which a person was last reminded of open attempts.
+    Reminded,
 }
 
 impl RecentList {
@@ -26,6 +38,12 @@ impl RecentList {
             RecentList::Venues => "venues",
             RecentList::Slots => "slots",
             RecentList::Bookings => "bookings",
+            RecentList::Attempts => "attempts",
+            RecentList::LastBooking => "last booking",
+            RecentList::LastVenue => "last venue",
+            RecentList::LastSession => "last session",
+            RecentList::TakenIn => "taken in",
+            RecentList::Reminded => "reminded",
         }
     }
 }
@@ -86,17 +104,27 @@ impl Journal {
             match shown {
                 Shown::AsList => replace_list(connection, &origin, RecentList::Slots, slots.iter().map(Slot::id)),
                 Shown::No => Ok(()),
-            }
+            }?;
+            replace_list(connection, &origin, RecentList::LastVenue, std::iter::once(venue_id))
         })
     }
 
-    /// Stores the ids of the bookings that were listed, for `@N`. The bookings themselves are stored elsewhere.
-    pub(crate) fn remember_booking_list<'a>(
+    /// Stores the ids of what was listed, for `@N`.
+    pub(crate) fn remember_list<'a>(
         &mut self,
+        list: RecentList,
         ids: impl Iterator<Item = &'a str>,
     ) -> Result<()> {
         let origin = self.origin.clone();
-        self.write(|connection| replace_list(connection, &origin, RecentList::Bookings, ids))
+        self.write(|connection| replace_list(connection, &origin, list, ids))
+    }
+
+    /// Stores a list of one, unless it is stored already.
+    pub(crate) fn remember_one(&mut self, list: RecentList, id: &str) -> Result<()> {
+        match self.listed(list, 1)?.as_deref() == Some(id) {
+            true => Ok(()),
+            false => self.remember_list(list, std::iter::once(id)),
+        }
     }
 
     /// A venue from an earlier search.
@@ -149,7 +177,7 @@ impl Journal {
     }
 }
 
-fn replace_list<'a>(
+pub(super) fn replace_list<'a>(
     connection: &Connection,
     origin: &str,
     list: RecentList,
@@ -268,7 +296,7 @@ mod tests {
         let path = folder.path().join("journal.db");
         let mut journal = Journal::open(&path, "a".into(), None).unwrap();
         journal
-            .remember_booking_list(["bk_1", "bk_2"].into_iter())
+            .remember_list(RecentList::Bookings, ["bk_1", "bk_2"].into_iter())
             .unwrap();
         journal
             .remember_venues(&[venue("x")], Shown::AsList)

@@ -2,7 +2,15 @@
 
 /// The migrations of the journal. Each brings a journal from the previous version to the next; a new journal runs all
 /// of them.
-pub(super) const STEPS: &[&str] = &[FIRST, BOOKINGS_AND_LIMITS, GUESTS, ACCOUNTS, RUNS, ASKED];
+pub(super) const STEPS: &[&str] = &[
+    FIRST,
+    BOOKINGS_AND_LIMITS,
+    GUESTS,
+    ACCOUNTS,
+    RUNS,
+    ASKED,
+    SEARCH,
+];
 /// The first version: attempts, and what searches returned.
 const FIRST: &str = "
 CREATE TABLE attempts (
@@ -127,4 +135,17 @@ ALTER TABLE attempts DROP COLUMN doubted;
 const ASKED: &str = "
 ALTER TABLE attempts ADD COLUMN asked TEXT;
 ALTER TABLE attempts ADD COLUMN asked_hash TEXT;
+";
+
+/// What bookings are searched by (see `search`), and when the service was seen to have lost them.
+///
+/// `search` is NULL until the booking is searched for the first time after it was stored, so that a booking request
+/// does not write it. The index holds everything that a search looks at, so a search reads no documents.
+const SEARCH: &str = "
+ALTER TABLE bookings ADD COLUMN gone_at TEXT;
+ALTER TABLE bookings ADD COLUMN day TEXT;
+ALTER TABLE bookings ADD COLUMN search TEXT;
+CREATE INDEX bookings_unsearched ON bookings (origin) WHERE search IS NULL AND forgotten_at IS NULL;
+CREATE INDEX bookings_gone ON bookings (origin) WHERE gone_at IS NOT NULL;
+CREATE INDEX bookings_search ON bookings (origin, created_at, id, gone_at, status, day, search) WHERE search IS NOT NULL;
 ";

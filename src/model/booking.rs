@@ -142,6 +142,16 @@ impl Booking {
         })
     }
 
+    /// The name of its venue, if it says one.
+    pub(crate) fn venue_name(&self) -> Option<String> {
+        self.value().get("venue_name").and_then(token)
+    }
+
+    /// The guest's name, if it says one.
+    pub(crate) fn guest(&self) -> Option<String> {
+        self.value().get("customer")?.get("name").and_then(token)
+    }
+
     /// Its status.
     pub(crate) fn status(&self) -> Status {
         Status::parse(self.str("status").unwrap_or_default())

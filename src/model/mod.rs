@@ -5,6 +5,7 @@ pub(crate) mod certainty;
 pub(crate) mod document_time;
 pub(crate) mod duration;
 pub(crate) mod field;
+pub(crate) mod folded;
 pub(crate) mod id;
 mod input_tokens;
 pub(crate) mod moment;

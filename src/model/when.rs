@@ -18,6 +18,7 @@ mod clock;
 mod date;
 mod day;
 mod day_words;
+mod days;
 mod local;
 mod parse;
 
@@ -28,6 +29,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use self::day::Day;
+pub(crate) use self::days::Days;
 pub(crate) use self::local::ResolveError;
 use self::parse::Written;
 pub(crate) use super::input_tokens::ParseError;

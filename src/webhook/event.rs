@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::adapter::{Adapter, Path, Search, Shape, member, shallowest};
-use crate::json::plain;
+use crate::json::{Document, plain};
+use crate::model::booking::Booking;
 use crate::platform::hex;
 
 /// Where a name of the dialect begins that is the name of a header.
@@ -108,6 +109,15 @@ impl Event {
             booking: booking_field("id"),
             status: booking_field("status"),
         }
+    }
+
+    /// The booking in a delivery, as far as the event shows it: often no more than its id and status.
+    pub(crate) fn booking_in(body: &[u8], adapter: &Adapter) -> Option<Booking> {
+        let event: Value = serde_json::from_slice(body).ok()?;
+        let translated = adapter.event(&event);
+        let booking = summary(translated.as_ref().unwrap_or(&event))?;
+        let document = Document::from(Value::Object(booking.clone()));
+        adapter.booking(document, true).ok().map(|reading| reading.item)
     }
 
     /// The kind for a person.

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, resume_command};
 use crate::commands::timing::Zone;
-use crate::flows::Confirmation;
+use crate::flows::{Confirmation, locate_booking};
 use crate::journal::{Forgotten, Journal};
 use crate::json::Document;
 use crate::model::id::id;
@@ -26,7 +26,7 @@ use crate::terminal::output::{Page, Tone, View, visible};
     bookctl bookings forget --before 'today 00:00' --yes")]
 #[command(group(clap::ArgGroup::new("which").args(["booking", "before"]).required(true)))]
 pub(crate) struct Args {
-    /// Booking id
+    /// Booking id, @N for a row of the last list of bookings, or @last
     #[arg(value_parser = id)]
     booking: Option<String>,
     /// Forget everything booked before this date or time, e.g. `2026-06-01` or `today 00:00`
@@ -77,7 +77,7 @@ impl Before {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let forgotten = match (&args.booking, &args.before) {
-        (Some(id), _) => forget_one(context, id)?,
+        (Some(named), _) => forget_one(context, &locate_booking(context, named)?)?,
         (None, Some(before)) => {
             let zone = args.zone.tz.clone().unwrap_or_else(system_zone);
             let until = before.last(Timestamp::now(), &zone)?;

@@ -1,4 +1,4 @@
-//! `bookctl bookings`: the bookings of this machine, from its journal, because the service has no such list.
+//! `bookctl bookings`: the bookings that this machine knows, from its journal, because the service has no such list.
 
 mod forget;
 mod refresh;
@@ -6,20 +6,28 @@ mod refresh;
 use jiff::Timestamp;
 
 use crate::app::Context;
-use crate::flows::open_bookings;
+use crate::flows::{open_bookings, take_in_received};
+use crate::journal::{RecentList, Sought};
 use crate::model::booking::Booking;
-use crate::outcome::{Exit, Result};
-use crate::terminal::view::{BookingList, Listed, LocalBookings};
+use crate::model::when::Days;
+use crate::model::zone::system_zone;
+use crate::outcome::{Error, Exit, Result};
+use crate::terminal::view::{LocalBookings, OpenBookings};
 use refresh::refresh;
 
-/// List bookings made from this computer
+/// List and search the bookings that this computer knows
 ///
-/// The service has no list of bookings, so this one comes from the journal on this computer: the newest first, each as
-/// it was last seen. Guests' data is deleted after 90 days; `retention` in config.toml and `book --retention` change
-/// that. `bookctl help privacy` shows what is kept where.
+/// The service has no list of bookings, so this one comes from the journal on this computer: bookings that were made
+/// here, shown by `show` or `watch`, or received by `webhook listen`, the newest first, each as it was last seen. Words
+/// are looked for in the guest's name, phone and email, the venue and the booking's id; case and accents make no
+/// difference. Guests' data is deleted after 90 days; `retention` in config.toml and `book --retention` change that.
+/// `bookctl help privacy` shows what is kept where.
 #[derive(clap::Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "Examples:\n  \
+    bookctl bookings lovelace\n  \
+    bookctl bookings --guest ada --date fri\n  \
+    bookctl bookings --venue creperie --date 2026-11-27..2026-11-30\n  \
     bookctl bookings --status requires_action --refresh\n  \
     bookctl bookings --jq '.bookings[].id'\n  \
     bookctl bookings --open\n  \
@@ -29,17 +37,40 @@ use refresh::refresh;
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<Action>,
+    /// Words to look for in the guest, the phone number, the email address, the venue and the id
+    #[arg(value_name = "TEXT")]
+    text: Vec<String>,
+    /// Part of the guest's name
+    #[arg(long, value_name = "TEXT", value_parser = part)]
+    guest: Option<String>,
+    /// Part of the guest's phone number; blanks and signs make no difference
+    #[arg(long, value_name = "TEXT", value_parser = part, allow_hyphen_values = true)]
+    phone: Option<String>,
+    /// Part of the guest's email address
+    #[arg(long, value_name = "TEXT", value_parser = part)]
+    email: Option<String>,
+    /// Part of the venue's name or id
+    #[arg(long, value_name = "TEXT", value_parser = part)]
+    venue: Option<String>,
+    /// Day of the booking by the venue's clock, or a range: `fri`, `today..tomorrow`, `2026-11-27`
+    #[arg(long, value_name = "DAY|DAY..DAY", value_parser = Days::parse)]
+    date: Option<Days>,
     /// List only bookings with this status
     #[arg(long, value_name = "STATUS", value_parser = ["requires_action", "processing", "confirmed", "failed", "cancelled", "expired"])]
     status: Option<String>,
-    /// Number of bookings to list, the newest first
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
+    /// Number of bookings to list, the newest first; 0 lists all
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 100,
+        allow_negative_numbers = true
+    )]
     limit: u32,
     /// Update unfinished bookings from the service first
     #[arg(long)]
     refresh: bool,
     /// List the organization's unfinished bookings of the last day instead, from any computer
-    #[arg(long, conflicts_with = "refresh")]
+    #[arg(long, conflicts_with_all = ["refresh", "text", "guest", "phone", "email", "venue", "date"])]
     open: bool,
 }
 
@@ -48,40 +79,79 @@ enum Action {
     Forget(forget::Args),
 }
 
-pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    if let Some(Action::Forget(args)) = args.action {
+impl Args {
+    fn limit(&self) -> Option<u32> {
+        (self.limit > 0).then_some(self.limit)
+    }
+
+    fn sought(&self, context: &Context) -> Result<Sought> {
+        let days = match &self.date {
+            Some(days) => {
+                let days = days.resolve(context.now()?, &system_zone());
+                Some(days.map_err(|why| Error::usage(format!("--date: {why}")))?)
+            }
+            None => None,
+        };
+        Ok(Sought {
+            text: (!self.text.is_empty()).then(|| self.text.join(" ")),
+            guest: self.guest.clone(),
+            phone: self.phone.clone(),
+            email: self.email.clone(),
+            venue: self.venue.clone(),
+            days,
+            status: self.status.clone(),
+        })
+    }
+}
+
+pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
+    if let Some(Action::Forget(args)) = args.action.take() {
         return forget::run(context, args).await;
     }
     if args.open {
         return list_open(context, &args).await;
     }
+    take_in_received(context)?;
     if args.refresh {
-        refresh(context).await?;
+        refresh(context, args.limit()).await?;
     }
-    let ask = args.limit.saturating_add(1);
-    let mut kept = context.journal()?.bookings(args.status.as_deref(), ask)?;
-    let more = kept.len() > args.limit as usize;
-    kept.truncate(args.limit as usize);
-    remember(context, kept.iter().map(|kept| kept.booking.id()));
+    let found = context.journal()?.find(&args.sought(context)?, args.limit())?;
+    remember(context, found.kept.iter().map(|kept| kept.booking.id()));
     let list = LocalBookings {
-        kept: &kept,
+        kept: &found.kept,
+        more: found.more,
         now: Timestamp::now(),
     };
     let none = "No bookings found.";
-    context.out.emit_list(&list, kept.is_empty(), none)?;
-    if more {
+    context.out.emit_list(&list, found.kept.is_empty(), none)?;
+    if found.more {
         context.out.note(&format!(
             "Showing the newest {}. Use --limit to show more.",
             args.limit
         ));
     }
+    let lost = context.journal()?.lost()?;
+    if lost > 0 {
+        context.out.note(&format!(
+            "Left out {lost} that the service no longer knows. To delete their guests: bookctl bookings forget ID"
+        ));
+    }
     Ok(Exit::Done)
+}
+
+/// Parses a part of a field.
+fn part(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("there is nothing to look for".to_owned()),
+        part => Ok(part.to_owned()),
+    }
 }
 
 /// Stores the ids, for `@1`.
 fn remember<'a>(context: &Context, ids: impl Iterator<Item = &'a str>) {
     let journal = context.journal();
-    if let Err(error) = journal.and_then(|mut journal| journal.remember_booking_list(ids)) {
+    let list = RecentList::Bookings;
+    if let Err(error) = journal.and_then(|mut journal| journal.remember_list(list, ids)) {
         let why = &error.message;
         context.out.warn(&format!(
             "the rows could not be saved, so @1 and so on are not available: {why}"
@@ -94,11 +164,16 @@ async fn list_open(context: &Context, args: &Args) -> Result<Exit> {
     if let Some(status) = &args.status {
         bookings.retain(|booking| booking.status().as_str() == status);
     }
-    bookings.truncate(args.limit as usize);
+    bookings.truncate(args.limit().map_or(usize::MAX, |limit| limit as usize));
     remember(context, bookings.iter().map(Booking::id));
-    let list = Listed(BookingList {
+    let known = |booking: Booking| {
+        let kept = context.journal().and_then(|journal| journal.kept(booking.id()));
+        (booking, kept.ok().flatten().map(|kept| kept.booking))
+    };
+    let bookings: Vec<_> = bookings.into_iter().map(known).collect();
+    let list = OpenBookings {
         bookings: &bookings,
-    });
+    };
     let none = "No unfinished bookings in the last day.";
     context.out.emit_list(&list, bookings.is_empty(), none)?;
     Ok(Exit::Done)

@@ -29,11 +29,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let answer = context
         .control(Call::post("/sandbox/reset", json!({})))
         .await?;
-    // The reset restores all rate limits. If that cannot be stored, the next answer corrects the count.
+    // The reset restores all rate limits and deletes all bookings. If that cannot be stored, the next answers correct it.
     if context.journal_file().exists() {
-        let _ = context
-            .journal()
-            .and_then(|mut journal| journal.forget_rate_limits());
+        let _ = context.journal().and_then(|mut journal| {
+            journal.forget_rate_limits()?;
+            journal.lose(None)
+        });
     }
     context
         .out

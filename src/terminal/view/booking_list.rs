@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::tone_of;
 use crate::json::{Document, plain};
 use crate::model::booking::Booking;
+use crate::model::document_time::as_text;
 use crate::model::time_text::{human, local};
 use crate::terminal::output::{Page, TableCell, View};
 
@@ -23,17 +24,18 @@ impl View for BookingList<'_> {
             let text = |field: &str| booking.str(field).unwrap_or_default().to_owned();
             let asked = booking.next_action().and_then(|it| it.get("message"));
             let asked = asked.and_then(Value::as_str);
+            let time = booking.value().get("datetime").map(as_text);
+            let time = time.unwrap_or_default();
             vec![
                 TableCell::from(booking.id()),
                 TableCell::toned(booking.status().as_str(), tone_of(&booking.status())),
                 TableCell::from(
                     booking
-                        .str("venue_name")
-                        .or(booking.str("venue_id"))
+                        .venue_name()
+                        .or_else(|| booking.venue_id())
                         .unwrap_or_default(),
                 ),
-                TableCell::from(booking.str("datetime").map(human).unwrap_or_default())
-                    .in_short(booking.str("datetime").and_then(local)),
+                TableCell::from(human(&time)).in_short(local(&time)),
                 TableCell::from(
                     booking
                         .value()

@@ -102,6 +102,26 @@ impl Webhooks {
         Ok(events)
     }
 
+    /// The number of the newest event, 0 without any.
+    pub(crate) fn newest(&self) -> Result<i64> {
+        let sql = "SELECT coalesce(max(number), 0) FROM events";
+        self.read(|connection| connection.query_row(sql, [], |row| row.get(0)))
+    }
+
+    /// The events about a booking that came after the event of this number, oldest first: number, time and body.
+    pub(crate) fn bodies(&self, after: i64, limit: u32) -> Result<Vec<(i64, Timestamp, Vec<u8>)>> {
+        let sql = "SELECT number, received_at, body FROM events \
+                   WHERE origin = ? AND number > ? AND booking IS NOT NULL ORDER BY number LIMIT ?";
+        self.read(|connection| {
+            connection
+                .prepare(sql)?
+                .query_map(params![self.origin, after, limit], |row| {
+                    Ok((row.get(0)?, moment(row.get(1)?), row.get(2)?))
+                })?
+                .collect()
+        })
+    }
+
     /// The event with this id.
     pub(crate) fn event(&self, id: &str) -> Result<Option<EventRow>> {
         let sql = format!("SELECT {COLUMNS} FROM events e WHERE e.origin = ? AND e.id = ?");

@@ -100,6 +100,6 @@ fn every_row_of_a_damaged_journal_that_can_be_read_is_taken_over_whole() {
         (attempt.booking_id.as_deref(), attempt.profile.as_deref()),
         (Some("bk_1"), Some("work"))
     );
-    assert_eq!(journal.bookings(None, 9).unwrap().len(), 1);
+    assert_eq!(journal.bookings(None, None).unwrap().len(), 1);
     assert_eq!(journal.open_attempts().unwrap()[0].idempotency_key, "a");
 }

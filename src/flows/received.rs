@@ -1,0 +1,35 @@
+//! Takes the bookings of received webhooks into the journal, so that `bookings` finds them.
+
+use crate::app::Context;
+use crate::journal::RecentList;
+use crate::outcome::Result;
+use crate::webhook::Event;
+
+/// How many events are taken in by one transaction.
+const AT_ONCE: u32 = 5000;
+
+/// Takes in the bookings of the events that `webhook listen` has received since the last time.
+pub(crate) fn take_in_received(context: &Context) -> Result<()> {
+    let Some(webhooks) = context.received()? else {
+        return Ok(());
+    };
+    let taken = context.journal()?.listed(RecentList::TakenIn, 1)?;
+    let taken: i64 = taken.and_then(|number| number.parse().ok()).unwrap_or(0);
+    let newest = webhooks.newest()?;
+    // A new file of webhooks counts from the beginning.
+    let mut after = if taken > newest { 0 } else { taken };
+    while after < newest {
+        let bodies = webhooks.bodies(after, AT_ONCE)?;
+        let bookings: Vec<_> = bodies
+            .iter()
+            .filter_map(|(_, at, body)| Some((*at, Event::booking_in(body, context.adapter())?)))
+            .collect();
+        let is_last = bodies.len() < AT_ONCE as usize;
+        after = match bodies.last() {
+            Some((number, ..)) if !is_last => *number,
+            _ => newest,
+        };
+        context.journal()?.take_in(&bookings, after)?;
+    }
+    Ok(())
+}
