@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::json::parsed;
 use crate::platform::jq;
 
 /// An expression that compiles.
@@ -30,7 +31,7 @@ impl Expression {
             .map_err(|why| why.to_string())?;
         let mut lines = outputs.lines();
         match (lines.next(), lines.next()) {
-            (Some(line), None) => serde_json::from_str(line)
+            (Some(line), None) => parsed(line)
                 .map_err(|error| format!("gives something that is not JSON: {error}")),
             (None, _) => Err("gives no value".to_owned()),
             (Some(_), Some(_)) => Err("gives more than one value".to_owned()),

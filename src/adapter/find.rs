@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::names::same_words;
 use super::shape::Shape;
 
 /// How many objects deep a document is searched. Arrays do not count.
@@ -23,12 +24,52 @@ pub(crate) enum Search<'a> {
     Found(Found<'a>),
     /// Two or more places at the same depth fit, so none of them is taken.
     Ambiguous(Vec<String>),
-    /// No object fits. `lists` are the places of the lists that hold objects, with the number of objects in each;
-    /// `is_empty` is whether the document has a list without elements.
-    Nothing {
-        lists: Vec<(String, usize)>,
-        is_empty: bool,
-    },
+    /// No object fits.
+    Nothing,
+}
+
+/// A list of a document.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ListAt {
+    pub(crate) place: String,
+    pub(crate) elements: usize,
+    pub(crate) has_objects: bool,
+}
+
+/// The names of lists that hold something else beside the objects that a document is about.
+const BESIDE: &[&str] = &[
+    "_links", "aggregations", "categories", "debug", "errors", "facets", "filters", "images", "links", "messages",
+    "notices", "photos", "providers", "providers_failed", "tags", "warnings",
+];
+
+/// The lists of a document that could hold its objects, the shallowest first, but those that stand in another list.
+pub(crate) fn lists(document: &Value) -> Vec<ListAt> {
+    let mut lists = Vec::new();
+    let mut level = vec![(String::new(), document)];
+    for _ in 0..=DEEPEST {
+        let mut next = Vec::new();
+        for (place, value) in level {
+            match value {
+                Value::Array(elements) => lists.push(ListAt {
+                    elements: elements.len(),
+                    has_objects: elements.iter().any(Value::is_object),
+                    place: if place.is_empty() { "[]".to_owned() } else { place },
+                }),
+                Value::Object(object) => {
+                    let members = object
+                        .iter()
+                        .filter(|(key, _)| !BESIDE.iter().any(|beside| same_words(beside, key)));
+                    next.extend(members.map(|(key, value)| match place.is_empty() {
+                        true => (key.clone(), value),
+                        false => (format!("{place}.{key}"), value),
+                    }));
+                }
+                _ => {}
+            }
+        }
+        level = next;
+    }
+    lists
 }
 
 /// One value on the way down.
@@ -109,8 +150,6 @@ pub(crate) fn shallowest(document: &Value, shape: Shape) -> Search<'_> {
     let mut tree = Tree(Vec::new());
     let root = tree.push(document, None);
     let mut level = vec![root];
-    let mut lists = Vec::new();
-    let mut is_empty = false;
     for _ in 0..=DEEPEST {
         // The elements of arrays are as deep as the array.
         let mut objects = Vec::new();
@@ -120,11 +159,6 @@ pub(crate) fn shallowest(document: &Value, shape: Shape) -> Search<'_> {
             match tree.0[node].value {
                 Value::Object(object) => objects.push((node, object)),
                 Value::Array(elements) => {
-                    is_empty |= elements.is_empty();
-                    let count = elements.iter().filter(|it| it.is_object()).count();
-                    if count > 0 {
-                        lists.push((node, count));
-                    }
                     for element in elements.iter().rev() {
                         if element.is_object() || element.is_array() {
                             open.push(tree.push(element, Some((node, Step::Element))));
@@ -151,11 +185,7 @@ pub(crate) fn shallowest(document: &Value, shape: Shape) -> Search<'_> {
             }
         }
     }
-    let lists = lists
-        .into_iter()
-        .map(|(node, count)| (tree.place(node), count))
-        .collect();
-    Search::Nothing { lists, is_empty }
+    Search::Nothing
 }
 
 /// Takes the objects that fit if they all stand at one place.
@@ -256,7 +286,7 @@ mod tests {
         let deep = json!({"a": {"b": {"c": {"d": {"e": venue}}}}});
         assert!(matches!(
             shallowest(&deep, Shape::Venue),
-            Search::Nothing { .. }
+            Search::Nothing
         ));
         let two = json!({"near": [venue], "far": [venue]});
         match shallowest(&two, Shape::Venue) {
@@ -269,15 +299,14 @@ mod tests {
     }
 
     #[test]
-    fn elements_that_do_not_fit_are_counted_where_they_stand() {
-        let document = json!({"data": {"items": [{"place": 1}, {"place": 2}], "tags": []}});
-        match shallowest(&document, Shape::Venue) {
-            Search::Nothing { lists, is_empty } => {
-                assert_eq!(lists, [("data.items".to_owned(), 2)]);
-                assert!(is_empty);
-            }
-            other => panic!("{other:?}"),
-        }
+    fn lists_are_counted_where_they_stand() {
+        let document = json!({"data": {"items": [{"place": 1, "x": []}, 2], "tags": [], "more": []}});
+        let found = lists(&document);
+        let found: Vec<(&str, usize, bool)> = found
+            .iter()
+            .map(|list| (list.place.as_str(), list.elements, list.has_objects))
+            .collect();
+        assert_eq!(found, [("data.items", 2, true), ("data.more", 0, false)]);
     }
 
     #[test]

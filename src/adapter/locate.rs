@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::find::{Search, shallowest};
+use super::find::{Search, lists, shallowest};
 use super::misread::NotFound;
 use super::path::Path;
 use super::shape::Shape;
@@ -22,6 +22,7 @@ pub(super) fn elements<'a>(
 ) -> Result<Elements<'a>, NotFound> {
     let named = Path::parse(field).and_then(|path| path.get(value));
     let mut unreadable = None;
+    let mut empty = None;
     for (place, list) in [(field, named), ("[]", Some(value))] {
         let list = match list {
             Some(Value::Null) if place == field => &[],
@@ -29,33 +30,75 @@ pub(super) fn elements<'a>(
             _ => continue,
         };
         let objects: Vec<_> = list.iter().filter_map(|it| within(it, shape)).collect();
-        if !objects.is_empty() || list.is_empty() {
+        if !objects.is_empty() {
             return Ok(Elements {
                 place: place.to_owned(),
                 objects,
                 elements: list.len(),
             });
         }
-        unreadable.get_or_insert((place.to_owned(), list.len()));
+        match list {
+            [] => empty = empty.or(Some(place)),
+            _ => unreadable = unreadable.or(Some(place)),
+        }
     }
-    match shallowest(value, shape) {
-        Search::Found(found) => Ok(Elements {
+    // The contract's name is nobody's choice, so the objects may stand elsewhere.
+    let is_chosen = field != shape.nouns().1;
+    match (empty, shallowest(value, shape)) {
+        (Some(place), _) if is_chosen && place == field => Ok(Elements::none(place)),
+        (None, Search::Found(found)) => Ok(Elements {
             place: found.place,
             objects: found.objects,
             elements: found.elements,
         }),
-        Search::Ambiguous(places) => Err(NotFound::Ambiguous(places)),
-        Search::Nothing { lists, is_empty } => {
-            match unreadable.or_else(|| lists.into_iter().next()) {
-                Some((place, elements)) => Err(NotFound::Unreadable { place, elements }),
-                None if is_empty => Ok(Elements {
-                    place: String::new(),
-                    objects: vec![],
-                    elements: 0,
-                }),
-                None => Err(NotFound::NoList),
-            }
+        (None, Search::Ambiguous(places)) => Err(NotFound::Ambiguous(places)),
+        (Some(place), Search::Found(found)) => Err(NotFound::Elsewhere {
+            empty: place.to_owned(),
+            lists: vec![(found.place, found.elements)],
+        }),
+        (empty, _) => nothing_in(value, empty, unreadable),
+    }
+}
+
+impl Elements<'_> {
+    fn none(place: &str) -> Self {
+        Elements {
+            place: place.to_owned(),
+            objects: Vec::new(),
+            elements: 0,
         }
+    }
+}
+
+/// What a document without a readable element says: none, only where no element came that could be one.
+fn nothing_in<'a>(
+    value: &Value,
+    empty: Option<&str>,
+    unreadable: Option<&str>,
+) -> Result<Elements<'a>, NotFound> {
+    let lists = lists(value);
+    let (full, empties): (Vec<_>, Vec<_>) = lists.iter().partition(|list| list.elements > 0);
+    let named = full.iter().find(|list| Some(list.place.as_str()) == unreadable);
+    let with_objects = || full.iter().find(|list| list.has_objects);
+    match (empty, named.or_else(with_objects).or(full.first())) {
+        (Some(place), Some(_)) if full.iter().any(|list| list.has_objects) => {
+            let others = full.iter().filter(|list| list.has_objects);
+            Err(NotFound::Elsewhere {
+                empty: place.to_owned(),
+                lists: others
+                    .map(|list| (list.place.clone(), list.elements))
+                    .collect(),
+            })
+        }
+        (Some(place), _) => Ok(Elements::none(place)),
+        (None, Some(list)) => Err(NotFound::Unreadable {
+            place: list.place.clone(),
+            elements: list.elements,
+        }),
+        (None, None) => match empties.first() {
+            Some(list) => Ok(Elements::none(&list.place)),
+            None => Err(NotFound::NoList),
+        },
     }
 }
 
@@ -76,7 +119,7 @@ pub(super) fn one(value: &Value, shape: Shape) -> Result<&Map<String, Value>, St
     let root = value.as_object().filter(|it| shape.is_usable(it));
     match (root, shallowest(value, shape)) {
         (Some(object), _) if shape.fits(object) => Ok(object),
-        (Some(object), Search::Nothing { .. }) => Ok(object),
+        (Some(object), Search::Nothing) => Ok(object),
         // An envelope may have an id and a status of its own, and a booking may hold objects that have them.
         (Some(_), Search::Found(found)) => Err(format!(
             "both it and what stands at `{}` may be the {}",
@@ -102,6 +145,6 @@ fn the_one(search: Search<'_>, shape: Shape) -> Result<&Map<String, Value>, Stri
             "it has a {noun} at `{}`, and nothing says which of them is meant",
             places.join("` and at `")
         )),
-        Search::Nothing { .. } => Err(format!("nothing in it has {}", shape.mark())),
+        Search::Nothing => Err(format!("nothing in it has {}", shape.mark())),
     }
 }

@@ -12,6 +12,11 @@ pub(super) enum NotFound {
     Ambiguous(Vec<String>),
     /// Elements came, and none of them can be read.
     Unreadable { place: String, elements: usize },
+    /// The place where they are expected is empty, and elements came at others.
+    Elsewhere {
+        empty: String,
+        lists: Vec<(String, usize)>,
+    },
     /// The document has no list.
     NoList,
 }
@@ -62,6 +67,16 @@ impl Misread {
                 counted(elements),
                 shape.mark()
             ),
+            NotFound::Elsewhere { empty, lists } => {
+                let lists: Vec<String> = lists
+                    .iter()
+                    .map(|(place, elements)| format!("{} at `{place}`", counted(*elements)))
+                    .collect();
+                format!(
+                    "the answer has no {nouns} at `{empty}`, and {}: nothing says which of them are meant",
+                    lists.join(" and ")
+                )
+            }
             NotFound::NoList => format!("the answer has no list of {nouns}"),
         };
         Misread {

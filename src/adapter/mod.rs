@@ -1,6 +1,7 @@
 //! How a service's documents become ours: the names that the specification leaves open, and shapes that differ.
 
 mod around;
+mod as_it_came;
 mod contract_names;
 mod dialect;
 mod expression;
@@ -20,6 +21,7 @@ mod transport;
 mod write;
 
 pub(crate) use around::{around, scalars};
+pub(crate) use as_it_came::as_it_came;
 pub(crate) use dialect::{Dialect, Pause};
 pub(crate) use expression::Expression;
 pub(crate) use find::{Search, shallowest};

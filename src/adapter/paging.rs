@@ -42,6 +42,10 @@ const AROUND: &[&str] = &[
     "page_info",
     "cursors",
 ];
+/// Those of them whose members are addresses.
+const LINKS: &[&str] = &["links", "_links"];
+/// Names of members that hold the next page's address.
+const ADDRESS: &[&str] = &["next_url", "next_link"];
 /// Names of members that say that there is more.
 const MORE: &[&str] = &["has_more", "has_next", "has_next_page", "more"];
 
@@ -53,12 +57,12 @@ pub(crate) fn next_page(document: &Value, link: Option<&str>) -> Option<NextPage
     }
     let mut says_more = false;
     let mut found = None;
-    describe(document.as_object()?, 0, &mut |name, value| {
+    describe(document.as_object()?, 0, false, &mut |name, value, is_link| {
         if MORE.iter().any(|more| same_words(more, name)) {
             says_more |= value == &Value::Bool(true);
         }
         if found.is_none() && NEXT.iter().any(|next| same_words(next, name)) {
-            found = read_next(name, value);
+            found = read_next(name, value, is_link);
         }
     });
     let counted = || by_number(document);
@@ -67,28 +71,31 @@ pub(crate) fn next_page(document: &Value, link: Option<&str>) -> Option<NextPage
         .or_else(|| says_more.then_some(NextPage::Unknown))
 }
 
-/// Visits the members of the document and of the objects that describe the page.
+/// Visits the members of the document and of the objects that describe the page, with whether they are links.
 fn describe<'a>(
     object: &'a Map<String, Value>,
     depth: usize,
-    see: &mut impl FnMut(&'a str, &'a Value),
+    in_links: bool,
+    see: &mut impl FnMut(&'a str, &'a Value, bool),
 ) {
     for (name, value) in object {
-        see(name, value);
+        see(name, value, in_links);
         let describes = AROUND.iter().any(|around| same_words(around, name));
         if let Value::Object(inner) = value
             && describes
             && depth < 3
         {
-            describe(inner, depth + 1, see);
+            let in_links = LINKS.iter().any(|links| same_words(links, name));
+            describe(inner, depth + 1, in_links, see);
         }
     }
 }
 
-fn read_next(name: &str, value: &Value) -> Option<NextPage> {
+fn read_next(name: &str, value: &Value, is_link: bool) -> Option<NextPage> {
+    let is_link = is_link || ADDRESS.iter().any(|address| same_words(address, name));
     match value {
         Value::String(text) if text.is_empty() => None,
-        Value::String(text) if is_address(text) => Some(NextPage::At(text.clone())),
+        Value::String(text) if is_link || is_address(text) => Some(NextPage::At(text.clone())),
         // HAL, and JSON:API with a link object.
         Value::Object(object) => match object.get("href")?.as_str()? {
             "" => None,
@@ -102,8 +109,10 @@ fn read_next(name: &str, value: &Value) -> Option<NextPage> {
     }
 }
 
+/// Whether a text is an address, absolute or relative (RFC 3986), and no cursor.
 fn is_address(text: &str) -> bool {
-    text.starts_with("http://") || text.starts_with("https://") || text.starts_with(['/', '?'])
+    let begins = ["http://", "https://", "/", "./", "../"];
+    begins.iter().any(|beginning| text.starts_with(beginning)) || text.contains('?')
 }
 
 /// `cursor` for `next_cursor`, `pageToken` for `nextPageToken`.
@@ -134,7 +143,7 @@ fn request_field(name: &str) -> String {
 /// `page 1 of 3`.
 fn by_number(document: &Value) -> Option<NextPage> {
     let (mut page, mut pages) = (None, None);
-    describe(document.as_object()?, 0, &mut |name, value| {
+    describe(document.as_object()?, 0, false, &mut |name, value, _| {
         let number = value.as_u64();
         if ["page", "page_number", "current_page"]
             .iter()
@@ -217,6 +226,15 @@ mod tests {
                 json!({"links": {"next": "/v1/x?page=2"}}),
                 at("/v1/x?page=2"),
             ),
+            (
+                json!({"links": {"next": "search"}}),
+                at("search"),
+            ),
+            (
+                json!({"next": "search?page=2"}),
+                at("search?page=2"),
+            ),
+            (json!({"next": "ab/c=="}), field("cursor", json!("ab/c=="))),
             (
                 json!({"_links": {"next": {"href": "?page=2"}}}),
                 at("?page=2"),

@@ -182,7 +182,9 @@ impl Adapter {
                     unread: elements,
                 });
             }
-            Err(NotFound::NoList | NotFound::Ambiguous(_)) => return None,
+            Err(NotFound::NoList | NotFound::Ambiguous(_) | NotFound::Elsewhere { .. }) => {
+                return None;
+            }
         };
         let read = found.objects.iter().filter_map(|object| {
             let document = Document::from(Value::Object((*object).clone()));
@@ -361,6 +363,8 @@ mod tests {
             json!([]),
             json!({"data": {"items": []}}),
             json!({"venues": null}),
+            json!({"venues": [], "tags": ["a"], "links": [{"href": "x"}]}),
+            json!({"items": [], "warnings": ["slow"]}),
         ] {
             assert!(
                 venues(empty.clone()).unwrap().item.items.is_empty(),
@@ -374,10 +378,40 @@ mod tests {
             ),
             (json!({"venues": [{"id": 1}]}), "1 element at `venues`"),
             (json!({"count": 0}), "no list of venues"),
+            (json!({"tags": [], "total": 3}), "no list of venues"),
+            (
+                json!({"results": [{"id": 1}], "more": []}),
+                "1 element at `results`",
+            ),
+            (
+                json!({"rows": ["a", "b"], "more": []}),
+                "2 elements at `rows`",
+            ),
+            (
+                json!({"venues": null, "rows": [{"id": 1}]}),
+                "no venues at `venues`, and 1 element at `rows`",
+            ),
+            (
+                json!({"venues": [], "data": {"items": [{"venue_id": 1}]}}),
+                "no venues at `venues`, and 1 element at `data.items[]`",
+            ),
+            (
+                json!({"venues": [], "data": {"items": [{"id": 1}, {"id": 2}]}}),
+                "2 elements at `data.items`",
+            ),
         ] {
             let misread = venues(document.clone()).unwrap_err();
             assert!(misread.why.contains(why), "{document}: {}", misread.why);
         }
+    }
+
+    #[test]
+    fn a_place_that_a_profile_names_is_empty_whatever_stands_elsewhere() {
+        let mut adapter = Adapter::default();
+        adapter.dialect.rename("venues_field", "near").unwrap();
+        let document = json!({"near": [], "far": [{"venue_id": "far"}]});
+        let read = adapter.venues(&document.into()).unwrap();
+        assert!(read.item.items.is_empty());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::names::{member, same_words};
+use crate::model::id::is_token;
 
 /// A kind of object that the service sends (spec, Resources and their fields).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,11 +173,7 @@ fn has(object: &Map<String, Value>, name: &str) -> bool {
 
 /// Whether an object has an id under this name: a text that is not empty, or a number.
 fn has_id(object: &Map<String, Value>, name: &str) -> bool {
-    match member(object, name) {
-        Some(Value::String(text)) => !text.is_empty(),
-        Some(Value::Number(_)) => true,
-        _ => false,
-    }
+    member(object, name).is_some_and(is_token)
 }
 
 /// What else has an id and a status, and says by its `object` that it is no booking.

@@ -8,7 +8,7 @@ use crate::client::{Call, session};
 use crate::flows::{Confirmation, find_sessions, note_around, preview, read_stdin, send_guarded};
 use crate::json::{Document, plain};
 use crate::model::certainty::Certainty;
-use crate::model::id::id;
+use crate::model::id::{id, same_id, token};
 use crate::model::shell;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
@@ -119,8 +119,8 @@ pub(crate) struct Disconnect {
 }
 
 pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
-    let document = match command {
-        Command::Connect(args) => return connect(context, args).await,
+    match command {
+        Command::Connect(args) => connect(context, args).await,
         Command::Verify(args) => {
             let code = code(context, &args).await?;
             let call = session::verify(&args.session, &code, context.adapter())?;
@@ -129,12 +129,13 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
                 return preview(context, call);
             }
             context.before_change()?;
-            send_once(context, call).await?
+            let document = send_once(context, call).await?;
+            emit_one(context, document, &args.session, Exit::OutcomeUnknown)
         }
         Command::Show(args) => {
             let document = context.read(session::show(&args.session)).await?.document;
             read_session(context, &document).map_err(Misread::into_error)?;
-            document
+            emit_one(context, document, &args.session, Exit::Network)
         }
         Command::Disconnect(args) => {
             let call = session::disconnect(&args.session);
@@ -147,17 +148,16 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
             }
             let answer = send_once(context, call).await?;
             // Without a document, success is the whole result.
-            match answer.value() {
+            let document = match answer.value() {
                 Value::Null => {
                     json!({"id": args.session, "object": "session", "deleted": true}).into()
                 }
                 _ => answer,
-            }
+            };
+            emit_one(context, document, &args.session, Exit::OutcomeUnknown)
         }
-        Command::List(args) => return list_all(context, &args).await,
-    };
-    emit(context, document)?;
-    Ok(Exit::Done)
+        Command::List(args) => list_all(context, &args).await,
+    }
 }
 
 /// Reads a session in the contract's shape, with what stands around it.
@@ -170,13 +170,23 @@ fn read_session(
         .object(ReadKind::Session, Shape::Session, document)
 }
 
-/// Writes a session. What cannot be read as one is listed as it came: the call has done its work.
-fn emit(context: &Context, document: Document) -> Result<()> {
+/// Writes the answer about a session. What cannot be read as one is listed as it came: the call has done its work. Another
+/// session than the one that was asked about is written with a warning, and ends with `mistaken`.
+fn emit_one(context: &Context, document: Document, id: &str, mistaken: Exit) -> Result<Exit> {
+    let read = read_session(context, &document).ok();
+    let answered = read.and_then(|(session, _)| token(session.get("id")?));
+    let another = answered.filter(|answered| !same_id(answered, id));
+    if let Some(another) = &another {
+        context.out.warn(&format!(
+            "the service returned session {another} instead of {id}"
+        ));
+    }
     let page = |document: &Document| match read_session(context, document) {
         Ok((session, around)) => session_page(&session, &around, context.certainty()),
         Err(_) => unread_page(document.value()),
     };
-    context.out.emit(&DocumentView(document.clone(), page))
+    context.out.emit(&DocumentView(document.clone(), page))?;
+    Ok(another.map_or(Exit::Done, |_| mistaken))
 }
 
 async fn connect(context: &Context, args: Connect) -> Result<Exit> {
@@ -223,8 +233,7 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
             }
         };
     }
-    emit(context, document)?;
-    Ok(Exit::Done)
+    emit_one(context, document, &id, Exit::OutcomeUnknown)
 }
 
 /// Whether the session still waits for its code: its state is the one in which it began to wait. It is not after too

@@ -20,24 +20,33 @@ pub(crate) struct Args {
     exit_status: bool,
 }
 
+/// The exit code of an answer with another booking, like that of any answer that was not expected.
+const ANOTHER: Exit = Exit::Network;
+
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let named = args.bookings.iter();
     let ids: Vec<String> = named
         .map(|named| locate_booking(context, named))
         .collect::<Result<_>>()?;
     if let [id] = ids.as_slice() {
-        let booking = read(context, id, args.exit_status).await?;
+        let (booking, is_it) = read(context, id, args.exit_status).await?;
         context.out.emit(&card(context, &booking))?;
-        return Ok(match args.exit_status {
-            true => booking.exit_of_read(),
-            false => Exit::Done,
+        return Ok(match (is_it, args.exit_status) {
+            (false, _) => ANOTHER,
+            (true, true) => booking.exit_of_read(),
+            (true, false) => Exit::Done,
         });
     }
     let mut bookings = Vec::new();
     let mut failed = None;
     for id in &ids {
         match read(context, id, args.exit_status).await {
-            Ok(booking) => bookings.push(booking),
+            Ok((booking, is_it)) => {
+                bookings.push(booking);
+                if !is_it {
+                    failed = failed.or(Some(ANOTHER));
+                }
+            }
             // A person sees the other bookings anyway. A script gets all of them or none.
             Err(mut error) if context.out.is_human() && is_about_one(&error) => {
                 // One line per error: the unfinished bookings would be repeated each time.
@@ -63,10 +72,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     Ok(exit.filter(|_| args.exit_status).unwrap_or(Exit::Done))
 }
 
-/// Reads one booking. If its status becomes the exit code, it must be the requested one.
-async fn read(context: &Context, id: &str, is_judged: bool) -> Result<Booking> {
+/// Reads one booking, and whether it is the requested one. If its status becomes the exit code, it must be.
+async fn read(context: &Context, id: &str, is_judged: bool) -> Result<(Booking, bool)> {
     match is_judged {
-        true => read_booking(context, id).await,
+        true => read_booking(context, id).await.map(|booking| (booking, true)),
         false => find_booking(context, id).await,
     }
 }

@@ -8,6 +8,7 @@ use crate::app::Context;
 use crate::app::in_flight::{InFlight, show_command};
 use crate::client::Call;
 use crate::model::booking::Booking;
+use crate::model::id::same_id;
 use crate::outcome::Result;
 
 /// Whether an answer is about the booking that was to be changed.
@@ -15,11 +16,11 @@ use crate::outcome::Result;
 /// A service may know a booking by several ids, and then shows the other id for this one as well. The answer to
 /// another request proves nothing.
 pub(super) async fn is_of(context: &Context, id: &str, answered: &Booking) -> bool {
-    if answered.id() == id {
+    if same_id(answered.id(), id) {
         return true;
     }
     let shown = look_up(context, id).await;
-    shown.is_ok_and(|shown| shown.id() == answered.id())
+    shown.is_ok_and(|shown| same_id(shown.id(), answered.id()))
 }
 
 /// Sends a modify or a cancel call; `what` is its noun.

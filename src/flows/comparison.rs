@@ -1,11 +1,12 @@
 //! Compares a booking with the request that it answers.
 
-use jiff::Timestamp;
-use jiff::civil::DateTime;
 use serde_json::{Map, Value};
 
+use super::compared_time::ComparedTime;
+use super::said::{Said, is_scalar};
 use crate::json::plain;
 use crate::model::booking::Booking;
+use crate::model::id::same_id;
 
 /// Fields of both the request and the booking, in which they must agree.
 const COMPARED: [&str; 5] = [
@@ -17,115 +18,74 @@ const COMPARED: [&str; 5] = [
 ];
 
 /// Characters with which a service masks part of a text.
-const MASKS: [char; 3] = ['*', '•', '…'];
+const MASKS: [char; 5] = ['*', '•', '●', '…', '#'];
 
 /// How a booking differs from what was asked for, such as `venue_id is B, not A`, or `None` if the fields that both
 /// have agree. A modification since the booking was made is not a difference.
 pub(super) fn difference(asked: &Value, booking: &Booking) -> Option<String> {
-    let booked = booking.value();
+    let said = Said::by(booking);
     COMPARED.into_iter().find_map(|name| {
-        let pointer = format!("/{}", name.replace('.', "/"));
-        let shown = booked.pointer(&pointer).or_else(|| match name {
-            // A guest given as a plain text is a name.
-            "customer.name" => booked.get("customer").filter(|it| it.is_string()),
-            _ => None,
-        });
-        let (asked, shown) = (asked.pointer(&pointer)?, shown?);
+        let asked = asked.pointer(&format!("/{}", name.replace('.', "/")))?;
         let modified = format!("/last_modification/changes/{name}");
-        let agrees =
-            shown.is_null() || agree(name, asked, shown) || booked.pointer(&modified).is_some();
-        (!agrees).then(|| format!("{name} is {}, not {}", plain(shown), plain(asked)))
+        match booking.value().pointer(&modified) {
+            Some(_) => None,
+            None => contradiction(&said, name, asked),
+        }
     })
 }
 
 /// The top-level fields in which a booking says something else than what was asked for: the name, and a clause that says
 /// so. A field that one of the two does not have is no difference.
 pub(super) fn differences(asked: &Map<String, Value>, booking: &Booking) -> Vec<(String, String)> {
-    let booked = booking.value();
-    asked
-        .iter()
-        .filter_map(|(name, asked)| {
-            let shown = booked.get(name).filter(|shown| is_scalar(shown))?;
-            let is_same = !is_scalar(asked)
-                || agree(name, asked, shown)
-                || plain(asked)
-                    .trim()
-                    .eq_ignore_ascii_case(plain(shown).trim());
-            let said = || format!("{name} is {}, not {}", plain(shown), plain(asked));
-            (!is_same).then(|| (name.clone(), said()))
-        })
-        .collect()
+    let said = Said::by(booking);
+    let contradicted = asked.iter().filter_map(|(name, asked)| {
+        contradiction(&said, name, asked).map(|clause| (name.clone(), clause))
+    });
+    contradicted.collect()
+}
+
+/// A clause that says so where all that is said of a field contradicts what was asked for.
+fn contradiction(said: &Said, name: &str, asked: &Value) -> Option<String> {
+    if !is_scalar(asked) {
+        return None;
+    }
+    let shown = said.of(name, COMPARED.contains(&name));
+    let first = shown.first()?;
+    let agrees = shown.iter().any(|shown| agree(name, asked, shown));
+    (!agrees).then(|| format!("{name} is {}, not {}", plain(first), plain(asked)))
 }
 
 /// Whether two values may mean the same in another notation: a number as text, the same moment in another form, a name
 /// in other letters or in part.
 fn agree(name: &str, asked: &Value, shown: &Value) -> bool {
+    let (asked_text, shown_text) = (plain(asked), plain(shown));
     match name {
-        "datetime" => same_moment(asked, shown),
-        "customer.name" => same_name(&plain(asked), &plain(shown)),
-        "customer.email" => {
-            let shown = plain(shown);
-            shown.contains(MASKS) || shown.trim().eq_ignore_ascii_case(plain(asked).trim())
-        }
-        // An object or a list is a notation that is not understood, which is no proof of a difference.
-        _ => !is_scalar(shown) || plain(asked).trim() == plain(shown).trim(),
-    }
-}
-
-fn is_scalar(value: &Value) -> bool {
-    value.is_string() || value.is_number()
-}
-
-/// Whether two times may be the same moment. A time without an offset is local to the venue, so only the clock reading
-/// is compared. A value that is not a time proves nothing.
-fn same_moment(asked: &Value, shown: &Value) -> bool {
-    let (asked, shown) = (ComparedTime::read(asked), ComparedTime::read(shown));
-    match (asked, shown) {
-        (Some(asked), Some(shown)) => match (asked.instant, shown.instant) {
-            (Some(asked), Some(shown)) => asked == shown,
-            _ => match (asked.reading, shown.reading) {
-                (Some(asked), Some(shown)) => asked == shown,
-                _ => true,
-            },
+        "venue_id" => same_id(&asked_text, &shown_text),
+        "datetime" => match (ComparedTime::read(asked), ComparedTime::read(shown)) {
+            (Some(asked), Some(shown)) => asked.may_be(&shown),
+            _ => true,
         },
-        _ => true,
-    }
-}
-
-/// A time in a document: RFC 3339 with or without an offset, or seconds or milliseconds since 1970.
-struct ComparedTime {
-    instant: Option<Timestamp>,
-    /// The clock reading, if the text has one.
-    reading: Option<DateTime>,
-}
-
-impl ComparedTime {
-    fn read(value: &Value) -> Option<Self> {
-        /// Larger numbers of seconds (past the year 5000) are taken for milliseconds.
-        const LAST_SECOND: i64 = 100_000_000_000;
-        if let Some(number) = value.as_i64() {
-            let instant = match number {
-                seconds if seconds.abs() < LAST_SECOND => Timestamp::from_second(seconds),
-                milliseconds => Timestamp::from_millisecond(milliseconds),
-            };
-            let instant = Some(instant.ok()?);
-            return Some(ComparedTime {
-                instant,
-                reading: None,
-            });
+        "customer.name" => same_name(&asked_text, &shown_text),
+        "customer.email" => hides(&lower(&asked_text), &lower(&shown_text)),
+        _ => {
+            let number = |text: &str| text.trim().parse::<f64>().ok();
+            match (number(&asked_text), number(&shown_text)) {
+                (Some(asked), Some(shown)) => asked == shown,
+                _ => hides(&lower(&asked_text), &lower(&shown_text)),
+            }
         }
-        let text = value.as_str()?.trim();
-        let instant = text.parse::<Timestamp>().ok();
-        let reading = text.parse::<DateTime>().ok();
-        (instant.is_some() || reading.is_some()).then_some(ComparedTime { instant, reading })
     }
+}
+
+fn lower(text: &str) -> String {
+    text.trim().to_lowercase().replace("...", "…")
 }
 
 /// Whether two names may be the same guest: the same words in any order, ignoring case and punctuation. Of a masked
 /// name or one with initials, only what it shows is compared.
 fn same_name(asked: &str, shown: &str) -> bool {
+    let (asked, shown) = (lower(asked), lower(shown));
     let words = |name: &str| {
-        let name = name.to_lowercase();
         let words = name.split(|it: char| it.is_whitespace() || it == ',');
         let mut words: Vec<String> = words
             .map(|word| word.trim_end_matches('.').to_owned())
@@ -134,17 +94,38 @@ fn same_name(asked: &str, shown: &str) -> bool {
         words.sort();
         words
     };
-    if shown.contains(MASKS) {
+    if hides(&asked, &shown) {
         return true;
     }
-    let (asked, shown) = (words(asked), words(shown));
+    let (asked, shown) = (words(&asked), words(&shown));
     let is_part = |word: &String| {
         let initial = word.chars().count() == 1;
         asked
             .iter()
-            .any(|asked| asked == word || initial && asked.starts_with(word.as_str()))
+            .any(|asked| hides(asked, word) || initial && asked.starts_with(word.as_str()))
     };
     shown == asked || !shown.is_empty() && shown.len() <= asked.len() && shown.iter().all(is_part)
+}
+
+/// Whether a text is another one with some of its characters masked, or none. A mask stands for any characters, since
+/// services do not keep their number.
+fn hides(whole: &str, shown: &str) -> bool {
+    let mut parts = shown.split(MASKS);
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = whole.strip_prefix(first) else {
+        return false;
+    };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else {
+        return rest.is_empty();
+    };
+    for part in parts {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
 }
 
 #[cfg(test)]
@@ -165,6 +146,18 @@ mod tests {
             json!({"datetime": 1_796_149_800}),
             json!({"datetime": 1_796_149_800_000_i64}),
             json!({"datetime": "on Tuesday"}),
+            json!({"datetime": {"date": "2026-12-01", "time": "19:30"}}),
+            json!({"venue": {"venue_id": "17"}}),
+            json!({"venue": {"id": 17, "name": "Hut"}}),
+            json!({"venue_id": "https://a.example/v1/venues/17"}),
+            json!({"party_size": 2.0}),
+            json!({"party_size": "2.0"}),
+            json!({"guest": {"first_name": "Ada", "last_name": "Lovelace"}}),
+            json!({"guest_name": "Lovelace, Ada"}),
+            json!({"customer": {"name": {"given": "Ada", "family": "Lovelace"}}}),
+            json!({"guests": [{"name": "Bob"}, {"name": "Ada Lovelace"}]}),
+            json!({"guests": 2, "customer": "cus_1"}),
+            json!({"customer": {"name": "*** Love*"}}),
             json!({"customer": {"name": "Lovelace, Ada"}}),
             json!({"customer": {"name": "Ada L."}}),
             json!({"customer": {"name": "A*** L***", "email": "a***@x.example"}}),
@@ -187,6 +180,37 @@ mod tests {
             (
                 json!({"customer": {"name": "Eve Lovelace"}}),
                 "customer.name is Eve Lovelace, not Ada Lovelace",
+            ),
+            (json!({"venue": {"venue_id": "18"}}), "venue_id is 18, not 17"),
+            (json!({"restaurant": {"id": 18}}), "venue_id is 18, not 17"),
+            (json!({"party_size": 2.5}), "party_size is 2.5, not 2"),
+            (
+                json!({"datetime": "2026-12-02"}),
+                "datetime is 2026-12-02, not 2026-12-01T19:30:00+01:00",
+            ),
+            (
+                json!({"datetime": {"date": "2026-12-01", "time": "20:30"}}),
+                "datetime is 2026-12-01T20:30, not 2026-12-01T19:30:00+01:00",
+            ),
+            (
+                json!({"guest": {"first_name": "Bob", "last_name": "Lovelace"}}),
+                "customer.name is Bob Lovelace, not Ada Lovelace",
+            ),
+            (
+                json!({"guest_first_name": "Bob"}),
+                "customer.name is Bob, not Ada Lovelace",
+            ),
+            (
+                json!({"guests": [{"name": "Bob"}, {"name": "Eve"}]}),
+                "customer.name is Bob, not Ada Lovelace",
+            ),
+            (
+                json!({"customer": {"name": "Bob*"}}),
+                "customer.name is Bob*, not Ada Lovelace",
+            ),
+            (
+                json!({"guest_email": "b***@x.example"}),
+                "customer.email is b***@x.example, not ada@x.example",
             ),
             (
                 json!({"customer": "Eve"}),

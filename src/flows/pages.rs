@@ -1,6 +1,7 @@
 //! Reads a list to its end, page by page, within limits.
 
 use std::collections::HashSet;
+use std::time::{Duration, Instant};
 
 use reqwest::Url;
 use serde_json::{Map, Value};
@@ -10,12 +11,18 @@ use crate::adapter::{List, Misread, NextPage, Reading, next_page};
 use crate::app::Context;
 use crate::client::Call;
 use crate::json::Document;
-use crate::outcome::{Exit, Result};
+use crate::outcome::{Code, Exit, Result};
 
 /// How many elements are read where nothing else is said.
 pub(crate) const DEFAULT_LIMIT: usize = 100;
 /// How many pages are read at most, whatever they hold.
 const MOST_PAGES: usize = 50;
+/// How many pages in a row may be empty.
+const MOST_EMPTY: usize = 5;
+/// How many requests of a rate limit are left for other commands.
+const KEPT_REQUESTS: u32 = 3;
+/// How long pages are asked for.
+const LONGEST: Duration = Duration::from_secs(120);
 
 /// The elements of a list, from all pages that were read.
 pub(crate) struct Pages<T> {
@@ -45,63 +52,83 @@ pub(super) struct Listing<'a, T> {
     pub(super) next: &'a dyn Fn(&str, &Value) -> Result<Call>,
 }
 
+/// The pages that were read so far.
+struct PagesRead<T> {
+    documents: Vec<(Document, String)>,
+    items: Vec<T>,
+    seen: HashSet<String>,
+    /// How many pages in a row had no elements.
+    empty: usize,
+    next: Option<NextPage>,
+}
+
+/// Why no more pages were read.
+struct Stop {
+    why: String,
+    /// Whether the next page may have been asked for in a wrong way, which a setting can change.
+    asked_wrongly: bool,
+}
+
+impl Stop {
+    fn of(why: String) -> Self {
+        let asked_wrongly = false;
+        Stop { why, asked_wrongly }
+    }
+
+    fn asked_wrongly(why: String) -> Self {
+        let asked_wrongly = true;
+        Stop { why, asked_wrongly }
+    }
+}
+
+/// Says so where the service allows few more requests: other commands need them too.
+fn few_requests_left(context: &Context) -> Option<String> {
+    let limit = context.client().ok()?.rate_limit()?;
+    (limit.remaining <= KEPT_REQUESTS).then(|| {
+        format!(
+            "the service allows {} more requests in the next {} s",
+            limit.remaining,
+            limit.resets_in.as_secs()
+        )
+    })
+}
+
 impl<T> Listing<'_, T> {
     /// Reads the pages from the first call on.
     ///
     /// # Errors
-    /// Those of the first page; of a later one, those that do not mean that it was asked for in a wrong way.
+    /// Those of the first page. After a later one that cannot be read, there are the elements before it, and a warning.
     pub(super) async fn read(&self, context: &Context, first: Call) -> Result<Pages<T>> {
-        let mut call = first;
-        let (mut documents, mut items) = (Vec::new(), Vec::new());
-        let mut around = Vec::new();
-        let mut seen = HashSet::new();
-        let mut has_more = false;
-        let stopped = loop {
-            let answer = match context.read(call.clone()).await {
-                Ok(answer) => answer,
-                Err(error)
-                    if !documents.is_empty()
-                        && matches!(error.exit, Exit::Invalid | Exit::NotFound) =>
-                {
-                    break Some(error.message.clone());
-                }
-                Err(error) => return Err(error),
-            };
-            let page = match (self.read)(&answer.document) {
-                Err(misread) if !documents.is_empty() => break Some(misread.why),
-                read => understood(context, read)?,
-            };
-            let known = seen.len();
-            seen.extend(page.items.iter().map(self.key));
-            if !documents.is_empty() && seen.len() == known {
-                break Some("the service sends the same page again".to_owned());
-            }
-            let next = next_page(answer.document.value(), answer.link.as_deref());
-            if documents.is_empty() {
-                around = page.around;
-            }
-            items.extend(page.items);
-            documents.push((answer.document, page.place));
-            let Some(next) = next else { break None };
-            if items.len() >= self.limit {
-                has_more = true;
-                break None;
-            }
-            if documents.len() == MOST_PAGES {
-                break Some(format!("{MOST_PAGES} pages were read"));
-            }
-            call = match self.following(context, &call, &next) {
-                Ok(call) => call,
-                Err(why) => break Some(why),
-            };
+        let began = Instant::now();
+        let answer = context.read(first.clone()).await?;
+        let page = understood(context, (self.read)(&answer.document))?;
+        let mut read = PagesRead {
+            next: next_page(answer.document.value(), answer.link.as_deref()),
+            seen: page.items.iter().map(self.key).collect(),
+            documents: vec![(answer.document, page.place)],
+            items: page.items,
+            empty: 0,
         };
-        if let Some(why) = stopped {
-            self.say_stopped(context, &why);
-        } else if has_more || items.len() > self.limit {
-            self.say_limit(context);
+        let mut call = first;
+        let mut stopped = None;
+        while let Some(next) = read.next.take() {
+            if read.items.len() >= self.limit {
+                self.say_limit(context);
+                break;
+            }
+            if let Err(why) = self.read_next(context, &mut call, &next, &mut read, began).await? {
+                stopped = Some(why);
+                break;
+            }
         }
+        match stopped {
+            Some(why) => self.say_stopped(context, &why),
+            None if read.items.len() > self.limit => self.say_limit(context),
+            None => {}
+        }
+        let mut items = read.items;
         items.truncate(self.limit);
-        let document = joined(documents).unwrap_or_else(|document| {
+        let document = joined(read.documents).unwrap_or_else(|document| {
             context
                 .out
                 .warn("the pages cannot be joined into one document: JSON has the first one");
@@ -110,8 +137,78 @@ impl<T> Listing<'_, T> {
         Ok(Pages {
             document,
             items,
-            around,
+            around: page.around,
         })
+    }
+
+    /// Reads one more page, or says why not.
+    ///
+    /// # Errors
+    /// An interrupt.
+    async fn read_next(
+        &self,
+        context: &Context,
+        call: &mut Call,
+        next: &NextPage,
+        read: &mut PagesRead<T>,
+        began: Instant,
+    ) -> Result<Result<(), Stop>> {
+        if read.documents.len() == MOST_PAGES {
+            return Ok(Err(Stop::of(format!("{MOST_PAGES} pages were read"))));
+        }
+        if let Some(why) = few_requests_left(context) {
+            return Ok(Err(Stop::of(why)));
+        }
+        *call = match self.following(context, call, next) {
+            Ok(call) => call,
+            Err(why) => return Ok(Err(Stop::asked_wrongly(why))),
+        };
+        let _progress = context.out.progress(&format!(
+            "reading page {}, {} {} so far",
+            read.documents.len() + 1,
+            read.items.len(),
+            self.nouns
+        ));
+        let left = LONGEST.saturating_sub(began.elapsed());
+        let answer = match tokio::time::timeout(left, context.read(call.clone())).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(error)) if error.code == Code::Interrupted => return Err(error),
+            Ok(Err(error)) => {
+                return Ok(Err(match error.exit {
+                    Exit::Invalid | Exit::NotFound => Stop::asked_wrongly(error.message.clone()),
+                    _ => Stop::of(error.message.clone()),
+                }));
+            }
+            Err(_) => {
+                let why = format!("it took longer than {} s", LONGEST.as_secs());
+                return Ok(Err(Stop::of(why)));
+            }
+        };
+        let page = match (self.read)(&answer.document) {
+            Ok(page) => understood(context, Ok(page))?,
+            Err(misread) => return Ok(Err(Stop::of(misread.why))),
+        };
+        let known = read.seen.len();
+        read.seen.extend(page.items.iter().map(self.key));
+        match page.items.is_empty() {
+            // A service may filter its pages after it has cut them.
+            true => read.empty += 1,
+            false if read.seen.len() == known => {
+                let why = "the service sends the same page again".to_owned();
+                return Ok(Err(Stop::asked_wrongly(why)));
+            }
+            false => {
+                read.empty = 0;
+                read.documents.push((answer.document.clone(), page.place));
+            }
+        }
+        read.next = next_page(answer.document.value(), answer.link.as_deref());
+        if read.next.is_some() && read.empty == MOST_EMPTY {
+            let why = format!("{MOST_EMPTY} pages in a row were empty");
+            return Ok(Err(Stop::of(why)));
+        }
+        read.items.extend(page.items);
+        Ok(Ok(()))
     }
 
     fn say_limit(&self, context: &Context) {
@@ -121,19 +218,19 @@ impl<T> Listing<'_, T> {
         ));
     }
 
-    fn say_stopped(&self, context: &Context, why: &str) {
-        let mut said = format!(
-            "the service has more {}, and they cannot be read: {why}",
-            self.nouns
-        );
-        if let Some(setting) = self.setting {
-            let adapter = context.adapter();
-            said.push_str(&format!(
-                "; to say how the next page is asked for (.cursor or .page): {}",
-                adapter.set_command(&format!("{setting}=EXPRESSION"))
+    fn say_stopped(&self, context: &Context, stop: &Stop) {
+        context.out.warn(&format!(
+            "the service has more {}, which were not read: {}",
+            self.nouns, stop.why
+        ));
+        if let Some(setting) = self.setting.filter(|_| stop.asked_wrongly) {
+            context.out.hint(&format!(
+                "to say how the next page is asked for (.cursor or .page): {}",
+                context
+                    .adapter()
+                    .set_command(&format!("{setting}=EXPRESSION"))
             ));
         }
-        context.out.warn(&said);
     }
 
     /// The call for the next page, or why there is none.

@@ -7,7 +7,7 @@ use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::client::show_call;
 use crate::model::booking::{Booking, Status};
-use crate::model::id::id as valid_id;
+use crate::model::id::{id as valid_id, same_id};
 use crate::outcome::{Code, Error, Exit, Result};
 
 /// The first pause between two reads. Each pause is longer than the one before, up to a maximum.
@@ -23,7 +23,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// `unexpected_answer` (15) if the answer is not a booking, or is another one.
 pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking> {
     let booking = look_up(context, id).await?;
-    if booking.id() == id {
+    if same_id(booking.id(), id) {
         return Ok(booking);
     }
     let mut error = unexpected(is_another(&booking, id));
@@ -31,14 +31,15 @@ pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking>
     Err(error)
 }
 
-/// Reads a booking by an id that a person gave. A service may know a booking by several ids, so another id in the
-/// answer is only a warning.
-pub(crate) async fn find_booking(context: &Context, id: &str) -> Result<Booking> {
+/// Reads a booking by an id that a person gave, and whether the answer is about that booking. Another one is returned
+/// with a warning: it may be the same under another id.
+pub(crate) async fn find_booking(context: &Context, id: &str) -> Result<(Booking, bool)> {
     let booking = look_up(context, id).await?;
-    if booking.id() != id {
+    let is_it = same_id(booking.id(), id);
+    if !is_it {
         context.out.warn(&is_another(&booking, id));
     }
-    Ok(booking)
+    Ok((booking, is_it))
 }
 
 /// Reads the booking that the service shows under an id.

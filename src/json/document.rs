@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::lenient::to_strict;
+use super::lenient::{has_long_number, to_strict};
 
 /// A document of the service. Unknown fields, the order of keys and the spelling of numbers are kept.
 #[derive(Clone, Debug)]
@@ -12,17 +12,14 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Parses a JSON text of another program. A value that is not strictly valid JSON (see
-    /// [`lenient`](super::lenient)) does not cost the rest of the document, and stays in the text as received. A byte
-    /// order mark is dropped.
+    /// Parses a JSON text of another program. A value that is not strictly valid JSON, or a number that would lose digits
+    /// (see [`lenient`](super::lenient)), does not cost the rest of the document, and stays in the text as received. A
+    /// byte order mark is dropped.
     pub(crate) fn parse(mut text: String) -> Result<Self, serde_json::Error> {
         if let Some(unmarked) = text.strip_prefix('\u{feff}') {
             text = unmarked.to_owned();
         }
-        let value = serde_json::from_str(&text).or_else(|error| {
-            let strict = to_strict(&text);
-            serde_json::from_str(&strict).map_err(|_| error)
-        })?;
+        let value = parsed(&text)?;
         Ok(Document { text, value })
     }
 
@@ -71,6 +68,17 @@ impl Document {
     pub(crate) fn str(&self, key: &str) -> Option<&str> {
         self.value.get(key).and_then(Value::as_str)
     }
+}
+
+/// The value of a JSON text of another program, as [`Document::parse`] reads it.
+pub(crate) fn parsed(text: &str) -> Result<Value, serde_json::Error> {
+    if has_long_number(text) {
+        return serde_json::from_str(&to_strict(text));
+    }
+    serde_json::from_str(text).or_else(|error| {
+        let strict = to_strict(text);
+        serde_json::from_str(&strict).map_err(|_| error)
+    })
 }
 
 impl From<Value> for Document {

@@ -1,9 +1,38 @@
-//! Accepts JSON that strict parsers refuse: half a surrogate pair, and a number that is too large for a double.
+//! Reads JSON that strict parsers refuse or change: half a surrogate pair, and a number with more digits than a 64-bit
+//! integer or a double holds.
 //!
-//! One such value must not make the whole document unreadable. It is replaced for reading; the document's text stays
-//! as received.
+//! One such value must not make the whole document unreadable, and an id must keep its digits. Such a number becomes a
+//! text for reading; the document's text stays as received.
 
-/// The same document with these two oddities replaced, as jq does. Text that is invalid in another way stays invalid.
+use serde_json::value::RawValue;
+
+/// A shorter number is kept by a 64-bit integer or a double.
+const EXACT_DIGITS: usize = 15;
+
+/// Whether a document may have a number that would lose digits. Text within a string may look like one.
+pub(super) fn has_long_number(text: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
+    let bytes = text.as_bytes();
+    let mut at = EXACT_DIGITS;
+    // A run of this length covers one of the places that are this far apart.
+    while at < bytes.len() {
+        if is_part(bytes[at]) {
+            let before = bytes[..at].iter().rev().take_while(|byte| is_part(**byte));
+            let start = at - before.count();
+            let length = bytes[start..].iter().take_while(|byte| is_part(**byte));
+            let length = length.count();
+            let in_text = start > 0 && !matches!(bytes[start - 1], b':' | b',' | b'[' | b' ' | b'\n' | b'\r' | b'\t');
+            if length > EXACT_DIGITS && !in_text {
+                return true;
+            }
+            at = start + length;
+        }
+        at += EXACT_DIGITS;
+    }
+    false
+}
+
+/// The same document with these oddities replaced. Text that is invalid in another way stays invalid.
 pub(super) fn to_strict(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -60,22 +89,36 @@ fn escape(text: &str, out: &mut String) -> usize {
     length
 }
 
-/// Copies a number. Returns the number of bytes read.
+/// Copies a number, as a text where reading it would change it. Returns the number of bytes read.
 fn number(text: &str, out: &mut String) -> usize {
     let part = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E');
     let length = text.find(|c| !part(c)).unwrap_or(text.len());
     let spelled = &text[..length];
-    match spelled.parse::<f64>() {
-        Ok(number) if number.is_infinite() => {
-            out.push_str(if number > 0.0 {
-                "1.7976931348623157e308"
-            } else {
-                "-1.7976931348623157e308"
-            });
-        }
-        _ => out.push_str(spelled),
+    let is_number = || serde_json::from_str::<&RawValue>(spelled).is_ok();
+    if !keeps_its_digits(spelled) && is_number() {
+        out.push('"');
+        out.push_str(spelled);
+        out.push('"');
+    } else {
+        out.push_str(spelled);
     }
     length
+}
+
+/// Whether a number is read as it is spelled, apart from zeros at its end and the form of its exponent.
+fn keeps_its_digits(spelled: &str) -> bool {
+    if !spelled.contains(['.', 'e', 'E']) {
+        return spelled.parse::<i64>().is_ok() || spelled.parse::<u64>().is_ok();
+    }
+    let digits = |text: &str| {
+        let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
+        let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+        digits.trim_matches('0').to_owned()
+    };
+    match spelled.parse::<f64>() {
+        Ok(number) => number.is_finite() && digits(spelled) == digits(&format!("{number:e}")),
+        Err(_) => true,
+    }
 }
 
 #[cfg(test)]
@@ -85,7 +128,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn half_a_pair_and_a_number_beyond_all_are_replaced_and_nothing_else() {
+    fn half_a_pair_and_a_number_that_loses_digits_are_replaced_and_nothing_else() {
         for (text, read) in [
             (
                 r#"["\ud83d", "\udE00x", "\ud83d\ud83d\ude00"]"#,
@@ -93,12 +136,31 @@ mod tests {
             ),
             (
                 r#"{"1e999": -1e999999, "b": [1E+400,1e5]}"#,
-                r#"{"1e999": -1.7976931348623157e308, "b": [1.7976931348623157e308,1e5]}"#,
+                r#"{"1e999": "-1e999999", "b": ["1E+400",1e5]}"#,
             ),
+            (
+                "[18446744073709551615,18446744073709551616,-9223372036854775809,12345678901234567.5]",
+                r#"[18446744073709551615,"18446744073709551616","-9223372036854775809","12345678901234567.5"]"#,
+            ),
+            ("[0.1,35.689487123456789,1.500,01e999]", r#"[0.1,"35.689487123456789",1.500,01e999]"#),
             (r#""\\ud83d \" \ud83""#, r#""\\ud83d \" \ud83""#),
             ("\"é\\", "\"é\\"),
         ] {
             assert_eq!(to_strict(text), read);
+        }
+    }
+
+    #[test]
+    fn a_long_number_is_noticed_wherever_it_stands_and_one_in_a_text_is_not() {
+        let digits = "1234567890123456";
+        for before in ["", "[", "{\"id\":", "{\"id\": ", "[1,\n"] {
+            for shift in 0..20 {
+                let text = format!("{}{before}{digits}", " ".repeat(shift));
+                assert!(has_long_number(&text), "{text}");
+            }
+        }
+        for text in [digits.split_at(1).1.to_owned(), format!("[\"{digits}\"]"), "[123456789012345,123456789012345]".to_owned()] {
+            assert!(!has_long_number(&text), "{text}");
         }
     }
 

@@ -3,4 +3,4 @@
 mod document;
 mod lenient;
 
-pub(crate) use document::{Document, plain};
+pub(crate) use document::{Document, parsed, plain};

@@ -2,13 +2,33 @@
 
 use serde_json::Value;
 
-/// The text of an id in a document: a text that is not empty, or a number.
-pub(crate) fn token(value: &Value) -> Option<String> {
+use crate::json::plain;
+
+/// The most bytes of an id. A longer text is something else, and would not fit in an address.
+const LONGEST: usize = 1024;
+
+/// Whether a value of a document can be an id: a text that is not empty, or a number.
+pub(crate) fn is_token(value: &Value) -> bool {
     match value {
-        Value::String(text) => (!text.is_empty()).then(|| text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
+        Value::String(text) => (1..=LONGEST).contains(&text.len()),
+        value => value.is_number(),
     }
+}
+
+/// The text of an id in a document.
+pub(crate) fn token(value: &Value) -> Option<String> {
+    is_token(value).then(|| plain(value))
+}
+
+/// Whether two ids differ at most in their form: in case, in how a whole number is written, or in what leads to the id (`urn:booking:7`,
+/// `https://x.example/bookings/7`).
+pub(crate) fn same_id(one: &str, other: &str) -> bool {
+    let last = |id: &str| {
+        let id = id.trim().trim_end_matches('/');
+        let last = id.rsplit(['/', ':', '#', '=']).next().unwrap_or(id);
+        last.strip_suffix(".0").unwrap_or(last).to_lowercase()
+    };
+    last(one) == last(other)
 }
 
 /// Parses the id of a booking or a session. Only the service knows whether it exists.
@@ -22,7 +42,36 @@ pub(crate) fn id(text: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::id;
+    use super::{id, same_id, token};
+    use serde_json::json;
+
+    #[test]
+    fn a_text_of_more_than_a_kilobyte_is_no_id() {
+        assert_eq!(token(&json!("x".repeat(1024))).map(|id| id.len()), Some(1024));
+        assert_eq!(token(&json!("x".repeat(1025))), None);
+        assert_eq!(token(&json!("")), None);
+    }
+
+    #[test]
+    fn an_id_is_the_same_in_another_form_and_another_one_otherwise() {
+        for (one, other) in [
+            ("7", "7.0"),
+            ("BK_1", "bk_1"),
+            ("bk_1", "urn:booking:bk_1"),
+            ("https://a.example/v1/bookings/bk_1", "bk_1"),
+        ] {
+            assert!(same_id(one, other), "{one} {other}");
+        }
+        for (one, other) in [
+            ("bk_1", "bk_11"),
+            ("bk_1", "1"),
+            ("7", "8"),
+            ("123456789012345678901", "123456789012345678902"),
+            ("urn:booking:bk_2", "bk_1"),
+        ] {
+            assert!(!same_id(one, other), "{one} {other}");
+        }
+    }
 
     #[test]
     fn nothing_and_dots_are_no_id() {

@@ -3,11 +3,13 @@
 use serde_json::Value;
 
 use super::certainty::Certainty;
+use crate::json::plain;
 
 /// An amount with its currency, for people: `12.50 EUR`. Returns `None` for what is no number.
 ///
 /// A whole number is in the currency's minor unit where the contract is known to hold. Elsewhere it may be either unit,
-/// so it is written as it came. A number with a decimal point, also as text, is never in minor units.
+/// so it is written as it came, with the currency in brackets: `7300 (USD)`. A number with a decimal point, also as text,
+/// is never in minor units.
 pub(crate) fn money(
     amount: &Value,
     currency: Option<&str>,
@@ -24,8 +26,14 @@ pub(crate) fn money(
     };
     Some(match currency.is_empty() {
         true => number,
-        false => format!("{number} {currency}"),
+        false if is_unit_known(amount, certainty) => format!("{number} {currency}"),
+        false => format!("{number} ({currency})"),
     })
+}
+
+/// Whether it is certain that an amount is in the currency's main unit or in its minor unit.
+pub(crate) fn is_unit_known(amount: &Value, certainty: Certainty) -> bool {
+    certainty == Certainty::Contract || plain(amount).contains('.')
 }
 
 /// An amount in minor units, in the currency's main unit.
@@ -92,8 +100,8 @@ mod tests {
     fn a_whole_number_of_an_unknown_unit_stays_as_it_came() {
         let money = |amount| money(&amount, Some("EUR"), Certainty::Specification);
         for (amount, text) in [
-            (json!(1250), Some("1250 EUR")),
-            (json!("1250"), Some("1250 EUR")),
+            (json!(1250), Some("1250 (EUR)")),
+            (json!("1250"), Some("1250 (EUR)")),
             (json!(12.5), Some("12.50 EUR")),
             (json!("12.50"), Some("12.50 EUR")),
             (json!("-0.125"), Some("-0.125 EUR")),

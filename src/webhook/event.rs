@@ -4,8 +4,9 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::adapter::{Adapter, Path, Search, Shape, member, shallowest};
-use crate::json::{Document, plain};
+use crate::json::{Document, parsed};
 use crate::model::booking::Booking;
+use crate::model::id::token;
 use crate::platform::hex;
 
 /// Where a name of the dialect begins that is the name of a header.
@@ -91,17 +92,18 @@ impl Event {
         names: &Names,
         header: impl Fn(&str) -> Option<String>,
     ) -> Self {
-        let event: Value = serde_json::from_slice(body).unwrap_or_default();
+        let text = str::from_utf8(body).unwrap_or_default();
+        let event = parsed(text).unwrap_or_default();
         let translated = names.adapter.event(&event);
         // An expression writes the contract's names; a header is found all the same.
         let find = |name: &str, own: &str| match (name.strip_prefix(HEADER), &translated) {
             (Some(name), _) => header(name).filter(|value| !value.is_empty()),
-            (None, Some(translated)) => at(translated, own).and_then(text),
-            (None, None) => at(&event, name).and_then(text),
+            (None, Some(translated)) => at(translated, own).and_then(token),
+            (None, None) => at(&event, name).and_then(token),
         };
         let id = find(&names.id, "id");
         let booking = summary(translated.as_ref().unwrap_or(&event));
-        let booking_field = |field| booking.and_then(|it| member(it, field)).and_then(text);
+        let booking_field = |field| booking.and_then(|it| member(it, field)).and_then(token);
         Event {
             has_no_id: id.is_none(),
             id: id.unwrap_or_else(|| format!("sha256:{}", hex::encode(&Sha256::digest(body)))),
@@ -153,12 +155,6 @@ fn summary(event: &Value) -> Option<&Map<String, Value>> {
         Search::Found(found) if found.objects.len() == 1 => Some(found.objects[0]),
         _ => None,
     }
-}
-
-/// A string or a number, if it is not empty.
-fn text(value: &Value) -> Option<String> {
-    let is_scalar = value.is_string() || value.is_number();
-    is_scalar.then(|| plain(value)).filter(|it| !it.is_empty())
 }
 
 #[cfg(test)]

@@ -223,6 +223,15 @@ impl Output {
         self.to_stderr(&page.render(&self.stderr));
     }
 
+    /// Writes to stderr what can be done about a warning. `--quiet` drops it.
+    pub(crate) fn hint(&self, text: &str) {
+        if !self.quiet {
+            let mut page = Page::default();
+            page.labelled(Tone::Dim, "hint:", redact(text));
+            self.to_stderr(&page.render(&self.stderr));
+        }
+    }
+
     /// Writes to stderr that something was not done, before the result that shows why. Only for a person: a script has the
     /// result and the exit code.
     pub(crate) fn refused(&self, what: &'static str, text: &str) {

@@ -9,7 +9,7 @@ use crate::adapter::Pause;
 use crate::json::plain;
 use crate::model::booking::Booking;
 use crate::model::certainty::Certainty;
-use crate::model::money::money;
+use crate::model::money::{is_unit_known, money};
 use crate::model::time_text::dated;
 use crate::model::zone::system_zone;
 use crate::terminal::output::Page;
@@ -156,7 +156,12 @@ fn amount<'a>(fields: &mut Fields<'a>, action: &'a Value, certainty: Certainty) 
     let currency = action.get("currency").filter(|it| it.is_string());
     let text = match amount {
         Value::Object(_) | Value::Array(_) => price(amount, certainty),
-        amount => money(amount, currency.and_then(Value::as_str), certainty),
+        amount => money(amount, currency.and_then(Value::as_str), certainty).map(|text| {
+            match is_unit_known(amount, certainty) {
+                true => text,
+                false => format!("{text}, in a unit that the service does not state"),
+            }
+        }),
     }?;
     fields.took(amount);
     if let Some(currency) = currency.filter(|_| !amount.is_object()) {

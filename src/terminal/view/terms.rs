@@ -146,7 +146,7 @@ mod tests {
             (json!({"required": false}), same("no card")),
             (
                 json!({"required": true, "hold_amount": 2500, "currency": "EUR"}),
-                same("card, 2500 EUR held"),
+                same("card, 2500 (EUR) held"),
             ),
             (
                 json!({"required": true, "hold_amount": "25.00", "currency": "EUR", "text": "Hold of EUR 25."}),
@@ -157,7 +157,7 @@ mod tests {
             ),
             (
                 json!({"guarantee": {"hold": {"amount": 2500, "currency": "EUR"}, "per_person": true}}),
-                same("guarantee.hold 2500 EUR · guarantee.per_person true"),
+                same("guarantee.hold 2500 (EUR) · guarantee.per_person true"),
             ),
             (
                 json!([{"rule": "hold", "value": 25}, {"rule": "notice"}]),
