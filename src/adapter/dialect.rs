@@ -159,10 +159,13 @@ impl Dialect {
                     "cannot be {name:?}: every request has that header for something else"
                 ));
             }
-            (key, path) if key.ends_with("_field") && Path::parse(path).is_none() => {
-                return Err(format!(
-                    "cannot be {name:?}: a part between its dots is empty"
-                ));
+            (key, path) if key.ends_with("_field") => {
+                if let Some(why) = Path::refusal(path) {
+                    return Err(format!("cannot be {name:?}: {why}"));
+                }
+            }
+            _ if name.chars().any(char::is_control) => {
+                return Err(format!("cannot be {name:?}: it has a control character"));
             }
             ("service_name", _) if HeaderName::try_from(signature_header(name)).is_err() => {
                 return Err(format!(
@@ -246,6 +249,13 @@ mod tests {
             ("service_name", "My Booking"),
             ("service_name", ""),
             ("otp_field", " "),
+            ("otp_field", "a..b"),
+            ("otp_field", "pin\n"),
+            ("venues_field", "..*"),
+            ("venues_field", "data.*"),
+            ("venues_field", "data[0]"),
+            ("venues_field", "$.data"),
+            ("otp_action", "a\u{1b}b"),
             ("provider_a", ""),
             ("otp_feild", "pin"),
         ] {

@@ -14,6 +14,23 @@ impl Path {
         is_whole.then_some(Path(names))
     }
 
+    /// Why a person's text cannot be a path, as a sentence about it. An expression can say what a path cannot.
+    pub(crate) fn refusal(text: &str) -> Option<&'static str> {
+        let is_syntax = |name: &str| {
+            name.contains(['*', '[', ']', '(', ')', '|', '"', '\'']) || name.starts_with('$')
+        };
+        if text.chars().any(char::is_control) {
+            return Some("it has a control character");
+        }
+        match Path::parse(text) {
+            None => Some("a part between its dots is empty; a path is names with dots between them, such as data.results"),
+            Some(path) if path.0.iter().any(|name| is_syntax(name)) => Some(
+                "a path is names with dots between them, such as data.results; a read.KIND or write.KIND expression takes jq",
+            ),
+            Some(_) => None,
+        }
+    }
+
     /// The value at this path.
     pub(crate) fn get<'a>(&self, value: &'a Value) -> Option<&'a Value> {
         self.0.iter().try_fold(value, |value, name| value.get(name))

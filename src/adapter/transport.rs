@@ -30,10 +30,17 @@ const SECRET: &[&str] = &[
     "token",
 ];
 
+/// Query parameters that bookctl sends itself. A key under one of these names would take its place.
+const OWN_PARAMETERS: &[&str] = &["cursor", "end_user", "limit", "page", "provider", "state"];
+
+/// How the API keys of the service begin (spec, Authentication).
+const KEY_PREFIXES: &[&str] = &["sk_live_", "sk_test_", "sk_v3_"];
+
 /// What a service wants with each request beside the dialect's header.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transport {
     auth_query: Option<String>,
+    auth_user: Option<String>,
     headers: Vec<(String, String)>,
 }
 
@@ -41,6 +48,11 @@ impl Transport {
     /// The query parameter that carries the key; no header carries it then.
     pub(crate) fn auth_query(&self) -> Option<&str> {
         self.auth_query.as_deref()
+    }
+
+    /// The user of Basic authentication, where the key is the password; otherwise the key is the user.
+    pub(crate) fn auth_user(&self) -> Option<&str> {
+        self.auth_user.as_deref()
     }
 
     /// The fixed headers, such as one with an organization or the version of the interface.
@@ -56,7 +68,26 @@ impl Transport {
                 "cannot be {name:?}: it is not a plain name of a query parameter"
             ));
         }
+        if OWN_PARAMETERS
+            .iter()
+            .any(|it| it.eq_ignore_ascii_case(name))
+        {
+            return Err(format!(
+                "cannot be {name:?}: bookctl sends that parameter for something else"
+            ));
+        }
         self.auth_query = Some(name.to_owned());
+        Ok(())
+    }
+
+    /// Sends the key as the password of this user. The error is the predicate of a sentence.
+    pub(crate) fn set_auth_user(&mut self, name: &str) -> Result<(), String> {
+        if name.contains(':') || name.chars().any(char::is_control) {
+            return Err(format!(
+                "cannot be {name:?}: a user of Basic authentication has no colon and no control character"
+            ));
+        }
+        self.auth_user = Some(name.to_owned());
         Ok(())
     }
 
@@ -76,6 +107,15 @@ impl Transport {
             return Err(
                 "may carry a secret, which this file must not contain: store the key with `bookctl auth login`, and \
                  name its header with dialect.auth_header"
+                    .to_owned(),
+            );
+        }
+        if KEY_PREFIXES
+            .iter()
+            .any(|it| value.to_ascii_lowercase().contains(it))
+        {
+            return Err(
+                "looks like an API key, which this file must not contain: store the key with `bookctl auth login`"
                     .to_owned(),
             );
         }
@@ -111,6 +151,10 @@ mod tests {
             assert!(refused.contains(why), "{name}: {refused}");
         }
         assert!(transport.add_header("X-Org", "a\nb").is_err());
+        let key = transport
+            .add_header("X-Org", "sk_live_4eC39HqLyjWD")
+            .unwrap_err();
+        assert!(key.contains("looks like an API key"), "{key}");
         assert_eq!(transport.add_header("X-Organization-Id", "20417"), Ok(()));
         assert!(transport.add_header("x-organization-id", "1").is_err());
         assert_eq!(transport.headers().len(), 1);
@@ -119,7 +163,9 @@ mod tests {
     #[test]
     fn a_query_parameter_has_a_plain_name() {
         let mut transport = Transport::default();
-        for name in ["", "a b", "a&b", "a=b", "ä"] {
+        for name in [
+            "", "a b", "a&b", "a=b", "ä", "cursor", "page", "end_user", "Provider",
+        ] {
             assert!(transport.set_auth_query(name).is_err(), "{name:?}");
         }
         assert_eq!(transport.set_auth_query("api_key"), Ok(()));

@@ -15,8 +15,12 @@ pub(super) fn header<'a>(adapter: &'a Adapter, key: &Secret) -> Option<(&'a str,
     let dialect = &adapter.dialect;
     let value = match is_basic(adapter) {
         true => {
-            // The key is the user, and the password is empty (RFC 7617).
-            let encoded = base64(format!("{}:", key.expose()).as_bytes());
+            // The key is the user, and the password is empty, unless the profile names a user (RFC 7617).
+            let pair = match adapter.transport.auth_user() {
+                Some(user) => format!("{user}:{}", key.expose()),
+                None => format!("{}:", key.expose()),
+            };
+            let encoded = base64(pair.as_bytes());
             register_secret(&encoded);
             encoded
         }
@@ -38,17 +42,25 @@ pub(super) fn path(adapter: &Adapter, key: &Secret, path: &str) -> String {
 }
 
 /// How the key is sent, with the key masked: `Authorization: Bearer ***`.
-pub(super) fn described(adapter: &Adapter) -> KeySent {
-    let shown = match adapter.transport.auth_query() {
-        Some(name) => format!("?{name}={MASK}"),
-        None => format!(
+pub(crate) fn key_sent_as(adapter: &Adapter) -> String {
+    let transport = &adapter.transport;
+    match (transport.auth_query(), transport.auth_user()) {
+        (Some(name), _) => format!("?{name}={MASK}"),
+        (None, Some(user)) if is_basic(adapter) => format!(
+            "{}: Basic {user}:{MASK}, in base64",
+            adapter.dialect.auth_header
+        ),
+        _ => format!(
             "{}: {}",
             adapter.dialect.auth_header,
             with_scheme(adapter, MASK)
         ),
-    };
+    }
+}
+
+pub(super) fn described(adapter: &Adapter) -> KeySent {
     KeySent {
-        shown,
+        shown: key_sent_as(adapter),
         command: adapter.set_command("KEY=VALUE"),
     }
 }
@@ -66,8 +78,8 @@ impl KeySent {
         [
             format!("sent as: {}", self.shown),
             format!(
-                "if the service wants it in another way: {}, with dialect.auth_header, dialect.auth_scheme, auth_query or \
-                 headers.NAME as the key",
+                "if the service wants it in another way: {}, with dialect.auth_header, dialect.auth_scheme, auth_query, \
+                 auth_user or headers.NAME as the key",
                 self.command
             ),
         ]
@@ -177,6 +189,15 @@ mod tests {
             ))
         );
         assert_eq!(described(&adapter).shown, "Authorization: Basic ***");
+        adapter.transport.set_auth_user("api").unwrap();
+        assert_eq!(
+            header(&adapter, &key).unwrap().1,
+            "Basic YXBpOnNrX3Rlc3RfY3JlZGVudGlhbF8wODE3"
+        );
+        assert_eq!(
+            key_sent_as(&adapter),
+            "Authorization: Basic api:***, in base64"
+        );
         adapter.transport.set_auth_query("api_key").unwrap();
         adapter.transport.add_header("X-Org", "7").unwrap();
         assert_eq!(header(&adapter, &key), None);

@@ -149,6 +149,11 @@ impl Client {
                 headers.insert(name, value);
             }
             for (name, value) in self.connection.adapter.transport.headers() {
+                if value.contains(key.expose()) {
+                    return Err(Failure::NotSent(format!(
+                        "headers.{name} of the profile holds the API key, which config.toml must not contain"
+                    )));
+                }
                 let name = HeaderName::try_from(name).map_err(|_| unusable("profile's header"))?;
                 let value =
                     HeaderValue::try_from(value).map_err(|_| unusable("profile's header"))?;

@@ -16,7 +16,7 @@ mod written_names;
 
 pub(crate) use answer::{Answer, Head};
 pub(crate) use call::Call;
-pub(crate) use credential::{shown_headers, shown_path};
+pub(crate) use credential::{key_sent_as, shown_headers, shown_path};
 pub(crate) use endpoints::{
     BookingRequest, Changes, Continuation, NewBooking, SearchLocation, SlotQuery, VenueQuery,
     cancel_call, create_call, session, show_call,

@@ -47,6 +47,8 @@ pub(crate) struct Profile {
     pub(crate) local_times: bool,
     /// The query parameter that carries the key, instead of a header.
     auth_query: Option<Spanned<Value>>,
+    /// The user of Basic authentication, with the key as the password.
+    auth_user: Option<Spanned<Value>>,
     /// Further fixed headers of each request, as written.
     #[serde(default)]
     headers: BTreeMap<String, Spanned<Value>>,
@@ -200,11 +202,16 @@ impl Profile {
     /// How requests carry the key, and what else they carry.
     fn transport(&self) -> Result<Transport, Wrong> {
         let mut transport = Transport::default();
-        if let Some(name) = &self.auth_query {
+        let names: [(_, _, fn(&mut Transport, &str) -> Result<(), String>); 2] = [
+            ("auth_query", &self.auth_query, Transport::set_auth_query),
+            ("auth_user", &self.auth_user, Transport::set_auth_user),
+        ];
+        for (key, name, set) in names {
+            let Some(name) = name else { continue };
             text(name.get_ref())
-                .and_then(|name| transport.set_auth_query(name))
+                .and_then(|name| set(&mut transport, name))
                 .map_err(|why| Wrong {
-                    key: "auth_query".to_owned(),
+                    key: key.to_owned(),
                     at: name.span().start,
                     why,
                 })?;

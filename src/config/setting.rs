@@ -7,6 +7,7 @@ use super::edit::ConfigEdit;
 use crate::adapter::{Dialect, Expression, ReadKind, WriteKind};
 use crate::model::retention::Retention;
 use crate::outcome::{Code, Error, Result};
+use crate::platform::regular_file;
 
 /// A setting of a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub(crate) enum Setting {
     LocalTimes,
     /// The query parameter that carries the key.
     AuthQuery,
+    /// The user of Basic authentication, with the key as the password.
+    AuthUser,
     /// A fixed header: `headers.NAME`.
     Header(String),
     /// An open name: `dialect.KEY`.
@@ -36,6 +39,7 @@ impl Setting {
             "retention" => Some(Setting::Retention),
             "local_times" => Some(Setting::LocalTimes),
             "auth_query" => Some(Setting::AuthQuery),
+            "auth_user" => Some(Setting::AuthUser),
             _ => key
                 .strip_prefix("headers.")
                 .map(|name| Setting::Header(name.to_owned())),
@@ -67,7 +71,7 @@ impl Setting {
             .ok_or_else(|| {
                 format!(
                     "{key} is no setting of a profile; the settings are base_url, read_only, ca_file, retention, \
-                     local_times, auth_query, headers.NAME, dialect.KEY, read.KIND and write.KIND, which `bookctl help dialect` lists"
+                     local_times, auth_query, auth_user, headers.NAME, dialect.KEY, read.KIND and write.KIND, which `bookctl help dialect` lists"
                 )
             })
     }
@@ -81,6 +85,7 @@ impl Setting {
             Setting::Retention => "retention".to_owned(),
             Setting::LocalTimes => "local_times".to_owned(),
             Setting::AuthQuery => "auth_query".to_owned(),
+            Setting::AuthUser => "auth_user".to_owned(),
             Setting::Header(name) => format!("headers.{name}"),
             Setting::Dialect(key) => format!("dialect.{key}"),
             Setting::Expression(table, kind) => format!("{table}.{kind}"),
@@ -96,7 +101,7 @@ impl Setting {
             Setting::BaseUrl => self.set_address(draft, profile, text),
             Setting::ReadOnly => draft.set(profile, "read_only", self.boolean(text)?),
             Setting::LocalTimes => draft.set(profile, "local_times", self.boolean(text)?),
-            Setting::AuthQuery => draft.set(profile, "auth_query", text),
+            Setting::AuthQuery | Setting::AuthUser => draft.set(profile, &self.key(), text),
             Setting::Header(name) => draft.set_in(profile, "headers", name, text),
             Setting::CaFile => draft.set(
                 profile,
@@ -132,7 +137,8 @@ impl Setting {
             | Setting::CaFile
             | Setting::Retention
             | Setting::LocalTimes
-            | Setting::AuthQuery => draft.unset(profile, &self.key()),
+            | Setting::AuthQuery
+            | Setting::AuthUser => draft.unset(profile, &self.key()),
         }
     }
 
@@ -172,9 +178,10 @@ impl Setting {
     }
 }
 
-/// The absolute path of the file, because commands run in any folder. The file must exist.
+/// The absolute path of the file, because commands run in any folder. It must be a regular file that can be opened.
 pub(crate) fn whole_path(file: &PathBuf, name: &str) -> Result<String> {
     let shown = format!("{name} {}", file.display());
+    regular_file::open(file).map_err(|error| Error::caused(Code::Config, shown.clone(), error))?;
     let path = std::fs::canonicalize(file)
         .map_err(|error| Error::caused(Code::Config, shown.clone(), error))?;
     path.into_os_string()

@@ -1,8 +1,10 @@
 //! A service that nobody has seen: what is set from the shell, what `profile learn` finds out, and what it never sends.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::harness::{FOREIGN_KEY, Foreign, Home, Key, Output, Served, Terminal, text};
+use crate::harness::{
+    FOREIGN_KEY, Foreign, Home, Key, Output, Reply, Scripted, Served, Terminal, text,
+};
 
 const SEARCH: [&str; 6] = [
     "search",
@@ -275,7 +277,7 @@ fn a_check_writes_nothing_and_exits_with_3_where_the_service_differs() {
     assert_eq!(config(&home), before);
     let review = std::fs::read_to_string(&out).unwrap();
     assert!(
-        review.contains("profiles.\"foreign\".read.slots"),
+        review.contains("\n[profiles.foreign.read]\nslots = "),
         "{review}"
     );
     learn(&home, &["--yes"]).exits(0);
@@ -458,4 +460,87 @@ fn what_a_booking_looks_like_is_learned_from_the_first_one() {
         learn(&home, &["--yes"]).exits(0).json()["written"],
         Value::Null
     );
+}
+
+#[test]
+fn a_key_of_basic_or_of_the_query_is_found_and_the_ways_that_were_tried_are_listed() {
+    for (variant, expected) in [
+        ("plain", "dialect.auth_scheme = Basic"),
+        ("nested", "auth_query = api_key"),
+    ] {
+        let Some(service) = Foreign::start(variant) else {
+            return;
+        };
+        let home = service.home("");
+        let learned = learn(&home, &["--yes"]).exits(0);
+        for way in [
+            "sent as `Authorization: Bearer ***`",
+            "`X-Api-Key: ***`",
+            "`Authorization: Basic ***`",
+            "`?api_key=***`",
+        ] {
+            assert!(learned.stderr.contains(way), "{way}: {learned}");
+        }
+        let lines = lines(&learned.json());
+        assert!(lines.contains(&expected.to_owned()), "{lines:?}");
+        service.saw_no_write();
+        assert!(service.calls().len() <= 25);
+        // Learned once, nothing else is tried.
+        let before = service.calls().len();
+        let again = learn(&home, &["--check"]);
+        assert!(!again.stderr.contains("other ways"), "{again}");
+        assert!(service.calls().len() - before < 15);
+        assert!(!config(&home).contains(FOREIGN_KEY));
+    }
+}
+
+#[test]
+fn a_header_that_a_refusal_names_is_said_with_the_command_that_sets_it() {
+    let refusal = json!({"error": "unauthorized", "message": "the header X-Organization-Id is missing"});
+    let scripted = Scripted::start(move |_| Reply::json(401, &refusal));
+    let home = Home::new()
+        .configured(&format!(
+            "[profiles.foreign]\nbase_url = \"{}\"\n",
+            scripted.base_url()
+        ))
+        .with("BOOKCTL_API_KEY", FOREIGN_KEY);
+    learn(&home, &["--yes"])
+        .exits(4)
+        .says("bookctl profile set foreign headers.X-Organization-Id=VALUE");
+    assert_eq!(scripted.requests().len(), 1, "no other way was tried");
+}
+
+#[test]
+fn times_that_a_request_wants_as_numbers_are_learned() {
+    let blank = Home::new();
+    let served = Served::with(&blank, &["--ephemeral", "--speak", "camel"]);
+    let base_url = served.ready()["base_url"].as_str().unwrap().to_owned();
+    let home = Home::new()
+        .configured(&format!(
+            "[profiles.foreign]\nbase_url = \"{base_url}\"\n[profiles.foreign.dialect]\nauth_scheme = \"Token\"\n"
+        ))
+        .with("BOOKCTL_API_KEY", "sk_live_sandbox");
+    let learned = learn(&home, &["--yes"]).exits(0).json();
+    let lines = lines(&learned);
+    assert!(
+        lines
+            .iter()
+            .any(|it| it.starts_with("write.search = .datetime") && it.contains("* 1000")),
+        "{lines:?}"
+    );
+    let found = home
+        .run(SEARCH.iter().chain(&["--profile", "foreign"]))
+        .exits(0);
+    assert!(found.stdout.contains("Juniper & Ash"), "{found}");
+
+    if let Some(service) = Foreign::start("ledger") {
+        let home = service.home("[profiles.foreign.dialect]\nauth_header = \"Api-Key\"\nauth_scheme = \"\"\n");
+        let learned = learn(&home, &["--yes"]).exits(0).json();
+        let lines = self::lines(&learned);
+        assert!(
+            lines.iter().any(|it| it.starts_with("write.slots = ") && it.contains("fromdateiso8601")),
+            "{lines:?}"
+        );
+        service.saw_no_write();
+    }
 }

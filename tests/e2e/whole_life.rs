@@ -50,7 +50,6 @@ const VARIANTS: [Variant; 4] = [
         name: "camel",
         key: &["auth_scheme=Token"],
         revealed: &[
-            "write.search=.datetime |= fromdate * 1000 | .partySize = .party_size | .providerIds = .providers | del(.party_size, .providers) | with_entries(select(.value != null))",
             "write.slots={venue_id, window: {from: (.datetime | if type == \"string\" then fromdate * 1000 else . end)}, partySize: .party_size, provider} | with_entries(select(.value != null))",
             "write.create=if .customer then .customer |= (with_entries(.key |= ({phone: \"phoneNumber\", email: \"emailAddress\"}[.] // .))) else . end",
             "write.otp={verification: {code: .otp}}",

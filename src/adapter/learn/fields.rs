@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::meaning::{date_and_time, next_action, text_of_terms, words_of_status};
+use super::terms::unknown_terms;
 use super::paths::{at, has, is_word, jq_path, paths};
 use super::words::{Field, Holds, fields, shape};
 use super::{Certainty, Finding};
@@ -43,6 +44,9 @@ pub(crate) fn of_documents(kind: ReadKind, documents: &[Value]) -> Vec<Finding> 
     }
     if kind == ReadKind::Slots || kind == ReadKind::Booking {
         steps.extend(text_of_terms(&objects, &moved));
+    }
+    if kind == ReadKind::Slots {
+        findings.extend(unknown_terms(&objects, &moved));
     }
     if matches!(kind, ReadKind::Slots | ReadKind::Booking) && has_local_times(&objects) {
         findings.push(Finding::new(

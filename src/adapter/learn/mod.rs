@@ -8,13 +8,20 @@ mod recorded;
 mod refused;
 mod requests;
 mod schema;
+mod search_request;
+mod slots_request;
+mod terms;
+mod time_form;
 mod words;
 
 pub(crate) use events::{Delivery, of_delivery};
 pub(crate) use fields::{of_documents, unnamed};
 pub(crate) use recorded::{Recorded, of_har};
-pub(crate) use refused::named_in;
-pub(crate) use requests::{SlotsRequest, Time, of_request};
+pub(crate) use refused::{header_names, named_in, parameter_names};
+pub(crate) use requests::of_request;
+pub(crate) use search_request::SearchRequest;
+pub(crate) use slots_request::SlotsRequest;
+pub(crate) use time_form::Time;
 pub(crate) use schema::of_openapi;
 
 /// How sure a finding is.
@@ -47,7 +54,7 @@ pub(crate) struct Finding {
     pub(crate) certainty: Certainty,
     /// The setting's key, such as `read.venues`; empty where no setting says it.
     pub(crate) key: String,
-    /// The setting's value; empty where a person has to give it.
+    /// The setting's value; empty where a person has to give it. Where no setting says it, the shape of what came.
     pub(crate) value: String,
     /// What was seen, as a sentence. It holds names, never values.
     pub(crate) why: String,

@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+use super::paths::paths_of;
+use crate::adapter::names::same_words;
+
 /// A field that a refusal names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
@@ -70,6 +73,52 @@ impl Named {
     }
 }
 
+/// The headers that a refusal names in its sentences, such as `X-Organization-Id`.
+pub(crate) fn header_names(body: &Value) -> Vec<String> {
+    words_of(body, |word| {
+        let parts: Vec<&str> = word.split('-').collect();
+        let is_part = |part: &&str| {
+            part.starts_with(|c: char| c.is_ascii_uppercase())
+                && part.chars().all(|c| c.is_ascii_alphanumeric())
+        };
+        parts.len() > 1
+            && (parts.iter().all(is_part) || word.starts_with("x-"))
+            && !["content-type", "idempotency-key", "retry-after"]
+                .contains(&word.to_ascii_lowercase().as_str())
+    })
+}
+
+/// The names of keys that a refusal names where it speaks of the query.
+pub(crate) fn parameter_names(body: &Value) -> Vec<String> {
+    if !body.to_string().to_lowercase().contains("query") {
+        return Vec::new();
+    }
+    words_of(body, |word| {
+        let lower = word.to_ascii_lowercase();
+        ["key", "token"].iter().any(|it| lower.ends_with(it))
+            && word.contains(|c: char| c == '_' || c.is_ascii_uppercase())
+            && !word.contains('-')
+    })
+}
+
+/// How many names of one refusal are looked at.
+const MOST_NAMES: usize = 4;
+
+/// The words of all texts of a document that fit, once each.
+fn words_of(body: &Value, fits: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for (_, value) in paths_of(body) {
+        let text = value.as_str().unwrap_or_default();
+        for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')) {
+            let is_new = !found.iter().any(|it| it.eq_ignore_ascii_case(word));
+            if word.len() < 40 && is_new && fits(word) && found.len() < MOST_NAMES {
+                found.push(word.to_owned());
+            }
+        }
+    }
+    found
+}
+
 /// Members that hold names of fields, in whatever form.
 const LISTS: &[&str] = &[
     "missing",
@@ -112,11 +161,14 @@ pub(crate) fn named_in(body: &Value) -> Vec<Named> {
 }
 
 fn lists(value: &Value, found: &mut Vec<Named>) {
-    for name in LISTS {
-        match value.get(name) {
+    let members = value.as_object().into_iter().flatten();
+    let named = members.filter(|(name, _)| LISTS.iter().any(|list| same_words(list, name)));
+    for (_, value) in named {
+        match Some(value) {
             Some(Value::Array(elements)) => found.extend(elements.iter().filter_map(element)),
             Some(inner @ Value::Object(members)) => {
-                if LISTS.iter().any(|name| inner.get(name).is_some()) {
+                let is_list = |name: &String| LISTS.iter().any(|list| same_words(list, name));
+                if members.keys().any(is_list) {
                     lists(inner, found);
                     continue;
                 }
@@ -186,6 +238,7 @@ mod tests {
             json!({"error": "x", "errors": [{"source": {"pointer": "/when/start"}, "detail": "is required"}]}),
             json!({"error": "x", "details": ["when.start is required"]}),
             json!({"error": "x", "invalid": ["when.start"]}),
+            json!({"error": "x", "fieldErrors": [{"path": "when.start", "reason": "is required"}]}),
             json!({"error": "x", "problems": {"by_field": {"when.start": ["is required"]}}}),
             json!({"error": "validation failed: when.start is required"}),
         ] {

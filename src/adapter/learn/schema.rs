@@ -179,12 +179,25 @@ fn of_schema(document: &Value, schema: &Value, depth: usize) -> Value {
     match (kind, schema.get("format").and_then(Value::as_str)) {
         (_, Some("date-time")) => json!("2026-12-01T19:00:00Z"),
         (_, Some("date")) => json!("2026-12-01"),
-        (Some("integer" | "number"), _) => json!(2),
+        // A description says in which unit a time is.
+        (Some("integer" | "number"), _) => match said(schema).as_str() {
+            said if said.contains("millisecond") => json!(1_796_149_800_000_i64),
+            said if said.contains("epoch") || said.contains("unix") || said.contains("1970") => {
+                json!(1_796_149_800)
+            }
+            _ => json!(2),
+        },
         (Some("boolean"), _) => json!(true),
         (Some("object"), _) => json!({}),
         (Some("array"), _) => json!([]),
         _ => json!("text"),
     }
+}
+
+/// What a schema says of its value, in lower case.
+fn said(schema: &Value) -> String {
+    let text = |name: &str| schema.get(name).and_then(Value::as_str).unwrap_or_default();
+    format!("{} {}", text("format"), text("description")).to_lowercase()
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::learned::{Learned, Written, review};
 use super::set::known;
 use crate::adapter::ReadKind;
 use crate::adapter::WriteKind;
 use crate::adapter::learn::{
-    Certainty, Delivery, Finding, Recorded, of_delivery, of_har, of_openapi, of_request,
+    Delivery, Finding, Recorded, of_delivery, of_har, of_openapi, of_request,
 };
 use crate::app::{Context, Startup};
 use crate::config::{Setting, edit};
@@ -14,11 +15,9 @@ use crate::flows::Confirmation;
 use crate::flows::learn::{
     Lookout, MOST_CALLS, OtherWays, misread, not_found, survey, with_findings,
 };
-use crate::json::Document;
-use crate::model::shell;
 use crate::outcome::{Code, Error, Exit, Result, reason};
 use crate::platform::{private_file, regular_file};
-use crate::terminal::output::{Page, Tone, View};
+use crate::terminal::output::View;
 
 /// The largest file that is read.
 const LARGEST: u64 = 64 * 1024 * 1024;
@@ -156,6 +155,7 @@ pub(super) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
         not_found: not_found(&new, &survey.documents),
         findings: survey.findings,
         refused: survey.refused,
+        is_check: args.check,
         written: None,
     };
     if args.check {
@@ -180,18 +180,21 @@ async fn write(
     learned: &Learned,
     sure: &[Finding],
     config_file: &Path,
-) -> Result<Option<String>> {
+) -> Result<Option<Written>> {
     if let Some(out) = &args.out {
-        let text = review(&args.name, &learned.findings);
+        let text = review(&args.name, &learned.findings)?;
         std::fs::write(out, text)
             .map_err(|error| Error::io(format!("cannot write {}", out.display()), error))?;
-        return Ok(Some(out.display().to_string()));
+        return Ok(Some(Written::ForReview(out.display().to_string())));
     }
     if !args.yes {
         context.out.show(&learned.page());
         let confirmation = Confirmation {
             action: "writing the profile",
-            question: format!("Write {} settings to profile {}?", sure.len(), args.name),
+            question: match sure.len() {
+                1 => format!("Write 1 setting to profile {}?", args.name),
+                count => format!("Write {count} settings to profile {}?", args.name),
+            },
             declined: "nothing was written",
         };
         confirmation.ask(&context.prompter).await?;
@@ -215,36 +218,7 @@ async fn write(
         }
         Setting::ReadOnly.set(draft, &args.name, "true")
     })?;
-    Ok(Some(config_file.display().to_string()))
-}
-
-/// The settings as a part of `config.toml`; what is not sure stands in comments.
-fn review(name: &str, findings: &[Finding]) -> String {
-    let mut text = String::from(
-        "# Found by `bookctl profile learn`. Each line can be given to `bookctl profile set`.\n",
-    );
-    for finding in findings {
-        text.push_str(&format!(
-            "# {}: {}\n",
-            finding.certainty.as_str(),
-            finding.why.escape_debug()
-        ));
-        if finding.key.is_empty() {
-            continue;
-        }
-        let comment = if finding.is_sure() { "" } else { "# " };
-        let value = match finding.key.as_str() {
-            "local_times" => toml_edit::value(true),
-            _ => toml_edit::value(finding.value.as_str()),
-        };
-        let key = shell::word(name).trim_matches('\'').replace('"', "\\\"");
-        text.push_str(&format!(
-            "{comment}profiles.\"{key}\".{} = {}\n",
-            finding.key,
-            value.to_string().trim()
-        ));
-    }
-    text
+    Ok(Some(Written::Profile(config_file.display().to_string())))
 }
 
 /// What recorded files show.
@@ -321,98 +295,4 @@ fn text(file: &Path) -> Result<String> {
 fn document(file: &Path) -> Result<Value> {
     serde_json::from_str(&text(file)?)
         .map_err(|error| unusable(file, &format!("it is not JSON: {error}")))
-}
-
-/// What was learned.
-struct Learned {
-    profile: String,
-    calls: usize,
-    findings: Vec<Finding>,
-    refused: Vec<String>,
-    /// The documents that the new settings cannot read.
-    misread: Vec<String>,
-    /// What the new settings do not find in the others.
-    not_found: Vec<String>,
-    /// The file that was written.
-    written: Option<String>,
-}
-
-impl Learned {
-    /// Whether the service differs from what the profile says.
-    fn is_drifted(&self) -> bool {
-        let differs = |it: &Finding| !it.key.is_empty() || it.certainty == Certainty::ToBeAsked;
-        self.findings.iter().any(differs) || !self.refused.is_empty() || !self.misread.is_empty()
-    }
-}
-
-impl Learned {
-    fn unread(&self) -> impl Iterator<Item = &str> {
-        self.misread
-            .iter()
-            .chain(&self.not_found)
-            .map(String::as_str)
-    }
-}
-
-impl View for Learned {
-    fn json(&self) -> Document {
-        let findings = self.findings.iter().map(|it| {
-            json!({"certainty": it.certainty.as_str(), "key": it.key, "value": it.value, "why": it.why})
-        });
-        json!({
-            "profile": self.profile,
-            "calls": self.calls,
-            "findings": findings.collect::<Vec<_>>(),
-            "refused": self.refused,
-            "unread": self.unread().collect::<Vec<_>>(),
-            "written": self.written,
-        })
-        .into()
-    }
-
-    fn page(&self) -> Page {
-        let mut page = Page::default();
-        let (tone, state) = match (
-            self.findings.iter().any(|it| !it.key.is_empty()),
-            &self.written,
-        ) {
-            (_, Some(_)) => (Tone::Good, "learned"),
-            (true, None) => (Tone::Warn, "differs"),
-            (false, None) => (Tone::Good, "nothing to change"),
-        };
-        page.heading(tone, state, self.profile.as_str());
-        page.field("sent", format!("{} reads, nothing else", self.calls));
-        for certainty in [
-            Certainty::Certain,
-            Certainty::Likely,
-            Certainty::ToBeAsked,
-            Certainty::Open,
-        ] {
-            for finding in self.findings.iter().filter(|it| it.certainty == certainty) {
-                page.field(certainty.as_str(), finding.why.as_str());
-                if !finding.key.is_empty() {
-                    page.line(format!("    {} = {}", finding.key, shown(&finding.value)));
-                }
-            }
-        }
-        for refused in &self.refused {
-            page.field("refused", refused.as_str());
-        }
-        for unread in self.unread() {
-            page.field("not read", unread);
-        }
-        if let Some(file) = &self.written {
-            page.field("written", file.as_str());
-            let name = shell::word(&self.profile);
-            page.next(format!("bookctl profile set {name} read_only=false"));
-        }
-        page
-    }
-}
-
-fn shown(value: &str) -> &str {
-    match value {
-        "" => "(empty)",
-        value => value,
-    }
 }

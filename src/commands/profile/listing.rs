@@ -43,8 +43,13 @@ impl ProfileRow {
             }
             object.insert("local_times".into(), json!(profile.adapter.local_times));
             let transport = &profile.adapter.transport;
-            if let Some(name) = transport.auth_query() {
-                object.insert("auth_query".into(), json!(name));
+            for (key, name) in [
+                ("auth_query", transport.auth_query()),
+                ("auth_user", transport.auth_user()),
+            ] {
+                if let Some(name) = name {
+                    object.insert(key.into(), json!(name));
+                }
             }
             if !transport.headers().is_empty() {
                 let headers = transport.headers().iter();
@@ -180,6 +185,12 @@ impl View for ProfileRow {
             transport
                 .auth_query()
                 .map(|name| format!("query parameter {name}")),
+        );
+        page.field_if(
+            "key",
+            transport
+                .auth_user()
+                .map(|user| format!("password of the Basic user {user:?}")),
         );
         for (name, value) in transport.headers() {
             page.field("header", format!("{name}: {value}"));

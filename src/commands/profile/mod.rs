@@ -2,6 +2,7 @@
 
 mod add;
 mod learn;
+mod learned;
 mod listing;
 mod remove;
 mod set;

@@ -3,13 +3,18 @@
 use serde_json::Value;
 
 use super::reads::{Read, Reads, Seen};
-use super::{OtherWays, Survey};
-use crate::adapter::learn::{Certainty, Finding};
+use super::{OtherWays, Survey, with_findings};
+use crate::adapter::Adapter;
+use crate::adapter::learn::{Certainty, Finding, header_names, parameter_names};
+use crate::client::key_sent_as;
 use crate::flows::confirmation::Confirmation;
-use crate::outcome::Result;
+use crate::outcome::{Error, Result};
 
-/// Ways to send a key that services use, the most usual first: the header, and the word before the key.
-const WAYS: [(&str, &str); 9] = [
+/// A way to send a key: the settings that say it.
+type Way = Vec<(&'static str, String)>;
+
+/// Ways that services use, the most usual first: the header, and the word before the key.
+const HEADERS: [(&str, &str); 9] = [
     ("X-Api-Key", ""),
     ("Authorization", ""),
     ("Authorization", "ApiKey"),
@@ -21,106 +26,206 @@ const WAYS: [(&str, &str); 9] = [
     ("X-Access-Token", ""),
 ];
 
+/// Query parameters that services use.
+const PARAMETERS: [&str; 3] = ["api_key", "key", "access_token"];
+
 /// Reads the index. After a 401 and a yes, the key is sent in other ways, to the same address alone.
 pub(super) async fn index(
     reads: &mut Reads<'_>,
     survey: &mut Survey,
     ways: OtherWays,
 ) -> Result<Value> {
-    let (challenge, error) = match reads.send(&Read::Index).await? {
+    let (challenge, body, error) = match reads.send(&Read::Index).await? {
         Seen::Answer(document) => return Ok(document),
         Seen::Refused {
             status: 401,
             challenge,
+            body,
             error,
-            ..
-        } => (challenge, error),
-        Seen::Refused { error, .. } => return Err(error),
+        } => (challenge, body, error),
+        Seen::Refused { body, error, .. } => return Err(wants_header(reads, &body, error)),
         Seen::Spent => return Ok(Value::Null),
     };
     let own = reads.context.adapter().clone();
-    let sent = match own.dialect.auth_scheme.as_str() {
-        "" => format!("{}: ***", own.dialect.auth_header),
-        scheme => format!("{}: {scheme} ***", own.dialect.auth_header),
-    };
-    let error = error.detail(format!("the key was sent as `{sent}`"));
-    if ways == OtherWays::Never {
+    let error = wants_header(reads, &body, error)
+        .detail(format!("the key was sent as `{}`", key_sent_as(&own)));
+    // Another way does not help a service that misses another header.
+    if ways == OtherWays::Never || !missing_headers(&own, &body).is_empty() {
         return Err(error);
     }
+    let tried = usable(&own, possible(challenge.as_deref(), &body));
+    let list: Vec<String> = tried.iter().map(|(_, adapter)| shown(adapter)).collect();
+    let list = list.join(", ");
+    let out = &reads.context.out;
+    out.warn(&format!(
+        "{}; the key was sent as {}",
+        error.message,
+        shown(&own)
+    ));
+    out.note(&format!("other ways to send it: {list}"));
     if ways == OtherWays::AfterAsking {
-        reads
-            .context
-            .out
-            .warn(&format!("{}; the key was sent as `{sent}`", error.message));
         let confirmation = Confirmation {
             action: "sending the key in other ways",
             question: format!(
                 "Try {} other ways to send the key, to this address alone?",
-                WAYS.len()
+                tried.len()
             ),
             declined: "the key was not sent in another way",
         };
         confirmation.ask(&reads.context.prompter).await?;
     }
-    for (header, scheme) in tried(challenge.as_deref()) {
-        let mut adapter = own.clone();
-        if adapter.dialect.rename("auth_header", &header).is_err()
-            || adapter.dialect.rename("auth_scheme", &scheme).is_err()
-        {
-            continue;
-        }
+    for (findings, adapter) in tried {
         reads.context.use_adapter(adapter);
-        if let Seen::Answer(document) = reads.send(&Read::Index).await? {
-            for (key, value) in [("auth_header", header), ("auth_scheme", scheme)] {
-                let why = "the service took the key in this way";
-                survey.findings.push(Finding::new(
-                    Certainty::Certain,
-                    format!("dialect.{key}"),
-                    value,
-                    why,
-                ));
+        match reads.send(&Read::Index).await? {
+            Seen::Answer(document) => {
+                survey.findings.extend(findings);
+                return Ok(document);
             }
-            return Ok(document);
+            // The key is taken, and something else is missing.
+            Seen::Refused { body, error, .. } if !missing_headers(&own, &body).is_empty() => {
+                let way = shown(reads.context.adapter());
+                return Err(
+                    wants_header(reads, &body, error).detail(format!("the key was sent as {way}"))
+                );
+            }
+            Seen::Refused { .. } | Seen::Spent => {}
         }
     }
-    Err(error.hint(
-        "the service's documentation says how it wants the key; set `auth_header` and `auth_scheme` with `bookctl \
-         profile set`, or give its OpenAPI document with --openapi",
+    Err(error.detail(format!("tried as well: {list}")).hint(
+        "the service's documentation says how it wants the key; set `auth_header` and `auth_scheme`, `auth_query`, \
+         `auth_user` or `headers.NAME` with `bookctl profile set`, or give its OpenAPI document with --openapi",
     ))
 }
 
-/// The ways in the order in which they are tried. The word of a challenge comes first.
-fn tried(challenge: Option<&str>) -> Vec<(String, String)> {
+fn shown(adapter: &Adapter) -> String {
+    format!("`{}`", key_sent_as(adapter))
+}
+
+/// The error with a hint that names the header that a refusal asks for. Only a person knows its value.
+fn wants_header(reads: &Reads<'_>, body: &Value, error: Error) -> Error {
+    let own = reads.context.adapter();
+    match missing_headers(own, body).first() {
+        Some(name) => error.hint(format!(
+            "the service asks for the header {name}; its documentation says the value; set it with: {}",
+            own.set_command(&format!("headers.{name}=VALUE"))
+        )),
+        None => error,
+    }
+}
+
+/// The headers that a refusal names, without those that carry a key and those that were sent.
+fn missing_headers(own: &Adapter, body: &Value) -> Vec<String> {
+    let fits = |name: &String| {
+        let mut transport = own.transport.clone();
+        !name.eq_ignore_ascii_case(&own.dialect.auth_header)
+            && transport.add_header(name, "value").is_ok()
+    };
+    header_names(body).into_iter().filter(fits).collect()
+}
+
+/// The ways with their findings and an adapter that uses them; without those that are the profile's own.
+fn usable(own: &Adapter, ways: Vec<Way>) -> Vec<(Vec<Finding>, Adapter)> {
+    let mut usable: Vec<(Vec<Finding>, Adapter)> = Vec::new();
+    for way in ways {
+        // What the profile says of the query cannot be taken back by another setting.
+        if own.transport.auth_query().is_some() && !way.iter().any(|(key, _)| *key == "auth_query")
+        {
+            continue;
+        }
+        let why = "the service took the key in this way";
+        let findings = way
+            .into_iter()
+            .map(|(key, value)| Finding::new(Certainty::Certain, key, value, why));
+        let findings: Vec<Finding> = findings.collect();
+        let Ok(adapter) = with_findings(own, &findings) else {
+            continue;
+        };
+        let way = key_sent_as(&adapter);
+        if way != key_sent_as(own) && !usable.iter().any(|(_, it)| key_sent_as(it) == way) {
+            usable.push((findings, adapter));
+        }
+    }
+    usable
+}
+
+/// The ways in the order in which they are tried. What the challenge and the refusal name comes first.
+fn possible(challenge: Option<&str>, body: &Value) -> Vec<Way> {
+    let header = |name: &str, scheme: &str| {
+        vec![
+            ("dialect.auth_header", name.to_owned()),
+            ("dialect.auth_scheme", scheme.to_owned()),
+        ]
+    };
+    let parameter = |name: &str| vec![("auth_query", name.to_owned())];
+    let basic = [
+        header("Authorization", "Basic"),
+        [
+            header("Authorization", "Basic"),
+            vec![("auth_user", String::new())],
+        ]
+        .concat(),
+    ];
     let word = challenge
         .and_then(|it| it.split([' ', ',']).next())
         .unwrap_or_default();
-    let is_new = !word.is_empty()
-        && !["basic", "bearer", "digest", "negotiate"].contains(&word.to_lowercase().as_str());
-    let first = is_new.then(|| ("Authorization".to_owned(), word.to_owned()));
-    let usual = WAYS
-        .iter()
-        .map(|(header, scheme)| ((*header).to_owned(), (*scheme).to_owned()));
-    let mut ways: Vec<(String, String)> = first.into_iter().collect();
-    for way in usual {
-        if !ways.contains(&way) {
-            ways.push(way);
-        }
+    let mut ways: Vec<Way> = Vec::new();
+    match word.to_lowercase().as_str() {
+        "basic" => ways.extend(basic.clone()),
+        "" | "bearer" | "digest" | "negotiate" => {}
+        _ => ways.push(header("Authorization", word)),
     }
+    let named = header_names(body).into_iter();
+    ways.extend(named.map(|name| header(&name, "")));
+    let named = parameter_names(body).into_iter();
+    ways.extend(named.map(|name| parameter(&name)));
+    ways.extend(HEADERS.iter().map(|(name, scheme)| header(name, scheme)));
+    ways.extend(basic);
+    ways.extend(PARAMETERS.iter().map(|name| parameter(name)));
     ways
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
-    fn the_word_of_a_challenge_is_tried_first() {
+    fn what_the_challenge_and_the_refusal_name_is_tried_first() {
+        let own = Adapter::default();
+        let tried = |challenge: Option<&str>, body: Value| -> Vec<String> {
+            let ways = usable(&own, possible(challenge, &body));
+            ways.iter()
+                .map(|(_, adapter)| key_sent_as(adapter))
+                .collect()
+        };
+        let usual = tried(None, json!({"error": "unauthorized"}));
+        assert_eq!(usual[0], "X-Api-Key: ***");
+        assert_eq!(usual.len(), HEADERS.len() + 2 + PARAMETERS.len());
         assert_eq!(
-            tried(Some("ApiKey realm=\"x\""))[0],
-            ("Authorization".to_owned(), "ApiKey".to_owned())
+            tried(Some("ApiKey realm=\"x\""), json!({}))[0],
+            "Authorization: ApiKey ***"
         );
-        assert_eq!(tried(Some("ApiKey"))[..].len(), WAYS.len());
-        assert_eq!(tried(Some("Bearer"))[0].0, "X-Api-Key");
-        assert_eq!(tried(None).len(), WAYS.len());
+        assert_eq!(
+            tried(Some("Basic"), json!({}))[..2],
+            [
+                "Authorization: Basic ***",
+                "Authorization: Basic :***, in base64"
+            ]
+        );
+        assert_eq!(
+            tried(
+                None,
+                json!({"error": "send your key in the header X-Acme-Key"})
+            )[0],
+            "X-Acme-Key: ***"
+        );
+        assert_eq!(
+            tried(
+                None,
+                json!({"error": "the query parameter partner_key is missing"})
+            )[0],
+            "?partner_key=***"
+        );
+        assert_eq!(tried(Some("Bearer"), json!({})), usual);
     }
 }

@@ -3,24 +3,23 @@
 mod key;
 mod reads;
 mod slots;
+mod venues;
 
 use std::collections::BTreeMap;
 
 use jiff::{Timestamp, ToSpan};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 pub(crate) use reads::MOST_CALLS;
 
-use crate::adapter::learn::{Certainty, Finding, Recorded, named_in, of_documents, of_openapi};
+use crate::adapter::learn::{Certainty, Finding, Recorded, of_documents, of_openapi};
 use crate::adapter::{Adapter, Expression, Misread, ReadKind, WriteKind};
 use crate::app::Context;
-use crate::client::{SearchLocation, VenueQuery};
 use crate::json::Document;
+use crate::model::certainty;
 use crate::outcome::{Error, Result};
 use reads::{Read, Reads, Seen};
 
-/// Places that are asked for venues where none was named.
-const PLACES: [&str; 3] = ["New York", "London", "Paris"];
 /// How many of this machine's own bookings are read.
 const BOOKINGS: u32 = 3;
 
@@ -82,7 +81,7 @@ pub(crate) async fn survey(
     reads.context.use_adapter(known);
     let index = key::index(&mut reads, &mut survey, lookout.other_ways).await?;
     survey.documents.push((ReadKind::Index, index));
-    if let Some(venues) = venues(&mut reads, &mut survey, lookout).await? {
+    if let Some(venues) = venues::venues(&mut reads, &mut survey, lookout).await? {
         slots::slots(&mut reads, &mut survey, &venues).await?;
         survey.documents.push((ReadKind::Venues, venues));
     }
@@ -94,6 +93,12 @@ pub(crate) async fn survey(
         Seen::Spent => survey
             .refused
             .push("the sessions were not read: no call was left".to_owned()),
+    }
+    if reads.context.certainty() != certainty::Certainty::Contract {
+        survey.open(
+            "request fields that the service ignores without a word, such as a party size under another name: no answer \
+             shows them",
+        );
     }
     bookings(&mut reads, &mut survey).await?;
     survey.calls = reads.sent;
@@ -125,80 +130,6 @@ async fn openapi(
         Seen::Spent => {}
     }
     Ok(())
-}
-
-/// Searches venues, at the named place or at the first one that has any.
-async fn venues(
-    reads: &mut Reads<'_>,
-    survey: &mut Survey,
-    lookout: &Lookout,
-) -> Result<Option<Value>> {
-    let places = match &lookout.near {
-        Some(place) => vec![place.as_str()],
-        None => PLACES.to_vec(),
-    };
-    let mut party_size = Some(2);
-    let mut answer = None;
-    for place in places {
-        loop {
-            let query = VenueQuery {
-                page: None,
-                vertical: lookout.vertical.clone(),
-                place: SearchLocation::Near(place.to_owned()),
-                datetime: tomorrow_evening(reads.context.adapter().local_times),
-                party_size,
-                providers: Vec::new(),
-                fields: Map::new(),
-            };
-            match reads.send(&Read::Venues(query)).await? {
-                Seen::Answer(document) => {
-                    answer = Some(document);
-                    break;
-                }
-                Seen::Refused { body, .. }
-                    if party_size.is_some()
-                        && named_in(&body)
-                            .iter()
-                            .any(|it| it.dotted() == "party_size" && it.is_unknown()) =>
-                {
-                    party_size = None;
-                    let why = "the venue search refuses `party_size`";
-                    survey.findings.push(Finding::new(
-                        Certainty::Certain,
-                        "write.search",
-                        "del(.party_size)",
-                        why,
-                    ));
-                }
-                Seen::Refused { error, .. } => {
-                    survey
-                        .refused
-                        .push(format!("the venue search: {}", error.message));
-                    break;
-                }
-                Seen::Spent => {
-                    survey.refused.push(
-                        "the venue search was not sent: the rate limit leaves too little"
-                            .to_owned(),
-                    );
-                    break;
-                }
-            }
-        }
-        let count = answer
-            .as_ref()
-            .map(|it| reads.context.adapter().venues(&it.clone().into()));
-        if matches!(count, Some(Ok(list)) if !list.item.items.is_empty()) {
-            return Ok(answer);
-        }
-        if !survey.refused.is_empty() {
-            break;
-        }
-    }
-    if survey.refused.is_empty() {
-        survey.open("no venue was found to look at; name a place with --near");
-    }
-    Ok(answer)
 }
 
 fn tomorrow_evening(is_local: bool) -> String {
@@ -311,6 +242,12 @@ fn is_said(own: &Adapter, finding: &Finding) -> bool {
     if finding.key == "local_times" {
         return own.local_times;
     }
+    let transport = &own.transport;
+    match finding.key.as_str() {
+        "auth_query" => return transport.auth_query() == Some(finding.value.as_str()),
+        "auth_user" => return transport.auth_user() == Some(finding.value.as_str()),
+        _ => {}
+    }
     if let Some(key) = finding.key.strip_prefix("dialect.") {
         let names = serde_json::to_value(&own.dialect).unwrap_or_default();
         return names.get(key).and_then(Value::as_str) == Some(finding.value.as_str());
@@ -326,6 +263,16 @@ pub(crate) fn with_findings(own: &Adapter, findings: &[Finding]) -> Result<Adapt
         let cannot = |why: String| Error::config(format!("{} {why}", finding.key));
         if finding.key == "local_times" {
             adapter.local_times = true;
+        } else if finding.key == "auth_query" {
+            adapter
+                .transport
+                .set_auth_query(&finding.value)
+                .map_err(cannot)?;
+        } else if finding.key == "auth_user" {
+            adapter
+                .transport
+                .set_auth_user(&finding.value)
+                .map_err(cannot)?;
         } else if let Some(key) = finding.key.strip_prefix("dialect.") {
             adapter
                 .dialect

@@ -55,7 +55,7 @@ async fn ask(
     venue: &Venue,
 ) -> Result<Option<Value>> {
     let own = reads.context.adapter().clone();
-    let mut forms = Time::ALL.iter().skip(1);
+    let mut forms: Option<std::vec::IntoIter<Time>> = None;
     let mut answer = None;
     loop {
         let findings = request.findings(Certainty::Certain);
@@ -103,7 +103,9 @@ async fn ask(
         }
         let next = match request.is_stuck() || !request.has_one_time() {
             true => None,
-            false => forms.next(),
+            false => forms
+                .get_or_insert_with(|| Time::others(&body).into_iter())
+                .next(),
         };
         let Some(form) = next else {
             request.form = None;
@@ -112,7 +114,7 @@ async fn ask(
                 .push(format!("the availability search: {}", error.message));
             break;
         };
-        request.form = Some(*form);
+        request.form = Some(form);
     }
     reads.context.use_adapter(own);
     Ok(answer)

@@ -1,6 +1,7 @@
 use super::*;
 use crate::adapter::Expression;
-use crate::adapter::learn::named_in;
+use crate::adapter::kind::WriteKind;
+use crate::adapter::learn::{named_in, of_request};
 use serde_json::json;
 
 fn learned(body: Value) -> Vec<Finding> {
