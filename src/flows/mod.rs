@@ -2,6 +2,7 @@
 //! booking.
 
 mod batch;
+mod before_change;
 mod booking_draft;
 mod change;
 mod compared;
@@ -32,6 +33,7 @@ pub(crate) use batch::{
     BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, is_key, keyed, read_rows,
     run_batch,
 };
+pub(crate) use before_change::{add_stakes, cancellation_cost, refuse_ended, refused};
 pub(crate) use booking_draft::BookingDraft;
 pub(crate) use change::change;
 pub(crate) use compared::finish_compared;

@@ -22,6 +22,7 @@ pub(crate) use pause::{AskedField, asked_fields};
 pub(crate) use pause_page::pause_page;
 pub(crate) use request::RequestView;
 pub(crate) use slot_list::{SlotDetails, SlotList, slot_line};
+pub(crate) use terms::cost_of_cancelling;
 pub(crate) use venue_list::{VenueList, venue_line};
 
 use crate::model::booking::Status;
