@@ -399,6 +399,14 @@ impl Context {
         Webhooks::open(&self.paths.webhooks, self.target.origin())
     }
 
+    /// The same, if anything was ever received.
+    pub(crate) fn received(&self) -> Result<Option<Webhooks>> {
+        match self.paths.webhooks.exists() {
+            true => self.webhooks().map(Some),
+            false => Ok(None),
+        }
+    }
+
     /// The path of the journal, whether or not it can be used.
     pub(crate) fn journal_file(&self) -> &std::path::Path {
         &self.paths.journal

@@ -18,6 +18,7 @@ mod recover;
 mod run_log;
 mod runs;
 mod schema;
+mod sightings;
 mod store;
 
 pub(crate) use attempts::{Attempt, Run, another_account};
@@ -31,4 +32,5 @@ pub(crate) use run_log::{BeginOutcome, RunEnd, RunId};
 pub(crate) use runs::{
     Conclusion, Earlier, LastTry, State, conclusion, existed_before, outcome_of,
 };
+pub(crate) use sightings::Sighting;
 pub(crate) use store::Journal;
