@@ -360,7 +360,19 @@ impl Context {
         }
     }
 
-    /// Refuses a change if the profile is read-only, and names a real profile before anything is changed.
+    /// The service that is not the embedded sandbox: its profile and its address.
+    pub(crate) fn named_service(&self) -> Option<String> {
+        let Target::Remote(service) = &self.target else {
+            return None;
+        };
+        let origin = service.base_url.origin();
+        Some(match &service.profile {
+            Some(profile) => format!("profile {profile}: {origin}"),
+            None => format!("BOOKCTL_BASE_URL: {origin}"),
+        })
+    }
+
+    /// Refuses a change if the profile is read-only, and names the service before anything is changed.
     pub(crate) fn before_change(&self) -> Result<()> {
         let Target::Remote(service) = &self.target else {
             return Ok(());
@@ -371,9 +383,8 @@ impl Context {
                 "profile {name} is read-only; nothing was sent"
             )));
         }
-        if let Some(profile) = &service.profile {
-            self.out
-                .note(&format!("profile {profile}: {}", service.base_url.origin()));
+        if let Some(named) = self.named_service() {
+            self.out.note(&named);
         }
         Ok(())
     }

@@ -375,6 +375,8 @@ async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<Value>
             return Err(no_slot(venue.name(), &offer));
         }
     };
+    // With its terms, which the booking itself may not repeat.
+    offer.remember(context, Shown::No);
     let datetime = slot.datetime_value();
     draft.provider = draft.provider.take().or(offer.provider);
     draft.slot = Some(slot);

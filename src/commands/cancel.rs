@@ -3,11 +3,13 @@ use crate::adapter::WriteKind;
 use crate::app::Context;
 use crate::client::cancel_call;
 use crate::flows::{
-    Confirmation, card, change, finish_compared, locate_booking, preview, read_booking,
+    Confirmation, add_stakes, cancellation_cost, card, change, finish_compared, locate_booking,
+    preview, read_booking, refuse_ended,
 };
 use crate::model::booking::Status;
 use crate::model::id::id;
 use crate::outcome::{Exit, Result};
+use crate::terminal::output::View;
 
 /// Cancel a booking
 ///
@@ -53,8 +55,13 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if booking.status() == Status::Confirmed {
         context.out.refused(
             "Not cancelled:",
-            "the booking is still confirmed, and the venue is expecting the guest. Call the venue.",
+            "the venue still expects the guest. Call the venue.",
         );
+    }
+    // Who was asked has seen it.
+    if args.yes && booking.status() == Status::Cancelled && context.out.is_human() {
+        let cost = cancellation_cost(context, &booking);
+        cost.map(|cost| context.out.note(&format!("cancellation: {cost}")));
     }
     let asked = args
         .reason
@@ -68,14 +75,26 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     })
 }
 
+/// Shows the booking and what cancelling it costs, and asks.
 async fn confirm(context: &Context, id: &str) -> Result<()> {
-    let confirmation = Confirmation {
+    let mut confirmation = Confirmation {
         action: "cancelling",
         question: "Cancel this booking?".to_owned(),
         declined: "Nothing was cancelled.",
     };
     confirmation.check(&context.prompter)?;
     let booking = read_booking(context, id).await?;
-    context.out.show_view(&card(context, &booking));
+    refuse_ended(&booking, "there is nothing to cancel")?;
+    let is_live = !context.is_sandbox().await;
+    let shown = card(context, &booking);
+    if let Some(limits) = shown.limits() {
+        context.out.warn(&format!(
+            "this will not work: {limits}; until the venue has cancelled it, it expects the guest"
+        ));
+        confirmation.question = "Send the cancellation anyway?".to_owned();
+    }
+    let mut page = shown.page().without_commands();
+    add_stakes(context, &mut page, &booking, is_live);
+    context.out.show(&page);
     confirmation.ask(&context.prompter).await
 }

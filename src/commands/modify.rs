@@ -1,30 +1,34 @@
+use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::field::ExtraFields;
 use super::timing::Zone;
 use crate::adapter::WriteKind;
 use crate::app::Context;
-use crate::app::in_flight::show_command;
 use crate::client::Changes;
 use crate::flows::{
-    More, ZoneSource, change, finish_compared, locate_booking, locate_venue, offered, preview,
-    read_booking, resolve,
+    Confirmation, More, Offer, ZoneSource, add_stakes, card, change, choose_slot, finish_compared,
+    locate_booking, locate_venue, offered, preview, read_booking, refused, resolve,
 };
 use crate::json::plain;
 use crate::model::booking::{Booking, Status};
-use crate::model::document_time::DocumentTime;
+use crate::model::document_time::{DocumentTime, time_text};
 use crate::model::id::id;
 use crate::model::party;
+use crate::model::shell;
 use crate::model::when::When;
 use crate::outcome::{Code, Error, Exit, Result};
+use crate::terminal::output::{Page, Tone};
 
 /// Change a confirmed booking: its time, party size or seating
 ///
-/// Anything that you leave out stays as it is. A time without an offset is the venue's local time.
+/// Anything that you leave out stays as it is. A time without a day stays on the booking's day, and a time without an
+/// offset is the venue's local time. On a terminal, bookctl shows what would change and asks first.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl modify bk_01 --party 4\n  \
+    bookctl modify bk_01 --at 20:00\n  \
     bookctl modify bk_01 --at 'tomorrow 20:30' --seating terrace")]
 #[command(group(clap::ArgGroup::new("change").args(["at", "party", "seating", "fields"]).multiple(true).required(true)))]
 pub(crate) struct Args {
@@ -44,7 +48,10 @@ pub(crate) struct Args {
     seating: Option<String>,
     #[command(flatten)]
     extra: ExtraFields,
-    /// Show the request and send nothing; a time without an offset or --tz is then in this computer's zone
+    /// Skip the confirmation prompt
+    #[arg(long, short)]
+    yes: bool,
+    /// Show the request and send no change; a time without an offset needs a look at the booking
     #[arg(long)]
     dry_run: bool,
 }
@@ -54,33 +61,167 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         context.before_change()?;
     }
     let id = &locate_booking(context, &args.booking)?;
-    let datetime = match &args.at {
-        Some(when) if args.dry_run => {
-            let zone_source = ZoneSource::of(None, args.zone.tz.as_ref());
-            let moment = resolve(when, context.now()?, &zone_source.clone().or_system())?;
-            Some(zone_source.wire_time(context.adapter(), &moment).into())
-        }
-        Some(when) => Some(new_time(context, id, when, args.zone.tz.as_ref(), args.party).await?),
-        None => None,
+    let asks = context.prompter.interactive() && !args.yes && !args.dry_run;
+    let fields = args.extra.body()?;
+    let adapter = context.adapter();
+    // On the venue's own clock, a time with an offset has to be converted.
+    let exact = args.at.as_ref().and_then(When::exact);
+    let exact = exact.filter(|_| !adapter.local_times);
+    let before = match asks || args.at.is_some() && exact.is_none() {
+        true => Some(changeable(context, id).await?),
+        false => None,
     };
-    let changes = Changes {
+    let datetime = match (exact, &args.at, &before) {
+        (Some(moment), ..) => Some(adapter.wire_time(moment).into()),
+        (None, Some(when), Some(booking)) => {
+            Some(new_time(context, booking, when, args.zone.tz.as_ref(), args.party).await?)
+        }
+        _ => None,
+    };
+    let mut changes = Changes {
         datetime,
         party_size: args.party,
         seating: args.seating,
     };
-    let fields = args.extra.body()?;
-    let call = changes.call(id, context.adapter())?.with_fields(&fields)?;
-    if args.dry_run {
-        return preview(context, call);
+    loop {
+        let call = changes.call(id, adapter)?.with_fields(&fields)?;
+        if args.dry_run {
+            return preview(context, call);
+        }
+        let mut asked = changes.body();
+        asked.extend(fields.clone());
+        if let Some(before) = before.as_ref().filter(|_| asks) {
+            confirm(context, before, &asked).await?;
+        }
+        let changed = change(context, id, call, "change", |booking| {
+            let has = |(name, value): (&String, &Value)| booking.value().get(name) == Some(value);
+            shows(booking, &changes) && fields.iter().all(has)
+        });
+        match changed.await {
+            Ok(booking) => {
+                return finish_compared(context, &booking, WriteKind::Modify, &asked);
+            }
+            Err(error) => {
+                let other = another_time(context, id, before.as_ref(), &changes, error);
+                changes.datetime = Some(other.await?);
+            }
+        }
     }
-    let booking = change(context, id, call, "change", |booking| {
-        let has = |(name, value): (&String, &Value)| booking.value().get(name) == Some(value);
-        shows(booking, &changes) && fields.iter().all(has)
-    })
-    .await?;
-    let mut asked = changes.body();
-    asked.extend(fields);
-    finish_compared(context, &booking, WriteKind::Modify, &asked)
+}
+
+/// Reads the booking, which must be one that can be changed.
+async fn changeable(context: &Context, id: &str) -> Result<Booking> {
+    let booking = read_booking(context, id).await?;
+    match booking.status() {
+        Status::Confirmed => Ok(booking),
+        _ => Err(refused(&booking, "only a confirmed booking can be changed")),
+    }
+}
+
+/// Shows what would change, what the booking's terms are, and which real service it is, and asks.
+async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>) -> Result<()> {
+    let is_live = !context.is_sandbox().await;
+    let mut page = Page::default();
+    let field = |name: &str| before.value().get(name);
+    let guest = field("customer").and_then(|guest| guest.get("name"));
+    let venue = field("venue_name").or(field("venue_id"));
+    let about = [Some(&Value::from(before.id())), guest, venue];
+    let about: Vec<String> = about.into_iter().flatten().map(plain).collect();
+    page.heading(Tone::Strong, "change", about.join(" · "));
+    for (name, new) in asked {
+        let label = match name.as_str() {
+            "datetime" => "when",
+            "party_size" => "party",
+            "seating_preference" => "seating",
+            _ => "other",
+        };
+        let shown = |value: &Value| match label {
+            "when" => time_text(value),
+            _ => plain(value),
+        };
+        let old = field(name).filter(|old| !old.is_null()).map(shown);
+        let old = old.filter(|old| !old.is_empty());
+        let sides = format!("{} → {}", old.as_deref().unwrap_or("not set"), shown(new));
+        page.field(
+            label,
+            match label {
+                "other" => format!("{name} {sides}"),
+                _ => sides,
+            },
+        );
+    }
+    add_stakes(context, &mut page, before, is_live);
+    page.field_if("note", card(context, before).limits());
+    context.out.show(&page);
+    let confirmation = Confirmation {
+        action: "changing a booking",
+        question: "Change this booking?".to_owned(),
+        declined: "Nothing was changed.",
+    };
+    confirmation.ask_with(&context.prompter, !is_live).await
+}
+
+/// Where the venue has no slot at the new time: the nearest ones. A person chooses one of them. A script gets them
+/// listed with the error.
+async fn another_time(
+    context: &Context,
+    id: &str,
+    before: Option<&Booking>,
+    changes: &Changes,
+    error: Error,
+) -> Result<Value> {
+    let offer = match error.code == Code::NoAvailability {
+        true => offer_around(context, id, before, changes).await,
+        false => None,
+    };
+    let Some(offer) = offer else {
+        return Err(error);
+    };
+    if context.prompter.interactive() {
+        return Ok(choose_slot(context, &offer).await?.datetime_value());
+    }
+    let mut error = error;
+    let nearest = offer.nearest(5);
+    let times: Vec<String> = nearest.iter().map(|slot| slot.time_text()).collect();
+    if let Some(slot) = nearest.first() {
+        let at = plain(&slot.datetime_value());
+        let (id, at) = (shell::word(id), shell::word(&at));
+        error.hint = Some(format!(
+            "the nearest times are {}; to take the first: bookctl modify {id} --at {at}",
+            times.join(", "),
+        ));
+    }
+    Err(error)
+}
+
+/// The slots around the new time, if there are any.
+async fn offer_around(
+    context: &Context,
+    id: &str,
+    before: Option<&Booking>,
+    changes: &Changes,
+) -> Option<Offer> {
+    let read = match before {
+        Some(_) => None,
+        None => Some(read_booking(context, id).await.ok()?),
+    };
+    let booking = before.or(read.as_ref())?;
+    let venue = locate_venue(context, &booking.venue_id()?).ok()?;
+    let when = When::parse(changes.datetime.as_ref()?.as_str()?).ok()?;
+    let zone = ZoneSource::of(venue.remembered.as_ref(), own_clock(booking).as_ref());
+    let (size, provider) = (
+        party_of(booking, changes.party_size),
+        booking.str("provider"),
+    );
+    let more = More::default();
+    let offer = offered(context, &venue, &when, &zone, size, provider, more).await;
+    offer.ok().filter(|offer| !offer.slots.is_empty())
+}
+
+fn party_of(booking: &Booking, new: Option<u32>) -> u32 {
+    let size = booking.value().get("party_size").and_then(Value::as_u64);
+    new.or(size.and_then(|size| u32::try_from(size).ok()))
+        .unwrap_or(1)
 }
 
 /// Whether the booking shows the changes.
@@ -110,76 +251,75 @@ fn shows(booking: &Booking, changes: &Changes) -> bool {
 /// The new time on the venue's clock: the slot's own time if one is offered then.
 async fn new_time(
     context: &Context,
-    id: &str,
+    booking: &Booking,
     when: &When,
     zone: Option<&TimeZone>,
     party: Option<u32>,
 ) -> Result<Value> {
     let adapter = context.adapter();
-    // On the venue's own clock, a time with an offset has to be converted.
-    if let Some(moment) = when.exact().filter(|_| !adapter.local_times) {
-        return Ok(adapter.wire_time(moment).into());
-    }
-    let booking = read_booking(context, id).await?;
-    if booking.status() != Status::Confirmed {
-        return Err(Error::new(
-            Code::Http409,
-            format!(
-                "booking {id} is {}; only a confirmed booking can be changed",
-                booking.status()
-            ),
-        )
-        .hint(format!("see `{}`", show_command(id))));
-    }
-    let Some(venue) = booking.venue_id() else {
-        let zone = zone.ok_or_else(|| {
-            Error::usage("the booking names no venue, so the venue's time zone is unknown").hint(
-                "name the zone with --tz, or give the time with an offset, e.g. 2026-12-01T19:30:00+01:00",
-            )
-        })?;
-        let moment = resolve(when, context.now()?, zone)?;
-        return Ok(adapter.wire_time_in(&moment, Some(zone)).into());
+    let venue = match booking.venue_id() {
+        Some(venue) => Some(locate_venue(context, &venue)?),
+        None => None,
     };
-    let venue = locate_venue(context, &venue)?;
-    match ZoneSource::of(venue.remembered.as_ref(), zone) {
-        ZoneSource::Known(zone) => {
-            let moment = resolve(when, context.now()?, &zone)?;
-            Ok(adapter.wire_time_in(&moment, Some(&zone)).into())
+    let remembered = venue.as_ref().and_then(|venue| venue.remembered.as_ref());
+    let zone_source = ZoneSource::of(remembered, zone);
+    let when = &match when.names_no_day() {
+        true => when.or_on(own_day(booking, &zone_source)?),
+        false => when.clone(),
+    };
+    let in_zone = |zone: &TimeZone| -> Result<Value> {
+        let moment = resolve(when, context.now()?, zone)?;
+        Ok(adapter.wire_time_in(&moment, Some(zone)).into())
+    };
+    let venue = match (&zone_source, venue) {
+        (ZoneSource::Known(zone), _) => return in_zone(zone),
+        (ZoneSource::Learned, Some(venue)) => venue,
+        (ZoneSource::Learned, None) => {
+            return Err(unknown_zone(
+                "the booking names no venue, so the venue's time zone is unknown",
+            ));
         }
-        ZoneSource::Learned => {
-            let size = booking.value().get("party_size").and_then(Value::as_u64);
-            let size = party
-                .or(size.and_then(|size| u32::try_from(size).ok()))
-                .unwrap_or(1);
-            let provider = booking.str("provider");
-            let zone_source = ZoneSource::Learned;
-            let offer = offered(
-                context,
-                &venue,
-                when,
-                &zone_source,
-                size,
-                provider,
-                More::default(),
-            )
-            .await?;
-            if let Some(slot) = offer.at_wanted() {
-                return Ok(slot.datetime_value());
-            }
-            // Without a slot on that day, the booking's own time shows the venue's offset.
-            match own_clock(&booking).filter(|_| offer.slots.is_empty()) {
-                Some(zone) => {
-                    let moment = resolve(when, context.now()?, &zone)?;
-                    Ok(adapter.wire_time_in(&moment, Some(&zone)).into())
-                }
-                None => Ok(adapter.wire_time(&offer.wanted).into()),
-            }
-        }
+    };
+    let (size, provider) = (party_of(booking, party), booking.str("provider"));
+    let more = More::default();
+    let offer = offered(context, &venue, when, &zone_source, size, provider, more).await?;
+    if let Some(slot) = offer.at_wanted() {
+        return Ok(slot.datetime_value());
+    }
+    // Without a slot on that day, the booking's own time shows the venue's offset.
+    match own_clock(booking).filter(|_| offer.slots.is_empty()) {
+        Some(zone) => in_zone(&zone),
+        None if offer.slots.is_empty() => Err(unknown_zone(
+            "neither a slot nor the booking shows the venue's time zone",
+        )),
+        None => Ok(adapter.wire_time(&offer.wanted).into()),
     }
 }
 
-/// The offset of the booking's own time.
+/// The day of the booking on the venue's clock.
+fn own_day(booking: &Booking, zone: &ZoneSource) -> Result<Date> {
+    let time = booking.value().get("datetime").and_then(DocumentTime::read);
+    let instant = time.and_then(|time| time.instant);
+    let day = match (zone, instant) {
+        (ZoneSource::Known(zone), Some(instant)) => Some(zone.to_datetime(instant).date()),
+        // A time with an offset, or without one, shows the venue's clock. One in UTC does not.
+        _ => time.and_then(|time| time.local).map(DateTime::date),
+    };
+    day.ok_or_else(|| {
+        unknown_zone("the venue's time zone is unknown, and so is the day of the booking there")
+    })
+}
+
+fn unknown_zone(why: &str) -> Error {
+    Error::usage(why).hint(
+        "name the zone with --tz, or give the time with an offset, e.g. 2026-12-01T19:30:00+01:00",
+    )
+}
+
+/// The offset of the booking's own time. A time in UTC (`Z`) shows none of the venue's.
 fn own_clock(booking: &Booking) -> Option<TimeZone> {
-    let when = When::parse(booking.str("datetime")?).ok()?;
-    Some(TimeZone::fixed(when.exact()?.zoned().offset()))
+    let text = booking.str("datetime")?;
+    let when = When::parse(text).ok()?;
+    let offset = when.exact()?.zoned().offset();
+    (!text.ends_with(['Z', 'z'])).then(|| TimeZone::fixed(offset))
 }

@@ -1,3 +1,5 @@
+mod timeline;
+
 use crate::app::Context;
 use crate::flows::{card, find_booking, locate_booking, read_booking};
 use crate::model::booking::Booking;
@@ -10,6 +12,7 @@ use crate::terminal::view::BookingList;
 #[command(after_help = "Examples:\n  \
     bookctl show bk_01\n  \
     bookctl show bk_01 --json --jq .status\n  \
+    bookctl show bk_01 --timeline\n  \
     bookctl show bk_01 --exit-status && echo confirmed")]
 pub(crate) struct Args {
     /// Booking ids, or @N for rows of the last list of bookings; several print a table, or a JSON array
@@ -18,12 +21,18 @@ pub(crate) struct Args {
     /// Exit as `book` does: 0 confirmed, 8 processing, 10 waiting for an action, 11 or 16 failed, 15 a status that bookctl does not know
     #[arg(long)]
     exit_status: bool,
+    /// Show what happened to the booking, in order: the request, states, changes, deliveries and answers
+    #[arg(long)]
+    timeline: bool,
 }
 
 /// The exit code of an answer with another booking, like that of any answer that was not expected.
 const ANOTHER: Exit = Exit::Network;
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    if args.timeline {
+        return timeline::run(context, &args.bookings, args.exit_status).await;
+    }
     let named = args.bookings.iter();
     let ids: Vec<String> = named
         .map(|named| locate_booking(context, named))
@@ -75,7 +84,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 /// Reads one booking, and whether it is the requested one. If its status becomes the exit code, it must be.
 async fn read(context: &Context, id: &str, is_judged: bool) -> Result<(Booking, bool)> {
     match is_judged {
-        true => read_booking(context, id).await.map(|booking| (booking, true)),
+        true => read_booking(context, id)
+            .await
+            .map(|booking| (booking, true)),
         false => find_booking(context, id).await,
     }
 }

@@ -35,9 +35,14 @@ impl Confirmation<'_> {
     ///
     /// `declined` (17) if the answer is no, and those of [`Confirmation::check`].
     pub(crate) async fn ask(&self, prompter: &Prompter) -> Result<()> {
+        self.ask_with(prompter, false).await
+    }
+
+    /// Like [`Confirmation::ask`], with the answer that Enter gives.
+    pub(crate) async fn ask_with(&self, prompter: &Prompter, default: bool) -> Result<()> {
         self.check(prompter)?;
         let question = Question::new(self.question.clone(), "--yes", "the confirmation");
-        match prompter.confirm(&question, false).await? {
+        match prompter.confirm(&question, default).await? {
             true => Ok(()),
             false => Err(Error::new(Code::Declined, self.declined)),
         }

@@ -2,6 +2,7 @@
 //! booking.
 
 mod batch;
+mod before_change;
 mod booking_draft;
 mod change;
 mod compared;
@@ -26,6 +27,7 @@ mod preview;
 mod received;
 mod said;
 mod sessions;
+mod timeline;
 mod understood;
 mod venues;
 mod wait;
@@ -35,6 +37,7 @@ pub(crate) use batch::{
     BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, is_key, keyed, read_rows,
     run_batch,
 };
+pub(crate) use before_change::{add_stakes, cancellation_cost, refuse_ended, refused};
 pub(crate) use booking_draft::BookingDraft;
 pub(crate) use change::change;
 pub(crate) use compared::finish_compared;
@@ -57,6 +60,7 @@ pub(crate) use pause_prompts::{answer_pauses, payment_answer};
 pub(crate) use preview::preview;
 pub(crate) use received::take_in_received;
 pub(crate) use sessions::find_sessions;
+pub(crate) use timeline::{Happening, timeline};
 pub(crate) use understood::note_around;
 pub(crate) use venues::find_venues;
 pub(crate) use wait::{find_booking, read_booking, wait_while_processing};

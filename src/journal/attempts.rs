@@ -210,6 +210,18 @@ impl Journal {
         self.attempts_where("")
     }
 
+    /// The attempts at this service that made the booking, or ended with it, oldest first.
+    pub(crate) fn attempts_of(&self, booking_id: &str) -> Result<Vec<Attempt>> {
+        self.read(|connection| {
+            let query = format!(
+                "SELECT {COLUMNS} FROM attempts WHERE origin = ?1 AND booking_id = ?2 ORDER BY created_at"
+            );
+            let mut query = connection.prepare(&query)?;
+            let found = query.query_map([&self.origin, booking_id], attempt)?;
+            found.map(|found| with_runs(connection, found?)).collect()
+        })
+    }
+
     fn attempts_where(&self, condition: &str) -> Result<Vec<Attempt>> {
         self.read(|connection| {
             let query = format!("SELECT {COLUMNS} FROM attempts {condition} ORDER BY created_at");

@@ -19,6 +19,7 @@ mod run_log;
 mod runs;
 mod schema;
 mod search;
+mod sightings;
 mod store;
 
 pub(crate) use attempts::{Attempt, Run, another_account};
@@ -33,4 +34,5 @@ pub(crate) use runs::{
     Conclusion, Earlier, LastTry, State, conclusion, existed_before, outcome_of,
 };
 pub(crate) use search::{Found, Sought};
+pub(crate) use sightings::Sighting;
 pub(crate) use store::Journal;

@@ -27,7 +27,7 @@ pub(crate) enum Recovery {
 
 /// The tables that are taken over, with all columns that both files have. Journals of other versions may have more or
 /// fewer.
-const TAKEN_OVER: [&str; 3] = ["attempts", "runs", "bookings"];
+const TAKEN_OVER: [&str; 4] = ["attempts", "runs", "sightings", "bookings"];
 
 /// Replaces the journal at `path` if it is damaged or was written by a newer version. A journal that is locked or not
 /// readable is left alone, with an error.

@@ -33,6 +33,18 @@ impl Outcome {
     ];
 
     /// The word that the journal and `attempts --json` use.
+    /// For a person: what became of the request.
+    pub(crate) fn in_words(self) -> &'static str {
+        match self {
+            Outcome::UnderWay => "not ended",
+            Outcome::InDoubt => "result unknown",
+            Outcome::AnotherBooking => "another booking",
+            Outcome::NotSent => "not sent",
+            Outcome::Refused => "refused",
+            Outcome::Booked => "booked",
+        }
+    }
+
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Outcome::UnderWay => "under_way",

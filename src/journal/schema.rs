@@ -10,6 +10,7 @@ pub(super) const STEPS: &[&str] = &[
     RUNS,
     ASKED,
     SEARCH,
+    SIGHTINGS,
 ];
 /// The first version: attempts, and what searches returned.
 const FIRST: &str = "
@@ -149,3 +150,72 @@ CREATE INDEX bookings_unsearched ON bookings (origin) WHERE search IS NULL AND f
 CREATE INDEX bookings_gone ON bookings (origin) WHERE gone_at IS NOT NULL;
 CREATE INDEX bookings_search ON bookings (origin, created_at, id, gone_at, status, day, search) WHERE search IS NOT NULL;
 ";
+/// What a booking's story needs of a row of `bookings`. It says nothing of the guest.
+macro_rules! facts {
+    ($row:literal) => {
+        concat!(
+            "iif(json_valid(",
+            $row,
+            ".document), json_object(
+                'error_code', json_extract(",
+            $row,
+            ".document, '$.error_code'),
+                'error_message', json_extract(",
+            $row,
+            ".document, '$.error_message'),
+                'datetime', json_extract(",
+            $row,
+            ".document, '$.datetime'),
+                'party_size', json_extract(",
+            $row,
+            ".document, '$.party_size'),
+                'seating_preference', json_extract(",
+            $row,
+            ".document, '$.seating_preference'),
+                'created_at', json_extract(",
+            $row,
+            ".document, '$.created_at'),
+                'updated_at', json_extract(",
+            $row,
+            ".document, '$.updated_at')), '{}')"
+        )
+    };
+}
+
+/// A new row of `sightings` for a row of `bookings`.
+macro_rules! sighting {
+    () => {
+        concat!(
+            "INSERT INTO sightings (origin, booking_id, number, status, facts, seen_at)
+             SELECT NEW.origin, NEW.id,
+                    1 + coalesce((SELECT max(number) FROM sightings WHERE origin = NEW.origin AND booking_id = NEW.id), 0),
+                    NEW.status, ", facts!("NEW"), ", NEW.seen_at;"
+        )
+    };
+}
+
+/// Each state in which a booking was seen, for its story. Triggers keep it, so that no command can forget to, and
+/// delete it together with the guest.
+const SIGHTINGS: &str = concat!(
+    "
+CREATE TABLE sightings (
+    origin     TEXT NOT NULL,
+    booking_id TEXT NOT NULL,
+    number     INTEGER NOT NULL,
+    status     TEXT NOT NULL,
+    facts      TEXT NOT NULL,
+    seen_at    TEXT NOT NULL,
+    PRIMARY KEY (origin, booking_id, number)
+) WITHOUT ROWID;
+INSERT INTO sightings (origin, booking_id, number, status, facts, seen_at)
+SELECT origin, id, 1, status, ", facts!("bookings"), ", seen_at FROM bookings;
+CREATE TRIGGER booking_first_seen AFTER INSERT ON bookings BEGIN ", sighting!(), " END;
+CREATE TRIGGER booking_seen AFTER UPDATE OF status, document ON bookings
+    WHEN NEW.forgotten_at IS OLD.forgotten_at AND (NEW.status <> OLD.status OR NEW.document <> OLD.document)
+    BEGIN ", sighting!(), " END;
+CREATE TRIGGER guest_forgotten AFTER UPDATE OF forgotten_at ON bookings WHEN NEW.forgotten_at IS NOT NULL
+    BEGIN UPDATE sightings SET facts = '{}' WHERE origin = NEW.origin AND booking_id = NEW.id; END;
+CREATE TRIGGER booking_forgotten AFTER DELETE ON bookings
+    BEGIN DELETE FROM sightings WHERE origin = OLD.origin AND booking_id = OLD.id; END;
+"
+);

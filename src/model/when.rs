@@ -25,7 +25,7 @@ mod parse;
 use std::str::FromStr;
 
 use jiff::Timestamp;
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
 use self::day::Day;
@@ -63,6 +63,31 @@ impl When {
                 time,
             } => Some(date.to_datetime(time)),
             _ => None,
+        }
+    }
+
+    /// Whether the text names a time of day and nothing else.
+    pub(crate) fn names_no_day(&self) -> bool {
+        matches!(
+            self.0,
+            Written::Local {
+                day: Day::Soonest,
+                ..
+            }
+        )
+    }
+
+    /// The same time of day on this date, if the text names no day; else the time as it was written.
+    pub(crate) fn or_on(&self, date: Date) -> When {
+        match self.0 {
+            Written::Local {
+                day: Day::Soonest,
+                time,
+            } => When(Written::Local {
+                day: Day::Date(date),
+                time,
+            }),
+            _ => self.clone(),
         }
     }
 

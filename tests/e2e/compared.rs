@@ -213,7 +213,9 @@ fn local_times_are_sent_on_the_venues_clock() {
         "2026-12-01T19:30:00"
     );
     home.run([&["search", "dining", "--near", "Tokyo"][..], &at, &tokyo].concat());
-    let searched = server.requests().remove(0);
+    let mut requests = server.requests().into_iter();
+    let searched = requests.find(|request| request.path.ends_with("/venues/search"));
+    let searched = searched.unwrap();
     assert_eq!(searched.json()["datetime"], "2026-12-01T19:30:00");
     let row = "venue_id,datetime,party_size,customer.name,customer.email\n\
                ven_1,2026-12-01T19:30:00,2,Ada Lovelace,ada@x.example\n";

@@ -496,7 +496,8 @@ fn a_key_of_basic_or_of_the_query_is_found_and_the_ways_that_were_tried_are_list
 
 #[test]
 fn a_header_that_a_refusal_names_is_said_with_the_command_that_sets_it() {
-    let refusal = json!({"error": "unauthorized", "message": "the header X-Organization-Id is missing"});
+    let refusal =
+        json!({"error": "unauthorized", "message": "the header X-Organization-Id is missing"});
     let scripted = Scripted::start(move |_| Reply::json(401, &refusal));
     let home = Home::new()
         .configured(&format!(
@@ -534,11 +535,14 @@ fn times_that_a_request_wants_as_numbers_are_learned() {
     assert!(found.stdout.contains("Juniper & Ash"), "{found}");
 
     if let Some(service) = Foreign::start("ledger") {
-        let home = service.home("[profiles.foreign.dialect]\nauth_header = \"Api-Key\"\nauth_scheme = \"\"\n");
+        let home = service
+            .home("[profiles.foreign.dialect]\nauth_header = \"Api-Key\"\nauth_scheme = \"\"\n");
         let learned = learn(&home, &["--yes"]).exits(0).json();
         let lines = self::lines(&learned);
         assert!(
-            lines.iter().any(|it| it.starts_with("write.slots = ") && it.contains("fromdateiso8601")),
+            lines
+                .iter()
+                .any(|it| it.starts_with("write.slots = ") && it.contains("fromdateiso8601")),
             "{lines:?}"
         );
         service.saw_no_write();

@@ -17,6 +17,7 @@ mod book;
 mod bookings;
 mod calls;
 mod canary;
+mod change_asked;
 mod changes;
 mod codes;
 mod command_tree;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::meaning::{date_and_time, next_action, text_of_terms, words_of_status};
-use super::terms::unknown_terms;
 use super::paths::{at, has, is_word, jq_path, paths};
+use super::terms::unknown_terms;
 use super::words::{Field, Holds, fields, shape};
 use super::{Certainty, Finding};
 use crate::adapter::find::{Search, shallowest};

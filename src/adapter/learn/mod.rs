@@ -19,10 +19,10 @@ pub(crate) use fields::{of_documents, unnamed};
 pub(crate) use recorded::{Recorded, of_har};
 pub(crate) use refused::{header_names, named_in, parameter_names};
 pub(crate) use requests::of_request;
+pub(crate) use schema::of_openapi;
 pub(crate) use search_request::SearchRequest;
 pub(crate) use slots_request::SlotsRequest;
 pub(crate) use time_form::Time;
-pub(crate) use schema::of_openapi;
 
 /// How sure a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -195,11 +195,10 @@ impl Output {
         self.to_stdout(text).map(drop)
     }
 
-    /// Writes a page to stderr, where prompts are. `--quiet` drops it.
+    /// Writes what a question is about to stderr, where prompts are. Also with `--quiet`: without it, the question cannot
+    /// be answered.
     pub(crate) fn show(&self, page: &Page) {
-        if !self.quiet {
-            self.to_stderr(&page.render(&self.stderr));
-        }
+        self.to_stderr(&page.render(&self.stderr));
     }
 
     /// Writes the human form of a view to stderr, where prompts are.

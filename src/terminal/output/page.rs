@@ -121,6 +121,12 @@ impl Page {
         self.push(Block::Next(command.into()))
     }
 
+    /// Leaves out the commands that can be run next, where a question follows.
+    pub(crate) fn without_commands(mut self) -> Self {
+        self.blocks.retain(|block| !matches!(block, Block::Next(_)));
+        self
+    }
+
     /// Adds a JSON text.
     pub(crate) fn json(&mut self, text: impl Into<String>) -> &mut Self {
         self.push(Block::Json(text.into()))

@@ -50,10 +50,7 @@ impl View for BookingView<'_> {
         for (path, value) in fields.rest().iter().chain(self.booking.around()) {
             page.field("other", format!("{path} = {value}"));
         }
-        page.field_if(
-            "note",
-            next_step::limits(self.booking, &self.dialect, self.certainty),
-        );
+        page.field_if("note", self.limits());
         let commands = next_step::commands(self.booking, &self.dialect, self.now, self.certainty);
         for command in commands {
             page.next(command);
@@ -63,6 +60,11 @@ impl View for BookingView<'_> {
 }
 
 impl<'a> BookingView<'a> {
+    /// What bookctl cannot do with this booking, if that is known.
+    pub(crate) fn limits(&self) -> Option<String> {
+        next_step::limits(self.booking, &self.dialect, self.certainty)
+    }
+
     /// What the state means, the reason, and what to do about it.
     fn state(&self, page: &mut Page, fields: &mut Fields<'a>) {
         let booking = self.booking;

@@ -52,13 +52,19 @@ impl View for OpenBookings<'_> {
     }
 
     fn page(&self) -> Page {
-        let rows = self.bookings.iter().enumerate().map(|(row, (booking, known))| {
-            let mut cells = cells(row, booking, known.as_ref().unwrap_or(booking));
-            let asked = booking.next_action().and_then(|action| action.get("message"));
-            cells.push(booking.str("provider").unwrap_or_default().into());
-            cells.push(asked.map(plain).unwrap_or_default().into());
-            cells
-        });
+        let rows = self
+            .bookings
+            .iter()
+            .enumerate()
+            .map(|(row, (booking, known))| {
+                let mut cells = cells(row, booking, known.as_ref().unwrap_or(booking));
+                let asked = booking
+                    .next_action()
+                    .and_then(|action| action.get("message"));
+                cells.push(booking.str("provider").unwrap_or_default().into());
+                cells.push(asked.map(plain).unwrap_or_default().into());
+                cells
+            });
         table(rows.collect(), &["provider", "waiting for"])
     }
 }
@@ -74,7 +80,11 @@ fn table(rows: Vec<Vec<TableCell>>, more: &[&'static str]) -> Page {
 /// The cells of a row: the status of `booking`, and what is known of it.
 fn cells(row: usize, booking: &Booking, known: &Booking) -> Vec<TableCell> {
     let venue = known.venue_name().or_else(|| known.venue_id());
-    let time = known.value().get("datetime").map(as_text).unwrap_or_default();
+    let time = known
+        .value()
+        .get("datetime")
+        .map(as_text)
+        .unwrap_or_default();
     let party = known.value().get("party_size").map(plain);
     vec![
         TableCell::from(format!("@{}", row + 1)),

@@ -12,6 +12,7 @@ mod pause_page;
 mod request;
 mod slot_list;
 mod terms;
+mod timeline;
 mod venue_list;
 
 pub(crate) use booking::BookingView;
@@ -22,6 +23,8 @@ pub(crate) use pause::{AskedField, asked_fields};
 pub(crate) use pause_page::pause_page;
 pub(crate) use request::RequestView;
 pub(crate) use slot_list::{SlotDetails, SlotList, slot_line};
+pub(crate) use terms::cost_of_cancelling;
+pub(crate) use timeline::{Timeline, TimelineRow};
 pub(crate) use venue_list::{VenueList, venue_line};
 
 use crate::model::booking::Status;

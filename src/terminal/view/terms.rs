@@ -1,10 +1,13 @@
 //! The card and cancellation terms and the price of a slot or a booking, in words. What is not understood stands as it
 //! came.
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::fields::{Fields, raw};
 use crate::model::certainty::Certainty;
+use crate::model::document_time::DocumentTime;
+use crate::model::time_text::relative;
 
 /// Terms for people, and for a column or a menu in few words.
 #[derive(Debug, PartialEq, Eq)]
@@ -74,6 +77,27 @@ pub(crate) fn cancellation_terms(terms: &Value, certainty: Certainty) -> Option<
     };
     drop_currency(&mut fields, fee.is_some() || text.is_some());
     terms_of(words, phrase(clock), &fields)
+}
+
+/// What cancelling at `now` costs, followed by the terms themselves. Where the deadline is not certain, only the terms.
+pub(crate) fn cost_of_cancelling(
+    terms: &Value,
+    now: Timestamp,
+    certainty: Certainty,
+) -> Option<String> {
+    let words = cancellation_terms(terms, certainty)?.text;
+    let deadline = terms.get("free_until").and_then(DocumentTime::read);
+    let Some(deadline) = deadline.and_then(|deadline| deadline.instant) else {
+        return Some(words);
+    };
+    let away = relative(deadline, now);
+    let fee = Fields::of(terms).money("fee_amount", "currency", certainty);
+    let cost = match (now <= deadline, fee) {
+        (true, _) => format!("free now, the deadline is {away}"),
+        (false, Some(fee)) => format!("costs {fee} now, the deadline passed {away}"),
+        (false, None) => format!("no longer free, the deadline passed {away}"),
+    };
+    Some(format!("{cost} · {words}"))
 }
 
 /// The price of a slot or a booking.
@@ -172,6 +196,22 @@ mod tests {
     fn an_amount_that_the_text_does_not_say_is_added() {
         let terms = json!({"text": "A hold is made.", "hold_amount": 40.5, "currency": "USD"});
         assert_eq!(card(terms).unwrap().0, "A hold is made. · 40.50 USD held");
+    }
+
+    #[test]
+    fn what_cancelling_costs_now_depends_on_the_deadline() {
+        let now = "2026-12-01T12:00:00Z".parse().unwrap();
+        let cost = |terms: &Value| cost_of_cancelling(terms, now, Certainty::Contract).unwrap();
+        let mut terms = json!({"free_until": "2026-12-01T17:30:00+00:00", "fee_amount": 900, "currency": "EUR"});
+        let words = "free until Tue 1 Dec 2026, 17:30 (+00:00), then 9.00 EUR";
+        assert_eq!(
+            cost(&terms),
+            format!("free now, the deadline is in 5 hours · {words}")
+        );
+        terms["free_until"] = json!("2026-12-01T09:30:00+00:00");
+        assert!(cost(&terms).starts_with("costs 9.00 EUR now, the deadline passed 2 hours ago · "));
+        terms["free_until"] = json!("2026-12-01T09:30:00");
+        assert!(cost(&terms).starts_with("free until "), "no zone, no claim");
     }
 
     #[test]

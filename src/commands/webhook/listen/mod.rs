@@ -188,10 +188,12 @@ fn announce(
     if let Some(file) = file {
         file.write(&ready.url)?;
     }
-    context.out.show_view(&Ready {
-        registered,
-        ..ready
-    });
+    if !context.out.is_quiet() {
+        context.out.show_view(&Ready {
+            registered,
+            ..ready
+        });
+    }
     Ok(())
 }
 

@@ -1,0 +1,62 @@
+//! `bookctl show --timeline`: what happened to a booking, in order.
+
+use serde_json::{Value, json};
+
+use crate::app::Context;
+use crate::flows::{Happening, locate_booking, read_booking, timeline};
+use crate::outcome::{Error, Exit, Result};
+use crate::terminal::view::{Timeline, TimelineRow};
+
+pub(super) async fn run(context: &Context, named: &[String], judged: bool) -> Result<Exit> {
+    let [named] = named else {
+        return Err(Error::usage("--timeline shows one booking").hint("name one booking"));
+    };
+    let id = &locate_booking(context, named)?;
+    // What this machine knows is worth showing where the service does not answer, or has lost the booking.
+    let (booking, failed) = match read_booking(context, id).await {
+        Ok(booking) => (Some(booking), None),
+        Err(error) => (last_seen(context, id)?, Some(error)),
+    };
+    let story = timeline(context, id, booking.as_ref())?;
+    let exit = match failed {
+        None => None,
+        Some(error) if booking.is_none() && story.is_empty() => return Err(error),
+        Some(error) => {
+            context.out.warn(&format!(
+                "{}; this is what this computer knows",
+                error.message
+            ));
+            Some(error.exit)
+        }
+    };
+    context.out.emit(&Timeline {
+        id,
+        booking: booking.as_ref(),
+        rows: story.into_iter().map(row).collect(),
+    })?;
+    let status = booking.filter(|_| judged).map(|it| it.exit_of_read());
+    Ok(exit.or(status).unwrap_or(Exit::Done))
+}
+
+/// The booking as the journal has it.
+fn last_seen(context: &Context, id: &str) -> Result<Option<crate::model::booking::Booking>> {
+    match context.journal_file().exists() {
+        true => context.journal()?.last_seen(id),
+        false => Ok(None),
+    }
+}
+
+fn row(happening: Happening) -> TimelineRow {
+    let at = happening.at.strftime("%FT%TZ").to_string();
+    let kind = happening.kind.as_str();
+    let mut document = json!({"at": at, "kind": kind});
+    if let Value::Object(members) = &mut document {
+        members.extend(happening.details);
+    }
+    TimelineRow {
+        at: happening.at,
+        kind,
+        text: happening.text,
+        document,
+    }
+}

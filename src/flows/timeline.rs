@@ -1,0 +1,329 @@
+//! A booking's story: what was asked for, each state in which it was seen, what changed, what was received about it, and
+//! how it was sent, in one order and on one clock, the service's.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value, json};
+
+use crate::app::Context;
+use crate::journal::{Attempt, Run, Sighting};
+use crate::json::plain;
+use crate::model::booking::Booking;
+use crate::model::document_time::{DocumentTime, time_text};
+use crate::outcome::Result;
+use crate::webhook::{AttemptRow, EventRow, Query};
+
+/// Something that happened to a booking.
+#[derive(Clone, Debug)]
+pub(crate) struct Happening {
+    pub(crate) at: Timestamp,
+    pub(crate) kind: Kind,
+    /// For a person.
+    pub(crate) text: String,
+    /// For a script, without `at` and `kind`.
+    pub(crate) details: Map<String, Value>,
+}
+
+/// What happened. Of things in the same second, this is their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    Request,
+    Sent,
+    Created,
+    Status,
+    Answer,
+    Change,
+    Delivery,
+    Forward,
+}
+
+impl Kind {
+    /// Its name in JSON and in the table.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Kind::Request => "request",
+            Kind::Sent => "sent",
+            Kind::Created => "created",
+            Kind::Status => "status",
+            Kind::Answer => "answer",
+            Kind::Change => "change",
+            Kind::Delivery => "delivery",
+            Kind::Forward => "forward",
+        }
+    }
+}
+
+/// Two clocks that differ by less are the same one.
+const SAME_CLOCK: SignedDuration = SignedDuration::from_mins(1);
+/// The fields whose changes are told.
+const TOLD: [&str; 3] = ["datetime", "party_size", "seating_preference"];
+
+/// The story of a booking, as far as `booking` and this machine tell it.
+///
+/// # Errors
+///
+/// Those of the journal and of the webhook file.
+pub(crate) fn timeline(
+    context: &Context,
+    id: &str,
+    booking: Option<&Booking>,
+) -> Result<Vec<Happening>> {
+    let (mut attempts, mut seen) = (Vec::new(), Vec::new());
+    if context.journal_file().exists() {
+        let journal = context.journal()?;
+        attempts = journal.attempts_of(id)?;
+        seen = journal.sightings(id)?;
+    }
+    let created = booking.and_then(|booking| time(booking.value(), "created_at"));
+    let mut story = Story {
+        clock: Clock::of(created, &attempts),
+        happenings: Vec::new(),
+    };
+    for attempt in &attempts {
+        story.attempt(attempt);
+    }
+    // The state that was read just now may be newer than the journal's.
+    seen.extend(booking.map(sighting_of));
+    story.states(created, &seen);
+    if let Some(change) = booking.and_then(|booking| booking.value().get("last_modification")) {
+        story.last_change(change);
+    }
+    if let Some(webhooks) = context.received()? {
+        let query = Query {
+            booking: Some(id.to_owned()),
+            ..Query::default()
+        };
+        for event in webhooks.events(&query)? {
+            let (_, body) = webhooks.content(event.number)?;
+            let forwards = webhooks.attempts(event.number)?;
+            story.delivery(&event, &body, &forwards);
+        }
+    }
+    story
+        .happenings
+        .sort_by_key(|it| (it.at.as_second(), it.kind));
+    Ok(story.happenings)
+}
+
+/// How this machine's times become the service's: a sandbox's clock may have been moved.
+#[derive(Clone, Copy)]
+struct Clock {
+    created: Option<Timestamp>,
+    ahead: SignedDuration,
+}
+
+impl Clock {
+    /// The booking's creation by the service's clock is the moment of the answer by ours.
+    fn of(created: Option<Timestamp>, attempts: &[Attempt]) -> Self {
+        let mut runs = attempts.iter().flat_map(|attempt| &attempt.runs);
+        let answered = runs.find(|run| run.booking_id.is_some());
+        let answered = answered.and_then(|run| run.ended_at.as_ref()?.parse::<Timestamp>().ok());
+        let apart = created
+            .zip(answered)
+            .map(|(created, answered)| created.duration_since(answered));
+        let ahead = apart.filter(|apart| apart.abs() > SAME_CLOCK);
+        Clock {
+            created,
+            ahead: ahead.unwrap_or_default(),
+        }
+    }
+
+    fn moment(self, ours: Timestamp) -> Timestamp {
+        ours.saturating_add(self.ahead).unwrap_or(Timestamp::MAX)
+    }
+
+    fn text(self, ours: &str) -> Option<Timestamp> {
+        ours.parse().ok().map(|ours| self.moment(ours))
+    }
+
+    /// The same for what led to the booking, and so came before it.
+    fn before_creation(self, ours: &str) -> Option<Timestamp> {
+        let at = self.text(ours)?;
+        Some(self.created.map_or(at, |created| at.min(created)))
+    }
+}
+
+struct Story {
+    clock: Clock,
+    happenings: Vec<Happening>,
+}
+
+impl Story {
+    fn add(&mut self, at: Option<Timestamp>, kind: Kind, text: String, details: Value) {
+        let (Some(at), Value::Object(mut details)) = (at, details) else {
+            return;
+        };
+        details.retain(|_, value| !value.is_null());
+        self.happenings.push(Happening {
+            at,
+            kind,
+            text,
+            details,
+        });
+    }
+
+    /// The request, and each time that it was sent.
+    fn attempt(&mut self, attempt: &Attempt) {
+        let key = attempt.idempotency_key.as_str();
+        let source = match key.starts_with("batch-") {
+            true => "book --from",
+            false => "book",
+        };
+        let asked = |field: &str| attempt.asked().get(field);
+        let size = asked("party_size").map(|size| format!("for {}", plain(size)));
+        let parts = [
+            Some(format!("bookctl {source}:")),
+            asked("venue_id").map(plain),
+            asked("datetime").map(time_text),
+            size,
+        ];
+        let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        let details = json!({"idempotency_key": key, "from": source, "request": attempt.request});
+        let at = self.clock.before_creation(&attempt.created_at);
+        self.add(at, Kind::Request, text, details);
+        for run in &attempt.runs {
+            self.run(run, attempt.runs.len());
+        }
+    }
+
+    fn run(&mut self, run: &Run, count: usize) {
+        let number = run.number;
+        let which = match count {
+            1 => String::new(),
+            _ => format!("run {number}: "),
+        };
+        let at = self.clock.before_creation(&run.started_at);
+        let details = json!({"run": number, "process": run.process});
+        self.add(at, Kind::Sent, format!("{which}request sent"), details);
+        let Some(ended_at) = &run.ended_at else {
+            return;
+        };
+        let text = match run.http_status {
+            Some(status) => format!("{which}HTTP {status}, {}", run.outcome.in_words()),
+            None => format!("{which}{}", run.outcome.in_words()),
+        };
+        let details =
+            json!({"run": number, "outcome": run.outcome.as_str(), "http_status": run.http_status});
+        self.add(self.clock.text(ended_at), Kind::Answer, text, details);
+    }
+
+    /// The creation, each state, and what changed between two of them.
+    fn states(&mut self, created: Option<Timestamp>, seen: &[Sighting]) {
+        let mut last: Option<&Sighting> = None;
+        for sighting in seen {
+            let at = time(&sighting.facts, "updated_at");
+            let at = at.or_else(|| self.clock.text(&sighting.seen_at));
+            let fact = |name: &str| sighting.facts.get(name).filter(|it| !it.is_null());
+            let is_same = last.is_some_and(|last| {
+                let code = |it: &Sighting| it.facts.get("error_code").cloned().unwrap_or_default();
+                last.status == sighting.status && code(last) == code(sighting)
+            });
+            if last.is_none() && created.is_some() && created != at {
+                let text = "made at the service".to_owned();
+                self.add(created, Kind::Created, text, json!({}));
+            }
+            if !is_same {
+                let (code, message) = (fact("error_code"), fact("error_message"));
+                let mut text = sighting.status.clone();
+                for more in [code, message].into_iter().flatten() {
+                    text.push_str(&format!(" · {}", plain(more)));
+                }
+                let details = json!({
+                    "status": sighting.status, "error_code": code, "message": message,
+                    "seen_at": sighting.seen_at,
+                });
+                self.add(at, Kind::Status, text, details);
+            }
+            let before = last.map(|last| &last.facts);
+            if let Some(before) = before.filter(|before| before.get("datetime").is_some()) {
+                self.change(at, &changes(before, &sighting.facts));
+            }
+            last = Some(sighting);
+        }
+    }
+
+    /// What the booking itself says of its last change.
+    fn last_change(&mut self, change: &Value) {
+        let at = time(change, "at");
+        let Some(changes) = change.get("changes").and_then(Value::as_object) else {
+            return;
+        };
+        self.change(at, changes);
+    }
+
+    fn change(&mut self, at: Option<Timestamp>, changes: &Map<String, Value>) {
+        let changes_value = Value::Object(changes.clone());
+        let is_told = |it: &Happening| it.details.get("changes") == Some(&changes_value);
+        if changes.is_empty() || self.happenings.iter().any(is_told) {
+            return;
+        }
+        let side = |change: &Value, side: &str| match change.get(side) {
+            None | Some(Value::Null) => "not set".to_owned(),
+            Some(value) => time_text(value),
+        };
+        let texts = changes.iter().map(|(field, change)| {
+            format!("{field} {} → {}", side(change, "from"), side(change, "to"))
+        });
+        let text = texts.collect::<Vec<_>>().join(", ");
+        self.add(at, Kind::Change, text, json!({"changes": changes_value}));
+    }
+
+    /// A delivery that `webhook listen` received, and each time that it was forwarded.
+    fn delivery(&mut self, event: &EventRow, body: &[u8], forwards: &[AttemptRow]) {
+        let body: Value = serde_json::from_slice(body).unwrap_or_default();
+        let received = self.clock.moment(event.received_at);
+        // A sandbox's clock may have been moved since the booking was made. Nothing is received before it happened.
+        let at = time(&body, "created_at").map_or(received, |event| event.max(received));
+        let mut text = format!("webhook {} received", event.event.shown_kind());
+        if let Some(status) = &event.event.status {
+            text.push_str(&format!(" · {status}"));
+        }
+        match event.duplicates {
+            0 => {}
+            times => text.push_str(&format!(" · {times} more times")),
+        }
+        let details = json!({
+            "event": event.event.id, "type": event.event.kind, "status": event.event.status,
+            "state": event.state.as_str(), "duplicates": event.duplicates,
+            "received_at": event.received_at.strftime("%FT%TZ").to_string(),
+        });
+        self.add(Some(at), Kind::Delivery, text, details);
+        for forward in forwards {
+            let later = forward.begun_at.duration_since(event.received_at);
+            let answer = match (forward.status, &forward.error) {
+                (Some(status), _) => format!("HTTP {status}"),
+                (None, Some(error)) => error.clone(),
+                (None, None) => "no answer yet".to_owned(),
+            };
+            let text = format!("{} answered {answer}", forward.url);
+            let details = json!({
+                "event": event.event.id, "attempt": forward.number, "url": forward.url,
+                "http_status": forward.status, "error": forward.error,
+            });
+            let at = at.saturating_add(later).ok();
+            self.add(at, Kind::Forward, text, details);
+        }
+    }
+}
+
+/// The booking as it was read just now.
+fn sighting_of(booking: &Booking) -> Sighting {
+    Sighting {
+        status: booking.status().as_str().to_owned(),
+        facts: booking.value().clone(),
+        seen_at: Timestamp::now().to_string(),
+    }
+}
+
+/// What changed from one state to the next.
+fn changes(before: &Value, after: &Value) -> Map<String, Value> {
+    let side = |facts: &Value, field: &str| facts.get(field).cloned().unwrap_or_default();
+    let changed = TOLD.into_iter().filter_map(|field| {
+        let (from, to) = (side(before, field), side(after, field));
+        (from != to).then(|| (field.to_owned(), json!({"from": from, "to": to})))
+    });
+    changed.collect()
+}
+
+fn time(document: &Value, field: &str) -> Option<Timestamp> {
+    DocumentTime::read(document.get(field)?)?.instant
+}

@@ -1,0 +1,261 @@
+//! What a person sees and is asked before a booking is changed or cancelled.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Home, Key, Reply, Request, Scripted, Served, Terminal, text};
+
+/// A home with a booking in three days at 18:00, and the booking's id.
+fn in_three_days(home: &Home, venue: &str) -> String {
+    let book = [
+        "book",
+        venue,
+        "--at",
+        "in 3 days 18:00",
+        "--party",
+        "2",
+        "--name",
+        "Ada Lovelace",
+        "--json",
+    ];
+    text(&home.run(book).exits(0).json(), "id")
+}
+
+fn clock_of(booking: &Value) -> String {
+    text(booking, "datetime")[11..16].to_owned()
+}
+
+/// A confirmed booking at a service that is no sandbox, and what it was asked.
+fn live_service() -> Scripted {
+    let booking = json!({
+        "id": "bk_1", "status": "confirmed", "venue_id": "ven_1", "party_size": 2,
+        "customer": {"name": "Ada Lovelace"}, "datetime": "2031-12-01T18:00:00+00:00",
+    });
+    Scripted::start(move |request| answer(request, &booking))
+}
+
+fn answer(request: &Request, booking: &Value) -> Reply {
+    let mut booking = booking.clone();
+    match (request.method.as_str(), request.path.as_str()) {
+        (_, "/sandbox/clock") => Reply::json(404, &json!({"error": "no such path"})),
+        (_, "/v1/availability/search") => Reply::json(200, &json!({"slots": []})),
+        (_, "/v1/bookings/bk_1/modify") => {
+            booking["datetime"] = request.json()["datetime"].clone();
+            Reply::json(200, &booking)
+        }
+        (_, "/v1/bookings/bk_1/cancel") => {
+            booking["status"] = json!("cancelled");
+            Reply::json(200, &booking)
+        }
+        _ => Reply::json(200, &booking),
+    }
+}
+
+fn writes(service: &Scripted) -> usize {
+    let of_booking = |request: &&Request| request.is("POST", "/v1/bookings/bk_1/modify");
+    let is_cancel = |request: &&Request| request.is("POST", "/v1/bookings/bk_1/cancel");
+    let requests = service.requests();
+    requests.iter().filter(of_booking).count() + requests.iter().filter(is_cancel).count()
+}
+
+/// "a time without a day keeps the booking's day" (command line, Command tree)
+#[test]
+fn a_time_without_a_day_stays_on_the_bookings_own_day() {
+    let served = Served::start();
+    for zone in ["UTC", "America/Los_Angeles", "Australia/Sydney"] {
+        let home = served.home().with("TZ", zone);
+        let id = in_three_days(&home, "ven_confirms");
+        let day = text(&home.booking(&id), "datetime")[..10].to_owned();
+        let changed = home.run(["modify", &id, "--at", "20:00", "--json"]);
+        let changed = changed.exits(0).json();
+        assert!(text(&changed, "datetime").starts_with(&day), "{changed}");
+        assert!(text(&changed, "datetime").contains("T20:00:00+00:00"));
+    }
+}
+
+#[test]
+fn a_dry_run_of_a_change_shows_the_very_request_that_is_sent() {
+    let service = live_service();
+    for zone in ["UTC", "America/Los_Angeles", "Australia/Sydney"] {
+        let home = Home::pointing_to(service.base_url(), "sk_live_x").with("TZ", zone);
+        for at in ["20:00", "2031-12-02 20:00", "2031-12-02T20:00:00+09:00"] {
+            let modify = ["modify", "bk_1", "--at", at];
+            let shown = home.run(modify.iter().chain(&["--dry-run", "--json"]));
+            let before = writes(&service);
+            let shown = shown.exits(0).json();
+            home.run(modify).exits(0);
+            assert_eq!(writes(&service), before + 1, "a dry run sends no change");
+            let sent = service.requests().pop().unwrap();
+            assert_eq!(shown["body"], sent.json(), "{zone} {at}");
+            assert_eq!(shown["path"], sent.path);
+        }
+    }
+}
+
+#[test]
+fn a_time_whose_zone_nobody_knows_is_refused_with_and_without_a_dry_run() {
+    let booking = json!({
+        "id": "bk_1", "status": "confirmed", "venue_id": "ven_1", "party_size": 2,
+        "datetime": "2031-12-01T02:00:00Z",
+    });
+    let service = Scripted::start(move |request| answer(request, &booking));
+    let home = Home::pointing_to(service.base_url(), "sk_live_x");
+    for more in [&["--dry-run"][..], &[]] {
+        for at in ["20:00", "2031-12-02 20:00"] {
+            let modify = ["modify", "bk_1", "--json", "--at", at];
+            let error = home.run(modify.iter().chain(more)).refused(2, "usage");
+            assert!(text(&error, "hint").contains("--tz"), "{error}");
+        }
+        let zoned = [
+            "modify",
+            "bk_1",
+            "--at",
+            "20:00",
+            "--tz",
+            "America/New_York",
+        ];
+        let output = home.run(zoned.iter().chain(more)).exits(0);
+        assert_eq!(output.stderr.matches("error").count(), 0, "{output}");
+    }
+    let sent = service.requests().pop().unwrap();
+    assert_eq!(sent.json()["datetime"], "2031-11-30T20:00:00-05:00");
+}
+
+/// "on a terminal it shows old → new and asks, elsewhere it asks nothing" (command line, Command tree)
+#[test]
+fn on_a_terminal_a_change_shows_old_and_new_and_the_terms_and_asks() {
+    let home = Home::new();
+    let id = in_three_days(&home, "ven_confirms");
+    let modify = ["modify", &id, "--at", "20:00", "--party", "4"];
+    let ask = |more: &[&str]| {
+        let mut terminal = Terminal::of_width(&home, 80, &[&modify[..], more].concat());
+        terminal
+            .see("Ada Lovelace")
+            .see("18:00 (+00:00) → ")
+            .see("20:00 (+00:00)")
+            .see("2 → 4")
+            .see("Free to cancel at any time")
+            .see("? Change this booking?");
+        terminal
+    };
+    let mut terminal = ask(&[]);
+    terminal.type_in("n");
+    terminal.end().exits(17).says("Nothing was changed.");
+    assert_eq!(clock_of(&home.booking(&id)), "18:00");
+    // A question without its subject could not be answered.
+    let mut terminal = ask(&["-q"]);
+    terminal.press(Key::Enter);
+    terminal.end().exits(0).says("confirmed");
+    assert_eq!(clock_of(&home.booking(&id)), "20:00");
+    Terminal::start(&home, &["modify", &id, "--party", "3", "--yes"])
+        .end()
+        .exits(0);
+    assert_eq!(home.booking(&id)["party_size"], 3);
+}
+
+/// "A live profile names itself before anything is booked, modified or cancelled." (command line)
+#[test]
+fn a_real_service_is_named_and_changes_nothing_by_enter_alone() {
+    let service = live_service();
+    let home = Home::pointing_to(service.base_url(), "sk_live_x");
+    for (arguments, question) in [
+        (
+            &["modify", "bk_1", "--at", "20:00"][..],
+            "Change this booking?",
+        ),
+        (&["cancel", "bk_1", "-q"][..], "Cancel this booking?"),
+    ] {
+        let mut terminal = Terminal::start(&home, arguments);
+        terminal
+            .see(service.base_url())
+            .see("not known")
+            .see(question);
+        terminal.press(Key::Enter);
+        terminal.end().exits(17);
+    }
+    assert_eq!(writes(&service), 0);
+    home.run(["cancel", "bk_1", "--yes"])
+        .exits(0)
+        .says(service.base_url());
+}
+
+#[test]
+fn a_new_time_without_a_slot_lists_the_nearest_ones() {
+    let home = Home::new();
+    let id = in_three_days(&home, "ven_confirms");
+    let modify = ["modify", &id, "--at", "20:10"];
+    let error = home.run(modify.iter().chain(&["--json"]));
+    let error = error.refused(7, "no_availability");
+    let hint = text(&error, "hint");
+    let at = hint.rsplit_once("--at ").unwrap().1.to_owned();
+    assert!(hint.contains("20:00") && hint.contains("20:30"), "{hint}");
+    assert!(at.contains("T20:00:00"), "{hint}");
+
+    let mut terminal = Terminal::start(&home, &modify);
+    terminal.see("Change this booking?").type_in("y");
+    terminal.see("No slot at").see("Which slot on");
+    terminal.press(Key::Down).press(Key::Enter);
+    terminal.see("20:30 (+00:00)").see("Change this booking?");
+    terminal.type_in("y");
+    terminal.end().exits(0);
+    assert_eq!(clock_of(&home.booking(&id)), "20:30");
+}
+
+#[test]
+fn a_booking_that_has_ended_is_refused_without_a_question() {
+    let home = Home::new();
+    let id = in_three_days(&home, "ven_confirms");
+    home.run(["cancel", &id, "--yes"]).exits(0);
+    let failed = home.booked("ven_provider_fails", &[], 11);
+    for (id, status) in [(&id, "already cancelled"), (&failed, "failed")] {
+        for arguments in [&["cancel", id][..], &["modify", id, "--party", "3"]] {
+            let ended = Terminal::start(&home, arguments).end().exits(7);
+            assert!(!ended.screen.contains('?'), "{}", ended.screen);
+            ended.says(&format!("is {status}"));
+        }
+    }
+}
+
+/// cancellation_unsupported: "cancel on a non-A provider leaves booking confirmed" (spec, Errors)
+#[test]
+fn a_cancel_that_cannot_work_says_so_before_it_asks_and_after() {
+    let home = Home::new();
+    let id = home.booked("ven_confirms_b", &[], 0);
+    let mut terminal = Terminal::start(&home, &["cancel", &id]);
+    terminal
+        .see("this will not work")
+        .see("call the venue")
+        .see("? Send the cancellation anyway?");
+    terminal.type_in("y");
+    let ended = terminal.end().exits(7);
+    let (_, after) = ended.screen.rsplit_once("anyway?").unwrap();
+    let first = after.lines().nth(1).unwrap();
+    assert!(
+        first.starts_with("Not cancelled: the venue still expects the guest."),
+        "{after}"
+    );
+}
+
+#[test]
+fn what_cancelling_costs_is_said_before_the_deadline_and_after_it() {
+    for (free_until, part) in [
+        ("2031-11-30T18:00:00+00:00", "free now, the deadline is in"),
+        (
+            "2024-11-30T18:00:00+00:00",
+            "costs 23.00 EUR now, the deadline passed",
+        ),
+    ] {
+        let booking = json!({
+            "id": "bk_1", "status": "confirmed", "datetime": "2031-12-01T18:00:00+00:00",
+            "cancellation_terms": {"free_until": free_until, "fee_amount": "23.00", "currency": "EUR"},
+        });
+        let service = Scripted::start(move |request| answer(request, &booking));
+        let home = Home::pointing_to(service.base_url(), "sk_live_x");
+        let mut terminal = Terminal::start(&home, &["cancel", "bk_1"]);
+        terminal
+            .see(part)
+            .see("? Cancel this booking?")
+            .type_in("n");
+        terminal.end().exits(17);
+        home.run(["cancel", "bk_1", "--yes"]).exits(0).says(part);
+    }
+}
