@@ -3,7 +3,7 @@ use crate::adapter::WriteKind;
 use crate::app::Context;
 use crate::client::cancel_call;
 use crate::flows::{
-    Confirmation, card, change, finish_compared, locate_booking, preview, read_booking,
+    Confirmation, Offered, booking_or_pick, card, change, finish_compared, preview, read_booking,
 };
 use crate::model::booking::Status;
 use crate::model::id::id;
@@ -17,9 +17,9 @@ use crate::outcome::{Exit, Result};
     bookctl cancel bk_01\n  \
     bookctl cancel bk_01 --reason 'the guest is ill' --yes")]
 pub(crate) struct Args {
-    /// Booking id, or @N for a row of the last list of bookings
+    /// Booking id, @N for a row of the last list of bookings, or @last
     #[arg(value_parser = id)]
-    booking: String,
+    booking: Option<String>,
     /// Reason to give to the venue
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
@@ -34,7 +34,7 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let id = &locate_booking(context, &args.booking)?;
+    let id = &booking_or_pick(context, args.booking.as_deref(), Offered::Alive).await?;
     let call = cancel_call(id, args.reason.as_deref(), context.adapter())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {

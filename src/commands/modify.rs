@@ -8,8 +8,8 @@ use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::client::Changes;
 use crate::flows::{
-    More, ZoneSource, change, finish_compared, locate_booking, locate_venue, offered, preview,
-    read_booking, resolve,
+    More, Offered, ZoneSource, booking_or_pick, change, finish_compared, locate_venue, offered,
+    preview, read_booking, resolve,
 };
 use crate::json::plain;
 use crate::model::booking::{Booking, Status};
@@ -28,9 +28,9 @@ use crate::outcome::{Code, Error, Exit, Result};
     bookctl modify bk_01 --at 'tomorrow 20:30' --seating terrace")]
 #[command(group(clap::ArgGroup::new("change").args(["at", "party", "seating", "fields"]).multiple(true).required(true)))]
 pub(crate) struct Args {
-    /// Booking id, or @N for a row of the last list of bookings
+    /// Booking id, @N for a row of the last list of bookings, or @last
     #[arg(value_parser = id)]
-    booking: String,
+    booking: Option<String>,
     /// New time
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     at: Option<When>,
@@ -53,7 +53,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if !args.dry_run {
         context.before_change()?;
     }
-    let id = &locate_booking(context, &args.booking)?;
+    let id = &booking_or_pick(context, args.booking.as_deref(), Offered::Alive).await?;
     let datetime = match &args.at {
         Some(when) if args.dry_run => {
             let zone_source = ZoneSource::of(None, args.zone.tz.as_ref());

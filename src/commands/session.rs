@@ -5,7 +5,10 @@ use crate::adapter::{Misread, ReadKind, Shape, same_words};
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::client::{Call, session};
-use crate::flows::{Confirmation, find_sessions, note_around, preview, read_stdin, send_guarded};
+use crate::flows::{
+    Confirmation, find_sessions, locate_session, note_around, preview, read_stdin, send_guarded,
+};
+use crate::journal::RecentList;
 use crate::json::{Document, plain};
 use crate::model::certainty::Certainty;
 use crate::model::id::id;
@@ -59,7 +62,7 @@ pub(crate) struct Connect {
     bookctl session verify ses_01 --code 123456\n  \
     bookctl sandbox inbox --jq '.messages[0].code' | bookctl session verify ses_01 --code-stdin")]
 pub(crate) struct Verify {
-    /// Session id
+    /// Session id, or @last
     #[arg(value_parser = id)]
     session: String,
     /// Code from the text message
@@ -98,7 +101,7 @@ pub(crate) struct List {
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  bookctl session show ses_01")]
 pub(crate) struct One {
-    /// Session id
+    /// Session id, or @last
     #[arg(value_parser = id)]
     session: String,
 }
@@ -107,7 +110,7 @@ pub(crate) struct One {
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  bookctl session disconnect ses_01 --yes")]
 pub(crate) struct Disconnect {
-    /// Session id
+    /// Session id, or @last
     #[arg(value_parser = id)]
     session: String,
     /// Skip the confirmation prompt
@@ -123,7 +126,8 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Connect(args) => return connect(context, args).await,
         Command::Verify(args) => {
             let code = code(context, &args).await?;
-            let call = session::verify(&args.session, &code, context.adapter())?;
+            let session = locate_session(context, &args.session)?;
+            let call = session::verify(&session, &code, context.adapter())?;
             let call = args.extra.add_to(call)?;
             if args.dry_run {
                 return preview(context, call);
@@ -132,11 +136,15 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
             send_once(context, call).await?
         }
         Command::Show(args) => {
-            let document = context.read(session::show(&args.session)).await?.document;
+            let document = context
+                .read(session::show(&locate_session(context, &args.session)?))
+                .await?
+                .document;
             read_session(context, &document).map_err(Misread::into_error)?;
             document
         }
-        Command::Disconnect(args) => {
+        Command::Disconnect(mut args) => {
+            args.session = locate_session(context, &args.session)?;
             let call = session::disconnect(&args.session);
             if args.dry_run {
                 return preview(context, call);
@@ -176,7 +184,19 @@ fn emit(context: &Context, document: Document) -> Result<()> {
         Ok((session, around)) => session_page(&session, &around, context.certainty()),
         Err(_) => unread_page(document.value()),
     };
-    context.out.emit(&DocumentView(document.clone(), page))
+    context.out.emit(&DocumentView(document.clone(), page))?;
+    if let (true, Ok((session, _))) = (context.out.is_human(), read_session(context, &document)) {
+        remember(context, &session.get("id").map(plain).unwrap_or_default());
+    }
+    Ok(())
+}
+
+/// Makes the session `@last`. Without a journal there is none.
+fn remember(context: &Context, id: &str) {
+    if !id.is_empty() {
+        let journal = context.journal();
+        let _ = journal.and_then(|mut journal| journal.remember_one(RecentList::LastSession, id));
+    }
 }
 
 async fn connect(context: &Context, args: Connect) -> Result<Exit> {
@@ -201,6 +221,7 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     })?;
     let id = session.get("id").map(plain).unwrap_or_default();
     let state = state_of(&session);
+    remember(context, &id);
     if context.prompter.interactive() && !same_words(&state, ACTIVE) {
         let to = args.phone.as_deref().unwrap_or("the person's phone");
         context.out.note(&format!(

@@ -47,13 +47,17 @@ pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
 /// A journal that cannot be written is no error: the work is done, and the copy is as old as its date says.
 pub(crate) fn remember_shown(context: &Context, booking: &Booking) {
     if context.out.is_human() {
-        let _ = context.journal().and_then(|mut journal| journal.see(booking));
+        let _ = context
+            .journal()
+            .and_then(|mut journal| journal.see(booking));
     }
 }
 
 /// Updates the journal's copy of a booking that was made or changed. Does nothing without a journal.
 fn update_kept_booking(context: &Context, booking: &Booking) {
     if context.journal_file().exists() {
-        let _ = context.journal().and_then(|mut journal| journal.see(booking));
+        let _ = context
+            .journal()
+            .and_then(|mut journal| journal.see(booking));
     }
 }

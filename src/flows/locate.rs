@@ -85,8 +85,10 @@ pub(crate) fn locate_attempt(context: &Context, argument: &str) -> Result<String
         return match open.as_slice() {
             [only] => Ok(only.idempotency_key.clone()),
             [] => Err(Error::usage("@last: there are no open attempts")),
-            several => Err(Error::usage(format!("@last: {} attempts are open", several.len()))
-                .hint("list them with `bookctl attempts`, and name one by its key or @N")),
+            several => Err(
+                Error::usage(format!("@last: {} attempts are open", several.len()))
+                    .hint("list them with `bookctl attempts`, and name one by its key or @N"),
+            ),
         };
     }
     match row_number(argument) {
@@ -100,8 +102,10 @@ pub(crate) const LAST: &str = "@last";
 
 fn last(context: &Context, list: RecentList, noun: &str) -> Result<String> {
     context.journal()?.listed(list, 1)?.ok_or_else(|| {
-        Error::usage(format!("@last: no {noun} was made or shown yet on this computer"))
-            .hint(format!("give the id of the {noun}"))
+        Error::usage(format!(
+            "@last: no {noun} was made or shown yet on this computer"
+        ))
+        .hint(format!("give the id of the {noun}"))
     })
 }
 

@@ -137,7 +137,9 @@ impl Journal {
         self.write(|connection| {
             let query = "UPDATE bookings SET gone_at = ?3
                          WHERE origin = ?1 AND (?2 IS NULL OR id = ?2) AND gone_at IS NULL";
-            connection.execute(query, params![origin, id, now]).map(drop)
+            connection
+                .execute(query, params![origin, id, now])
+                .map(drop)
         })
     }
 
@@ -151,7 +153,9 @@ impl Journal {
         let row = self.read(|connection| {
             let query = "SELECT document, seen_at FROM bookings WHERE origin = ?1 AND id = ?2";
             connection
-                .query_row(query, [&self.origin, id], |row| Ok((row.get(0)?, row.get(1)?)))
+                .query_row(query, [&self.origin, id], |row| {
+                    Ok((row.get(0)?, row.get(1)?))
+                })
                 .optional()
         })?;
         Ok(row.and_then(KeptBooking::read))
@@ -304,7 +308,10 @@ mod tests {
         assert_eq!(journal.bookings(None, None).unwrap().len(), 2);
         journal.keep_for(crate::model::retention::Retention::parse("0").unwrap());
         journal.see(&booking("bk_8", "confirmed")).unwrap();
-        assert!(journal.kept("bk_8").unwrap().is_none(), "nothing is to be kept");
+        assert!(
+            journal.kept("bk_8").unwrap().is_none(),
+            "nothing is to be kept"
+        );
     }
 
     #[test]

@@ -257,9 +257,7 @@ mod tests {
                 .end_booked(&run, &booking(&id, &guest(number)), 201)
                 .unwrap();
             // What is seen later is longer or shorter than what it replaces.
-            journal
-                .see(&booking(&id, &guest(number * 7)))
-                .unwrap();
+            journal.see(&booking(&id, &guest(number * 7))).unwrap();
         }
         assert!(place.holds("Canary"));
         let forgotten = journal.forget_until(Timestamp::now()).unwrap();

@@ -8,8 +8,8 @@ use jiff::civil::Date;
 use rusqlite::{Row, params};
 use serde_json::Value;
 
-use super::bookings::KeptBooking;
 use super::Journal;
+use super::bookings::KeptBooking;
 use crate::json::{Document, plain};
 use crate::model::booking::Booking;
 use crate::model::document_time::DocumentTime;
@@ -169,13 +169,22 @@ impl Journal {
 
     fn matching(&self, sought: &Sought, needles: &Needles, most: usize) -> Result<Vec<String>> {
         let [of_line, text, number] = needles.patterns();
-        let days = sought.days.map(|(first, last)| (first.to_string(), last.to_string()));
+        let days = sought
+            .days
+            .map(|(first, last)| (first.to_string(), last.to_string()));
         let (first, last) = days.unzip();
         self.read(|connection| {
             let mut query = connection.prepare(FIND)?;
             let status = sought.status.as_deref();
-            let mut rows =
-                query.query(params![self.origin, status, first, last, of_line, text, number])?;
+            let mut rows = query.query(params![
+                self.origin,
+                status,
+                first,
+                last,
+                of_line,
+                text,
+                number
+            ])?;
             let mut ids = Vec::new();
             while let Some(row) = rows.next()? {
                 let search = row.get_ref(1)?;
@@ -224,7 +233,12 @@ impl Journal {
     }
 
     /// The `search` column and the day of a booking. A guest that the service does not show is taken from the request.
-    fn searchable(&self, id: &str, document: &str, request: Option<&str>) -> (String, Option<String>) {
+    fn searchable(
+        &self,
+        id: &str,
+        document: &str,
+        request: Option<&str>,
+    ) -> (String, Option<String>) {
         let booking = Document::parse(document.to_owned()).ok();
         let Some(booking) = booking.and_then(Booking::from_document) else {
             return (format!("\n\n\n\n{}", folded(id)), None);
@@ -234,7 +248,9 @@ impl Journal {
             .unwrap_or_default();
         let guest = |field: &str| {
             let of = |document: &Value| Some(plain(document.get("customer")?.get(field)?));
-            of(booking.value()).or_else(|| of(&request)).unwrap_or_default()
+            of(booking.value())
+                .or_else(|| of(&request))
+                .unwrap_or_default()
         };
         let venue_id = booking.venue_id().unwrap_or_default();
         let venue = self.venue(&venue_id).ok().flatten();
@@ -258,7 +274,9 @@ impl Journal {
 fn day(booking: &Booking, venue: Option<&Venue>) -> Option<Date> {
     let time = DocumentTime::read(booking.value().get("datetime")?)?;
     let zone = venue.and_then(Venue::timezone);
-    let zoned = zone.zip(time.instant).map(|(zone, instant)| zone.to_datetime(instant));
+    let zoned = zone
+        .zip(time.instant)
+        .map(|(zone, instant)| zone.to_datetime(instant));
     let utc = || Some(jiff::tz::TimeZone::UTC.to_datetime(time.instant?));
     Some(zoned.or(time.local).or_else(utc)?.date())
 }

@@ -12,7 +12,8 @@ pub(crate) fn folded(text: &str) -> String {
     for character in text.nfkd().flat_map(char::to_lowercase) {
         match character {
             // Accents, the vowel marks of Arabic, and joiners.
-            '\u{300}'..='\u{36f}' | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{200c}' | '\u{200d}' => {}
+            '\u{300}'..='\u{36f}' | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{200c}' | '\u{200d}' => {
+            }
             // Letters that are not a letter with an accent.
             'ß' => folded.push_str("ss"),
             'æ' => folded.push_str("ae"),

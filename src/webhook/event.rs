@@ -117,7 +117,10 @@ impl Event {
         let translated = adapter.event(&event);
         let booking = summary(translated.as_ref().unwrap_or(&event))?;
         let document = Document::from(Value::Object(booking.clone()));
-        adapter.booking(document, true).ok().map(|reading| reading.item)
+        adapter
+            .booking(document, true)
+            .ok()
+            .map(|reading| reading.item)
     }
 
     /// The kind for a person.

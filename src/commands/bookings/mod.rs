@@ -115,7 +115,9 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     if args.refresh {
         refresh(context, args.limit()).await?;
     }
-    let found = context.journal()?.find(&args.sought(context)?, args.limit())?;
+    let found = context
+        .journal()?
+        .find(&args.sought(context)?, args.limit())?;
     remember(context, found.kept.iter().map(|kept| kept.booking.id()));
     let list = LocalBookings {
         kept: &found.kept,
@@ -167,7 +169,9 @@ async fn list_open(context: &Context, args: &Args) -> Result<Exit> {
     bookings.truncate(args.limit().map_or(usize::MAX, |limit| limit as usize));
     remember(context, bookings.iter().map(Booking::id));
     let known = |booking: Booking| {
-        let kept = context.journal().and_then(|journal| journal.kept(booking.id()));
+        let kept = context
+            .journal()
+            .and_then(|journal| journal.kept(booking.id()));
         (booking, kept.ok().flatten().map(|kept| kept.booking))
     };
     let bookings: Vec<_> = bookings.into_iter().map(known).collect();

@@ -30,7 +30,9 @@ impl Days {
         let now = now.map_err(|error| error.to_string())?.timestamp();
         let date = |day: Day| {
             let moment = day.resolve(Time::MAX, now, &TimeZone::UTC);
-            moment.map(|moment| moment.zoned().date()).map_err(|error| error.to_string())
+            moment
+                .map(|moment| moment.zoned().date())
+                .map_err(|error| error.to_string())
         };
         let (first, last) = (date(self.0)?, date(self.1)?);
         match first <= last {
@@ -51,7 +53,10 @@ fn one(text: &str) -> Result<Day, Problem> {
     }
     match day(&tokens(&text, EXAMPLE)?)? {
         Some((day, [])) => Ok(day),
-        _ => Err(Problem::new("there is no day in it, or more than a day", EXAMPLE)),
+        _ => Err(Problem::new(
+            "there is no day in it, or more than a day",
+            EXAMPLE,
+        )),
     }
 }
 
@@ -74,7 +79,11 @@ mod tests {
         ] {
             let days = Days::parse(text).unwrap().resolve(now, &TimeZone::UTC);
             let (from, to) = days.unwrap();
-            assert_eq!((from.to_string(), to.to_string()), (first.into(), last.into()), "{text}");
+            assert_eq!(
+                (from.to_string(), to.to_string()),
+                (first.into(), last.into()),
+                "{text}"
+            );
         }
         for text in ["", "..", "19:30", "fri 19:30", "fri..", "someday"] {
             assert!(Days::parse(text).is_err(), "{text:?}");

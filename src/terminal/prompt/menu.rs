@@ -11,6 +11,7 @@ use super::keys::Key;
 use super::line_editor::LineEditor;
 use super::question::Question;
 use super::theme::{Theme, columns_of, fit};
+use crate::model::folded::folded;
 
 /// The most rows shown at once.
 const MOST_ROWS: usize = 12;
@@ -53,16 +54,16 @@ impl<'a> Menu<'a> {
         }
     }
 
-    /// Keeps the rows that contain every word of the filter, ignoring case. The selection stays on its row if that
+    /// Keeps the rows that contain every word of the filter, ignoring case and accents. The selection stays on its row if that
     /// row still matches.
     fn narrow(&mut self) {
         let Some(filter) = &self.filter else { return };
-        let filter = filter.text().to_lowercase();
+        let filter = folded(filter.text());
         let words: Vec<&str> = filter.split_whitespace().collect();
         let marked = self.found.get(self.at).copied();
         self.found = (0..self.rows.len())
             .filter(|row| {
-                let row = self.rows[*row].to_lowercase();
+                let row = folded(&self.rows[*row]);
                 words.iter().all(|word| row.contains(word))
             })
             .collect();
@@ -197,7 +198,7 @@ mod tests {
     fn every_typed_word_narrows_the_rows_in_any_order_and_case() {
         let (rows, question) = (venues(), question());
         let mut menu = Menu::new(&question, &rows).filtered(None, 0);
-        press(&mut menu, "paris CAFÉ");
+        press(&mut menu, "paris CAFE");
         assert_eq!(menu.found, [0]);
         menu.press(Key::EraseWord);
         assert_eq!(menu.found, [0, 2]);
