@@ -164,9 +164,16 @@ pub(crate) fn no_such_id(text: &str) -> Error {
 /// # Errors
 /// The given error, with the command that searches.
 pub(crate) async fn found_instead(context: &Context, text: &str, error: Error) -> Result<String> {
-    let mut journal = match context.journal() {
-        Ok(journal) => journal,
-        Err(_) => return Err(error),
+    let command = format!("bookctl bookings {}", shell::word(text));
+    let error = error.hint(format!(
+        "check the id, or search the bookings that this computer knows: {command}"
+    ));
+    // Without a journal nothing is known, and a read makes none.
+    if !context.journal_file().exists() {
+        return Err(error);
+    }
+    let Ok(mut journal) = context.journal() else {
+        return Err(error);
     };
     if journal.kept(text).ok().flatten().is_some() {
         // At a real service another API key may still show it.
@@ -194,8 +201,5 @@ pub(crate) async fn found_instead(context: &Context, text: &str, error: Error) -
             return pick_of(context, &question, &found.kept).await;
         }
     }
-    let command = format!("bookctl bookings {}", shell::word(text));
-    Err(error.hint(format!(
-        "check the id, or search the bookings that this computer knows: {command}"
-    )))
+    Err(error)
 }
