@@ -30,6 +30,7 @@ use app::{Context, Signals, Startup};
 use cli::{Cli, completion};
 use commands::{Plan, ServiceNeed};
 use config::Environment;
+use flows::remind_of_open_attempts;
 pub use outcome::Exit;
 use outcome::{Code, Error, Result};
 use platform::{jq, process};
@@ -117,7 +118,11 @@ async fn run_until_interrupted(mut setup: Startup, plan: Plan) -> Result<Exit> {
         if needs.service == ServiceNeed::Profile {
             context.refuse_sandbox().await?;
         }
-        run(&context).await
+        let outcome = run(&context).await;
+        if needs.service == ServiceNeed::Profile {
+            remind_of_open_attempts(&context);
+        }
+        outcome
     };
     let outcome = match needs.is_server {
         true => checked.await.map_err(interrupted_instead),

@@ -334,6 +334,11 @@ impl Context {
         }
     }
 
+    /// Whether the command has talked to the service, or was about to.
+    pub(crate) fn has_connected(&self) -> bool {
+        self.client.get().is_some()
+    }
+
     /// Whether a request would carry a key, as far as that is known without opening a keyring.
     pub(crate) fn has_key(&self) -> bool {
         match &self.target {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::call::Call;
 use super::named_fields::name_hint;
-use super::refusal::{OPEN_SHOWN, Refusal};
+use super::refusal::Refusal;
 use crate::model::shell;
 use crate::outcome::code::{self, exit_for_refusal};
 use crate::outcome::{Code, Error, ErrorCode, Exit};
@@ -80,7 +80,7 @@ fn next_step(code: &str, path: &str) -> Option<String> {
     let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
     Some(match (code, segments.as_slice()) {
         ("http_404", ["v1", "bookings", _, ..]) => {
-            "check the id; list bookings made from this computer with `bookctl bookings`".to_owned()
+            "check the id; search the bookings that this computer knows with `bookctl bookings TEXT`".to_owned()
         }
         ("http_404", ["sandbox", "deliveries", ..]) => {
             "check the event id; list deliveries with `bookctl sandbox deliveries`".to_owned()
@@ -202,14 +202,6 @@ impl Failure {
                         429 => format!("try again then, or wait for it with --max-wait {}s", seconds.max(1)),
                         _ => "try again then".to_owned(),
                     });
-                }
-                let open = refusal.open_bookings();
-                error.details = open.iter().take(OPEN_SHOWN).map(Refusal::open_booking).collect();
-                if open.len() > OPEN_SHOWN {
-                    error.details.push(format!("and {} more; to list them: bookctl bookings --open", open.len() - OPEN_SHOWN));
-                }
-                if let Some(command) = refusal.look_at_open_ones() {
-                    error.hint = Some(format!("to see the unfinished bookings: {command}"));
                 }
                 let unsaid = refusal.unsaid(&error.message);
                 error.details.extend(unsaid);

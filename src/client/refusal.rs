@@ -9,12 +9,8 @@ use super::credential::KeySent;
 use super::rate_limit::{RATE_LIMIT_WINDOW, retry_after};
 use crate::adapter::{Shape, around};
 use crate::json::{Document, plain};
-use crate::model::shell;
 use crate::outcome::code;
 use crate::secrets::redact;
-
-/// How many of the organization's unfinished bookings are shown.
-pub(super) const OPEN_SHOWN: usize = 10;
 
 /// Statuses of requests that a proxy gave up, or wants to be repeated. The service may have carried them out, whatever
 /// the body says.
@@ -219,41 +215,6 @@ impl Refusal {
         let flags: Vec<&str> = fields.keys().map(flag).collect::<Option<_>>()?;
         let values = if flags.len() == 1 { "value" } else { "values" };
         (!flags.is_empty()).then(|| format!("check the {values} of {}", flags.join(", ")))
-    }
-
-    /// The unfinished bookings that a 404 lists (spec, Errors).
-    pub(super) fn open_bookings(&self) -> &[Value] {
-        let open = self.body.value().get("open_bookings");
-        open.and_then(Value::as_array).map_or(&[], Vec::as_slice)
-    }
-
-    /// An unfinished booking in one line: its id, its status, and what it waits for.
-    pub(super) fn open_booking(booking: &Value) -> String {
-        let text = |field: &str| booking.get(field).map(plain).unwrap_or_default();
-        let asked = booking
-            .get("next_action")
-            .and_then(|action| action.get("message"));
-        let parts = [
-            text("id"),
-            text("status"),
-            asked.map(plain).unwrap_or_default(),
-        ];
-        let parts: Vec<&str> = parts
-            .iter()
-            .map(String::as_str)
-            .filter(|part| !part.is_empty())
-            .collect();
-        format!("unfinished: {}", parts.join("  "))
-    }
-
-    /// The command that shows the unfinished bookings.
-    pub(super) fn look_at_open_ones(&self) -> Option<String> {
-        let ids = self
-            .open_bookings()
-            .iter()
-            .filter_map(|booking| booking.get("id")?.as_str());
-        let words: Vec<String> = ids.take(OPEN_SHOWN).map(shell::word).collect();
-        (!words.is_empty()).then(|| format!("bookctl show {}", words.join(" ")))
     }
 }
 

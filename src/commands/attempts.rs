@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{Needs, ServiceNeed};
 use crate::app::Context;
-use crate::flows::{attempt_request, create, finish, read_booking};
-use crate::journal::{Attempt, Recovery, Run, State, another_account, recover};
+use crate::flows::{attempt_or_pick, attempt_request, create, finish, read_booking};
+use crate::journal::{Attempt, RecentList, Recovery, Run, State, another_account, recover};
 use crate::json::{Document, plain};
 use crate::model::time_text::human;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -20,6 +20,7 @@ use crate::terminal::output::{Page, TableCell, Tone, View};
 #[command(after_help = "Examples:\n  \
     bookctl attempts\n  \
     bookctl attempts resume order-4711\n  \
+    bookctl attempts resume @last\n  \
     bookctl attempts abandon order-4711\n  \
     bookctl attempts recover")]
 pub(crate) struct Args {
@@ -51,8 +52,8 @@ enum Action {
         after_help = "Examples:\n  bookctl attempts resume order-4711\n  bookctl attempts --jq '.attempts[].idempotency_key' | xargs -n 1 bookctl attempts resume"
     )]
     Resume {
-        /// The attempt's idempotency key
-        key: String,
+        /// The attempt's idempotency key, @N for a row of the last list of attempts, or @last for the only open one
+        key: Option<String>,
         /// Confirm that an attempt made with another API key belongs to the same organization
         #[arg(long)]
         same_organization: bool,
@@ -60,8 +61,8 @@ enum Action {
     /// Give up an attempt; a booking may still exist
     #[command(after_help = "Examples:\n  bookctl attempts abandon order-4711")]
     Abandon {
-        /// The attempt's idempotency key
-        key: String,
+        /// The attempt's idempotency key, @N for a row of the last list of attempts, or @last for the only open one
+        key: Option<String>,
     },
     /// Replace a damaged journal with a new one; the old file is kept
     Recover,
@@ -74,7 +75,16 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 true => context.journal()?.attempts()?,
                 false => context.journal()?.open_attempts()?,
             };
-            context.out.emit(&AttemptList(&attempts))?;
+            let keys = attempts
+                .iter()
+                .map(|attempt| attempt.idempotency_key.as_str());
+            context
+                .journal()?
+                .remember_list(RecentList::Attempts, keys)?;
+            context.out.emit(&AttemptList {
+                attempts: &attempts,
+                is_list: true,
+            })?;
             if context.out.is_human() {
                 context.out.note(
                     match attempts.iter().any(|it| it.state == State::Unsettled) {
@@ -91,6 +101,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             key,
             same_organization,
         } => {
+            let key = attempt_or_pick(context, key.as_deref()).await?;
             if same_organization {
                 context.journal()?.take_any_account();
             }
@@ -123,6 +134,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             Ok(Exit::Done)
         }
         Action::Abandon { key } => {
+            let key = attempt_or_pick(context, key.as_deref()).await?;
             let mut attempt = find(context, &key)?;
             if attempt.state != State::Unsettled {
                 return Err(Error::new(
@@ -140,7 +152,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                     "process {process} is still sending this request, and may make a booking"
                 ));
             }
-            context.out.emit(&AttemptList(&[attempt]))?;
+            context.out.emit(&AttemptList {
+                attempts: &[attempt],
+                is_list: false,
+            })?;
             Ok(Exit::Done)
         }
     }
@@ -264,11 +279,15 @@ fn run_document(run: &Run) -> Value {
     document
 }
 
-struct AttemptList<'a>(&'a [Attempt]);
+struct AttemptList<'a> {
+    attempts: &'a [Attempt],
+    /// Whether `@N` names the rows.
+    is_list: bool,
+}
 
 impl View for AttemptList<'_> {
     fn json(&self) -> Document {
-        let attempts = self.0.iter().map(|attempt| {
+        let attempts = self.attempts.iter().map(|attempt| {
             let mut object = json!({
                 "idempotency_key": attempt.idempotency_key,
                 "state": attempt.state.as_str(),
@@ -298,13 +317,15 @@ impl View for AttemptList<'_> {
     }
 
     fn page(&self) -> Page {
-        let rows = self.0.iter().map(|attempt| {
+        let rows = self.attempts.iter().enumerate().map(|(row, attempt)| {
             let asked = |field: &str| attempt.asked().get(field).map(plain).unwrap_or_default();
             let guest = attempt
                 .asked()
                 .get("customer")
                 .and_then(|guest| guest.get("name"));
+            let row = self.is_list.then(|| format!("@{}", row + 1));
             vec![
+                TableCell::from(row.unwrap_or_default()),
                 TableCell::from(attempt.idempotency_key.as_str()),
                 TableCell::toned(attempt.state.as_str(), tone_of(attempt.state))
                     .in_short(in_plain_words(attempt.state)),
@@ -315,8 +336,8 @@ impl View for AttemptList<'_> {
             ]
         });
         let mut page = Page::default();
-        let headers = vec!["key", "state", "started", "venue", "when", "guest"];
-        page.table(headers, rows.collect(), vec![]);
+        let headers = vec!["", "key", "state", "started", "venue", "when", "guest"];
+        page.table(headers, rows.collect(), vec![0]);
         page
     }
 }

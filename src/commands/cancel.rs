@@ -3,8 +3,8 @@ use crate::adapter::WriteKind;
 use crate::app::Context;
 use crate::client::cancel_call;
 use crate::flows::{
-    Confirmation, add_stakes, cancellation_cost, card, change, finish_compared, locate_booking,
-    preview, read_booking, refuse_ended,
+    Confirmation, Offered, add_stakes, booking_or_pick, cancellation_cost, card, change,
+    finish_compared, preview, read_booking, refuse_ended,
 };
 use crate::model::booking::Status;
 use crate::model::id::id;
@@ -19,9 +19,9 @@ use crate::terminal::output::View;
     bookctl cancel bk_01\n  \
     bookctl cancel bk_01 --reason 'the guest is ill' --yes")]
 pub(crate) struct Args {
-    /// Booking id, or @N for a row of the last list of bookings
+    /// Booking id, @N for a row of the last list of bookings, or @last
     #[arg(value_parser = id)]
-    booking: String,
+    booking: Option<String>,
     /// Reason to give to the venue
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
@@ -36,7 +36,7 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let id = &locate_booking(context, &args.booking)?;
+    let id = &booking_or_pick(context, args.booking.as_deref(), Offered::Alive).await?;
     let call = cancel_call(id, args.reason.as_deref(), context.adapter())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {

@@ -3,6 +3,7 @@ use serde_json::Value;
 use crate::adapter::{Misread, ReadKind, Shape};
 use crate::app::Context;
 use crate::client::session;
+use crate::flows::locate_session;
 use crate::json::Document;
 use crate::model::id::id;
 use crate::outcome::{Exit, Result};
@@ -15,7 +16,7 @@ use crate::terminal::view::Fields;
     bookctl card ses_01\n  \
     bookctl card --end-user user_7 --jq .has_card")]
 pub(crate) struct Args {
-    /// Session id
+    /// Session id, or @last
     #[arg(value_parser = id, required_unless_present = "end_user", conflicts_with = "end_user")]
     session: Option<String>,
     /// Person, by your own id, instead of a session
@@ -33,7 +34,7 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let call = match (&args.session, &args.end_user) {
-        (Some(id), _) => session::card(id),
+        (Some(named), _) => session::card(&locate_session(context, named)?),
         (None, person) => {
             let person = person.as_deref().unwrap_or_default();
             session::card_of_person(person, args.provider.as_deref())

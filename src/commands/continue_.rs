@@ -8,8 +8,8 @@ use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::client::Continuation;
 use crate::flows::{
-    AnswerOutcome, answer_pauses, finish_compared, locate_booking, payment_answer, preview,
-    read_booking, read_file, read_stdin, send_answer, wait_while_processing,
+    AnswerOutcome, Offered, answer_pauses, booking_or_pick, finish_compared, payment_answer,
+    preview, read_booking, read_file, read_stdin, send_answer, wait_while_processing,
 };
 use crate::model::booking::{Booking, Status};
 use crate::model::id::id;
@@ -32,9 +32,9 @@ const WAYS_TO_ANSWER: &str = "pass --otp, --otp-stdin, --psp-response, --psp-abo
     bookctl continue bk_01 -F dietary_notes=none")]
 #[command(group(clap::ArgGroup::new("answer").args(["otp", "otp_stdin", "psp_response", "psp_abort"]).multiple(false)))]
 pub(crate) struct Args {
-    /// Booking id, or @N for a row of the last list of bookings
+    /// Booking id, @N for a row of the last list of bookings, or @last
     #[arg(value_parser = id)]
-    booking: String,
+    booking: Option<String>,
     /// One-time code
     #[arg(long, value_name = "CODE")]
     otp: Option<String>,
@@ -56,7 +56,7 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let id = locate_booking(context, &args.booking)?;
+    let id = booking_or_pick(context, args.booking.as_deref(), Offered::Waiting).await?;
     let dry_run = args.dry_run;
     let given = given(args).await?;
     if dry_run {

@@ -8,8 +8,8 @@ use crate::adapter::WriteKind;
 use crate::app::Context;
 use crate::client::Changes;
 use crate::flows::{
-    Confirmation, More, Offer, ZoneSource, add_stakes, card, change, choose_slot, finish_compared,
-    locate_booking, locate_venue, offered, preview, read_booking, refused, resolve,
+    Confirmation, More, Offer, Offered, ZoneSource, add_stakes, booking_or_pick, card, change,
+    choose_slot, finish_compared, locate_venue, offered, preview, read_booking, refused, resolve,
 };
 use crate::json::plain;
 use crate::model::booking::{Booking, Status};
@@ -32,9 +32,9 @@ use crate::terminal::output::{Page, Tone};
     bookctl modify bk_01 --at 'tomorrow 20:30' --seating terrace")]
 #[command(group(clap::ArgGroup::new("change").args(["at", "party", "seating", "fields"]).multiple(true).required(true)))]
 pub(crate) struct Args {
-    /// Booking id, or @N for a row of the last list of bookings
+    /// Booking id, @N for a row of the last list of bookings, or @last
     #[arg(value_parser = id)]
-    booking: String,
+    booking: Option<String>,
     /// New time
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     at: Option<When>,
@@ -60,7 +60,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if !args.dry_run {
         context.before_change()?;
     }
-    let id = &locate_booking(context, &args.booking)?;
+    let id = &booking_or_pick(context, args.booking.as_deref(), Offered::Alive).await?;
     let asks = context.prompter.interactive() && !args.yes && !args.dry_run;
     let fields = args.extra.body()?;
     let adapter = context.adapter();

@@ -5,7 +5,10 @@ use crate::adapter::{Misread, ReadKind, Shape, same_words};
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::client::{Call, session};
-use crate::flows::{Confirmation, find_sessions, note_around, preview, read_stdin, send_guarded};
+use crate::flows::{
+    Confirmation, find_sessions, locate_session, note_around, preview, read_stdin, send_guarded,
+};
+use crate::journal::RecentList;
 use crate::json::{Document, plain};
 use crate::model::certainty::Certainty;
 use crate::model::id::{id, same_id, token};
@@ -59,7 +62,7 @@ pub(crate) struct Connect {
     bookctl session verify ses_01 --code 123456\n  \
     bookctl sandbox inbox --jq '.messages[0].code' | bookctl session verify ses_01 --code-stdin")]
 pub(crate) struct Verify {
-    /// Session id
+    /// Session id, or @last
     #[arg(value_parser = id)]
     session: String,
     /// Code from the text message
@@ -98,7 +101,7 @@ pub(crate) struct List {
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  bookctl session show ses_01")]
 pub(crate) struct One {
-    /// Session id
+    /// Session id, or @last
     #[arg(value_parser = id)]
     session: String,
 }
@@ -107,7 +110,7 @@ pub(crate) struct One {
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  bookctl session disconnect ses_01 --yes")]
 pub(crate) struct Disconnect {
-    /// Session id
+    /// Session id, or @last
     #[arg(value_parser = id)]
     session: String,
     /// Skip the confirmation prompt
@@ -123,21 +126,24 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Connect(args) => connect(context, args).await,
         Command::Verify(args) => {
             let code = code(context, &args).await?;
-            let call = session::verify(&args.session, &code, context.adapter())?;
+            let session = locate_session(context, &args.session)?;
+            let call = session::verify(&session, &code, context.adapter())?;
             let call = args.extra.add_to(call)?;
             if args.dry_run {
                 return preview(context, call);
             }
             context.before_change()?;
             let document = send_once(context, call).await?;
-            emit_one(context, document, &args.session, Exit::OutcomeUnknown)
+            emit_one(context, document, &session, Exit::OutcomeUnknown)
         }
         Command::Show(args) => {
-            let document = context.read(session::show(&args.session)).await?.document;
+            let id = locate_session(context, &args.session)?;
+            let document = context.read(session::show(&id)).await?.document;
             read_session(context, &document).map_err(Misread::into_error)?;
-            emit_one(context, document, &args.session, Exit::Network)
+            emit_one(context, document, &id, Exit::Network)
         }
-        Command::Disconnect(args) => {
+        Command::Disconnect(mut args) => {
+            args.session = locate_session(context, &args.session)?;
             let call = session::disconnect(&args.session);
             if args.dry_run {
                 return preview(context, call);
@@ -186,7 +192,18 @@ fn emit_one(context: &Context, document: Document, id: &str, mistaken: Exit) -> 
         Err(_) => unread_page(document.value()),
     };
     context.out.emit(&DocumentView(document.clone(), page))?;
+    if another.is_none() && context.out.is_human() {
+        remember(context, id);
+    }
     Ok(another.map_or(Exit::Done, |_| mistaken))
+}
+
+/// Makes the session `@last`. Without a journal there is none.
+fn remember(context: &Context, id: &str) {
+    if !id.is_empty() {
+        let journal = context.journal();
+        let _ = journal.and_then(|mut journal| journal.remember_one(RecentList::LastSession, id));
+    }
 }
 
 async fn connect(context: &Context, args: Connect) -> Result<Exit> {
@@ -211,6 +228,7 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     })?;
     let id = session.get("id").map(plain).unwrap_or_default();
     let state = state_of(&session);
+    remember(context, &id);
     if context.prompter.interactive() && !same_words(&state, ACTIVE) {
         let to = args.phone.as_deref().unwrap_or("the person's phone");
         context.out.note(&format!(

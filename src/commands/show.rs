@@ -1,22 +1,30 @@
 mod timeline;
 
 use crate::app::Context;
-use crate::flows::{card, find_booking, locate_booking, read_booking};
+use crate::flows::{
+    Offered, booking_or_pick, card, find_booking, found_instead, is_no_id, locate_booking,
+    no_such_id, read_booking, remember_shown,
+};
 use crate::model::booking::Booking;
 use crate::model::id::id;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::view::BookingList;
 
 /// Show a booking's status, reason and next steps
+///
+/// Without a booking, a terminal offers the bookings that this computer knows. Text that is no id is looked for among
+/// them, as `bookctl bookings TEXT` does.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl show bk_01\n  \
+    bookctl show @last\n  \
+    bookctl show 'Ada Lovelace'\n  \
     bookctl show bk_01 --json --jq .status\n  \
     bookctl show bk_01 --timeline\n  \
     bookctl show bk_01 --exit-status && echo confirmed")]
 pub(crate) struct Args {
-    /// Booking ids, or @N for rows of the last list of bookings; several print a table, or a JSON array
-    #[arg(value_name = "BOOKING", required = true, value_parser = id)]
+    /// Booking ids, @N for rows of the last list of bookings, or @last; several print a table, or a JSON array
+    #[arg(value_name = "BOOKING", value_parser = id)]
     bookings: Vec<String>,
     /// Exit as `book` does: 0 confirmed, 8 processing, 10 waiting for an action, 11 or 16 failed, 15 a status that bookctl does not know
     #[arg(long)]
@@ -34,12 +42,16 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         return timeline::run(context, &args.bookings, args.exit_status).await;
     }
     let named = args.bookings.iter();
-    let ids: Vec<String> = named
+    let mut ids: Vec<String> = named
         .map(|named| locate_booking(context, named))
         .collect::<Result<_>>()?;
+    if ids.is_empty() {
+        ids.push(booking_or_pick(context, None, Offered::All).await?);
+    }
     if let [id] = ids.as_slice() {
-        let (booking, is_it) = read(context, id, args.exit_status).await?;
+        let (booking, is_it) = read_or_find(context, id, args.exit_status).await?;
         context.out.emit(&card(context, &booking))?;
+        remember_shown(context, &booking);
         return Ok(match (is_it, args.exit_status) {
             (false, _) => ANOTHER,
             (true, true) => booking.exit_of_read(),
@@ -58,8 +70,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             }
             // A person sees the other bookings anyway. A script gets all of them or none.
             Err(mut error) if context.out.is_human() && is_about_one(&error) => {
-                // One line per error: the unfinished bookings would be repeated each time.
-                error.details.clear();
+                // One line per error.
                 error.hint = None;
                 context.out.report(&error);
                 failed = failed.or(Some(error.exit));
@@ -70,6 +81,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     context.out.emit(&BookingList {
         bookings: &bookings,
     })?;
+    for booking in &bookings {
+        remember_shown(context, booking);
+    }
     if let Some(exit) = failed {
         return Ok(exit);
     }
@@ -79,6 +93,20 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .map(Booking::exit_of_read)
         .find(|exit| *exit != Exit::Done);
     Ok(exit.filter(|_| args.exit_status).unwrap_or(Exit::Done))
+}
+
+/// Reads one booking, and whether it is the requested one. Where the service does not know it, offers what the text
+/// finds on this computer.
+async fn read_or_find(context: &Context, id: &str, is_judged: bool) -> Result<(Booking, bool)> {
+    let error = match is_no_id(id) {
+        true => no_such_id(id),
+        false => match read(context, id, is_judged).await {
+            Err(error) if error.http_status == Some(404) => error,
+            read => return read,
+        },
+    };
+    let id = found_instead(context, id, error).await?;
+    read(context, &id, is_judged).await
 }
 
 /// Reads one booking, and whether it is the requested one. If its status becomes the exit code, it must be.

@@ -1,7 +1,7 @@
 use super::field::{ExtraFields, Limit};
 use super::timing::At;
 use crate::app::Context;
-use crate::flows::{More, ZoneSource, locate_venue, note_around, offered};
+use crate::flows::{More, ZoneSource, note_around, offered, venue_or_pick};
 use crate::journal::Shown;
 use crate::model::party;
 use crate::outcome::{Exit, Result};
@@ -16,8 +16,8 @@ use crate::terminal::view::SlotList;
     bookctl slots @1 --at 'tomorrow 19:30' --party 2\n  \
     bookctl slots ven_otp --at '2026-12-01 19:30' --json --jq '.slots[].availability_id'")]
 pub(crate) struct Args {
-    /// Venue id, or @N for a row of the last search
-    venue: String,
+    /// Venue id, @N for a row of the last search, or @last
+    venue: Option<String>,
     #[command(flatten)]
     when: At,
     /// Party size
@@ -33,7 +33,7 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let venue = locate_venue(context, &args.venue)?;
+    let venue = venue_or_pick(context, args.venue.as_deref()).await?;
     let zone_source = ZoneSource::of(venue.remembered.as_ref(), args.when.zone.tz.as_ref());
     let offer = offered(
         context,

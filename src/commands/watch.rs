@@ -4,7 +4,7 @@ use tokio::time::Instant;
 
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
-use crate::flows::{card, locate_booking, read_booking};
+use crate::flows::{Offered, booking_or_pick, card, read_booking, remember_shown};
 use crate::model::booking::{Booking, Status};
 use crate::model::id::id;
 use crate::model::shell;
@@ -25,16 +25,16 @@ const LONGEST: Duration = Duration::from_secs(30 * 60);
     bookctl watch bk_01\n  \
     bookctl watch bk_01 --until confirmed --until failed --timeout 5m --json")]
 pub(crate) struct Args {
-    /// Booking id, or @N for a row of the last list of bookings
+    /// Booking id, @N for a row of the last list of bookings, or @last
     #[arg(value_parser = id)]
-    booking: String,
+    booking: Option<String>,
     /// Stop at this status; can be repeated
     #[arg(long, value_name = "STATUS", value_parser = ["requires_action", "processing", "confirmed", "failed", "cancelled", "expired"])]
     until: Vec<String>,
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let id = locate_booking(context, &args.booking)?;
+    let id = booking_or_pick(context, args.booking.as_deref(), Offered::All).await?;
     let situation = |status| InFlight::Watching {
         id: id.clone(),
         status,
@@ -91,5 +91,7 @@ fn ends(status: &Status, until: &[String]) -> bool {
 }
 
 fn show(context: &Context, booking: &Booking) -> Result<()> {
-    context.out.emit_line(&card(context, booking))
+    context.out.emit_line(&card(context, booking))?;
+    remember_shown(context, booking);
+    Ok(())
 }

@@ -23,8 +23,10 @@ mod open_bookings;
 mod pages;
 mod pause_answer;
 mod pause_prompts;
+mod pick;
 mod preview;
 mod received;
+mod reminder;
 mod said;
 mod sessions;
 mod timeline;
@@ -48,17 +50,20 @@ pub(crate) use forget_secrets::forget_secrets;
 pub(crate) use guarded::{guard, send_guarded};
 pub(crate) use guided::{VERTICALS, choose_slot, guide};
 pub(crate) use input::{read_file, read_stdin};
-pub(crate) use locate::{
-    LAST, locate_attempt, locate_booking, locate_session, locate_slot, locate_venue,
-};
+pub(crate) use locate::{LAST, locate_booking, locate_session, locate_slot, locate_venue};
 pub(crate) use offer::{More, Offer, ZoneSource, offered, resolve};
 pub(crate) use open_attempts::warn_of_open_attempts;
 pub(crate) use open_bookings::open_bookings;
 pub(crate) use pages::DEFAULT_LIMIT;
 pub(crate) use pause_answer::{AnswerOutcome, send_answer};
 pub(crate) use pause_prompts::{answer_pauses, payment_answer};
+pub(crate) use pick::{
+    Offered, attempt_or_pick, booking_or_pick, found_instead, is_no_id, no_such_id, pick_line,
+    venue_or_pick,
+};
 pub(crate) use preview::preview;
 pub(crate) use received::take_in_received;
+pub(crate) use reminder::remind_of_open_attempts;
 pub(crate) use sessions::find_sessions;
 pub(crate) use timeline::{Happening, timeline};
 pub(crate) use understood::note_around;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::create::{attempt_request, create};
 use super::finish::card;
+use super::reminder::reminds_today;
 use crate::app::Context;
 use crate::app::in_flight::resume_command;
 use crate::journal::Attempt;
@@ -18,6 +19,10 @@ use crate::terminal::prompt::Question;
 pub(crate) async fn warn_of_open_attempts(context: &Context, mine: &HashSet<String>) -> Result<()> {
     let mut in_doubt = context.journal()?.attempts_in_doubt()?;
     in_doubt.retain(|attempt| !mine.contains(&attempt.idempotency_key));
+    if !in_doubt.is_empty() {
+        // Said here, and not once more at the end.
+        reminds_today(context)?;
+    }
     for attempt in in_doubt {
         let key = &attempt.idempotency_key;
         context.out.warn(&format!(

@@ -10,8 +10,16 @@ const AT_ONCE: u32 = 5000;
 
 /// Takes in the bookings of the events that `webhook listen` has received since the last time.
 pub(crate) fn take_in_received(context: &Context) -> Result<()> {
-    let Some(webhooks) = context.received()? else {
-        return Ok(());
+    let webhooks = match context.received() {
+        Ok(Some(webhooks)) => webhooks,
+        Ok(None) => return Ok(()),
+        Err(error) => {
+            let why = &error.message;
+            context
+                .out
+                .warn(&format!("received bookings are missing: {why}"));
+            return Ok(());
+        }
     };
     let taken = context.journal()?.listed(RecentList::TakenIn, 1)?;
     let taken: i64 = taken.and_then(|number| number.parse().ok()).unwrap_or(0);

@@ -73,17 +73,22 @@ impl Journal {
 
     /// Stores the present state of a booking that was shown, whoever made it, and makes it `@last`.
     pub(crate) fn see(&mut self, booking: &Booking) -> Result<()> {
-        self.remember_one(RecentList::LastBooking, booking.id())?;
-        self.update(booking)
+        match self.is_new(booking)? {
+            true => self.store(booking, true),
+            false => self.remember_one(RecentList::LastBooking, booking.id()),
+        }
     }
 
     /// Stores the present state of a booking that was read, whoever made it.
-    ///
-    /// A guest that was deleted does not come back, and where nothing is to be kept no other's booking is added.
     pub(crate) fn update(&mut self, booking: &Booking) -> Result<()> {
-        if !self.is_new(booking)? {
-            return Ok(());
+        match self.is_new(booking)? {
+            true => self.store(booking, false),
+            false => Ok(()),
         }
+    }
+
+    /// A guest that was deleted does not come back, and where nothing is to be kept no other's booking is added.
+    fn store(&mut self, booking: &Booking, is_last: bool) -> Result<()> {
         let (origin, profile) = (self.origin.clone(), self.profile.clone());
         let (now, retention) = (Timestamp::now(), self.retention);
         let adds = retention.ended(now) < now;
@@ -100,6 +105,9 @@ impl Journal {
             let (id, now) = (booking.id(), now.to_string());
             let row = params![origin, id, profile, status.as_str(), document, now, adds];
             connection.execute(&query, row)?;
+            if is_last {
+                replace_list(connection, &origin, RecentList::LastBooking, std::iter::once(id))?;
+            }
             guests::purge(connection, &origin, retention)
         })?;
         self.clean_after(purged);
@@ -117,8 +125,8 @@ impl Journal {
                  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?6
                  WHERE NOT EXISTS (SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2)
                  ON CONFLICT (origin, id) DO UPDATE SET {SEEN}
-                 WHERE length(bookings.document) <= length(excluded.document) AND bookings.seen_at < excluded.seen_at
-                   AND bookings.idempotency_key IS NULL"
+                 WHERE bookings.idempotency_key IS NULL
+                   AND iif(json_valid(bookings.document), json_extract(bookings.document, '$.datetime'), NULL) IS NULL"
             );
             for (at, booking) in received.iter().filter(|_| adds) {
                 let (status, document) = (booking.status(), booking.own_document().text());

@@ -11,6 +11,8 @@ use crate::platform::sqlite;
 
 /// The most candidates of a kind. Typing more characters shows others.
 const MOST: u32 = 100;
+/// The most bookings that are offered before anything is typed.
+const LAST_BOOKINGS: u32 = 20;
 /// How many of the latest attempts are searched for bookings.
 const LAST_ATTEMPTS: u32 = 500;
 
@@ -45,6 +47,7 @@ pub(crate) struct KnownBooking {
     /// The venue's name, or its id.
     pub(crate) venue: Option<String>,
     pub(crate) datetime: Option<String>,
+    pub(crate) guest: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -63,6 +66,12 @@ struct BookingDocument {
     venue_name: Option<String>,
     venue_id: Option<String>,
     datetime: Option<String>,
+    customer: Option<GuestDocument>,
+}
+
+#[derive(Default, Deserialize)]
+struct GuestDocument {
+    name: Option<String>,
 }
 
 /// Reads a few fields of a document. Other fields, and fields of an unexpected type, are ignored.
@@ -153,9 +162,14 @@ impl CompletionIndex {
             "SELECT id, status, document FROM bookings WHERE origin = ?1 AND id >= ?2 AND id < ?3
              ORDER BY id DESC LIMIT ?4"
         };
+        let most = if prefix.is_empty() {
+            LAST_BOOKINGS
+        } else {
+            MOST
+        };
         let known = self.rows(
             query,
-            params![self.origin, prefix, end(prefix), MOST],
+            params![self.origin, prefix, end(prefix), most],
             known_booking,
         );
         if !known.is_empty() {
@@ -221,5 +235,6 @@ fn known_booking(row: &Row<'_>) -> rusqlite::Result<KnownBooking> {
         status: row.get(1)?,
         venue: document.venue_name.or(document.venue_id),
         datetime: document.datetime,
+        guest: document.customer.and_then(|guest| guest.name),
     })
 }

@@ -33,6 +33,6 @@ pub(crate) use run_log::{BeginOutcome, RunEnd, RunId};
 pub(crate) use runs::{
     Conclusion, Earlier, LastTry, State, conclusion, existed_before, outcome_of,
 };
-pub(crate) use search::{Found, Sought};
+pub(crate) use search::Sought;
 pub(crate) use sightings::Sighting;
 pub(crate) use store::Journal;

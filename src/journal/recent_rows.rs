@@ -141,6 +141,20 @@ impl Journal {
         Ok(document.and_then(|text| Venue::from_value(serde_json::from_str(&text).ok()?)))
     }
 
+    /// The venues that were seen last, the latest first.
+    pub(crate) fn recent_venues(&self, limit: u32) -> Result<Vec<Venue>> {
+        let documents: Vec<String> = self.read(|connection| {
+            let query =
+                "SELECT document FROM venues WHERE origin = ?1 ORDER BY seen_at DESC, id LIMIT ?2";
+            connection
+                .prepare(query)?
+                .query_map(params![self.origin, limit], |row| row.get(0))?
+                .collect()
+        })?;
+        let read = |text: &String| Venue::from_value(serde_json::from_str(text).ok()?);
+        Ok(documents.iter().filter_map(read).collect())
+    }
+
     /// A slot that was offered before.
     pub(crate) fn slot(&self, id: &str) -> Result<Option<RecentSlot>> {
         let row = self.read(|connection| {

@@ -56,7 +56,7 @@ impl When {
     }
 
     /// The full date and time, if it was written without offset or zone.
-    pub(super) fn wall(&self) -> Option<DateTime> {
+    pub(crate) fn wall(&self) -> Option<DateTime> {
         match self.0 {
             Written::Local {
                 day: Day::Date(date),

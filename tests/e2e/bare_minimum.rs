@@ -69,9 +69,9 @@ fn a_read_with_a_key_in_the_environment_opens_its_connection_and_nothing_else() 
     home.run(["attempts"]).exits(0);
     for arguments in [
         &["show", "bk_1", "--json"][..],
-        &["show", "bk_1", "bk_2"],
-        &["watch", "bk_1"],
-        &["api", "GET", "/v1/"],
+        &["show", "bk_1", "bk_2", "--json"],
+        &["watch", "bk_1", "--json"],
+        &["api", "GET", "/v1/", "--json"],
     ] {
         let Some(calls) = trace(&home, arguments) else {
             return;
@@ -98,7 +98,7 @@ fn the_embedded_sandbox_asks_no_keyring_and_loads_no_authorities() {
         opens_none(&calls, KEYRING);
         opens_none(&calls, AUTHORITIES);
     }
-    let Some(calls) = trace(&home, &["status"]) else {
+    let Some(calls) = trace(&home, &["status", "--json"]) else {
         return;
     };
     opens_none(&calls, &["journal.db", "secrets.toml"]);

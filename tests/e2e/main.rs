@@ -38,6 +38,7 @@ mod explained;
 mod failing_calls;
 mod faults;
 mod filters;
+mod finding;
 mod foreign;
 mod full_disk;
 mod held;

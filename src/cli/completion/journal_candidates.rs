@@ -132,7 +132,7 @@ impl JournalCandidates {
 /// An id and its description.
 fn described(made: KnownBooking) -> (String, String) {
     let when = made.datetime.as_deref().map(human);
-    (made.id, joined([made.status, made.venue, when]))
+    (made.id, joined([made.status, made.guest, made.venue, when]))
 }
 
 fn joined<const N: usize>(parts: [Option<String>; N]) -> String {

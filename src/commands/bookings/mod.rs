@@ -132,11 +132,14 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
             args.limit
         ));
     }
-    let lost = context.journal()?.lost()?;
-    if lost > 0 {
-        context.out.note(&format!(
-            "Left out {lost} that the service no longer knows. To delete their guests: bookctl bookings forget ID"
-        ));
+    match context.journal()?.lost()? {
+        0 => {}
+        1 => context
+            .out
+            .note("Left out 1 booking that the service no longer knows."),
+        many => context.out.note(&format!(
+            "Left out {many} bookings that the service no longer knows."
+        )),
     }
     Ok(Exit::Done)
 }

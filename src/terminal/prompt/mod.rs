@@ -73,6 +73,14 @@ impl Prompter {
         self.mode.is_ok()
     }
 
+    /// Whether this can be asked.
+    ///
+    /// # Errors
+    /// Where nothing can be asked: the error names what answers the question instead.
+    pub(crate) fn check(&self, question: &Question) -> Result<(), PromptError> {
+        self.mode(question).map(drop)
+    }
+
     /// Asks to select one of many rows, which typing filters. Returns its index. `header` names the columns of the
     /// rows; `default` is selected at first.
     pub(crate) async fn pick(

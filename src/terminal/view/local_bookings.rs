@@ -1,6 +1,8 @@
 //! The bookings that this machine knows.
 
+use console::{Alignment, pad_str};
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::tone_of;
 use crate::journal::KeptBooking;
@@ -8,7 +10,8 @@ use crate::json::{Document, plain};
 use crate::model::booking::Booking;
 use crate::model::document_time::as_text;
 use crate::model::time_text::{human, local, relative};
-use crate::terminal::output::{Page, TableCell, View};
+use crate::model::when::When;
+use crate::terminal::output::{Page, TableCell, View, visible};
 
 /// Bookings of the journal, and when each was last seen. `more` tells whether the list was cut.
 pub(crate) struct LocalBookings<'a> {
@@ -21,7 +24,7 @@ pub(crate) struct LocalBookings<'a> {
 impl View for LocalBookings<'_> {
     fn json(&self) -> Document {
         let bookings = Document::array(self.kept.iter().map(|it| it.booking.document()));
-        let more = Document::from(serde_json::Value::from(self.more));
+        let more = Document::from(Value::from(self.more));
         Document::object(&[("bookings", &bookings), ("more", &more)])
     }
 
@@ -95,4 +98,91 @@ fn cells(row: usize, booking: &Booking, known: &Booking) -> Vec<TableCell> {
         TableCell::from(known.guest().unwrap_or_default()),
         TableCell::from(party.unwrap_or_default()),
     ]
+}
+
+/// What a row of a menu says of a booking, or of what is to become one.
+pub(crate) struct RowParts {
+    pub(crate) guest: String,
+    pub(crate) venue: String,
+    /// As it stands in the document.
+    pub(crate) time: Value,
+    pub(crate) state: String,
+    pub(crate) id: String,
+}
+
+/// From this width a row has room for the whole time, and from `WIDE` for the id.
+const ROOMY: usize = 70;
+const WIDE: usize = 120;
+
+/// A row of a menu on a terminal of so many columns: guest, venue, time, state, and the id if there is room.
+pub(crate) fn row_line(parts: &RowParts, columns: usize) -> String {
+    let room = columns.saturating_sub(4);
+    let written = as_text(&parts.time);
+    let (time, time_width, state_width) = match columns >= ROOMY {
+        true => (local(&written).unwrap_or(written), 22, 15),
+        false => (briefly(&written).unwrap_or(written), 12, 9),
+    };
+    let state = match parts.state.as_str() {
+        "requires_action" if columns < ROOMY => "waiting",
+        state => state,
+    };
+    let id = if columns >= WIDE {
+        parts.id.as_str()
+    } else {
+        ""
+    };
+    let left = room.saturating_sub(time_width + state_width + 6 + id.len());
+    let (guest, venue) = ((left / 2).clamp(6, 30), (left - left / 2).clamp(6, 40));
+    let cell = |text: &str, width| {
+        let text = visible(text);
+        pad_str(&text, width, Alignment::Left, Some("…")).into_owned()
+    };
+    let cells = [
+        cell(&parts.guest, guest),
+        cell(&parts.venue, venue),
+        cell(&time, time_width),
+        cell(state, state_width),
+        visible(id).into_owned(),
+    ];
+    cells.join("  ").trim_end().to_owned()
+}
+
+/// The time at the venue without weekday and year.
+fn briefly(datetime: &str) -> Option<String> {
+    let when = When::parse(datetime).ok()?;
+    let exact = when.exact().map(|moment| moment.zoned().datetime());
+    let local = exact.or(when.wall())?;
+    Some(local.strftime("%-d %b %H:%M").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_names_guest_venue_time_and_state_at_every_width() {
+        let parts = RowParts {
+            guest: "Ada Lovelace".to_owned(),
+            venue: "Crêperie de la Marée Haute 東京タワー".to_owned(),
+            time: "2026-11-27T18:00:00+01:00".into(),
+            state: "requires_action".to_owned(),
+            id: "bk_1".to_owned(),
+        };
+        let line = row_line(&parts, 50);
+        assert!(
+            line.starts_with("Ada Love") && line.contains("Crêpe"),
+            "{line}"
+        );
+        assert!(line.ends_with("27 Nov 18:00  waiting"), "{line}");
+        let line = row_line(&parts, 80);
+        assert!(
+            line.ends_with("Fri 27 Nov 2026, 18:00  requires_action"),
+            "{line}"
+        );
+        assert!(row_line(&parts, 200).ends_with("bk_1"));
+        for columns in [20, 50, 60, 80, 120, 200] {
+            let width = console::measure_text_width(&row_line(&parts, columns));
+            assert!(columns < 50 || width + 3 < columns, "{columns}: {width}");
+        }
+    }
 }

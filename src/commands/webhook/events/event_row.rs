@@ -3,15 +3,27 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::app::Context;
+use crate::flows::{LAST, pick_line};
+use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Result};
-use crate::webhook::{EventRow, State, Webhooks};
+use crate::terminal::output::visible;
+use crate::terminal::prompt::Question;
+use crate::webhook::{EventRow, Query, State, Webhooks};
+
+/// The longest list that is offered.
+const MOST: u32 = 200;
 
 /// The event with this id.
 ///
 /// # Errors
 /// `unknown_event` (6) if there is none.
 pub(super) fn find(webhooks: &Webhooks, id: &str) -> Result<EventRow> {
-    webhooks.event(id)?.ok_or_else(|| {
+    let found = match id {
+        LAST => newest(webhooks, 1)?.pop(),
+        id => webhooks.event(id)?,
+    };
+    found.ok_or_else(|| {
         let shown = id.escape_debug();
         Error::new(
             Code::UnknownEvent,
@@ -19,6 +31,40 @@ pub(super) fn find(webhooks: &Webhooks, id: &str) -> Result<EventRow> {
         )
         .hint("list the received events with: bookctl webhook events list")
     })
+}
+
+/// The newest events, the newest first.
+fn newest(webhooks: &Webhooks, limit: u32) -> Result<Vec<EventRow>> {
+    let mut events = webhooks.events(&Query {
+        limit: Some(limit),
+        ..Query::default()
+    })?;
+    events.reverse();
+    Ok(events)
+}
+
+/// The id of the event that a person picks.
+pub(super) async fn pick(context: &Context) -> Result<String> {
+    let question = Question::new("Which event?", "EVENT", "the event");
+    context.prompter.check(&question)?;
+    let events = newest(&context.webhooks()?, MOST)?;
+    let lines: Vec<String> = events.iter().map(line).collect();
+    let row = pick_line(context, &question, &lines, "bookctl webhook events list").await?;
+    Ok(events[row].event.id.clone())
+}
+
+/// An event on one line of a menu.
+fn line(row: &EventRow) -> String {
+    let at = row.received_at.to_zoned(system_zone());
+    let event = &row.event;
+    let parts = [
+        at.strftime("%-d %b %H:%M:%S").to_string(),
+        event.shown_kind().to_owned(),
+        event.booking.clone().unwrap_or_default(),
+        row.state.as_str().to_owned(),
+        event.id.clone(),
+    ];
+    visible(&parts.join("  ")).into_owned()
 }
 
 /// A time in RFC 3339, with milliseconds.

@@ -22,7 +22,7 @@ pub(crate) enum Command {
 pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
     match command {
         Command::List(args) => list::run(context, args),
-        Command::Show(args) => show::run(context, &args),
+        Command::Show(args) => show::run(context, args).await,
         Command::Replay(args) => replay::run(context, args).await,
     }
 }

@@ -1,7 +1,7 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::event_row::find;
+use super::event_row::{find, pick};
 use super::since::Since;
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
@@ -25,7 +25,7 @@ use crate::webhook::{AppAnswer, Endpoint, Event, EventRow, Query, Signing, Store
     bookctl webhook events replay --since 1h --booking bk_01 \\\n    \
       --to http://127.0.0.1:3000/webhooks --json")]
 pub(crate) struct Args {
-    /// Ids of the events
+    /// Ids of the events, or @last for the newest
     #[arg(value_name = "EVENT", conflicts_with_all = ["since", "until", "booking"])]
     events: Vec<String>,
     /// Events received since then: how long ago (2h), or a time
@@ -51,8 +51,13 @@ pub(crate) struct Args {
     secret_stdin: bool,
 }
 
-pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let is_narrowed = args.since.is_some() || args.until.is_some() || args.booking.is_some();
+    if args.events.is_empty() && !is_narrowed {
+        if context.prompter.interactive() {
+            args.events.push(pick(context).await?);
+        }
+    }
     if args.events.is_empty() && !is_narrowed {
         return Err(Error::usage("no events were selected")
             .hint("pass event ids, or --booking, --since or --until"));

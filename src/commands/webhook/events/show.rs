@@ -1,7 +1,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::event_row::{event_json, find, rfc3339};
+use super::event_row::{event_json, find, pick, rfc3339};
 use crate::app::Context;
 use crate::json::Document;
 use crate::outcome::{Exit, Result};
@@ -14,13 +14,17 @@ use crate::webhook::{AttemptRow, EventRow, Header, HeaderLine, Names, State};
     bookctl webhook events show evt_01\n  \
     bookctl webhook events show evt_01 --jq .body")]
 pub(crate) struct Args {
-    /// Id of the event
-    event: String,
+    /// Id of the event, or @last for the newest
+    event: Option<String>,
 }
 
-pub(super) fn run(context: &Context, args: &Args) -> Result<Exit> {
+pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let webhooks = context.webhooks()?;
-    let row = find(&webhooks, &args.event)?;
+    let id = match args.event {
+        Some(id) => id,
+        None => pick(context).await?,
+    };
+    let row = find(&webhooks, &id)?;
     let (headers, body) = webhooks.content(row.number)?;
     let attempts = webhooks.attempts(row.number)?;
     let name = Names::new(context.adapter()).signature_header();

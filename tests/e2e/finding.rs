@@ -1,0 +1,518 @@
+//! A booking is found by what a person knows of it, and picked from a list where none is named.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::harness::listening::{Listening, deliver, event, home_without_a_service};
+use crate::harness::{Home, Key, Reply, Scripted, Served, Terminal, text};
+
+/// Books for a guest, on an hour of a day.
+fn booked(home: &Home, venue: &str, at: &str, guest: &[&str], code: i32) -> String {
+    let book = ["book", venue, "--party", "2", "--json", "--at", at];
+    let output = home.run(book.iter().chain(guest)).exits(code);
+    text(&output.json(), "id")
+}
+
+fn found(home: &Home, more: &[&str]) -> Vec<String> {
+    let output = home.run(["bookings", "--json"].iter().chain(more)).exits(0);
+    let document = output.json();
+    let bookings = document["bookings"].as_array().unwrap();
+    bookings.iter().map(|it| text(it, "id")).collect()
+}
+
+/// Three guests: on Friday, on Saturday, and one whose booking waits for a code.
+fn three() -> (Home, [String; 3]) {
+    let home = Home::new();
+    let muller = [
+        "--name",
+        "Jürgen Müller",
+        "--phone",
+        "+44 20 7946 0018",
+        "--email",
+        "j.mueller@canary.example",
+    ];
+    let first = booked(&home, "ven_confirms", "fri 18:00", &muller, 0);
+    let second = booked(&home, "ven_confirms", "sat 19:00", &["--name", "李小龙"], 0);
+    let third = booked(
+        &home,
+        "ven_otp",
+        "sat 18:00",
+        &["--name", "Ada Lovelace"],
+        10,
+    );
+    (home, [first, second, third])
+}
+
+#[test]
+fn a_booking_is_found_by_guest_phone_email_venue_day_and_status_without_case_and_accents() {
+    let (home, [muller, li, ada]) = three();
+    for (words, ids) in [
+        (&["muller"][..], vec![&muller]),
+        (&["MÜLLER", "jurgen"], vec![&muller]),
+        (&["müller lovelace"], vec![]),
+        (&["李小龙"], vec![&li]),
+        (&["020 7946 0018"], vec![&muller]),
+        (&["+44-20"], vec![&muller]),
+        (&["canary.example"], vec![&muller]),
+        (&[ada.as_str()], vec![&ada]),
+        (&["ven_confirms"], vec![&li, &muller]),
+        (&["--guest", "LOVELACE"], vec![&ada]),
+        (&["--guest", "canary"], vec![]),
+        (&["--email", "Canary"], vec![&muller]),
+        (&["--phone", "7946 00"], vec![&muller]),
+        (&["--venue", "ven_otp"], vec![&ada]),
+        (&["--date", "fri"], vec![&muller]),
+        (&["--date", "fri..sat"], vec![&ada, &li, &muller]),
+        (&["--date", "sat", "--status", "confirmed"], vec![&li]),
+        (&["--status", "requires_action", "muller"], vec![]),
+        (&["100%"], vec![]),
+        (&["_"], vec![&ada, &li, &muller]),
+    ] {
+        assert_eq!(
+            found(&home, words).iter().collect::<Vec<_>>(),
+            ids,
+            "{words:?}"
+        );
+    }
+    let shown = home.run(["bookings", "lovelace"]).exits(0);
+    assert_eq!(shown.stdout.lines().count(), 1, "{shown}");
+    let shown = home.run(["show", "@1", "--json"]).exits(0);
+    assert_eq!(shown.json()["id"], ada.as_str());
+    for wrong in [
+        &["--date", "someday"][..],
+        &["--guest", " "],
+        &["--date", "2026-12-02..2026-12-01"],
+    ] {
+        home.run(["bookings", "--json"].iter().chain(wrong))
+            .refused(2, "usage");
+    }
+}
+
+#[test]
+fn the_document_says_whether_there_is_more_and_a_limit_of_zero_lists_all() {
+    let (home, _) = three();
+    let cut = home
+        .run(["bookings", "--json", "--limit", "2"])
+        .exits(0)
+        .json();
+    assert_eq!(
+        (cut["bookings"].as_array().unwrap().len(), &cut["more"]),
+        (2, &json!(true))
+    );
+    let all = home
+        .run(["bookings", "--json", "--limit", "0"])
+        .exits(0)
+        .json();
+    assert_eq!(
+        (all["bookings"].as_array().unwrap().len(), &all["more"]),
+        (3, &json!(false))
+    );
+    let words = home
+        .run(["bookings", "--json", "--limit", "1", "ven_confirms"])
+        .exits(0)
+        .json();
+    assert_eq!(words["more"], true);
+}
+
+#[test]
+fn a_booking_that_was_shown_is_found_as_well_and_one_that_a_script_read_leaves_nothing() {
+    let served = Served::start();
+    let other = served.home();
+    let [ada, eve] = ["Ada Lovelace", "Eve Other"]
+        .map(|name| booked(&other, "ven_confirms", "fri 18:00", &["--name", name], 0));
+    let home = served.home();
+    home.run(["show", &eve, "--json"]).exits(0);
+    assert!(
+        !home.path().join("journal.db").exists(),
+        "a script's read opens no journal"
+    );
+    home.run(["show", &ada]).exits(0);
+    assert_eq!(found(&home, &["lovelace"]), [ada.as_str()]);
+    assert_eq!(found(&home, &["eve"]), [] as [&str; 0]);
+    assert_eq!(home.booking("@last")["id"], ada.as_str());
+    home.run(["bookings", "forget", &ada]).exits(0);
+    assert_eq!(found(&home, &[]), [] as [&str; 0]);
+    // Nothing is kept where nothing is to be kept.
+    let home = home.configured("retention = \"0\"\n");
+    home.run(["show", &ada]).exits(0);
+    assert_eq!(found(&home, &[]), [] as [&str; 0]);
+}
+
+#[test]
+fn a_booking_of_a_received_webhook_is_found_by_its_id() {
+    let home = home_without_a_service();
+    let listening = Listening::start(&home, &[]);
+    let bodies = [
+        event("evt_1", "booking.created", "bk_first", "processing"),
+        event("evt_2", "booking.confirmed", "bk_first", "confirmed"),
+        event("evt_3", "booking.failed", "bk_second", "failed"),
+    ];
+    deliver(&listening.url, &bodies[..1]);
+    assert_eq!(found(&home, &["first"]), ["bk_first"]);
+    deliver(&listening.url, &bodies);
+    listening.end();
+    assert_eq!(found(&home, &[]).len(), 2);
+    assert_eq!(found(&home, &["--status", "confirmed"]), ["bk_first"]);
+    home.run(["bookings", "forget", "bk_first"]).exits(0);
+    assert_eq!(
+        found(&home, &[]),
+        ["bk_second"],
+        "an event is taken in once"
+    );
+}
+
+/// Whether a text is anywhere in the journal's files.
+fn journal_holds(home: &Home, part: &str) -> bool {
+    let file = fs::read(home.path().join("journal.db")).unwrap();
+    file.windows(part.len()).any(|it| it == part.as_bytes())
+}
+
+#[test]
+fn of_a_guest_who_is_forgotten_nothing_is_left_in_what_is_searched() {
+    let (home, [muller, ..]) = three();
+    assert_eq!(found(&home, &["muller"]), [muller.as_str()]);
+    assert!(
+        journal_holds(&home, "jurgen muller"),
+        "the text that is searched"
+    );
+    home.run(["bookings", "forget", &muller]).exits(0);
+    assert_eq!(found(&home, &["muller"]), [] as [&str; 0]);
+    for part in ["jurgen muller", "Müller", "canary", "442079460018"] {
+        assert!(!journal_holds(&home, part), "{part}");
+    }
+    found(&home, &["lovelace"]);
+    home.run(["bookings", "forget", "--before", "2100-01-01", "--yes"])
+        .exits(0);
+    assert!(!journal_holds(&home, "lovelace") && !journal_holds(&home, "Lovelace"));
+}
+
+#[test]
+fn a_guest_whose_retention_is_over_is_not_found_and_left_nowhere() {
+    let (home, _) = three();
+    assert_eq!(found(&home, &["lovelace"]).len(), 1);
+    let home = home.configured("retention = \"0\"\n");
+    booked(
+        &home,
+        "ven_confirms",
+        "sun 18:00",
+        &["--name", "Grace Hopper"],
+        0,
+    );
+    assert_eq!(found(&home, &["lovelace"]), [] as [&str; 0]);
+    assert_eq!(found(&home, &["hopper"]), [] as [&str; 0]);
+    assert!(!journal_holds(&home, "lovelace") && !journal_holds(&home, "hopper"));
+    assert_eq!(found(&home, &[]).len(), 4);
+}
+
+#[test]
+fn in_a_pipe_a_text_that_is_no_id_ends_with_the_command_that_searches() {
+    let (home, [_, _, ada]) = three();
+    let said = home
+        .run(["show", "Ada Lovelace", "--json"])
+        .refused(6, "usage");
+    assert!(
+        text(&said, "hint").ends_with("bookctl bookings 'Ada Lovelace'"),
+        "{said}"
+    );
+    let unknown = home
+        .run(["show", "lovelace"])
+        .exits(6)
+        .says("bookctl bookings lovelace");
+    assert!(
+        !unknown.stderr.contains(&ada),
+        "other bookings are not listed: {unknown}"
+    );
+    let said = home.run(["cancel", "bk_none", "--yes"]).exits(6);
+    assert!(!said.stderr.contains(&ada), "{said}");
+}
+
+#[test]
+fn on_a_terminal_a_text_that_is_no_id_offers_what_it_finds() {
+    let (home, [muller, ..]) = three();
+    for words in ["jurgen muller", "muller"] {
+        let mut terminal = Terminal::of_width(&home, 80, &["show", words]);
+        terminal
+            .see("Which booking?")
+            .see("Fri ")
+            .see("confirmed")
+            .press(Key::Enter);
+        terminal.end().exits(0).says(&muller);
+    }
+    Terminal::start(&home, &["show", "no body"])
+        .end()
+        .exits(6)
+        .says("bookctl bookings 'no body'");
+}
+
+#[test]
+fn without_a_booking_a_terminal_offers_a_list_at_every_width_and_a_pipe_names_the_argument() {
+    let (home, [muller, _, ada]) = three();
+    for columns in [50, 80, 200] {
+        let mut terminal = Terminal::of_width(&home, columns, &["show"]);
+        // The newest is first.
+        terminal
+            .see("Which booking?")
+            .see("❯ Ada Lov")
+            .see("18:00")
+            .see("Jürgen M");
+        terminal
+            .type_in("MULLER")
+            .see("match 1 of 1")
+            .press(Key::Enter);
+        let ended = terminal.end().exits(0).says(&muller);
+        assert!(ended.broken.is_empty(), "{columns}: {:?}", ended.broken);
+    }
+    let code = home.code();
+    let mut terminal = Terminal::start(&home, &["continue", "--otp", &code]);
+    terminal.see("row 1 of 1").press(Key::Enter);
+    terminal.end().exits(0).says(&ada);
+    let mut terminal = Terminal::start(&home, &["watch"]);
+    terminal
+        .see("row 1 of 3")
+        .press(Key::Down)
+        .press(Key::Down)
+        .press(Key::Enter);
+    terminal.end().exits(0).says(&muller);
+    let mut terminal = Terminal::start(&home, &["cancel", "--yes"]);
+    terminal.answer("Which booking?", "lovelace");
+    terminal.end().exits(0).says("cancelled");
+    let mut terminal = Terminal::start(&home, &["continue"]);
+    terminal.see("nothing to pick from");
+    terminal.end().exits(2);
+    for command in [
+        &["show"][..],
+        &["watch"],
+        &["continue"],
+        &["cancel", "--yes"],
+        &["modify", "--party", "3"],
+    ] {
+        home.run(command)
+            .exits(2)
+            .says("the booking is missing")
+            .says("BOOKING");
+        let error = home
+            .run(command.iter().chain(&["--json"]))
+            .refused(2, "usage");
+        assert!(text(&error, "hint").contains("BOOKING"), "{error}");
+    }
+    home.run(["slots", "--at", "fri 18:00"])
+        .exits(2)
+        .says("VENUE");
+    home.run(["attempts", "resume"]).exits(2).says("KEY");
+    home.run(["webhook", "events", "show"])
+        .exits(2)
+        .says("EVENT");
+}
+
+#[test]
+fn a_venue_of_an_earlier_search_and_the_last_one_need_no_id() {
+    let home = Home::new();
+    home.run(["slots", "ven_otp", "--at", "fri 18:00"]).exits(0);
+    home.run(["slots", "@last", "--at", "sat 18:00"]).exits(0);
+    home.run(["search", "dining", "--near", "Paris", "--at", "fri 19:00"])
+        .exits(0);
+    let mut terminal = Terminal::of_width(&home, 80, &["slots", "--at", "fri 18:00"]);
+    terminal.see("Which venue?").press(Key::Enter);
+    terminal.end().exits(0).says("@1");
+}
+
+#[test]
+fn after_a_reset_the_old_bookings_are_left_out_and_showing_one_does_not_end_in_a_circle() {
+    let (home, [_, _, ada]) = three();
+    assert_eq!(found(&home, &[]).len(), 3);
+    home.run(["sandbox", "reset", "--yes"]).exits(0);
+    home.run(["bookings"])
+        .exits(0)
+        .says("No bookings found.")
+        .says("Left out 3");
+    assert_eq!(found(&home, &["lovelace"]), [] as [&str; 0]);
+    let shown = home.run(["show", &ada]).exits(6);
+    shown.says(&format!("bookctl bookings forget {ada}"));
+    home.run(["bookings", "forget", &ada]).exits(0);
+    home.run(["bookings"]).exits(0).says("Left out 2");
+}
+
+#[test]
+fn a_refresh_respects_the_limit_and_warns_once_of_what_another_client_reset() {
+    let served = Served::start();
+    let home = served.home();
+    for _ in 0..4 {
+        home.booked("ven_otp", &[], 10);
+    }
+    served.reset();
+    let one = home.run(["bookings", "--refresh", "--limit", "1"]).exits(0);
+    let warnings = |output: &str| {
+        output
+            .lines()
+            .filter(|it| it.contains("no longer knows bk_"))
+            .count()
+    };
+    assert_eq!(warnings(&one.stderr), 1, "{one}");
+    one.says("Left out 1");
+    let rest = home.run(["bookings", "--refresh"]).exits(0);
+    assert_eq!(warnings(&rest.stderr), 1, "{rest}");
+    rest.says("Left out 4");
+}
+
+#[test]
+fn a_booking_that_a_real_service_does_not_show_stays_in_the_list() {
+    let reads = std::cell::Cell::new(0);
+    let server = Scripted::start(move |_| match reads.replace(reads.get() + 1) {
+        0 => Reply::json(200, &json!({"id": "bk_1", "status": "processing"})),
+        _ => Reply::json(404, &json!({"error": "booking not found"})),
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    home.run(["show", "bk_1"]).exits(0);
+    home.run(["bookings", "--refresh"])
+        .exits(0)
+        .says("no longer knows bk_1");
+    home.run(["show", "bk_1"]).exits(6);
+    assert_eq!(found(&home, &[]), ["bk_1"], "another key may still show it");
+}
+
+#[test]
+fn an_open_booking_shows_what_is_known_of_it() {
+    let home = Home::new();
+    let id = home.booked("ven_otp", &[], 10);
+    let open = home.run(["bookings", "--open"]).exits(0);
+    assert!(
+        open.stdout.starts_with(&format!("{id}\trequires_action\t")),
+        "{open}"
+    );
+    assert!(open.stdout.contains("\tAda Lovelace\t2\t"), "{open}");
+    Terminal::of_width(&home, 120, &["bookings", "--open"])
+        .end()
+        .exits(0)
+        .says("@1");
+    Terminal::of_width(&home, 120, &["bookings"])
+        .end()
+        .exits(0)
+        .says("@1")
+        .says("Ada Lovelace");
+}
+
+#[test]
+fn ids_and_venues_that_are_numbers_are_shown() {
+    let booking = json!({"id": 4711, "status": "confirmed", "venue_id": 88, "datetime": 1_795_802_400,
+                         "customer": {"name": "Ada Lovelace"}});
+    let server = Scripted::start(move |_| Reply::json(200, &booking));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    home.run(["show", "4711"]).exits(0);
+    let list = home.run(["bookings", "--venue", "88"]).exits(0);
+    assert!(list.stdout.starts_with("4711\tconfirmed\t88\t"), "{list}");
+    assert!(list.stdout.contains("2026"), "{list}");
+    let two = home.run(["show", "4711", "4711"]).exits(0);
+    assert!(two.stdout.starts_with("4711\tconfirmed\t88\t"), "{two}");
+}
+
+/// A home with so many attempts whose answers were lost.
+fn unsettled(keys: &[&str]) -> Home {
+    let home = Home::new();
+    for key in keys {
+        home.fault("POST /v1/bookings", "drop_after", 3);
+        home.book("ven_confirms", &["--idempotency-key", key])
+            .exits(16);
+    }
+    home
+}
+
+#[test]
+fn the_last_attempt_is_the_only_open_one_and_a_row_of_the_list_names_one() {
+    let home = unsettled(&["first"]);
+    let booking: Value = home
+        .run(["attempts", "resume", "@last", "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(booking["status"], "confirmed");
+    home.run(["attempts", "resume", "@last", "--json"])
+        .refused(2, "usage");
+    let home = unsettled(&["first", "second"]);
+    home.run(["attempts", "abandon", "@1", "--json"])
+        .refused(2, "usage");
+    let list = home.run(["attempts", "--json"]).exits(0).json();
+    let second = text(&list["attempts"][1], "idempotency_key");
+    let several = home
+        .run(["attempts", "resume", "@last", "--json"])
+        .refused(2, "usage");
+    assert!(
+        text(&several, "hint").contains("bookctl attempts"),
+        "{several}"
+    );
+    let abandoned = home
+        .run(["attempts", "abandon", "@2", "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(text(&abandoned["attempts"][0], "idempotency_key"), second);
+    let mut terminal = Terminal::of_width(&home, 80, &["attempts", "resume"]);
+    terminal
+        .see("Which attempt?")
+        .see("Ada Lovelace")
+        .press(Key::Enter);
+    terminal.end().exits(0).says("confirmed");
+}
+
+#[test]
+fn an_unsettled_attempt_is_mentioned_once_a_day_and_never_to_a_script() {
+    let home = unsettled(&["dinner"]);
+    let says = |output: &str| output.contains("bookctl attempts resume dinner");
+    for silent in [
+        &["status", "--json"][..],
+        &["status", "-q"],
+        &["attempts"],
+        &["explain", "otp"],
+    ] {
+        let output = home.run(silent);
+        assert!(!says(&output.stderr), "{silent:?}: {output}");
+    }
+    let first = home.run(["status"]).exits(0);
+    assert!(says(&first.stderr), "{first}");
+    let again = home.run(["status"]).exits(0);
+    assert!(!says(&again.stderr), "{again}");
+}
+
+#[test]
+fn the_last_session_and_the_last_event_need_no_id() {
+    let home = Home::new();
+    let connect = [
+        "session",
+        "connect",
+        "--end-user",
+        "u1",
+        "--phone",
+        "+447700900001",
+        "--json",
+    ];
+    let id = text(&home.run(connect).exits(0).json(), "id");
+    let code = home.code();
+    let verified = home
+        .run(["session", "verify", "@last", "--code", &code, "--json"])
+        .exits(0);
+    assert_eq!(verified.json()["id"], id.as_str());
+    home.run(["session", "show", "@last"]).exits(0);
+    home.run(["card", "@last"]).exits(0);
+    home.run(["session", "disconnect", "@last", "--yes"])
+        .exits(0);
+    Home::new()
+        .run(["session", "show", "@last", "--json"])
+        .refused(2, "usage");
+
+    let home = home_without_a_service();
+    let listening = Listening::start(&home, &[]);
+    deliver(
+        &listening.url,
+        &[
+            event("evt_1", "booking.created", "bk_1", "processing"),
+            event("evt_2", "booking.confirmed", "bk_1", "confirmed"),
+        ],
+    );
+    listening.end();
+    let shown = home
+        .run(["webhook", "events", "show", "@last", "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(shown["event_id"], "evt_2");
+    let mut terminal = Terminal::of_width(&home, 80, &["webhook", "events", "show"]);
+    terminal.answer("Which event?", "created");
+    terminal.end().exits(0).says("evt_1");
+}
