@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::{Needs, ServiceNeed};
 use crate::app::Context;
-use crate::flows::{attempt_or_pick, attempt_request, create, finish, read_booking};
+use crate::flows::{Confirmation, attempt_or_pick, attempt_request, create, finish, read_booking};
 use crate::journal::{Attempt, RecentList, Recovery, Run, State, another_account, recover};
 use crate::json::{Document, plain};
-use crate::model::time_text::human;
+use crate::model::time_text::{human, to_the_second};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
 
@@ -63,6 +63,9 @@ enum Action {
     Abandon {
         /// The attempt's idempotency key, @N for a row of the last list of attempts, or @last for the only open one
         key: Option<String>,
+        /// Skip the confirmation prompt, which only a terminal shows
+        #[arg(long, short)]
+        yes: bool,
     },
     /// Replace a damaged journal with a new one; the old file is kept
     Recover,
@@ -133,7 +136,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             context.out.emit(&RecoveryView { path, recovery })?;
             Ok(Exit::Done)
         }
-        Action::Abandon { key } => {
+        Action::Abandon { key, yes } => {
             let key = attempt_or_pick(context, key.as_deref()).await?;
             let mut attempt = find(context, &key)?;
             if attempt.state != State::Unsettled {
@@ -145,6 +148,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                     ),
                 )
                 .exiting(Exit::Refused));
+            }
+            if context.prompter.interactive() && !yes {
+                confirm_abandoning(context, &attempt).await?;
             }
             attempt.state = context.journal()?.abandon(&key)?;
             if let Some(process) = attempt.sending_now() {
@@ -181,6 +187,22 @@ fn find(context: &Context, key: &str) -> Result<Attempt> {
         )));
     }
     Ok(attempt)
+}
+
+/// Shows the attempt and what giving it up means, and asks. Scripts have done without a question from the start.
+async fn confirm_abandoning(context: &Context, attempt: &Attempt) -> Result<()> {
+    let mut page = AttemptList(std::slice::from_ref(attempt)).page();
+    page.line(
+        "The venue may have this booking. Once the attempt is abandoned, bookctl no longer asks about it, and the same \
+         booking can be made twice.",
+    );
+    context.out.show(&page);
+    let confirmation = Confirmation {
+        action: "abandoning an attempt",
+        question: "Abandon this attempt without finding out?".to_owned(),
+        declined: "The attempt is still open.",
+    };
+    confirmation.ask(&context.prompter).await
 }
 
 /// The error (7) for a request whose guest was deleted. It would be another request, and is not sent.
@@ -329,14 +351,16 @@ impl View for AttemptList<'_> {
                 TableCell::from(attempt.idempotency_key.as_str()),
                 TableCell::toned(attempt.state.as_str(), tone_of(attempt.state))
                     .in_short(in_plain_words(attempt.state)),
-                TableCell::from(human(&attempt.created_at)),
+                TableCell::from(to_the_second(&attempt.created_at)),
                 TableCell::from(asked("venue_id")),
                 TableCell::from(human(&asked("datetime"))),
                 TableCell::from(guest.map(plain).unwrap_or_default()),
             ]
         });
         let mut page = Page::default();
-        let headers = vec!["", "key", "state", "started", "venue", "when", "guest"];
+        // A sandbox's clock, which `when` goes by, may have been moved.
+        let started = "started (this computer)";
+        let headers = vec!["", "key", "state", started, "venue", "when", "guest"];
         page.table(headers, rows.collect(), vec![0]);
         page
     }

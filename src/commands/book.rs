@@ -416,6 +416,12 @@ fn show_request(context: &Context, draft: BookingDraft, key: &str) -> Result<Exi
                 .as_ref()
                 .and_then(|venue| venue.remembered.as_ref());
             let zone_source = ZoneSource::of(venue, draft.zone.as_ref());
+            if when.exact().is_none() && matches!(zone_source, ZoneSource::Learned) {
+                context.out.warn(
+                    "the venue's time zone is not known on this computer, so the time is shown in this computer's zone; \
+                     without --dry-run, bookctl asks the venue; give an offset or --tz to be certain",
+                );
+            }
             let moment = resolve(when, context.now()?, &zone_source.clone().or_system())?;
             zone_source.wire_time(context.adapter(), &moment).into()
         }

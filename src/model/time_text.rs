@@ -19,6 +19,15 @@ pub(crate) fn human(datetime: &str) -> String {
     }
 }
 
+/// When something happened, always with seconds, so that a column of such times is even. A text that is no instant is
+/// returned unchanged.
+pub(crate) fn to_the_second(at: &str) -> String {
+    match at.parse::<Timestamp>() {
+        Ok(at) => at.strftime("%a %-d %b %Y, %T (UTC)").to_string(),
+        Err(_) => human(at),
+    }
+}
+
 /// Local time at the venue, without the offset: for lists. `None` if `datetime` cannot be parsed.
 pub(crate) fn local(datetime: &str) -> Option<String> {
     let when = When::parse(datetime).ok()?;
@@ -149,6 +158,17 @@ mod tests {
             ("2026-12-05T12:00:00Z", "in 4 days"),
         ] {
             assert_eq!(relative(at.parse().unwrap(), now), said, "{at}");
+        }
+    }
+
+    #[test]
+    fn a_time_on_the_minute_has_its_seconds_like_any_other() {
+        for (at, shown) in [
+            ("2026-12-01T16:30:00.25Z", "Tue 1 Dec 2026, 16:30:00 (UTC)"),
+            ("2026-12-01T16:30:48Z", "Tue 1 Dec 2026, 16:30:48 (UTC)"),
+            ("sometime", "sometime"),
+        ] {
+            assert_eq!(to_the_second(at), shown);
         }
     }
 

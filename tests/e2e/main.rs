@@ -77,6 +77,7 @@ mod sessions;
 mod shared_limits;
 mod showing;
 mod speak;
+mod timeline;
 mod times;
 mod two_runs;
 mod walk;

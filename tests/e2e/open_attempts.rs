@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::faults::{SLOT_TIME, creating};
 use crate::harness::listening::until;
-use crate::harness::{GUEST, HANG, Home, Reply, Scripted, Served, text};
+use crate::harness::{GUEST, HANG, Home, Key, Reply, Scripted, Served, Terminal, text};
 
 /// The booking of this file's request, as a service that echoes it has it.
 fn asked(id: &str) -> Value {
@@ -329,4 +329,27 @@ fn whoever_abandons_an_attempt_that_is_being_sent_is_told_so() {
     go_on.send(()).unwrap();
     running.end().exits(0);
     assert_eq!(attempts(&home)[0]["state"], "settled");
+}
+
+/// On a terminal it says what giving up means, and asks. In a pipe it works as it always did.
+#[test]
+fn on_a_terminal_an_attempt_is_abandoned_only_after_a_yes() {
+    let server = creating(|_| Reply::Close);
+    let home = home(&server);
+    home.run(book(&[])).exits(16);
+    let ask = || {
+        let mut terminal = Terminal::of_width(&home, 80, &["attempts", "abandon", "k", "-q"]);
+        terminal
+            .see("The venue may have this booking.")
+            .see("? Abandon this attempt");
+        terminal
+    };
+    let mut terminal = ask();
+    terminal.press(Key::Enter);
+    terminal.end().exits(17).says("still open");
+    assert_eq!(attempts(&home)[0]["state"], "unsettled");
+    let mut terminal = ask();
+    terminal.type_in("y");
+    terminal.end().exits(0);
+    assert!(attempts(&home).is_empty() || attempts(&home)[0]["state"] == "abandoned");
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::app::Context;
 use crate::json::{Document, plain};
-use crate::model::time_text::human;
+use crate::model::time_text::{human, to_the_second};
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, TableCell, View};
 
@@ -66,7 +66,8 @@ fn cell(field: &str, value: Option<&Value>) -> String {
         }
         // The number of elements, such as attempts. The JSON form has all of them.
         Some(Value::Array(elements)) => elements.len().to_string(),
-        Some(Value::String(text)) if field.ends_with("_at") || field == "datetime" => human(text),
+        Some(Value::String(text)) if field.ends_with("_at") => to_the_second(text),
+        Some(Value::String(text)) if field == "datetime" => human(text),
         Some(value) => plain(value),
     }
 }

@@ -88,7 +88,13 @@ impl View for EventList<'_> {
         });
         let mut page = Page::default();
         let headers = vec![
-            "event", "received", "kind", "booking", "status", "state", "app",
+            "event",
+            "received (local)",
+            "kind",
+            "booking",
+            "status",
+            "state",
+            "app",
         ];
         page.table(headers, rows.collect(), vec![]);
         page

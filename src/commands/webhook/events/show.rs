@@ -88,7 +88,7 @@ impl View for Received {
         page.field("kind", event.shown_kind());
         page.field_if("booking", event.booking.as_deref());
         page.field_if("status", event.status.as_deref());
-        page.field("received", rfc3339(self.row.received_at));
+        page.field("received (this computer)", rfc3339(self.row.received_at));
         if let (Some(at), Some(age)) = (self.signed_at, self.age()) {
             page.field("signed", format!("{at}, {age} s earlier (verified)"));
         }

@@ -1,0 +1,156 @@
+//! `show --timeline`: a booking's story.
+
+use serde_json::{Value, json};
+
+use crate::harness::listening::{Courier, Listening, SECRET};
+use crate::harness::{Home, Reply, Scripted, Terminal, text};
+
+fn kinds(story: &Value) -> Vec<String> {
+    let timeline = story["timeline"].as_array().unwrap().iter();
+    timeline.map(|it| text(it, "kind")).collect()
+}
+
+fn story(home: &Home, id: &str) -> Value {
+    let show = ["show", id, "--timeline", "--json"];
+    home.run(show).exits(0).json()
+}
+
+/// The request, states and changes, on the service's clock, although that was moved in between.
+#[test]
+fn a_story_is_told_in_order_and_on_one_clock() {
+    let home = Home::new();
+    home.advance("26h");
+    let id = home.booked("ven_confirms", &[], 0);
+    home.run(["modify", &id, "--party", "4"]).exits(0);
+    home.advance("3h");
+    home.run(["cancel", &id, "--yes"]).exits(0);
+    let story = story(&home, &id);
+    assert_eq!(story["booking"], home.booking(&id));
+    assert_eq!(
+        kinds(&story),
+        ["request", "sent", "status", "answer", "change", "status"]
+    );
+    let timeline = story["timeline"].as_array().unwrap();
+    assert_eq!(timeline[0]["request"]["venue_id"], "ven_confirms");
+    assert_eq!(timeline[3]["http_status"], 201);
+    assert_eq!(
+        timeline[4]["changes"],
+        json!({"party_size": {"from": 2, "to": 4}})
+    );
+    assert_eq!(timeline[5]["status"], "cancelled");
+    let times: Vec<String> = timeline.iter().map(|it| text(it, "at")).collect();
+    assert!(times.is_sorted(), "{times:?}");
+    let created = text(&story["booking"], "created_at");
+    assert_eq!(times[0][..13], created[..13], "the service's clock");
+}
+
+#[test]
+fn a_pause_and_its_answer_and_what_went_wrong_are_states_of_the_story() {
+    let home = Home::new();
+    let id = home.booked("ven_otp", &[], 10);
+    let code = home.code();
+    home.run(["continue", &id, "--otp", &code]).exits(0);
+    let told = story(&home, &id);
+    let states: Vec<&Value> = told["timeline"].as_array().unwrap().iter().collect();
+    let states: Vec<String> = states
+        .into_iter()
+        .filter(|it| it["kind"] == "status")
+        .map(|it| text(it, "status"))
+        .collect();
+    assert_eq!(states.first().map(String::as_str), Some("requires_action"));
+    assert_eq!(states.last().map(String::as_str), Some("confirmed"));
+    let failed = home.booked("ven_provider_fails", &[], 11);
+    let told = story(&home, &failed);
+    let last = told["timeline"].as_array().unwrap().iter();
+    let last = last.rev().find(|it| it["kind"] == "status").unwrap();
+    assert_eq!(last["error_code"], "provider_error");
+    assert!(last["message"].is_string(), "{last}");
+}
+
+/// A request without an answer, sent again by `attempts resume`.
+#[test]
+fn each_run_of_the_request_and_its_result_are_told() {
+    let home = Home::new();
+    home.fault("POST /v1/bookings", "drop_after", 3);
+    let book = ["--idempotency-key", "order-1"];
+    home.book("ven_confirms", &book).exits(16);
+    let resumed = home.run(["attempts", "resume", "order-1", "--json"]);
+    let id = text(&resumed.exits(0).json(), "id");
+    let story = story(&home, &id);
+    let timeline = story["timeline"].as_array().unwrap().iter();
+    let of = |kind: &str| {
+        timeline
+            .clone()
+            .filter(|it| it["kind"] == kind)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of("request").len(), 1);
+    assert_eq!(of("request")[0]["idempotency_key"], "order-1");
+    assert_eq!(of("sent").len(), 2);
+    let outcomes: Vec<String> = of("answer")
+        .into_iter()
+        .map(|it| text(it, "outcome"))
+        .collect();
+    assert_eq!(outcomes, ["in_doubt", "booked"]);
+}
+
+fn confirmed() -> Value {
+    json!({
+        "id": "bk_1", "status": "confirmed", "datetime": "2031-12-01T18:00:00+00:00",
+        "created_at": "2026-07-14T16:00:00Z", "updated_at": "2026-07-14T16:00:05Z",
+    })
+}
+
+#[test]
+fn deliveries_are_part_of_the_story() {
+    let server = Scripted::start(|_| Reply::json(200, &confirmed()));
+    let home =
+        Home::pointing_to(server.base_url(), "sk_live_x").with("BOOKCTL_WEBHOOK_SECRET", SECRET);
+    let listening = Listening::start(&home, &[]);
+    let event = crate::harness::listening::event("evt_1", "booking.confirmed", "bk_1", "confirmed");
+    let mut courier = Courier::to(&listening.url).unwrap();
+    assert_eq!(courier.deliver(&event), Some(200));
+    listening.end();
+    let story = story(&home, "bk_1");
+    assert_eq!(kinds(&story), ["created", "status", "delivery"]);
+    let delivery = &story["timeline"][2];
+    assert_eq!(
+        (&delivery["event"], &delivery["type"]),
+        (&json!("evt_1"), &json!("booking.confirmed"))
+    );
+}
+
+/// What this machine knows is shown with a warning where the service cannot be reached (15).
+#[test]
+fn without_the_service_the_story_is_what_this_machine_knows() {
+    let home = Home::new();
+    let id = home.booked("ven_confirms", &[], 0);
+    home.run(["show", "bk_nobody", "--timeline", "--json"])
+        .refused(6, "http_404");
+    let elsewhere = ["show", &id, "--timeline", "--json"];
+    home.fault("GET /v1/bookings/{id}", "drop_before", 9);
+    let output = home
+        .run(elsewhere)
+        .exits(15)
+        .says("this is what this computer knows");
+    let story = output.json();
+    assert_eq!(story["booking"]["status"], "confirmed");
+    assert_eq!(kinds(&story), ["request", "sent", "status", "answer"]);
+    home.run(["show", &id, &id, "--timeline", "--json"])
+        .refused(2, "usage");
+}
+
+#[test]
+fn on_a_terminal_the_story_is_a_table_with_the_readers_own_time() {
+    let home = Home::new().with("TZ", "America/New_York");
+    let id = home.booked("ven_confirms", &[], 0);
+    let ended = Terminal::of_width(&home, 80, &["show", &id, "--timeline"])
+        .end()
+        .exits(0);
+    assert!(ended.broken.is_empty(), "{:?}", ended.broken);
+    ended
+        .says("time (UTC)")
+        .says("your time")
+        .says("bookctl book: ven_confirms")
+        .says("HTTP 201, booked");
+}
