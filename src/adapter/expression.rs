@@ -31,8 +31,9 @@ impl Expression {
             .map_err(|why| why.to_string())?;
         let mut lines = outputs.lines();
         match (lines.next(), lines.next()) {
-            (Some(line), None) => parsed(line)
-                .map_err(|error| format!("gives something that is not JSON: {error}")),
+            (Some(line), None) => {
+                parsed(line).map_err(|error| format!("gives something that is not JSON: {error}"))
+            }
             (None, _) => Err("gives no value".to_owned()),
             (Some(_), Some(_)) => Err("gives more than one value".to_owned()),
         }

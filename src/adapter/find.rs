@@ -38,8 +38,22 @@ pub(crate) struct ListAt {
 
 /// The names of lists that hold something else beside the objects that a document is about.
 const BESIDE: &[&str] = &[
-    "_links", "aggregations", "categories", "debug", "errors", "facets", "filters", "images", "links", "messages",
-    "notices", "photos", "providers", "providers_failed", "tags", "warnings",
+    "_links",
+    "aggregations",
+    "categories",
+    "debug",
+    "errors",
+    "facets",
+    "filters",
+    "images",
+    "links",
+    "messages",
+    "notices",
+    "photos",
+    "providers",
+    "providers_failed",
+    "tags",
+    "warnings",
 ];
 
 /// The lists of a document that could hold its objects, the shallowest first, but those that stand in another list.
@@ -53,7 +67,11 @@ pub(crate) fn lists(document: &Value) -> Vec<ListAt> {
                 Value::Array(elements) => lists.push(ListAt {
                     elements: elements.len(),
                     has_objects: elements.iter().any(Value::is_object),
-                    place: if place.is_empty() { "[]".to_owned() } else { place },
+                    place: if place.is_empty() {
+                        "[]".to_owned()
+                    } else {
+                        place
+                    },
                 }),
                 Value::Object(object) => {
                     let members = object
@@ -284,10 +302,7 @@ mod tests {
     fn what_stands_too_deep_or_at_two_places_is_not_taken() {
         let venue = json!({"venue_id": "v"});
         let deep = json!({"a": {"b": {"c": {"d": {"e": venue}}}}});
-        assert!(matches!(
-            shallowest(&deep, Shape::Venue),
-            Search::Nothing
-        ));
+        assert!(matches!(shallowest(&deep, Shape::Venue), Search::Nothing));
         let two = json!({"near": [venue], "far": [venue]});
         match shallowest(&two, Shape::Venue) {
             Search::Ambiguous(mut places) => {
@@ -300,7 +315,8 @@ mod tests {
 
     #[test]
     fn lists_are_counted_where_they_stand() {
-        let document = json!({"data": {"items": [{"place": 1, "x": []}, 2], "tags": [], "more": []}});
+        let document =
+            json!({"data": {"items": [{"place": 1, "x": []}, 2], "tags": [], "more": []}});
         let found = lists(&document);
         let found: Vec<(&str, usize, bool)> = found
             .iter()

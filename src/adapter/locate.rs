@@ -78,7 +78,9 @@ fn nothing_in<'a>(
 ) -> Result<Elements<'a>, NotFound> {
     let lists = lists(value);
     let (full, empties): (Vec<_>, Vec<_>) = lists.iter().partition(|list| list.elements > 0);
-    let named = full.iter().find(|list| Some(list.place.as_str()) == unreadable);
+    let named = full
+        .iter()
+        .find(|list| Some(list.place.as_str()) == unreadable);
     let with_objects = || full.iter().find(|list| list.has_objects);
     match (empty, named.or_else(with_objects).or(full.first())) {
         (Some(place), Some(_)) if full.iter().any(|list| list.has_objects) => {

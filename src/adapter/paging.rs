@@ -57,14 +57,19 @@ pub(crate) fn next_page(document: &Value, link: Option<&str>) -> Option<NextPage
     }
     let mut says_more = false;
     let mut found = None;
-    describe(document.as_object()?, 0, false, &mut |name, value, is_link| {
-        if MORE.iter().any(|more| same_words(more, name)) {
-            says_more |= value == &Value::Bool(true);
-        }
-        if found.is_none() && NEXT.iter().any(|next| same_words(next, name)) {
-            found = read_next(name, value, is_link);
-        }
-    });
+    describe(
+        document.as_object()?,
+        0,
+        false,
+        &mut |name, value, is_link| {
+            if MORE.iter().any(|more| same_words(more, name)) {
+                says_more |= value == &Value::Bool(true);
+            }
+            if found.is_none() && NEXT.iter().any(|next| same_words(next, name)) {
+                found = read_next(name, value, is_link);
+            }
+        },
+    );
     let counted = || by_number(document);
     found
         .or_else(counted)
@@ -226,14 +231,8 @@ mod tests {
                 json!({"links": {"next": "/v1/x?page=2"}}),
                 at("/v1/x?page=2"),
             ),
-            (
-                json!({"links": {"next": "search"}}),
-                at("search"),
-            ),
-            (
-                json!({"next": "search?page=2"}),
-                at("search?page=2"),
-            ),
+            (json!({"links": {"next": "search"}}), at("search")),
+            (json!({"next": "search?page=2"}), at("search?page=2")),
             (json!({"next": "ab/c=="}), field("cursor", json!("ab/c=="))),
             (
                 json!({"_links": {"next": {"href": "?page=2"}}}),

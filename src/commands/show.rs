@@ -75,7 +75,9 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 /// Reads one booking, and whether it is the requested one. If its status becomes the exit code, it must be.
 async fn read(context: &Context, id: &str, is_judged: bool) -> Result<(Booking, bool)> {
     match is_judged {
-        true => read_booking(context, id).await.map(|booking| (booking, true)),
+        true => read_booking(context, id)
+            .await
+            .map(|booking| (booking, true)),
         false => find_booking(context, id).await,
     }
 }

@@ -147,10 +147,20 @@ mod tests {
     #[test]
     fn a_time_in_utc_is_the_same_on_any_clock_of_the_world_and_on_no_other() {
         let asked = json!("2026-12-01T19:30:00Z");
-        for same in ["2026-12-01T20:30", "2026-12-02T04:30", "2026-12-02", "2026-12-01"] {
+        for same in [
+            "2026-12-01T20:30",
+            "2026-12-02T04:30",
+            "2026-12-02",
+            "2026-12-01",
+        ] {
             assert!(may_be(&asked, &json!(same)), "{same}");
         }
-        for other in ["2026-12-03T19:30", "2026-12-01T19:37", "2026-12-03", "2026-11-30"] {
+        for other in [
+            "2026-12-03T19:30",
+            "2026-12-01T19:37",
+            "2026-12-03",
+            "2026-11-30",
+        ] {
             assert!(!may_be(&asked, &json!(other)), "{other}");
         }
     }

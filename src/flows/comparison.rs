@@ -181,7 +181,10 @@ mod tests {
                 json!({"customer": {"name": "Eve Lovelace"}}),
                 "customer.name is Eve Lovelace, not Ada Lovelace",
             ),
-            (json!({"venue": {"venue_id": "18"}}), "venue_id is 18, not 17"),
+            (
+                json!({"venue": {"venue_id": "18"}}),
+                "venue_id is 18, not 17",
+            ),
             (json!({"restaurant": {"id": 18}}), "venue_id is 18, not 17"),
             (json!({"party_size": 2.5}), "party_size is 2.5, not 2"),
             (

@@ -116,7 +116,10 @@ impl<T> Listing<'_, T> {
                 self.say_limit(context);
                 break;
             }
-            if let Err(why) = self.read_next(context, &mut call, &next, &mut read, began).await? {
+            if let Err(why) = self
+                .read_next(context, &mut call, &next, &mut read, began)
+                .await?
+            {
                 stopped = Some(why);
                 break;
             }

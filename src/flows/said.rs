@@ -10,8 +10,18 @@ use crate::model::id::is_token;
 
 /// Who a booking is for.
 const GUEST: &[&str] = &[
-    "customer", "customers", "guest", "guests", "diner", "diners", "booker", "lead_guest",
-    "primary_guest", "main_guest", "guest_details", "customer_details",
+    "customer",
+    "customers",
+    "guest",
+    "guests",
+    "diner",
+    "diners",
+    "booker",
+    "lead_guest",
+    "primary_guest",
+    "main_guest",
+    "guest_details",
+    "customer_details",
 ];
 /// What stands before the name or the e-mail address of a guest that has no object.
 const GUEST_PREFIX: &[&str] = &["customer", "guest", "diner", "booker"];
@@ -21,7 +31,13 @@ const FULL_NAME: &[&str] = &["name", "full_name", "display_name"];
 const EMAIL: &[&str] = &["email", "email_address", "mail"];
 const VENUE: &[&str] = &["venue", "restaurant"];
 const TIME: &[&str] = &[
-    "datetime", "starts_at", "start_at", "start_time", "start", "reservation_time", "booking_time",
+    "datetime",
+    "starts_at",
+    "start_at",
+    "start_time",
+    "start",
+    "reservation_time",
+    "booking_time",
 ];
 
 /// The objects of an answer that say something of its booking.
@@ -61,7 +77,11 @@ fn values(object: &Map<String, Value>, field: &str) -> Vec<Value> {
         "datetime" => times(object),
         "customer.name" => {
             let mut names: Vec<String> = people(object).flat_map(names_of).collect();
-            names.extend(GUEST_PREFIX.iter().filter_map(|prefix| name(object, &format!("{prefix}_"))));
+            names.extend(
+                GUEST_PREFIX
+                    .iter()
+                    .filter_map(|prefix| name(object, &format!("{prefix}_"))),
+            );
             names.into_iter().map(Value::from).collect()
         }
         "customer.email" => {
@@ -81,7 +101,9 @@ fn venue(object: &Map<String, Value>) -> Option<&Value> {
         return if is_token(own) { Some(own) } else { inner(own) };
     }
     let mut named = VENUE.iter().filter_map(|name| inner(member(object, name)?));
-    let mut others = object.values().filter_map(|value| inner_id(value, &["venue_id"]));
+    let mut others = object
+        .values()
+        .filter_map(|value| inner_id(value, &["venue_id"]));
     named.next().or_else(|| {
         let only = others.next()?;
         others.next().is_none().then_some(only)
@@ -99,7 +121,9 @@ fn times(object: &Map<String, Value>) -> Vec<Value> {
     let day = |object: &Map<String, Value>| {
         let day = text(object, &["date", "day"])?;
         let clock = text(object, &["time"]).filter(|clock| clock.contains(':'));
-        Some(Value::from(clock.map_or(day.clone(), |clock| format!("{day}T{clock}"))))
+        Some(Value::from(
+            clock.map_or(day.clone(), |clock| format!("{day}T{clock}")),
+        ))
     };
     let mut found = Vec::new();
     for value in TIME.iter().filter_map(|name| member(object, name)) {
@@ -160,6 +184,10 @@ fn emails_of(person: &Value) -> Vec<String> {
 
 /// The first of these members that is a text.
 fn text(object: &Map<String, Value>, names: &[&str]) -> Option<String> {
-    let mut values = names.iter().filter_map(|name| member(object, name)?.as_str());
-    values.find(|text| !text.trim().is_empty()).map(str::to_owned)
+    let mut values = names
+        .iter()
+        .filter_map(|name| member(object, name)?.as_str());
+    values
+        .find(|text| !text.trim().is_empty())
+        .map(str::to_owned)
 }

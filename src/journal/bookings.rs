@@ -1,5 +1,7 @@
 //! The bookings of this machine, each as it was last seen.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -7,6 +9,7 @@ use super::Journal;
 use crate::json::Document;
 use crate::model::booking::Booking;
 use crate::outcome::Result;
+use crate::secrets::redact_document;
 
 /// A booking of the journal.
 #[derive(Clone, Debug)]
@@ -28,6 +31,12 @@ const SEEN: &str = "
     document = iif(bookings.forgotten_at IS NULL, excluded.document,
                    json_object('id', bookings.id, 'object', 'booking', 'status', excluded.status))";
 
+/// The document of a booking as it is stored: a service may repeat the code or the key that it was sent.
+fn stored(booking: &Booking) -> Cow<'_, str> {
+    let document = booking.own_document();
+    redact_document(document.text(), document.value())
+}
+
 /// Stores the booking of the attempt under `key`, in the transaction that settles the attempt.
 pub(super) fn keep(connection: &Connection, key: &str, booking: &Booking) -> rusqlite::Result<()> {
     let query = format!(
@@ -35,7 +44,7 @@ pub(super) fn keep(connection: &Connection, key: &str, booking: &Booking) -> rus
          SELECT origin, ?2, profile, idempotency_key, ?3, ?4, created_at, ?5 FROM attempts WHERE idempotency_key = ?1
          ON CONFLICT (origin, id) DO UPDATE SET {SEEN}"
     );
-    let (status, document) = (booking.status(), booking.own_document().text());
+    let (status, document) = (booking.status(), stored(booking));
     let now = Timestamp::now().to_string();
     let row = params![key, booking.id(), status.as_str(), document, now];
     connection.execute(&query, row).map(drop)
@@ -44,7 +53,7 @@ pub(super) fn keep(connection: &Connection, key: &str, booking: &Booking) -> rus
 impl Journal {
     /// Whether the journal has the booking in another state.
     pub(crate) fn is_outdated(&self, booking: &Booking) -> Result<bool> {
-        let (status, document) = (booking.status(), booking.own_document().text());
+        let (status, document) = (booking.status(), stored(booking));
         self.read(|connection| {
             connection.query_row(
                 "SELECT EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2
@@ -66,7 +75,7 @@ impl Journal {
                  WHERE origin = ?1 AND id = ?2
                  ON CONFLICT (origin, id) DO UPDATE SET {SEEN}"
             );
-            let row = params![origin, booking.id(), status.as_str(), booking.own_document().text(), now];
+            let row = params![origin, booking.id(), status.as_str(), stored(booking), now];
             connection.execute(&query, row).map(drop)
         })
     }

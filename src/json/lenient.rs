@@ -11,7 +11,8 @@ const EXACT_DIGITS: usize = 15;
 
 /// Whether a document may have a number that would lose digits. Text within a string may look like one.
 pub(super) fn has_long_number(text: &str) -> bool {
-    let is_part = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
+    let is_part =
+        |byte: u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
     let bytes = text.as_bytes();
     let mut at = EXACT_DIGITS;
     // A run of this length covers one of the places that are this far apart.
@@ -21,7 +22,11 @@ pub(super) fn has_long_number(text: &str) -> bool {
             let start = at - before.count();
             let length = bytes[start..].iter().take_while(|byte| is_part(**byte));
             let length = length.count();
-            let in_text = start > 0 && !matches!(bytes[start - 1], b':' | b',' | b'[' | b' ' | b'\n' | b'\r' | b'\t');
+            let in_text = start > 0
+                && !matches!(
+                    bytes[start - 1],
+                    b':' | b',' | b'[' | b' ' | b'\n' | b'\r' | b'\t'
+                );
             if length > EXACT_DIGITS && !in_text {
                 return true;
             }
@@ -142,7 +147,10 @@ mod tests {
                 "[18446744073709551615,18446744073709551616,-9223372036854775809,12345678901234567.5]",
                 r#"[18446744073709551615,"18446744073709551616","-9223372036854775809","12345678901234567.5"]"#,
             ),
-            ("[0.1,35.689487123456789,1.500,01e999]", r#"[0.1,"35.689487123456789",1.500,01e999]"#),
+            (
+                "[0.1,35.689487123456789,1.500,01e999]",
+                r#"[0.1,"35.689487123456789",1.500,01e999]"#,
+            ),
             (r#""\\ud83d \" \ud83""#, r#""\\ud83d \" \ud83""#),
             ("\"é\\", "\"é\\"),
         ] {
@@ -159,7 +167,11 @@ mod tests {
                 assert!(has_long_number(&text), "{text}");
             }
         }
-        for text in [digits.split_at(1).1.to_owned(), format!("[\"{digits}\"]"), "[123456789012345,123456789012345]".to_owned()] {
+        for text in [
+            digits.split_at(1).1.to_owned(),
+            format!("[\"{digits}\"]"),
+            "[123456789012345,123456789012345]".to_owned(),
+        ] {
             assert!(!has_long_number(&text), "{text}");
         }
     }

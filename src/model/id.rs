@@ -47,7 +47,10 @@ mod tests {
 
     #[test]
     fn a_text_of_more_than_a_kilobyte_is_no_id() {
-        assert_eq!(token(&json!("x".repeat(1024))).map(|id| id.len()), Some(1024));
+        assert_eq!(
+            token(&json!("x".repeat(1024))).map(|id| id.len()),
+            Some(1024)
+        );
         assert_eq!(token(&json!("x".repeat(1025))), None);
         assert_eq!(token(&json!("")), None);
     }
