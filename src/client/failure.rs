@@ -13,6 +13,9 @@ use crate::outcome::{Code, Error, ErrorCode, Exit};
 /// The hint if there is no key.
 const NO_KEY_HINT: &str = "set BOOKCTL_API_KEY, or store a key with `bookctl auth login`";
 
+/// The hint if the service failed at a call that changes nothing.
+const FAILED_READ_HINT: &str = "the service failed, and nothing was changed; try again later";
+
 /// Why a call has no usable answer.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -181,8 +184,13 @@ impl Failure {
                     exit = Exit::Network;
                 }
                 let next = refusal.values_to_correct();
-                let next = next.or_else(|| name_hint(refusal, call));
-                let next = next.or_else(|| next_step(&code.to_string(), &call.path));
+                // A name that is refused is no failure of the service.
+                let next = next.or_else(|| name_hint(refusal, call).filter(|_| refusal.status < 500));
+                let is_failed_read = refusal.status >= 500 && refusal.code.is_none() && !call.is_write();
+                let next = next.or_else(|| match is_failed_read {
+                    true => Some(FAILED_READ_HINT.to_owned()),
+                    false => next_step(&code.to_string(), &call.path),
+                });
                 let mut error = Error::of(code, exit, refusal.sentence());
                 error.hint = match &refusal.instead {
                     Some(_) => Some("check the base URL: the response may not come from the booking service".to_owned()),

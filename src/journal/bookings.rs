@@ -1,5 +1,7 @@
 //! The bookings of this machine, each as it was last seen.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -8,6 +10,7 @@ use super::{Journal, RecentList, guests};
 use crate::json::Document;
 use crate::model::booking::Booking;
 use crate::outcome::Result;
+use crate::secrets::redact_document;
 
 /// A booking of the journal.
 #[derive(Clone, Debug)]
@@ -39,6 +42,12 @@ const SEEN: &str = "
     document = iif(bookings.forgotten_at IS NULL, excluded.document,
                    json_object('id', bookings.id, 'object', 'booking', 'status', excluded.status))";
 
+/// The document of a booking as it is stored: a service may repeat the code or the key that it was sent.
+fn stored(booking: &Booking) -> Cow<'_, str> {
+    let document = booking.own_document();
+    redact_document(document.text(), document.value())
+}
+
 /// Stores the booking of the attempt under `key`, in the transaction that settles the attempt.
 pub(super) fn keep(connection: &Connection, key: &str, booking: &Booking) -> rusqlite::Result<()> {
     let query = format!(
@@ -46,7 +55,7 @@ pub(super) fn keep(connection: &Connection, key: &str, booking: &Booking) -> rus
          SELECT origin, ?2, profile, idempotency_key, ?3, ?4, created_at, ?5 FROM attempts WHERE idempotency_key = ?1
          ON CONFLICT (origin, id) DO UPDATE SET {SEEN}"
     );
-    let (status, document) = (booking.status(), booking.own_document().text());
+    let (status, document) = (booking.status(), stored(booking));
     let now = Timestamp::now().to_string();
     let row = params![key, booking.id(), status.as_str(), document, now];
     connection.execute(&query, row)?;
@@ -59,7 +68,7 @@ pub(super) fn keep(connection: &Connection, key: &str, booking: &Booking) -> rus
 impl Journal {
     /// Whether the journal does not have the booking as it is here.
     fn is_new(&self, booking: &Booking) -> Result<bool> {
-        let (status, document) = (booking.status(), booking.own_document().text());
+        let (status, document) = (booking.status(), stored(booking));
         let is_known = self.read(|connection| {
             connection.query_row(
                 "SELECT EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2 AND gone_at IS NULL
@@ -101,7 +110,7 @@ impl Journal {
                                           WHERE origin = ?1 AND booking_id = ?2 AND forgotten_at IS NOT NULL)
                  ON CONFLICT (origin, id) DO UPDATE SET {SEEN}"
             );
-            let (status, document) = (booking.status(), booking.own_document().text());
+            let (status, document) = (booking.status(), stored(booking));
             let (id, now) = (booking.id(), now.to_string());
             let row = params![origin, id, profile, status.as_str(), document, now, adds];
             connection.execute(&query, row)?;
@@ -129,7 +138,7 @@ impl Journal {
                    AND iif(json_valid(bookings.document), json_extract(bookings.document, '$.datetime'), NULL) IS NULL"
             );
             for (at, booking) in received.iter().filter(|_| adds) {
-                let (status, document) = (booking.status(), booking.own_document().text());
+                let (status, document) = (booking.status(), stored(booking));
                 let row = params![origin, booking.id(), profile, status.as_str(), document, at.to_string()];
                 connection.execute(&query, row)?;
             }

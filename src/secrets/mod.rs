@@ -13,6 +13,8 @@ mod vault;
 
 pub(crate) use account::{Account, Item};
 pub(crate) use key_source::{KeySource, look_up};
-pub(crate) use redact::{redact, register_if_key, register_secret, register_secrets_in};
+pub(crate) use redact::{
+    redact, redact_document, register_if_key, register_secret, register_secrets_in,
+};
 pub(crate) use secret::Secret;
 pub(crate) use vault::{Found, Storage, Vault, silent};

@@ -73,7 +73,96 @@ pub(crate) fn redact(text: &str) -> Cow<'_, str> {
             text = Cow::Owned(masked(&text, secret));
         }
     }
-    text
+    match encoded_secret(&text, &seen) {
+        Some(encoded) => Cow::Owned(redact_encoded(&text, encoded, &seen)),
+        None => text,
+    }
+}
+
+/// The document with every registered secret replaced in its texts and numbers. Its id and its status stay, by which it
+/// is known.
+pub(crate) fn redact_document<'a>(text: &'a str, value: &Value) -> Cow<'a, str> {
+    match redact(text) {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        Cow::Owned(_) => Cow::Owned(redacted_value(value, true).to_string()),
+    }
+}
+
+fn redacted_value(value: &Value, is_root: bool) -> Value {
+    match value {
+        Value::Object(object) => {
+            let member = |(name, value): (&String, &Value)| {
+                let is_kept = is_root && matches!(name.as_str(), "id" | "status");
+                let value = match is_kept {
+                    true => value.clone(),
+                    false => redacted_value(value, false),
+                };
+                (redact(name).into_owned(), value)
+            };
+            Value::Object(object.iter().map(member).collect())
+        }
+        Value::Array(elements) => {
+            let elements = elements.iter();
+            elements
+                .map(|element| redacted_value(element, false))
+                .collect()
+        }
+        Value::String(text) => redact(text).into(),
+        Value::Number(number) => match redact(&number.to_string()) {
+            Cow::Borrowed(_) => value.clone(),
+            Cow::Owned(masked) => masked.into(),
+        },
+        other => other.clone(),
+    }
+}
+
+/// The first word in base64 that hides a secret: a service may repeat the key in a Basic header, with any user's name.
+fn encoded_secret<'a>(text: &'a str, seen: &[Zeroizing<String>]) -> Option<&'a str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_');
+    let words = text.split(|c: char| !is_part(c));
+    let mut long = words.filter(|word| word.len() >= UNMISTAKABLE);
+    long.find(|word| {
+        // The word may begin before the encoded text.
+        (0..4).any(|start| {
+            let decoded = word.get(start..).map(from_base64).unwrap_or_default();
+            seen.iter()
+                .filter(|secret| secret.len() >= UNMISTAKABLE)
+                .any(|secret| {
+                    let secret = secret.as_bytes();
+                    decoded.windows(secret.len()).any(|part| part == secret)
+                })
+        })
+    })
+}
+
+fn redact_encoded(text: &str, encoded: &str, seen: &[Zeroizing<String>]) -> String {
+    let text = text.replace(encoded, MASK);
+    match encoded_secret(&text, seen) {
+        Some(next) => redact_encoded(&text, next, seen),
+        None => text,
+    }
+}
+
+/// The bytes of base64 in either alphabet (RFC 4648), without padding.
+fn from_base64(word: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(word.len());
+    let (mut bits, mut count) = (0_u32, 0);
+    for byte in word.bytes() {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            _ => 63,
+        };
+        bits = (bits << 6 | u32::from(value)) & 0xffff;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count & 0xff) as u8);
+        }
+    }
+    bytes
 }
 
 fn masked(text: &str, secret: &str) -> String {
@@ -125,6 +214,36 @@ mod tests {
         assert_eq!(
             redact(&said.to_string()),
             r#"{"a":"***","b":"***","c":"unremarkable apr_73519"}"#
+        );
+    }
+
+    #[test]
+    fn a_secret_in_base64_is_masked_in_each_alphabet_with_any_user_and_padding() {
+        let secret = "sk_test_ab>?~~7351";
+        register_secret(secret);
+        for encoded in [
+            "c2tfdGVzdF9hYj4/fn43MzUxOg==",
+            "c2tfdGVzdF9hYj4_fn43MzUxOg",
+            "YXBpOnNrX3Rlc3RfYWI+P35+NzM1MQ==",
+            "dXNlcjpza190ZXN0X2FiPj9-fjczNTE",
+        ] {
+            let said = format!("you sent Basic {encoded}.");
+            let shown = redact(&said);
+            assert!(shown.starts_with("you sent Basic ***"), "{shown}");
+        }
+        let other = "sha256 47DEQpj8HBSa-_TImW5JCeuQeRkm5NMpJWZG3hSuFU and /v1/bookings/bk_0123456789abcdef";
+        assert_eq!(redact(other), other);
+    }
+
+    #[test]
+    fn a_document_keeps_its_id_and_its_form() {
+        register_secret("735128");
+        let document = json!({"id": "735128", "status": "confirmed", "code": 735_128, "a": [{"735128": "x 735128"}]});
+        let text = document.to_string();
+        let masked: Value = serde_json::from_str(&redact_document(&text, &document)).unwrap();
+        assert_eq!(
+            masked,
+            json!({"id": "735128", "status": "confirmed", "code": "***", "a": [{"***": "x ***"}]})
         );
     }
 

@@ -262,3 +262,137 @@ fn an_expression_of_any_depth_is_compiled_or_refused_and_ends_nothing() {
     let output = Home::new().run(["sandbox", "keys", "--jq", &deep]);
     assert!(matches!(output.code, Some(0..=3)), "{output}");
 }
+
+/// A booking with these fields, and without the contract's names for them.
+fn booking_that_says(fields: &Value) -> Value {
+    let mut said = booking();
+    for name in ["venue_id", "customer", "datetime", "party_size"] {
+        said.as_object_mut().unwrap().remove(name);
+    }
+    for (name, value) in fields.as_object().unwrap() {
+        said[name] = value.clone();
+    }
+    said
+}
+
+#[test]
+fn a_booking_that_contradicts_the_request_under_other_names_and_shapes_is_another_one() {
+    for (fields, difference) in [
+        (json!({"venue": {"venue_id": "ven_9"}}), "venue_id is ven_9"),
+        (json!({"venue": {"id": 9, "name": "Hut"}}), "venue_id is 9"),
+        (
+            json!({"guest": {"first_name": "Bob", "last_name": "Lovelace"}}),
+            "customer.name is Bob Lovelace",
+        ),
+        (json!({"customer_name": "Bob"}), "customer.name is Bob"),
+        (
+            json!({"guests": [{"name": "Bob*"}]}),
+            "customer.name is Bob*",
+        ),
+        (json!({"datetime": "2026-12-05"}), "datetime is 2026-12-05"),
+        (
+            json!({"datetime": "1796149801000"}),
+            "datetime is 1796149801000",
+        ),
+        (
+            json!({"datetime": 1_796_149_801.5}),
+            "datetime is 1796149801.5",
+        ),
+    ] {
+        let shown = booking_that_says(&fields);
+        let server = Scripted::start(move |_| Reply::json(201, &shown));
+        home(&server, "")
+            .run(book("key-1", &[]))
+            .exits(16)
+            .says(difference);
+    }
+    let agreeing = json!({
+        "venue": {"id": "urn:venue:ven_1"}, "party_size": 2.0, "datetime": "1796153400.0",
+        "guest": {"given_name": "ADA", "surname": "L*******", "email": "a**@x.example"},
+    });
+    let shown = booking_that_says(&agreeing);
+    let server = Scripted::start(move |_| Reply::json(201, &shown));
+    home(&server, "").run(book("key-1", &[])).exits(0);
+}
+
+#[test]
+fn what_an_expression_drops_is_compared_as_it_came() {
+    let answered =
+        json!({"ref": 7, "state": "confirmed", "restaurant": {"id": "ven_9"}, "party_size": "2"});
+    let server = Scripted::start(move |_| Reply::json(201, &json!({"data": answered})));
+    let profile = "[profiles.acme.read]\nbooking = '.data | {id: .ref, status: .state}'\n";
+    let home = home(&server, profile);
+    home.run(book("key-1", &[]))
+        .exits(16)
+        .says("venue_id is ven_9, not ven_1");
+    home.run(["modify", "7", "--party", "4"])
+        .exits(7)
+        .says("party_size is 2, not 4");
+    home.run(["modify", "7", "--party", "2"]).exits(0);
+}
+
+#[test]
+fn a_change_to_another_day_is_seen_in_a_date_alone() {
+    for (day, exit) in [("2026-12-03", 7), ("2026-12-01", 0)] {
+        let server = Scripted::start(move |_| {
+            Reply::json(200, &booking_that_says(&json!({ "datetime": day })))
+        });
+        home(&server, "")
+            .run(["modify", "bk_1", "--at", "2026-12-01T20:30:00+01:00"])
+            .exits(exit);
+    }
+}
+
+#[test]
+fn another_booking_or_session_is_shown_and_the_exit_code_says_that_it_was_not_asked_for() {
+    let server = Scripted::start(|request| match request.path.contains("sessions") {
+        true => Reply::json(
+            200,
+            &json!({"id": "ses_2", "state": "active", "provider": "b", "end_user": "u"}),
+        ),
+        false => Reply::json(200, &booking()),
+    });
+    let home = home(&server, "");
+    home.run(["show", "bk_2"])
+        .exits(15)
+        .prints("bk_1")
+        .says("the service returned booking bk_1 instead of bk_2");
+    home.run(["show", "bk_1", "bk_2"]).exits(15);
+    home.run(["show", "urn:booking:BK_1"]).exits(0);
+    home.run(["session", "verify", "ses_1", "--code", "774411"])
+        .exits(16)
+        .prints("ses_2")
+        .says("the service returned session ses_2 instead of ses_1");
+    home.run(["session", "show", "ses_1"]).exits(15);
+    home.run(["session", "show", "ses_2"]).exits(0);
+}
+
+#[test]
+fn a_code_and_a_key_that_the_service_repeats_are_neither_stored_nor_shown() {
+    let server = Scripted::start(|request| {
+        let mut shown = booking();
+        if request.path.ends_with("/continue") {
+            // `partner:` and the key in base64 for addresses, without padding.
+            shown["echo"] = json!({"code": 774_411, "said": "code 774411",
+                "auth": "Basic cGFydG5lcjpza190ZXN0X2NvbXBhcmVkXzAwMDE"});
+        }
+        Reply::json(200, &shown)
+    });
+    let home = home(&server, "");
+    home.run(book("key-1", &[])).exits(0);
+    let output = home.run(["continue", "bk_1", "--otp", "774411", "-v"]);
+    let output = output.exits(0);
+    for secret in ["774411", "cGFydG5lcjpza190ZXN0X2NvbXBhcmVkXzAwMDE"] {
+        assert!(!output.stderr.contains(secret), "{output}");
+        assert!(!output.stdout.contains(secret), "{output}");
+        for file in std::fs::read_dir(home.path()).unwrap() {
+            let path = file.unwrap().path();
+            let bytes = std::fs::read(&path).unwrap_or_default();
+            let holds = bytes
+                .windows(secret.len())
+                .any(|part| part == secret.as_bytes());
+            assert!(!holds, "{}: {secret}", path.display());
+        }
+    }
+    home.run(["bookings"]).exits(0).prints("bk_1");
+}

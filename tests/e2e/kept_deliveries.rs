@@ -89,3 +89,26 @@ fn a_delivery_that_is_not_signed_is_still_refused() {
     );
     listening.end();
 }
+
+#[test]
+fn deliveries_whose_ids_differ_in_the_last_of_many_digits_are_two() {
+    let home = home("");
+    let listening = Listening::start(&home, &[]);
+    let mut courier = Courier::to(&listening.url).unwrap();
+    for id in [
+        "123456789012345678901234",
+        "123456789012345678901235",
+        "1234567890.12345678",
+        "1234567890.12345679",
+    ] {
+        let body = format!(
+            r#"{{"id":{id},"type":"booking.confirmed","data":{{"object":{{"id":{id},"status":"confirmed"}}}}}}"#
+        );
+        assert_eq!(courier.deliver(&body), Some(200));
+    }
+    let output = listening.end();
+    let (events, summary) = lines(&output);
+    assert_eq!(summary["received"], 4, "{output}");
+    assert_eq!(events[0]["event_id"], "123456789012345678901234");
+    assert_eq!(events[1]["booking_id"], "123456789012345678901235");
+}

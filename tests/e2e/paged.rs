@@ -196,3 +196,114 @@ fn the_pages_of_a_foreign_service_are_read() {
         );
     }
 }
+
+#[test]
+fn an_empty_page_in_the_middle_does_not_end_the_list_and_many_do() {
+    let server = Scripted::start(|request| {
+        let page = request.json()["cursor"].as_u64().unwrap_or(0) as usize;
+        let rows = if page == 1 {
+            json!([])
+        } else {
+            venues(page..page + 1)
+        };
+        let next = if page < 2 {
+            json!(page + 1)
+        } else {
+            Value::Null
+        };
+        Reply::json(200, &json!({"venues": rows, "next_cursor": next}))
+    });
+    let output = home(&server).run(SEARCH).exits(0).prints("Venue 2");
+    assert!(!output.stderr.contains("warning"), "{output}");
+    let server = Scripted::start(|request| {
+        let page = request.json()["cursor"].as_u64().unwrap_or(0);
+        let rows = if page == 0 { venues(0..1) } else { json!([]) };
+        Reply::json(200, &json!({"venues": rows, "next_cursor": page + 1}))
+    });
+    home(&server)
+        .run(SEARCH)
+        .exits(0)
+        .prints("Venue 0")
+        .says("which were not read: 5 pages in a row were empty");
+    assert_eq!(server.requests().len(), 6);
+}
+
+#[test]
+fn the_pages_before_one_that_fails_are_shown_with_one_warning() {
+    for (status, body) in [
+        (500, json!({"error": "the cursor store is down"})),
+        (200, json!({"venues": [{"name": "no id"}]})),
+        (429, json!({"error": "too many requests"})),
+    ] {
+        let server = Scripted::start(move |request| match request.json()["cursor"].is_null() {
+            true => Reply::json(200, &json!({"venues": venues(0..2), "next_cursor": "n"})),
+            false => Reply::json(status, &body),
+        });
+        let output = home(&server)
+            .run(SEARCH)
+            .exits(0)
+            .prints("Venue 1")
+            .says("the service has more venues, which were not read:");
+        assert_eq!(output.stderr.matches("warning").count(), 1, "{output}");
+        assert!(!output.stderr.contains("write.search"), "{output}");
+    }
+}
+
+#[test]
+fn a_search_leaves_the_last_requests_of_a_rate_limit_to_others() {
+    let server = Scripted::start(|request| {
+        let page = request.json()["cursor"].as_u64().unwrap_or(0) as usize;
+        let body = json!({"venues": venues(page..page + 1), "next_cursor": page + 1}).to_string();
+        Reply::Bytes(format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nRateLimit-Limit: 10\r\nRateLimit-Remaining: {}\r\n\
+             RateLimit-Reset: 60\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            5_usize.saturating_sub(page),
+            body.len()
+        ))
+    });
+    home(&server)
+        .run(SEARCH)
+        .exits(0)
+        .prints("Venue 2")
+        .says("which were not read: the service allows 3 more requests");
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[test]
+fn a_relative_link_is_resolved_against_the_address_of_the_request() {
+    let server = Scripted::start(|request| match request.path.as_str() {
+        "/v1/venues/search" => Reply::json(
+            200,
+            &json!({"venues": venues(0..1), "links": {"next": "search?page=2"}}),
+        ),
+        "/v1/venues/search?page=2" => {
+            Reply::json(200, &json!({"venues": venues(1..2), "next": "more/3?x=1"}))
+        }
+        "/v1/venues/more/3?x=1" => Reply::json(200, &json!({"venues": venues(2..3)})),
+        _ => Reply::json(404, &json!({"error": "no"})),
+    });
+    let output = home(&server).run(SEARCH).exits(0).prints("Venue 2");
+    assert!(!output.stderr.contains("warning"), "{output}");
+}
+
+#[test]
+fn a_list_says_none_only_where_no_element_came() {
+    for (body, said) in [
+        (json!({"results": [{"id": 1}], "notes": []}), "`results`"),
+        (json!({"venues": null, "rows": [{"id": 1}]}), "`rows`"),
+        (
+            json!({"venues": [], "data": {"items": [{"venue_id": "v"}]}}),
+            "`data.items[]`",
+        ),
+    ] {
+        let server = Scripted::start(move |_| Reply::json(200, &body));
+        home(&server)
+            .run(SEARCH)
+            .exits(15)
+            .says(said)
+            .says("venues_field");
+    }
+    let empty = json!({"venues": [], "links": [{"href": "/x"}]});
+    let server = Scripted::start(move |_| Reply::json(200, &empty));
+    home(&server).run(SEARCH).exits(0).says("No venues found");
+}

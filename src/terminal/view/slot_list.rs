@@ -146,7 +146,7 @@ mod tests {
         .unwrap();
         assert_eq!(
             slot_line(&slot, Certainty::Specification),
-            "19:30 · terrace · total 4600 EUR · A card, please · rules.notice 24 hours"
+            "19:30 · terrace · total 4600 (EUR) · A card, please · rules.notice 24 hours"
         );
     }
 }
