@@ -74,7 +74,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 true => context.journal()?.attempts()?,
                 false => context.journal()?.open_attempts()?,
             };
-            context.out.emit(&AttemptList(&attempts))?;
+            context.out.emit_long(&AttemptList(&attempts))?;
             if context.out.is_human() {
                 context.out.note(
                     match attempts.iter().any(|it| it.state == State::Unsettled) {

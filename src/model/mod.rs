@@ -14,6 +14,7 @@ pub(crate) mod request;
 pub(crate) mod retention;
 pub(crate) mod shell;
 pub(crate) mod slot;
+pub(crate) mod spelling;
 pub(crate) mod time_text;
 pub(crate) mod venue;
 pub(crate) mod when;
