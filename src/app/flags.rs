@@ -54,7 +54,10 @@ impl Flags {
             None => Format::Human,
         };
         let out = Output::of_process(format, self.color, self.quiet, environment);
-        Ok(out)
+        Ok(match self.no_input {
+            true => out.without_pager(),
+            false => out,
+        })
     }
 
     /// An output for errors, also for one about the filter.

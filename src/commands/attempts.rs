@@ -84,7 +84,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             context
                 .journal()?
                 .remember_list(RecentList::Attempts, keys)?;
-            context.out.emit(&AttemptList {
+            context.out.emit_long(&AttemptList {
                 attempts: &attempts,
                 is_list: true,
             })?;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::field::ExtraFields;
@@ -174,9 +174,10 @@ async fn make(
     let mut key = key;
     let mut walked = false;
     loop {
-        if let Some((flag, what)) = lacking(draft) {
+        let lacking = lacking(draft);
+        if !lacking.is_empty() {
             if !context.prompter.interactive() {
-                return Err(missing(flag, what));
+                return Err(missing(&lacking));
             }
             guide(context, draft).await?;
             walked = true;
@@ -281,13 +282,16 @@ fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
     Ok(draft)
 }
 
-/// The first missing argument: its flag and its description.
-fn lacking(draft: &BookingDraft) -> Option<(&'static str, &'static str)> {
+/// A missing argument: its flag, its value and its description.
+type Lacking = (&'static str, &'static str, &'static str);
+
+/// The missing arguments.
+fn lacking(draft: &BookingDraft) -> Vec<Lacking> {
     let slot_is_unknown = draft.slot_id.is_some();
     [
         (
             draft.venue.is_none(),
-            "VENUE",
+            ("VENUE", ""),
             if slot_is_unknown {
                 "the slot is not from a list on this computer, so the venue"
             } else {
@@ -296,20 +300,48 @@ fn lacking(draft: &BookingDraft) -> Option<(&'static str, &'static str)> {
         ),
         (
             draft.slot.is_none() && draft.at.is_none(),
-            "--at",
+            ("--at", " WHEN"),
             "the time",
         ),
-        (draft.party_size.is_none(), "--party", "the party size"),
-        (draft.name.is_none(), "--name", "the guest's name"),
+        (
+            draft.party_size.is_none(),
+            ("--party", " N"),
+            "the party size",
+        ),
+        (draft.name.is_none(), ("--name", " NAME"), "the guest's name"),
     ]
     .into_iter()
-    .find_map(|(lacks, flag, what)| lacks.then_some((flag, what)))
+    .filter_map(|(lacks, (flag, value), what)| lacks.then_some((flag, value, what)))
+    .collect()
 }
 
-fn missing(flag: &str, what: &str) -> Error {
-    Error::usage(format!("{what} is missing, and prompts are disabled")).hint(format!(
-        "pass {flag}; see `bookctl book --help` for examples"
+/// The error that names all missing arguments at once.
+fn missing(lacking: &[Lacking]) -> Error {
+    let what: Vec<&str> = lacking.iter().map(|(.., what)| *what).collect();
+    let flags = lacking.iter().map(|(flag, value, _)| format!("{flag}{value}"));
+    let flags: Vec<String> = flags.collect();
+    let are = if what.len() == 1 { "is" } else { "are" };
+    let mut error = Error::usage(format!(
+        "{} {are} missing, and prompts are disabled",
+        listed(&what)
+    ));
+    error.problems = lacking
+        .iter()
+        .map(|(flag, _, what)| json!({"field": flag, "message": format!("{what} is missing")}))
+        .collect();
+    error.hint(format!(
+        "pass {}; see `bookctl book --help` for examples",
+        listed(&flags)
     ))
+}
+
+/// `a, b and c`.
+fn listed(words: &[impl AsRef<str>]) -> String {
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match words.as_slice() {
+        [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        words => words.concat(),
+    }
 }
 
 /// The time to send: the slot's own, byte for byte. If only a time was given, the slot is looked up.
@@ -405,8 +437,9 @@ fn no_slot(venue: &str, offer: &Offer) -> Error {
 
 /// The output of `--dry-run`: the request as it would be sent. The service is not asked.
 fn show_request(context: &Context, draft: BookingDraft, key: &str) -> Result<Exit> {
-    if let Some((flag, what)) = lacking(&draft) {
-        return Err(missing(flag, what));
+    let lacking = lacking(&draft);
+    if !lacking.is_empty() {
+        return Err(missing(&lacking));
     }
     let datetime = match (&draft.slot, &draft.at) {
         (Some(slot), None) => slot.datetime_value(),

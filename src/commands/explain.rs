@@ -32,7 +32,7 @@ pub(super) fn run(out: &Output, args: &Args) -> Result<Exit> {
             vec![found]
         }
     };
-    out.emit(&Explained(entries))?;
+    out.emit_long(&Explained(entries))?;
     Ok(Exit::Done)
 }
 

@@ -38,7 +38,7 @@ pub(super) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<
         && let Ok(topic) = Topic::from_str(word, false)
     {
         // `sandbox` is a command too. Its help is `bookctl sandbox --help`.
-        out.emit(&Explained::of(topic))?;
+        out.emit_long(&Explained::of(topic))?;
         return Ok(Exit::Done);
     }
     root.build();
@@ -54,7 +54,7 @@ pub(super) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<
     let asked = ["bookctl"].into_iter();
     let asked = asked.chain(args.words.iter().map(String::as_str));
     if let Err(help) = root.try_get_matches_from(asked.chain(["--help"])) {
-        out.print_help(&help.render())?;
+        out.emit_help(&help.render())?;
     }
     Ok(Exit::Done)
 }

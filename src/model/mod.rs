@@ -15,6 +15,7 @@ pub(crate) mod request;
 pub(crate) mod retention;
 pub(crate) mod shell;
 pub(crate) mod slot;
+pub(crate) mod spelling;
 pub(crate) mod text_fold;
 pub(crate) mod time_text;
 pub(crate) mod venue;

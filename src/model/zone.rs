@@ -1,10 +1,14 @@
 //! Time zones and offsets by name.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use jiff::tz::{self, Offset, TimeZone};
 
 use super::input_tokens::{ParseError, Problem, Token, normal, tokens, two_digits};
+use super::spelling::slips;
 
 const EXAMPLE: &str = "e.g. `Europe/Paris`, `UTC` or `+02:00`";
 /// The largest offset on earth. A larger number is the end of a range of times (`19:30-20:00`).
@@ -27,8 +31,24 @@ pub(crate) fn system_zone() -> TimeZone {
         let (_, name) = link.to_str()?.split_once("zoneinfo/")?;
         of_file(name)
     };
-    let zone = SYSTEM.get_or_init(|| found().unwrap_or_else(TimeZone::system));
+    let zone = SYSTEM.get_or_init(|| {
+        found().unwrap_or_else(|| match names_no_file() {
+            true => TimeZone::UTC,
+            false => TimeZone::system(),
+        })
+    });
     zone.clone()
+}
+
+/// Whether TZ is the path of something that is no regular file, such as a pipe, which would be read without end.
+fn names_no_file() -> bool {
+    let Some(name) = std::env::var_os("TZ") else {
+        return false;
+    };
+    let name = name.as_encoded_bytes();
+    let path = Path::new(OsStr::from_bytes(name.strip_prefix(b":").unwrap_or(name)));
+    // A name that is no path is looked up among the zones.
+    path.metadata().is_ok_and(|found| !found.is_file())
 }
 
 /// The zone named in a venue's document.
@@ -54,7 +74,8 @@ pub(crate) fn zone(name: &str) -> Result<TimeZone, ParseError> {
     if !name.trim().eq_ignore_ascii_case("local") {
         return named(name).map_err(|problem| problem.of(name, "a time zone"));
     }
-    TimeZone::try_system().map_err(|_| {
+    let found = (!names_no_file()).then(|| TimeZone::try_system().ok());
+    found.flatten().ok_or_else(|| {
         Problem::new(
             "the system's time zone is unknown",
             "a name, e.g. `Europe/Paris`",
@@ -150,23 +171,6 @@ fn nearest(name: &str) -> Option<String> {
         .map(|(.., known)| known)
 }
 
-/// The Levenshtein distance in bytes.
-fn slips(left: &str, right: &str) -> usize {
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, l) in left.bytes().enumerate() {
-        let mut last = i + 1;
-        let mut next = vec![last];
-        for (above, r) in row.windows(2).zip(right.bytes()) {
-            last = (above[0] + usize::from(l != r))
-                .min(above[1] + 1)
-                .min(last + 1);
-            next.push(last);
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,14 +227,6 @@ mod tests {
                 "{sentence}"
             );
         }
-    }
-
-    #[test]
-    fn slips_are_counted_as_insertions_deletions_and_changes() {
-        assert_eq!(slips("kitten", "sitting"), 3);
-        assert_eq!(slips("", "abc"), 3);
-        assert_eq!(slips("abc", ""), 3);
-        assert_eq!(slips("paris", "paris"), 0);
     }
 
     #[test]

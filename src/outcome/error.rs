@@ -30,6 +30,8 @@ pub(crate) struct ErrorReport {
     pub(crate) message: String,
     /// Further lines for a person.
     pub(crate) details: Vec<String>,
+    /// Everything that is wrong with the input, for scripts, where it is more than the message says.
+    pub(crate) problems: Vec<Value>,
     /// What to do next.
     pub(crate) hint: Option<String>,
     pub(crate) exit: Exit,
@@ -57,6 +59,7 @@ impl Error {
             cause: None,
             message: message.into(),
             details: Vec::new(),
+            problems: Vec::new(),
             hint: None,
             exit,
             http_status: None,
@@ -176,6 +179,10 @@ impl Error {
             (
                 "idempotency_key",
                 self.idempotency_key.as_ref().map(|key| json!(key)),
+            ),
+            (
+                "problems",
+                (!self.problems.is_empty()).then(|| json!(self.problems)),
             ),
             ("body", self.body.as_ref().map(|body| body.value().clone())),
         ];

@@ -55,13 +55,21 @@ impl Source {
     }
 }
 
-/// The whole text of a source of at most `most` bytes. It is read on a thread of its own, so that Ctrl-C ends the command
-/// while a pipe is silent.
+/// The whole text of a source of at most `most` bytes.
 ///
 /// # Errors
 /// `FileTooLarge` beyond the limit, `InvalidData` if it is not UTF-8.
 pub(crate) async fn read_text(source: Source, most: u64) -> io::Result<String> {
-    let read = tokio::task::spawn_blocking(move || text(bounded(source.open()?, most)?));
+    text(read_bytes(source, most).await?)
+}
+
+/// All bytes of a source of at most `most`. They are read on a thread of its own, so that Ctrl-C ends the command while a
+/// pipe is silent.
+///
+/// # Errors
+/// `FileTooLarge` beyond the limit.
+pub(crate) async fn read_bytes(source: Source, most: u64) -> io::Result<Vec<u8>> {
+    let read = tokio::task::spawn_blocking(move || bounded(source.open()?, most));
     read.await
         .unwrap_or_else(|_| Err(ErrorKind::Interrupted.into()))
 }

@@ -9,13 +9,13 @@ use crate::app::Context;
 use crate::client::create_call;
 use crate::config::Target;
 use crate::flows::{
-    BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, keyed, read_rows, run_batch,
-    warn_of_open_attempts,
+    BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, decoded, keyed, read_rows,
+    run_batch, warn_of_open_attempts,
 };
 use crate::json::{Document, plain};
 use crate::model::time_text::{human, local};
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::platform::input::{Source, read_text};
+use crate::platform::input::{Source, read_bytes};
 use crate::terminal::output::{Page, TableCell, View};
 use crate::terminal::view::{RequestView, tone_of};
 
@@ -70,13 +70,17 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
 
 async fn read(from: Source) -> Result<String> {
     let what = format!("the batch {} cannot be read", from.name());
-    read_text(from, LARGEST).await.map_err(|error| {
+    let bytes = read_bytes(from, LARGEST).await.map_err(|error| {
         let is_too_large = error.kind() == ErrorKind::FileTooLarge;
-        let error = Error::caused(Code::Usage, what, error);
+        let error = Error::caused(Code::Usage, what.clone(), error);
         match is_too_large {
             true => error.hint("split it"),
             false => error,
         }
+    })?;
+    decoded(bytes).map_err(|why| {
+        Error::usage(format!("{what}: {why}"))
+            .hint("save it as UTF-8; spreadsheets call that format \"CSV UTF-8\"")
     })
 }
 

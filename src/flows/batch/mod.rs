@@ -1,8 +1,12 @@
 //! Books many rows at the pace that the service's rate limits allow, each row once, even if the batch is started again
 //! or on another machine.
 
+mod encoding;
+mod fields;
 mod keys;
+mod problem;
 mod rows;
+mod spreadsheet;
 mod time_left;
 mod unique_keys;
 
@@ -22,8 +26,10 @@ use crate::model::booking::{Booking, Status};
 use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::Progress;
+pub(crate) use encoding::decoded;
+pub(crate) use fields::is_key;
 pub(crate) use keys::{BatchIdentity, KeyedRow, keyed};
-pub(crate) use rows::{BatchFormat, is_key, read_rows};
+pub(crate) use rows::{BatchFormat, read_rows};
 use time_left::{about, time_left};
 
 /// The rate limit that booking requests are counted in.

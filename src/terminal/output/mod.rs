@@ -3,6 +3,7 @@
 mod filter;
 mod json;
 mod page;
+mod pager;
 mod progress;
 mod style;
 mod table;
@@ -25,6 +26,7 @@ use tokio::net::unix::pipe::Sender;
 
 pub(crate) use filter::Filter;
 pub(crate) use page::Page;
+use pager::Pager;
 pub(crate) use progress::Progress;
 pub(crate) use style::{ColorChoice, ColorPrefs, StreamStyle, Terminals, Tone};
 pub(crate) use table::Cell as TableCell;
@@ -73,6 +75,8 @@ pub(crate) struct Output {
     /// How stderr looks.
     stderr: StreamStyle,
     quiet: bool,
+    /// What shows lists that are longer than the screen.
+    pager: Option<Pager>,
     /// The progress bar on stderr. It is suspended while anything else is written.
     progress: RefCell<Option<ProgressBar>>,
 }
@@ -88,21 +92,21 @@ impl Output {
         let prefs = ColorPrefs::new(color, environment);
         let terminals = Terminals::detect();
         let style = |is_terminal| StreamStyle::decide(prefs, is_terminal, terminals.width);
-        Output::new(
-            format,
-            style(terminals.stdout),
-            style(terminals.stderr),
-            quiet,
-        )
-    }
-
-    fn new(format: Format, stdout: StreamStyle, stderr: StreamStyle, quiet: bool) -> Self {
         Output {
             format,
-            stdout,
-            stderr,
+            stdout: style(terminals.stdout),
+            stderr: style(terminals.stderr),
             quiet,
+            pager: Pager::of(prefs, &terminals, environment),
             progress: RefCell::new(None),
+        }
+    }
+
+    /// The same streams without a pager, which waits for keys.
+    pub(crate) fn without_pager(self) -> Self {
+        Output {
+            pager: None,
+            ..self
         }
     }
 
@@ -126,9 +130,17 @@ impl Output {
         self.emit_read(view).map(drop)
     }
 
+    /// Like [`Output::emit`], for a result that may be longer than the screen: a person reads it in a pager.
+    pub(crate) fn emit_long(&self, view: &dyn View) -> Result<()> {
+        match self.format {
+            Format::Human => self.to_reader(&view.page().render(&self.stdout)),
+            Format::Json | Format::Jq(_) => self.emit(view),
+        }
+    }
+
     /// Writes a list. If it is empty, a person gets the note `none`; a script sees that it is.
     pub(crate) fn emit_list(&self, view: &dyn View, is_empty: bool, none: &str) -> Result<()> {
-        self.emit(view)?;
+        self.emit_long(view)?;
         if is_empty && self.is_human() {
             self.note(none);
         }
@@ -188,6 +200,11 @@ impl Output {
     /// Writes the help or the version to stdout.
     pub(crate) fn print_help(&self, text: &StyledStr) -> Result<()> {
         write_all(io::stdout().lock(), &styled(text, &self.stdout)).map(drop)
+    }
+
+    /// Writes a help that was asked for as a page of its own.
+    pub(crate) fn emit_help(&self, text: &StyledStr) -> Result<()> {
+        self.to_reader(&styled(text, &self.stdout))
     }
 
     /// Writes a text for another program to stdout, unchanged.
@@ -302,6 +319,18 @@ impl Output {
             format!("{}\n", json::compact(&error.to_json().to_string()))
         };
         self.to_stderr(&text);
+    }
+
+    /// Writes a text for a person, in the pager if it is longer than the screen.
+    fn to_reader(&self, text: &str) -> Result<()> {
+        if let Some(pager) = self.pager.as_ref().filter(|pager| pager.is_needed(text)) {
+            self.make_room();
+            match pager.show(text) {
+                Ok(()) => return Ok(()),
+                Err(why) => why.iter().for_each(|why| self.warn(why)),
+            }
+        }
+        self.to_stdout(text).map(drop)
     }
 
     fn to_stdout(&self, text: &str) -> Result<bool> {

@@ -47,6 +47,7 @@ pub(crate) struct Terminals {
     pub(crate) stdout: bool,
     pub(crate) stderr: bool,
     pub(crate) width: usize,
+    pub(crate) height: usize,
 }
 
 impl Terminals {
@@ -59,14 +60,13 @@ impl Terminals {
         } else {
             Term::stderr()
         };
-        let width = term
-            .size_checked()
-            .map_or(80, |(_, columns)| usize::from(columns));
+        let (height, width) = term.size_checked().unwrap_or((24, 80));
         Terminals {
             stdin: std::io::stdin().is_terminal(),
             stdout,
             stderr,
-            width,
+            width: width.into(),
+            height: height.into(),
         }
     }
 }

@@ -1,11 +1,14 @@
-//! Tables on a terminal, laid out to its width without cutting. A narrow terminal gets a list of records instead.
+//! Tables on a terminal, laid out to its width. A narrow terminal gets a list of records instead.
 //!
-//! comfy-table shares out the width, wraps, pads and colours. What it does not have is here: the least width at which no
-//! cell takes more than two lines, so that an id is never broken; the columns that give way on a narrow terminal; and
-//! records, because below 60 columns a table of six columns takes more lines than its records.
+//! comfy-table wraps, pads and colours. What it does not have is here: the width of each column, so that ids and times are
+//! never broken and one long name does not take the room of all others; the columns that give way on a narrow terminal;
+//! and records, because below 60 columns a table of six columns takes more lines than its records.
+
+use std::borrow::Cow;
 
 use comfy_table::{Attribute, Color, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
+use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use super::style::{StreamStyle, Tone};
@@ -18,6 +21,22 @@ const NARROWEST_TABLE: usize = 60;
 const LONGEST_WORD: usize = 20;
 /// The widest that a column of words is at first.
 const WIDEST_OF_TWO_LINES: usize = 32;
+/// Columns of times, which are never broken.
+const TIMES: [&str; 7] = [
+    "when",
+    "received",
+    "started",
+    "created",
+    "last seen",
+    "next try",
+    "expires",
+];
+/// Columns of names, which have one line: a longer name is cut where there is no room. A pipe and the JSON have all of it.
+const NAMES: [&str; 1] = ["guest"];
+/// The width that a name has at least.
+const LEAST_NAME: usize = 12;
+/// The width that a name has before another column gives way to it.
+const USUAL_NAME: usize = 20;
 /// Columns that a narrow terminal leaves out, in this order, so that a row takes two lines instead of five. A pipe
 /// and the JSON have all columns.
 const GIVE_WAY: [&str; 9] = [
@@ -81,6 +100,34 @@ struct Column {
     two_lines: usize,
     /// The width of its longest word, or of the longest cell if cells are never broken.
     least: usize,
+    /// The width of its longest cell.
+    widest: usize,
+}
+
+impl Column {
+    /// A cell as this column shows it at that width.
+    fn fitted<'a>(&self, text: &'a str, width: usize) -> Cow<'a, str> {
+        match NAMES.contains(&self.header) {
+            true => cut(text, width),
+            false => Cow::Borrowed(text),
+        }
+    }
+}
+
+/// A text in at most `width` columns; `…` stands for what is cut off. A letter is never parted from its marks, nor an emoji.
+fn cut(text: &str, width: usize) -> Cow<'_, str> {
+    if text.width() <= width {
+        return Cow::Borrowed(text);
+    }
+    let mut kept = "";
+    for (start, cluster) in text.grapheme_indices(true) {
+        let longer = &text[..start + cluster.len()];
+        if longer.width() + 1 > width {
+            break;
+        }
+        kept = longer;
+    }
+    Cow::Owned(format!("{}…", kept.trim_end()))
 }
 
 /// Lays out a table for a terminal.
@@ -155,7 +202,9 @@ fn column(index: usize, header: &'static str, rows: &[Vec<Cell>]) -> Option<Colu
     let widest = cells.iter().map(|(text, _)| text.width()).max()?;
     let width = widest.max(header.len());
     let texts = || cells.iter().map(|(text, _)| text.as_str());
-    let (least, two_lines) = if texts().all(|text| !text.contains(' ')) {
+    let (least, two_lines) = if NAMES.contains(&header) {
+        (width.min(LEAST_NAME), width.min(USUAL_NAME))
+    } else if TIMES.contains(&header) || texts().all(|text| !text.contains(' ')) {
         (width, width)
     } else {
         let words = texts().flat_map(|text| text.split(' ').map(UnicodeWidthStr::width));
@@ -171,10 +220,35 @@ fn column(index: usize, header: &'static str, rows: &[Vec<Cell>]) -> Option<Colu
         cells,
         two_lines,
         least,
+        widest: width,
     })
 }
 
+/// The width of each column. The narrowest grow first, so that the long ones share what is left.
+fn shared_out(columns: &[Column], total: usize) -> Vec<usize> {
+    let in_two_lines = together(columns, |column| column.two_lines) <= total;
+    let at_first = columns.iter().map(|column| match in_two_lines {
+        true => column.two_lines,
+        false => column.least,
+    });
+    let mut widths: Vec<usize> = at_first.collect();
+    let used = together(columns, |column| match in_two_lines {
+        true => column.two_lines,
+        false => column.least,
+    });
+    for _ in used..total {
+        let growing = widths.iter_mut().zip(columns);
+        let growing = growing.filter(|(width, column)| **width < column.widest);
+        let Some((width, _)) = growing.min_by_key(|(width, _)| **width) else {
+            break;
+        };
+        *width += 1;
+    }
+    widths
+}
+
 fn table(columns: &[Column], rows: usize, style: &StreamStyle) -> String {
+    let widths = shared_out(columns, style.width);
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
@@ -190,20 +264,17 @@ fn table(columns: &[Column], rows: usize, style: &StreamStyle) -> String {
             .map(|column| styled(column.header, Some(Tone::Dim))),
     );
     for row in 0..rows {
-        let cells = columns.iter().filter_map(|column| column.cells.get(row));
-        table.add_row(cells.map(|(text, tone)| styled(text, *tone)));
+        let cells = columns.iter().zip(&widths).filter_map(|(column, width)| {
+            let (text, tone) = column.cells.get(row)?;
+            Some(styled(&column.fitted(text, *width), *tone))
+        });
+        table.add_row(cells);
     }
-    let in_two_lines = together(columns, |column| column.two_lines) <= style.width;
-    for (index, (column, laid_out)) in columns.iter().zip(table.column_iter_mut()).enumerate() {
+    for (index, (width, laid_out)) in widths.iter().zip(table.column_iter_mut()).enumerate() {
         let gap = if index + 1 < columns.len() { GAP } else { 0 };
         laid_out.set_padding((0, u16::try_from(gap).unwrap_or_default()));
-        let needed = if in_two_lines {
-            column.two_lines
-        } else {
-            column.least
-        };
-        let needed = u16::try_from(needed + gap).unwrap_or(u16::MAX);
-        laid_out.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(needed)));
+        let width = u16::try_from(width + gap).unwrap_or(u16::MAX);
+        laid_out.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
     }
     table.trim_fmt()
 }
@@ -301,6 +372,51 @@ mod tests {
             assert_eq!(text.lines().count(), 3, "{columns}\n{text}");
             assert!(text.contains("SE10"), "{columns}\n{text}");
             assert_eq!(text.contains("provider_a"), provider, "{columns}\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_cut_between_whole_letters_and_whole_emoji() {
+        for (text, width, shown) in [
+            ("Ada Lovelace", 12, "Ada Lovelace"),
+            ("Ada Lovelace", 11, "Ada Lovela…"),
+            ("Ada Lovelace", 5, "Ada…"),
+            ("寿司寿司", 6, "寿司…"),
+            ("👨\u{200d}👩\u{200d}👧 Smith", 7, "👨\u{200d}👩\u{200d}👧 Sm…"),
+            ("👨\u{200d}👩\u{200d}👧 Smith", 2, "…"),
+            ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"),
+            ("नमस्ते", 3, "नम…"),
+        ] {
+            let cut = cut(text, width);
+            assert_eq!(cut, shown);
+            assert!(cut.width() <= width, "{cut}");
+        }
+    }
+
+    #[test]
+    fn one_long_name_takes_no_room_of_a_time_and_a_time_is_never_broken() {
+        let headers = ["id", "status", "venue", "when", "guest", "party"];
+        let row = |guest: &str| {
+            let cells = [
+                "bk_0001_long_id",
+                "confirmed",
+                "The Corner Table",
+                "Tue 1 Dec 2026, 20:00",
+                guest,
+                "2",
+            ];
+            cells.map(Cell::from).to_vec()
+        };
+        let long = "عبد الرحمن بن محمد بن عبد العزيز آل سعود الكبير القرشي";
+        let mut rows = vec![row("Ada Lovelace"); 99];
+        rows.push(row(long));
+        for columns in [80, 100, 120, 200] {
+            let style = StreamStyle::decide(ColorPrefs::default(), true, columns);
+            let text = lay_out(&headers, &rows, &style);
+            assert_eq!(text.matches("Tue 1 Dec 2026, 20:00").count(), 100, "{columns}\n{text}");
+            assert_eq!(text.matches("Ada Lovelace").count(), 99, "{columns}\n{text}");
+            assert_eq!(text.contains('…'), columns < 120, "{columns}\n{text}");
+            assert!(text.lines().all(|line| line.width() <= columns), "{text}");
         }
     }
 
