@@ -191,7 +191,11 @@ fn find(context: &Context, key: &str) -> Result<Attempt> {
 
 /// Shows the attempt and what giving it up means, and asks. Scripts have done without a question from the start.
 async fn confirm_abandoning(context: &Context, attempt: &Attempt) -> Result<()> {
-    let mut page = AttemptList(std::slice::from_ref(attempt)).page();
+    let mut page = AttemptList {
+        attempts: std::slice::from_ref(attempt),
+        is_list: false,
+    }
+    .page();
     page.line(
         "The venue may have this booking. Once the attempt is abandoned, bookctl no longer asks about it, and the same \
          booking can be made twice.",

@@ -308,7 +308,11 @@ fn lacking(draft: &BookingDraft) -> Vec<Lacking> {
             ("--party", " N"),
             "the party size",
         ),
-        (draft.name.is_none(), ("--name", " NAME"), "the guest's name"),
+        (
+            draft.name.is_none(),
+            ("--name", " NAME"),
+            "the guest's name",
+        ),
     ]
     .into_iter()
     .filter_map(|(lacks, (flag, value), what)| lacks.then_some((flag, value, what)))
@@ -318,7 +322,9 @@ fn lacking(draft: &BookingDraft) -> Vec<Lacking> {
 /// The error that names all missing arguments at once.
 fn missing(lacking: &[Lacking]) -> Error {
     let what: Vec<&str> = lacking.iter().map(|(.., what)| *what).collect();
-    let flags = lacking.iter().map(|(flag, value, _)| format!("{flag}{value}"));
+    let flags = lacking
+        .iter()
+        .map(|(flag, value, _)| format!("{flag}{value}"));
     let flags: Vec<String> = flags.collect();
     let are = if what.len() == 1 { "is" } else { "are" };
     let mut error = Error::usage(format!(
