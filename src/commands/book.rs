@@ -456,7 +456,7 @@ fn show_request(context: &Context, draft: BookingDraft, key: &str) -> Result<Exi
                 .and_then(|venue| venue.remembered.as_ref());
             let zone_source = ZoneSource::of(venue, draft.zone.as_ref());
             if when.exact().is_none() && matches!(zone_source, ZoneSource::Learned) {
-                context.out.warn(
+                context.out.note(
                     "the venue's time zone is not known on this computer, so the time is shown in this computer's zone; \
                      without --dry-run, bookctl asks the venue; give an offset or --tz to be certain",
                 );

@@ -59,9 +59,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         );
     }
     // Who was asked has seen it.
-    if args.yes && booking.status() == Status::Cancelled && context.out.is_human() {
-        let cost = cancellation_cost(context, &booking);
-        cost.map(|cost| context.out.note(&format!("cancellation: {cost}")));
+    if args.yes
+        && booking.status() == Status::Cancelled
+        && context.out.is_human()
+        && let Some(cost) = cancellation_cost(context, &booking)
+    {
+        context.out.note(&format!("cancellation: {cost}"));
     }
     let asked = args
         .reason
