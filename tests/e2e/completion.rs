@@ -239,7 +239,10 @@ fn attempts_that_are_not_settled_are_offered_by_their_keys() {
     let keys = offered(&home, &["attempts", "resume", ""]);
     assert_eq!(keys.len(), 1);
     assert_eq!(keys[0].0, "table-7");
-    assert!(keys[0].1.starts_with("ven_confirms"), "{keys:?}");
+    assert!(
+        keys[0].1.starts_with("Ada Lovelace · ven_confirms"),
+        "{keys:?}"
+    );
     home.run(["attempts", "resume", "table-7"]).exits(0);
     assert!(values(&home, &["attempts", "abandon", ""]).is_empty());
 }

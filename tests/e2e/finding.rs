@@ -33,7 +33,7 @@ fn three() -> (Home, [String; 3]) {
         "j.mueller@canary.example",
     ];
     let first = booked(&home, "ven_confirms", "fri 18:00", &muller, 0);
-    let second = booked(&home, "ven_confirms", "sat 19:00", &["--name", "李小龙"], 0);
+    let second = booked(&home, "ven_confirms", "sat 19:00", &["--name", "李 小龙"], 0);
     let third = booked(
         &home,
         "ven_otp",
@@ -51,7 +51,7 @@ fn a_booking_is_found_by_guest_phone_email_venue_day_and_status_without_case_and
         (&["muller"][..], vec![&muller]),
         (&["MÜLLER", "jurgen"], vec![&muller]),
         (&["müller lovelace"], vec![]),
-        (&["李小龙"], vec![&li]),
+        (&["小龙"], vec![&li]),
         (&["020 7946 0018"], vec![&muller]),
         (&["+44-20"], vec![&muller]),
         (&["canary.example"], vec![&muller]),

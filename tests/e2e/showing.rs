@@ -182,10 +182,6 @@ fn what_is_printed_to_be_copied_is_quoted_for_a_shell() {
             return Reply::json(200, &json!({"id": ID, "state": "pending", "end_user": ID}));
         }
         match path {
-            "/v1/bookings/none" => Reply::json(
-                404,
-                &json!({"error": "booking not found", "open_bookings": [{"id": ID, "status": "processing"}]}),
-            ),
             path if path.ends_with("/cancel") => Reply::Close,
             path if path.ends_with("/modify") => {
                 Reply::json(200, &json!({"id": ID, "status": "processing"}))
@@ -196,7 +192,7 @@ fn what_is_printed_to_be_copied_is_quoted_for_a_shell() {
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     for (call, printed) in [
         (&["show", "x"][..], "bookctl continue QUOTED -F key=VALUE"),
-        (&["show", "none"], "bookctl show QUOTED"),
+        (&["show", ID], "bookctl bookings QUOTED"),
         (&["modify", "x", "--party", "3"], "bookctl watch QUOTED"),
         (&["cancel", ID, "--yes"], "bookctl show QUOTED"),
         (
