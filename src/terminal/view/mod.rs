@@ -22,7 +22,7 @@ pub(crate) use pause::{AskedField, asked_fields};
 pub(crate) use pause_page::pause_page;
 pub(crate) use request::RequestView;
 pub(crate) use slot_list::{SlotDetails, SlotList, slot_line};
-pub(crate) use venue_list::{VenueList, venue_line};
+pub(crate) use venue_list::{VenueList, venue_line, venue_place};
 
 use crate::model::booking::Status;
 use crate::terminal::output::Tone;
