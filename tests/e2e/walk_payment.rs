@@ -125,7 +125,8 @@ fn a_payment_is_aborted_only_by_a_choice_and_a_yes() {
         .see("❯ Abort the payment")
         .press(Key::Enter);
     terminal
-        .see("Abort the payment? The booking then fails (y/n) › no")
+        .see("? Abort the payment? The booking then fails (")
+        .see("(y/n) › no")
         .press(Key::Enter)
         .see("Abort the payment? The booking then fails · no")
         .see("❯ Approve it");

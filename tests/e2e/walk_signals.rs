@@ -9,11 +9,18 @@ fn started(home: &Home, arguments: &[&str]) -> (Terminal, String) {
     let script = "echo pid $$; exec \"$@\"";
     let program = [&["sh", "-c", script, "sh", PROGRAM], arguments].concat();
     let mut terminal = Terminal::of_program(home, 100, &program);
-    terminal.see("pid ");
-    let screen = terminal.to_string();
-    let pid = screen.split("pid ").nth(1).unwrap();
-    let pid = pid.split_whitespace().next().unwrap().to_owned();
+    let pid = pid_on(&mut terminal);
     (terminal, pid)
+}
+
+/// The process's id that was said.
+fn pid_on(terminal: &mut Terminal) -> String {
+    terminal.see("? ");
+    let screen = terminal.to_string();
+    let after = screen.split("pid ").skip(1);
+    let mut words = after.filter_map(|after| after.split_whitespace().next());
+    let pid = words.find(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+    pid.unwrap().to_owned()
 }
 
 fn signal(name: &str, pid: &str) {
@@ -59,9 +66,8 @@ fn a_hangup_that_was_ignored_before_the_start_stays_ignored() {
     let program = ["sh", "-c", script, "sh", PROGRAM, "book"];
     let mut terminal = Terminal::of_program(&home, 100, &program);
     terminal.see("❯ dining");
-    let screen = terminal.to_string();
-    let pid = screen.split("pid ").nth(1).unwrap();
-    signal("-HUP", pid.split_whitespace().next().unwrap());
+    let pid = pid_on(&mut terminal);
+    signal("-HUP", &pid);
     terminal.press(Key::Down).see("❯ fitness").press(Key::CtrlC);
     terminal.end().exits(130);
 }
@@ -70,7 +76,10 @@ fn a_hangup_that_was_ignored_before_the_start_stays_ignored() {
 fn shell(home: &Home) -> Terminal {
     let shell = ["bash", "--norc", "--noprofile", "-i"];
     let mut terminal = Terminal::of_program(home, 100, &shell);
-    terminal.see("$").type_in("PS1='ready> '\r").see("ready> ");
+    terminal
+        .see("bash-")
+        .type_in("PS1='ready> '\r")
+        .see("ready> ");
     terminal
 }
 
@@ -99,9 +108,10 @@ fn ctrl_z_suspends_a_question_and_fg_asks_it_again() {
 fn a_question_that_was_stopped_from_outside_is_asked_again_by_fg() {
     let home = Home::new();
     let mut terminal = shell(&home);
-    terminal.type_in(&format!(
-        "{PROGRAM} book & kill -TSTP $!; sleep 0.1; jobs\r"
-    ));
+    terminal.type_in(&format!("sh -c 'echo pid $$; exec {PROGRAM} book'\r"));
+    terminal.see("❯ dining");
+    let pid = pid_on(&mut terminal);
+    signal("-TSTP", &pid);
     terminal.see("Stopped").type_in("clear; fg\r");
     terminal.see("❯ dining").press(Key::Down).see("❯ fitness");
     terminal.press(Key::CtrlC).see("nothing was changed");
@@ -117,17 +127,12 @@ fn times(terminal: &Terminal, part: &str) -> usize {
 #[test]
 fn a_question_is_asked_once_at_every_width_of_the_terminal() {
     let home = Home::new();
-    let arguments = [
-        "book",
-        "ven_otp",
-        "--at",
-        "tomorrow 19:30",
-        "--party",
-        "2",
-        "--name",
-        "Ada Lovelace",
-    ];
+    let arguments = ["book", "ven_otp", "--at", "tomorrow 19:30", "--party", "2"];
     let mut terminal = Terminal::of_width(&home, 80, &arguments);
+    terminal.answer("? Guest's name", "Ada Lovelace");
+    terminal
+        .answer("? Guest's email", "")
+        .answer("? Guest's phone", "");
     terminal.see("? Book it?");
     for columns in [45, 110, 30, 80] {
         terminal.resize(columns).see("goes back").see("? Book it?");
