@@ -99,7 +99,7 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
     })
 }
 
-/// The command, unless Ctrl-C or SIGTERM comes first.
+/// The command, unless a signal that ends it comes first.
 async fn run_until_interrupted(mut setup: Startup, plan: Plan) -> Result<Exit> {
     let (needs, run) = match plan {
         // Answered before there was a runtime.

@@ -1,13 +1,16 @@
-//! Ctrl-C and SIGTERM, awaited next to a command.
+//! The signals that end a command, awaited next to it: Ctrl-C, SIGTERM, SIGHUP and SIGQUIT.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::outcome::{Error, Exit, Result};
+use crate::platform::signals::{received, unless_ignored};
 
-/// Listens for Ctrl-C and SIGTERM from its creation on.
+/// Listens for the signals from its creation on.
 pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
+    hangup: Option<Signal>,
+    quit: Option<Signal>,
 }
 
 impl Signals {
@@ -18,6 +21,10 @@ impl Signals {
         Ok(Signals {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,
+            hangup: unless_ignored(SignalKind::hangup())
+                .map(listen)
+                .transpose()?,
+            quit: unless_ignored(SignalKind::quit()).map(listen).transpose()?,
         })
     }
 
@@ -26,6 +33,8 @@ impl Signals {
         tokio::select! {
             _ = self.interrupt.recv() => Exit::Interrupted,
             _ = self.terminate.recv() => Exit::Terminated,
+            () = received(&mut self.hangup) => Exit::HungUp,
+            () = received(&mut self.quit) => Exit::Quit,
         }
     }
 }

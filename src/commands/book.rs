@@ -4,17 +4,19 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::field::ExtraFields;
+use super::place::Place;
 use super::timing::Zone;
 use crate::app::Context;
 use crate::client::create_call;
 use crate::flows::{
-    BatchOptions, BookingDraft, More, Offer, ZoneSource, answer_pauses, choose_slot, create,
-    finish, guide, is_key, locate_slot, locate_venue, offered, preview, resolve,
-    wait_while_processing, warn_of_open_attempts,
+    BatchOptions, BookingDraft, More, Offer, VERTICALS, ZoneSource, answer_pauses, ask_guest_again,
+    choose_slot, create, finish, guide, is_key, locate_slot, locate_venue, offered, preview,
+    profile, resolve, wait_while_processing, warn_of_open_attempts,
 };
 use crate::journal::Shown;
 use crate::model::booking::{Booking, Status};
@@ -53,6 +55,11 @@ pub(crate) struct Args {
     /// Time: `2026-12-01 19:30`, `tomorrow 19:30`, `fri 8pm`, `in 3 days 19:30`, or RFC 3339
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     at: Option<When>,
+    /// What to search, if no venue is given: dining, fitness, entertainment or travel
+    #[arg(long, value_name = "V", value_parser = PossibleValuesParser::new(VERTICALS), conflicts_with = "venue")]
+    vertical: Option<String>,
+    #[command(flatten)]
+    place: Place,
     #[command(flatten)]
     zone: Zone,
     /// Party size
@@ -114,6 +121,10 @@ pub(crate) struct Args {
 const ONE_BOOKING: &[&str] = &[
     "venue",
     "slot",
+    "vertical",
+    "near",
+    "lat",
+    "lon",
     "at",
     "tz",
     "party",
@@ -191,18 +202,17 @@ async fn make(
         let of_the_guest =
             error.code == Code::PlaceholderCustomer || error.code == Code::MissingLastName;
         if walked && of_the_guest && !given {
-            context.out.warn(&error.message);
-            draft.name = None;
+            ask_guest_again(context, draft, &error).await?;
             key = new_key();
             continue;
         }
-        return Err(explained(error, draft, walked));
+        return Err(explained(context, error, draft, walked));
     }
 }
 
 /// Adds to an error what the person needs to continue.
-fn explained(error: Error, draft: &BookingDraft, walked: bool) -> Error {
-    let error = match draft.command() {
+fn explained(context: &Context, error: Error, draft: &BookingDraft, walked: bool) -> Error {
+    let error = match draft.command(profile(context)) {
         Some(command) if walked => error.detail(format!("to try again: {command}")),
         _ => error,
     };
@@ -239,6 +249,8 @@ async fn follow(context: &Context, booking: Booking, wait: Option<Duration>) -> 
 /// The draft from flags and earlier searches.
 fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
     let mut draft = BookingDraft {
+        vertical: args.vertical,
+        place: args.place.location(),
         at: args.at,
         zone: args.zone.tz,
         party_size: args.party,

@@ -17,6 +17,7 @@ mod help;
 mod limits;
 mod modify;
 mod overview;
+mod place;
 mod profile;
 mod sandbox;
 mod search;

@@ -1,9 +1,10 @@
 use clap::builder::PossibleValuesParser;
 
 use super::field::{ExtraFields, Limit};
+use super::place::Place;
 use super::timing::At;
 use crate::app::Context;
-use crate::client::{SearchLocation, VenueQuery};
+use crate::client::VenueQuery;
 use crate::flows::{VERTICALS, find_venues, note_around, resolve};
 use crate::journal::Shown;
 use crate::model::party;
@@ -19,20 +20,13 @@ use crate::terminal::view::VenueList;
     bookctl search dining --near London --at 'tomorrow 19:30' --party 2\n  \
     bookctl search travel --lat 35.68 --lon 139.76 --at '2026-12-01 09:00' --tz Asia/Tokyo\n  \
     bookctl search fitness --near Paris --at 'sat 9am' --json --jq '.venues[].venue_id'")]
-#[command(group(clap::ArgGroup::new("place").args(["near", "lat"]).required(true)))]
+#[command(group(clap::ArgGroup::new("where").args(["near", "lat"]).required(true)))]
 pub(crate) struct Args {
     /// dining, fitness, entertainment or travel
     #[arg(value_parser = PossibleValuesParser::new(VERTICALS))]
     vertical: String,
-    /// Place to search around: a city or a district
-    #[arg(long, value_name = "TEXT", conflicts_with_all = ["lat", "lon"])]
-    near: Option<String>,
-    /// Latitude, instead of --near; needs --lon
-    #[arg(long, value_name = "N", requires = "lon", allow_negative_numbers = true, value_parser = latitude)]
-    lat: Option<f64>,
-    /// Longitude, instead of --near; needs --lat
-    #[arg(long, value_name = "N", requires = "lat", allow_negative_numbers = true, value_parser = longitude)]
-    lon: Option<f64>,
+    #[command(flatten)]
+    place: Place,
     #[command(flatten)]
     when: At,
     /// Party size
@@ -48,20 +42,14 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let place = match (args.near, args.lat, args.lon) {
-        (Some(text), ..) => SearchLocation::Near(text),
-        (None, Some(latitude), Some(longitude)) => SearchLocation::At {
-            latitude,
-            longitude,
-        },
-        _ => {
-            return Err(Error::usage(
-                "no place given: pass --near, or --lat and --lon",
-            ));
-        }
+    let Some(place) = args.place.location() else {
+        return Err(Error::usage(
+            "no place given: pass --near, or --lat and --lon",
+        ));
     };
+    let when = args.when.when();
     let zone = args.when.zone.tz.unwrap_or_else(system_zone);
-    let moment = resolve(&args.when.at, context.now()?, &zone)?;
+    let moment = resolve(&when, context.now()?, &zone)?;
     let query = VenueQuery {
         vertical: args.vertical,
         place,
@@ -80,21 +68,4 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     context.out.emit_list(&list, pages.items.is_empty(), none)?;
     note_around(context, &pages.around);
     Ok(Exit::Done)
-}
-
-fn latitude(text: &str) -> Result<f64, String> {
-    degrees(text, 90.0)
-}
-
-fn longitude(text: &str) -> Result<f64, String> {
-    degrees(text, 180.0)
-}
-
-fn degrees(text: &str, most: f64) -> Result<f64, String> {
-    match text.trim().parse::<f64>() {
-        Ok(degrees) if degrees.abs() <= most => Ok(degrees),
-        _ => Err(format!(
-            "must be degrees from -{most} to {most}, e.g. 51.5072"
-        )),
-    }
 }

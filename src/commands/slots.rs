@@ -13,6 +13,7 @@ use crate::terminal::view::SlotList;
 /// `bookctl book --slot @1`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
+    bookctl slots @1\n  \
     bookctl slots @1 --at 'tomorrow 19:30' --party 2\n  \
     bookctl slots ven_otp --at '2026-12-01 19:30' --json --jq '.slots[].availability_id'")]
 pub(crate) struct Args {
@@ -38,7 +39,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let offer = offered(
         context,
         &venue,
-        &args.when.at,
+        &args.when.when(),
         &zone_source,
         args.party,
         args.provider.as_deref(),

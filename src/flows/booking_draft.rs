@@ -4,10 +4,15 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use super::locate::LocatedVenue;
+use super::offer::Offer;
 use crate::adapter::Adapter;
-use crate::client::{BookingRequest, NewBooking, with_fields};
+use crate::app::Context;
+use crate::client::{BookingRequest, NewBooking, SearchLocation, with_fields};
+use crate::journal::Shown;
+use crate::json::plain;
 use crate::model::shell;
 use crate::model::slot::Slot;
+use crate::model::venue::Venue;
 use crate::model::when::When;
 use crate::outcome::{Error, Result};
 
@@ -16,8 +21,13 @@ use crate::outcome::{Error, Result};
 pub(crate) struct BookingDraft {
     pub(crate) venue: Option<LocatedVenue>,
     pub(crate) slot: Option<Slot>,
+    /// Whether another slot begins at the same time, so that the time alone does not name this one.
+    pub(crate) slot_shares_its_time: bool,
     /// The value of `--slot`, if that slot was not seen before.
     pub(crate) slot_id: Option<String>,
+    /// What and where to search, if no venue was given.
+    pub(crate) vertical: Option<String>,
+    pub(crate) place: Option<SearchLocation>,
     pub(crate) at: Option<When>,
     pub(crate) zone: Option<TimeZone>,
     pub(crate) party_size: Option<u32>,
@@ -51,6 +61,21 @@ impl BookingDraft {
         with_fields(Value::Object(whole.body()), &self.fields).map(drop)
     }
 
+    /// Takes one of the slots of an offer.
+    pub(crate) fn choose(&mut self, context: &Context, offer: &Offer, row: usize) {
+        let Some(slot) = offer.slots.get(row) else {
+            return;
+        };
+        let time = slot.datetime_value();
+        let same_time = offer.slots.iter().filter(|it| it.datetime_value() == time);
+        self.slot_shares_its_time = same_time.count() > 1;
+        offer.remember(context, Shown::No);
+        self.provider = self.provider.take().or_else(|| offer.provider.clone());
+        self.slot = Some(slot.clone());
+        // The slot has its own time.
+        self.at = None;
+    }
+
     /// The booking request.
     ///
     /// # Errors
@@ -77,20 +102,74 @@ impl BookingDraft {
         BookingRequest::new(adapter, booking.body(), &self.fields)
     }
 
-    /// The command that makes this booking, for a person who wants to continue later.
-    pub(crate) fn command(&self) -> Option<String> {
-        let slot = shell::word(self.slot.as_ref()?.id());
-        let mut command = format!("bookctl book --slot {slot}");
+    /// The command that makes this booking, with everything that prompts have provided. The idempotency key is left
+    /// out: with it, the command would not book again.
+    pub(crate) fn command(&self, profile: Option<&str>) -> Option<String> {
+        let (venue, slot) = (self.venue.as_ref()?, self.slot.as_ref()?);
+        let text = |text: &str| Some(text.to_owned());
+        let time = plain(&slot.datetime_value());
+        // The only provider of a venue is not worth a flag.
+        let providers = venue.remembered.as_ref().map(Venue::providers);
+        let provider = self.provider.as_deref();
+        let is_implied = providers.is_some_and(|all| all.as_slice() == provider.as_slice());
+        let slot = Some(slot.id()).filter(|_| self.slot_shares_its_time);
         let options = [
-            ("--name", &self.name),
-            ("--email", &self.email),
-            ("--phone", &self.phone),
+            ("--slot", slot.and_then(text)),
+            ("--at", Some(time)),
+            ("--party", self.party_size.map(|party| party.to_string())),
+            (
+                "--provider",
+                provider.filter(|_| !is_implied).and_then(text),
+            ),
+            ("--name", self.name.clone()),
+            ("--email", self.email.clone()),
+            ("--phone", self.phone.clone()),
+            ("--end-user", self.end_user.clone()),
+            ("--webhook-url", self.webhook_url.clone()),
+            (
+                "--payment",
+                self.vendor_payment.then(|| "vendor".to_owned()),
+            ),
         ];
+        let profile = profile.map(|name| format!(" --profile {}", shell::word(name)));
+        let mut command = format!(
+            "bookctl{} book {}",
+            profile.unwrap_or_default(),
+            shell::word(&venue.id)
+        );
         for (flag, value) in options {
             if let Some(value) = value {
-                command.push_str(&format!(" {flag} {}", shell::word(value)));
+                command.push_str(&format!(" {flag} {}", shell::word(&value)));
             }
+        }
+        for (path, value) in leaves(&self.fields) {
+            command.push_str(&format!(" -F {}", shell::word(&format!("{path}={value}"))));
         }
         Some(command)
     }
+}
+
+/// Every field with its path as `-F` writes it: `customer[title]`.
+fn leaves(fields: &Map<String, Value>) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut waiting: Vec<(String, &Value)> = fields
+        .iter()
+        .rev()
+        .map(|(name, value)| (name.clone(), value))
+        .collect();
+    while let Some((path, value)) = waiting.pop() {
+        match value {
+            Value::Object(inner) => {
+                let inner = inner.iter().rev();
+                waiting.extend(inner.map(|(name, value)| (format!("{path}[{name}]"), value)));
+            }
+            Value::Array(inner) => {
+                let inner = inner.iter().rev();
+                waiting.extend(inner.map(|value| (format!("{path}[]"), value)));
+            }
+            Value::Null => found.push((path, "null".to_owned())),
+            value => found.push((path, plain(value))),
+        }
+    }
+    found
 }

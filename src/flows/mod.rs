@@ -48,7 +48,7 @@ pub(crate) use create::{attempt_request, create};
 pub(crate) use finish::{card, finish, remember_shown};
 pub(crate) use forget_secrets::forget_secrets;
 pub(crate) use guarded::{guard, send_guarded};
-pub(crate) use guided::{VERTICALS, choose_slot, guide};
+pub(crate) use guided::{VERTICALS, ask_guest_again, choose_slot, guide, profile};
 pub(crate) use input::{read_file, read_stdin};
 pub(crate) use locate::{LAST, locate_booking, locate_session, locate_slot, locate_venue};
 pub(crate) use offer::{More, Offer, ZoneSource, offered, resolve};

@@ -9,8 +9,7 @@ use super::wait::read_booking;
 use crate::adapter::Pause;
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
-use crate::client::Continuation;
-use crate::config::Target;
+use crate::client::{Call, Continuation};
 use crate::model::booking::{Booking, Status};
 use crate::model::field::{Field, body, field};
 use crate::outcome::{Code, Error, Result};
@@ -21,14 +20,15 @@ use crate::terminal::view::{AskedField, asked_fields, pause_page};
 /// Asks and answers until the booking no longer waits.
 pub(crate) async fn answer_pauses(context: &Context, booking: Booking) -> Result<Booking> {
     let mut booking = booking;
+    let is_sandbox = context.is_sandbox().await;
     context.in_flight.replace(InFlight::known(&booking));
     let mut shown = false;
     while booking.status() == Status::RequiresAction {
         if !shown {
-            show_pause(context, &booking)?;
+            show_pause(context, &booking);
             shown = true;
         }
-        let Some(answer) = ask(context, &booking).await? else {
+        let Some(answer) = ask(context, &booking, is_sandbox).await? else {
             context.out.note("The time to answer is up.");
             booking = read_booking(context, booking.id()).await?;
             break;
@@ -56,107 +56,143 @@ pub(crate) async fn answer_pauses(context: &Context, booking: Booking) -> Result
     Ok(booking)
 }
 
-fn show_pause(context: &Context, booking: &Booking) -> Result<()> {
+fn show_pause(context: &Context, booking: &Booking) {
     context.out.show(&pause_page(&card(context, booking)));
-    let kind = context.dialect().pause(booking.next_action());
-    if matches!(context.target(), Target::Embedded { .. }) {
-        let request = booking
-            .next_action()
-            .and_then(|action| action.get("psp_request"));
-        if kind == Pause::Otp {
-            context
-                .out
-                .note("Sandbox: see the text message with `bookctl sandbox inbox`");
-        } else if let Some(approval) = request.and_then(|request| request.get("approval_id")) {
-            context.out.note(&format!(
-                "Sandbox: to approve, paste {{\"approval_id\": {approval}, \"status\": \"approved\"}}"
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// One answer from the person; `None` if the deadline passed first.
-async fn ask(context: &Context, booking: &Booking) -> Result<Option<Continuation>> {
+async fn ask(
+    context: &Context,
+    booking: &Booking,
+    is_sandbox: bool,
+) -> Result<Option<Continuation>> {
     let action = booking.next_action();
     let clock = context.live_clock();
     let deadline = booking.deadline().map(|at| Deadline::new(at, &clock));
     match context.dialect().pause(action) {
-        Pause::Otp => ask_code(context, deadline.as_ref()).await,
-        Pause::Payment => ask_payment(context, booking, deadline.as_ref()).await,
+        Pause::Otp => {
+            let offered = match is_sandbox {
+                true => code_of_the_inbox(context, booking.id()).await,
+                false => None,
+            };
+            ask_code(context, offered.as_deref(), deadline.as_ref()).await
+        }
+        Pause::Payment => ask_payment(context, booking, is_sandbox, deadline.as_ref()).await,
         Pause::Other => ask_fields(context, action).await.map(Some),
     }
 }
 
+/// The code of this booking that a sandbox has sent, if its inbox has one.
+async fn code_of_the_inbox(context: &Context, id: &str) -> Option<String> {
+    let inbox = context.control(Call::get("/sandbox/inbox")).await.ok()?;
+    let messages = inbox.document.value().get("messages")?.as_array()?;
+    let of_this = |message: &&Value| message.get("booking_id").and_then(Value::as_str) == Some(id);
+    let message = messages.iter().find(of_this)?;
+    let code = message.get("code")?.as_str()?;
+    (!code.is_empty()).then(|| code.to_owned())
+}
+
+/// Asks for the one-time code. That of a sandbox is `offered`: Enter takes it, and a code of another form is refused
+/// before it costs a try. Nothing says what the codes of other services look like.
 async fn ask_code(
     context: &Context,
+    offered: Option<&str>,
     deadline: Option<&Deadline<'_>>,
 ) -> Result<Option<Continuation>> {
-    let question = Question::new("One-time code", "--otp", "the one-time code").fleeting();
-    let check = |code: &str| {
-        if code.trim().is_empty() {
-            Err("enter the code".to_owned())
-        } else {
-            Ok(())
+    let mut question = Question::new("One-time code", "--otp", "the one-time code").fleeting();
+    if let Some(code) = offered {
+        let source = "the sandbox's inbox";
+        question = question
+            .hint(format!("Enter uses {} from {source}", visible(code)))
+            .from_source(source);
+    }
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let digits_of_a_code = offered.filter(|code| digits(code)).map(str::len);
+    let check = |code: &str| match (code.trim(), digits_of_a_code) {
+        ("", _) => Err("enter the code".to_owned()),
+        (code, Some(length)) if !digits(code) || code.len() != length => {
+            Err(format!("the code has {length} digits"))
         }
+        _ => Ok(()),
     };
     let code = context
         .prompter
-        .text_until(&question, &check, deadline)
+        .text_until(&question, offered, &check, deadline)
         .await?;
     Ok(answered(code).map(|code| Continuation::Otp(code.trim().to_owned())))
 }
 
 /// How a payment approval can be given.
-const PAYMENT_WAYS: [&str; 4] = [
-    "Read the vendor's response from a file",
-    "Write it in an editor",
-    "Paste it",
-    "Abort the payment (the booking then fails)",
-];
+#[derive(Clone, Copy)]
+enum PaymentWay {
+    /// Only at a sandbox, which stands for the vendor too.
+    Approve,
+    File,
+    Editor,
+    Paste,
+    Abort,
+}
+
+impl PaymentWay {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Approve => "Approve it as the vendor would (sandbox)",
+            Self::File => "Read the vendor's response from a file",
+            Self::Editor => "Write it in an editor",
+            Self::Paste => "Paste it",
+            Self::Abort => "Abort the payment (the booking then fails)",
+        }
+    }
+}
+
+/// The approval that a payment waits for.
+fn approval_id(booking: &Booking) -> Option<&Value> {
+    booking
+        .next_action()?
+        .get("psp_request")?
+        .get("approval_id")
+}
+
+/// Asks whether to abort; no unless the person says yes. Returns `None` if the deadline passed.
+async fn confirm_abort(context: &Context, deadline: Option<&Deadline<'_>>) -> Result<Option<bool>> {
+    let question = Question::new(
+        "Abort the payment? The booking then fails",
+        "--psp-abort",
+        "the confirmation",
+    );
+    let aborts = context
+        .prompter
+        .confirm_until(&question, Some(false), deadline);
+    Ok(answered(aborts.await?))
+}
 
 async fn ask_payment(
     context: &Context,
     booking: &Booking,
+    is_sandbox: bool,
     deadline: Option<&Deadline<'_>>,
 ) -> Result<Option<Continuation>> {
+    use PaymentWay::{Abort, Approve, Editor, File, Paste};
+    let approval = approval_id(booking).filter(|_| is_sandbox);
+    let ways = match approval {
+        Some(_) => &[Approve, File, Editor, Paste, Abort][..],
+        None => &[File, Editor, Paste, Abort],
+    };
+    let rows: Vec<&str> = ways.iter().map(|way| way.text()).collect();
     loop {
         let question = Question::new("Payment response", "--psp-response", "the payment response");
-        let Some(way) = answered(
-            context
-                .prompter
-                .choose_until(&question, &PAYMENT_WAYS, deadline)
-                .await?,
-        ) else {
+        let way = context.prompter.choose_until(&question, &rows, deadline);
+        let Some(way) = answered(way.await?) else {
             return Ok(None);
         };
-        let text = match way {
-            0 => {
-                let question = Question::new(
-                    "File with the vendor's response",
-                    "--psp-response",
-                    "the payment response",
-                );
-                let check = |path: &str| {
-                    if path.trim().is_empty() {
-                        Err("enter a path".to_owned())
-                    } else {
-                        Ok(())
-                    }
-                };
-                let Some(path) = answered(
-                    context
-                        .prompter
-                        .text_until(&question, &check, deadline)
-                        .await?,
-                ) else {
-                    return Ok(None);
-                };
-                let text = read_file(path.trim()).await;
-                text.map_err(|error| error.message.clone())
-            }
-            1 => write_answer(context, booking),
-            2 => {
+        let text = match ways[way] {
+            Approve => Ok(json!({ "approval_id": approval, "status": "approved" }).to_string()),
+            File => match ask_file(context, deadline).await? {
+                Some(text) => text,
+                None => return Ok(None),
+            },
+            Editor => write_answer(context, booking),
+            Paste => {
                 // Pasted without echo, so that it does not stay in the terminal's scrollback.
                 let question = Question::new(
                     "Paste the vendor's response",
@@ -164,13 +200,16 @@ async fn ask_payment(
                     "the payment response",
                 )
                 .hidden();
-                let Some(text) = answered(context.prompter.paste_until(&question, deadline).await?)
-                else {
-                    return Ok(None);
-                };
-                Ok(text)
+                match answered(context.prompter.paste_until(&question, deadline).await?) {
+                    Some(text) => Ok(text),
+                    None => return Ok(None),
+                }
             }
-            _ => return Ok(Some(Continuation::PspAbort)),
+            Abort => match confirm_abort(context, deadline).await? {
+                Some(true) => return Ok(Some(Continuation::PspAbort)),
+                Some(false) => continue,
+                None => return Ok(None),
+            },
         };
         match text.and_then(|text| payment_answer(&text)) {
             Ok(answer) => return Ok(Some(Continuation::PspResponse(answer))),
@@ -179,16 +218,37 @@ async fn ask_payment(
     }
 }
 
+/// Asks for a file and reads it. Returns `None` if the deadline passed.
+async fn ask_file(
+    context: &Context,
+    deadline: Option<&Deadline<'_>>,
+) -> Result<Option<Result<String, String>>> {
+    let question = Question::new(
+        "File with the vendor's response",
+        "--psp-response",
+        "the payment response",
+    );
+    let check = |path: &str| match path.trim().is_empty() {
+        true => Err("enter a path".to_owned()),
+        false => Ok(()),
+    };
+    let path = context
+        .prompter
+        .text_until(&question, None, &check, deadline);
+    let Some(path) = answered(path.await?) else {
+        return Ok(None);
+    };
+    let text = read_file(path.trim()).await;
+    Ok(Some(text.map_err(|error| error.message.clone())))
+}
+
 fn write_answer(context: &Context, booking: &Booking) -> Result<String, String> {
     let environment = &context.environment;
     let editor = environment.visual.as_ref().or(environment.editor.as_ref());
     let Some(editor) = editor.and_then(|editor| editor.to_str()) else {
         return Err("no editor found: set EDITOR, or choose another way".to_owned());
     };
-    let approval = booking
-        .next_action()
-        .and_then(|action| action.get("psp_request")?.get("approval_id"));
-    let start = json!({ "approval_id": approval, "status": "" });
+    let start = json!({ "approval_id": approval_id(booking), "status": "" });
     let start = serde_json::to_string_pretty(&start).unwrap_or_default();
     let question = Question::new(
         "The vendor's response",

@@ -2,6 +2,7 @@
 
 pub(crate) mod booking;
 pub(crate) mod certainty;
+pub(crate) mod contact;
 pub(crate) mod document_time;
 pub(crate) mod duration;
 pub(crate) mod field;

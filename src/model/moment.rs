@@ -24,7 +24,7 @@ impl Moment {
         Self { zoned, zulu: false }
     }
 
-    pub(super) fn zulu(timestamp: Timestamp) -> Self {
+    pub(crate) fn zulu(timestamp: Timestamp) -> Self {
         Self {
             zoned: timestamp.to_zoned(TimeZone::UTC),
             zulu: true,

@@ -6,7 +6,7 @@
 //! | `2026-12-01T19:30:00+01:00`, `2026-12-01 19:30Z`, `2026-12-01 19:30[Europe/Paris]` | that instant; RFC 3339 in all its spellings, a fraction of a second is dropped |
 //! | `2026-12-01 19:30`, `1 dec 2026 7:30pm`, `Tue 1 Dec 2026, 19:30` | that time on the zone's clock |
 //! | `19:30`, `7pm`, `7:30 pm`, `noon` | the next time the clock shows it |
-//! | `today 19:30`, `tomorrow 8pm`, `in 3 days 19:30`, `in 2 weeks noon` | that day of the zone's calendar |
+//! | `today 19:30`, `tonight 8pm`, `tomorrow 8pm`, `in 3 days 19:30`, `in 2 weeks noon` | that day of the zone's calendar |
 //! | `fri 8pm`, `this friday 20:00`, `1 dec 19:30`, `dec 1 8pm` | the next such instant, which may be today |
 //! | `in 2 hours`, `in 1h30m` | that much time from now, whatever the clocks do |
 //!
@@ -23,6 +23,7 @@ mod local;
 mod parse;
 
 use std::str::FromStr;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
@@ -40,6 +41,12 @@ pub(crate) use super::moment::Moment;
 pub(crate) struct When(Written);
 
 impl When {
+    /// The time of the command. It is a minute ahead, because a service refuses a time that has passed when the request
+    /// arrives.
+    pub(crate) fn now() -> When {
+        When(Written::Elapsed(Duration::from_secs(60)))
+    }
+
     /// Parses the words. Rejects what is invalid with every clock and zone.
     pub(crate) fn parse(text: &str) -> Result<When, ParseError> {
         parse::written(text)

@@ -127,7 +127,7 @@ impl Error {
         Error::caused(Code::Io, what, error)
     }
 
-    /// The error for Ctrl-C or SIGTERM.
+    /// The error for a signal that ends the command.
     pub(crate) fn interrupted(exit: Exit) -> Self {
         Error::new(Code::Interrupted, exit_word(exit)).exiting(exit)
     }
@@ -222,10 +222,11 @@ impl DerefMut for Error {
 }
 
 fn exit_word(exit: Exit) -> &'static str {
-    if exit == Exit::Terminated {
-        "terminated"
-    } else {
-        "interrupted"
+    match exit {
+        Exit::Terminated => "terminated",
+        Exit::HungUp => "hung up",
+        Exit::Quit => "quit",
+        _ => "interrupted",
     }
 }
 

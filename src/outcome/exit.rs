@@ -85,7 +85,11 @@ exits! {
         "see the result line of each row";
     BadSignature = 19, "a webhook signature is invalid",
         "not about a booking";
+    HungUp = 129, "hung up (SIGHUP): the terminal was closed",
+        "the message says whether anything was sent, and names the idempotency key or the booking";
     Interrupted = 130, "interrupted (Ctrl-C)",
+        "the message says whether anything was sent, and names the idempotency key or the booking";
+    Quit = 131, "quit (SIGQUIT)",
         "the message says whether anything was sent, and names the idempotency key or the booking";
     Terminated = 143, "terminated (SIGTERM)",
         "the message says whether anything was sent, and names the idempotency key or the booking";

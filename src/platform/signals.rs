@@ -1,10 +1,10 @@
-//! SIGINT and SIGTERM while the only thread is blocked, by a locked file or a filter.
+//! The signals that end a command, while the only thread is blocked, by a locked file or a filter.
 //!
 //! Everywhere else signals are awaited next to the command. Blocking code cannot await, and polls here instead.
 
 use std::sync::{Once, OnceLock};
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::outcome::Exit;
 
@@ -33,12 +33,36 @@ fn listen() {
     let caught = runtime.block_on(async {
         let mut interrupt = signal(SignalKind::interrupt()).ok()?;
         let mut terminate = signal(SignalKind::terminate()).ok()?;
+        let listen = |kind| unless_ignored(kind).and_then(|kind| signal(kind).ok());
+        let mut hangup = listen(SignalKind::hangup());
+        let mut quit = listen(SignalKind::quit());
         Some(tokio::select! {
             _ = interrupt.recv() => Exit::Interrupted,
             _ = terminate.recv() => Exit::Terminated,
+            () = received(&mut hangup) => Exit::HungUp,
+            () = received(&mut quit) => Exit::Quit,
         })
     });
     if let Some(exit) = caught {
         let _ = CAUGHT.set(exit);
     }
+}
+
+/// Waits for a signal; forever if there is none to wait for.
+pub(crate) async fn received(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => {
+            signal.recv().await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// The signal, unless the process was started with it ignored, as `nohup` does: it then must not end the command.
+pub(crate) fn unless_ignored(kind: SignalKind) -> Option<SignalKind> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    let bit = 1 << (kind.as_raw_value() - 1);
+    (ignored.unwrap_or_default() & bit == 0).then_some(kind)
 }

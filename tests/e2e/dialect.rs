@@ -303,7 +303,9 @@ fn a_person_answers_its_code_and_its_payment_as_such() {
     terminal
         .see("? Payment response (")
         .press(Key::Up)
-        .press(Key::Enter);
+        .press(Key::Enter)
+        .see("(y/n)")
+        .type_in("y");
     terminal.end().exits(11).says("payment_declined");
 
     let paying: Vec<&str> = ["book", "ven_payment", "--payment", "vendor", "--json"]

@@ -114,3 +114,19 @@ fn a_place_is_named_in_one_way_and_whole() {
         output.error();
     }
 }
+
+/// Without a time, a list is of now and of today.
+#[test]
+fn a_search_and_a_list_of_slots_without_a_time_are_of_now() {
+    let home = Home::new();
+    let found = home
+        .run(["search", "dining", "--near", "Sandbox", "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(found["venues"][0]["venue_id"], "ven_confirms");
+    let slots = home.run(["slots", "@1", "--json"]).exits(0).json();
+    let today = jiff::Timestamp::now().to_string();
+    for slot in slots["slots"].as_array().unwrap() {
+        assert_eq!(text(slot, "datetime")[..10], today[..10]);
+    }
+}

@@ -39,15 +39,21 @@ fn walks_at(columns: u16, variables: &[(&str, &str)]) -> Ended {
             "vendor",
         ],
     );
-    terminal.see("? Payment").press(Key::Enter).answer(
-        "? File with",
-        "a path to/a file that is longer/than forty columns/are wide",
-    );
+    terminal
+        .see("? Payment")
+        .press(Key::Down)
+        .press(Key::Enter)
+        .answer(
+            "? File with",
+            "a path to/a file that is longer/than forty columns/are wide",
+        );
     terminal
         .see("no such file")
         .see("? Payment")
         .press(Key::Up)
-        .press(Key::Enter);
+        .press(Key::Enter)
+        .see("(y/n)")
+        .type_in("y");
     let paid = terminal.end().exits(11);
     assert!(
         paid.broken.is_empty(),

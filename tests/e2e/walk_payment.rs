@@ -23,8 +23,18 @@ fn paying(home: &Home) -> Terminal {
     terminal
         .see("? Payment response (")
         .see("left")
+        .see("❯ Approve it as the vendor would")
+        .press(Key::Down)
         .see("❯ Read the vendor's response from a file");
     terminal
+}
+
+/// Selects the file in the menu that was opened again.
+fn to_the_file(terminal: &mut Terminal) {
+    terminal
+        .see("❯ Approve it as the vendor would")
+        .press(Key::Down)
+        .see("❯ Read the vendor's response from a file");
 }
 
 /// The vendor's answer to the approval that a booking waits for.
@@ -49,20 +59,21 @@ fn a_payment_shows_its_amount_and_deadline_and_takes_the_answer_from_a_file_afte
     terminal
         .press(Key::Enter)
         .answer("? File with the vendor's response", "answer.json");
-    terminal.see("not valid JSON").see("? Payment response (");
+    terminal.see("not valid JSON");
+    to_the_file(&mut terminal);
     std::fs::write(&file, r#"{"approval_id": "another", "status": "approved"}"#).unwrap();
     terminal
         .press(Key::Enter)
         .answer("? File with the vendor's response", "answer.json");
-    terminal.see("psp_response").see("? Payment response (");
+    terminal.see("psp_response");
+    to_the_file(&mut terminal);
     assert_eq!(home.booking(&id)["status"], "requires_action");
 
     terminal
         .press(Key::Enter)
         .answer("? File with the vendor's response", "nowhere.json");
-    terminal
-        .see("nowhere.json: no such file")
-        .see("? Payment response (");
+    terminal.see("nowhere.json: no such file");
+    to_the_file(&mut terminal);
     std::fs::write(&file, approval(&home, &id)).unwrap();
     terminal
         .press(Key::Enter)
@@ -99,13 +110,43 @@ fn a_payment_is_answered_by_a_paste() {
     terminal.end().exits(0).says("confirmed");
 }
 
+/// A key that a person takes for an answer must not abort: the menu has no filter, and an abort is asked about.
 #[test]
-fn a_payment_is_aborted() {
+fn a_payment_is_aborted_only_by_a_choice_and_a_yes() {
+    let home = Home::new();
+    let mut terminal = paying(&home);
+    let id = id_on(&terminal);
+    terminal
+        .type_in("y")
+        .press(Key::Down)
+        .see("❯ Write it in an editor")
+        .press(Key::Down)
+        .press(Key::Down)
+        .see("❯ Abort the payment")
+        .press(Key::Enter);
+    terminal
+        .see("? Abort the payment? The booking then fails (")
+        .see("(y/n) › no")
+        .press(Key::Enter)
+        .see("Abort the payment? The booking then fails · no")
+        .see("❯ Approve it");
+    assert_eq!(home.booking(&id)["status"], "requires_action");
+    terminal
+        .press(Key::Up)
+        .see("❯ Abort the payment")
+        .press(Key::Enter)
+        .see("(y/n) › no")
+        .type_in("y");
+    terminal.end().exits(11).says("payment_declined");
+}
+
+#[test]
+fn a_sandbox_approves_a_payment_as_the_vendor_would() {
     let home = Home::new();
     let mut terminal = paying(&home);
     terminal
         .press(Key::Up)
-        .see("❯ Abort the payment")
+        .see("❯ Approve it as the vendor would")
         .press(Key::Enter);
-    terminal.end().exits(11).says("payment_declined");
+    terminal.end().exits(0).says("confirmed");
 }

@@ -89,17 +89,20 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let what = format!("cannot run {}", program.to_string_lossy());
         Error::caused(Code::Usage, what, error).exiting(Exit::OfProgram(127))
     })?;
-    // Ctrl-C reaches the command too, because it is in the same process group. Its end is the end of this.
+    // Ctrl-C and Ctrl-\ reach the command too, because it is in the same process group. Its end is the end of this.
     let status = loop {
         tokio::select! {
             status = child.wait() => break status,
             exit = signals.next() => {
-                if exit == Exit::Terminated {
-                    let pid = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-                    if let Some(pid) = pid {
-                        // Passes the signal on. A command that has ended ignores it.
-                        let _ = kill_process(pid, Signal::TERM);
-                    }
+                let signal = match exit {
+                    Exit::Terminated => Some(Signal::TERM),
+                    Exit::HungUp => Some(Signal::HUP),
+                    _ => None,
+                };
+                let pid = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+                if let Some((pid, signal)) = pid.zip(signal) {
+                    // Passes the signal on. A command that has ended ignores it.
+                    let _ = kill_process(pid, signal);
                 }
             }
         }

@@ -188,6 +188,12 @@ fn month(word: &str) -> Option<i8> {
         .map(|(_, month)| month)
 }
 
+/// The names of the months and the weekdays.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    let weekdays = WEEKDAYS.iter().map(|(name, _)| *name);
+    MONTHS.into_iter().chain(weekdays)
+}
+
 /// A weekday by its name, or the first three or more letters of it.
 pub(super) fn weekday(word: &str) -> Option<Weekday> {
     WEEKDAYS

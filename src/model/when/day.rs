@@ -15,6 +15,8 @@ const YEARS_AHEAD: usize = 9;
 pub(super) enum Day {
     /// The first day on which the time is in the future: today or tomorrow.
     Soonest,
+    /// Today, in the evening.
+    Tonight,
     /// This many days after today, by the calendar.
     Ahead(i32),
     /// The next such weekday on which the time is in the future.
@@ -44,6 +46,7 @@ impl Day {
         let to_come = |date: &Date| local::is_to_come(date.to_datetime(time), now, zone);
         let date = match self {
             Day::Date(date) => Some(date),
+            Day::Tonight => Some(today),
             Day::Ahead(days) => Some(ahead(days)?),
             Day::Soonest => [today, ahead(1)?].into_iter().find(to_come),
             Day::Weekday(weekday) => {

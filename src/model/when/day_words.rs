@@ -2,11 +2,17 @@
 
 use jiff::civil::Weekday;
 
-use super::date::{date, weekday};
+use super::date::{date, names, weekday};
 use super::day::Day;
 use super::local::ResolveError;
 use crate::model::duration::{Unit, amounts};
 use crate::model::input_tokens::{Problem, Token};
+
+/// The words of which times are made, in full.
+pub(super) fn words() -> impl Iterator<Item = &'static str> {
+    let others = ["today", "tonight", "tomorrow", "noon", "in", "next", "this"];
+    others.into_iter().chain(names())
+}
 
 /// Parses a day at the front. Returns it with the remaining tokens, or `None` if there is none.
 pub(super) fn day<'t, 'a>(
@@ -17,6 +23,7 @@ pub(super) fn day<'t, 'a>(
     };
     Ok(match (*word, weekday(word)) {
         ("today", _) => Some((Day::Ahead(0), rest)),
+        ("tonight", _) => Some((Day::Tonight, rest)),
         ("tomorrow", _) => Some((Day::Ahead(1), rest)),
         ("in", _) => Some(days_ahead(rest)?),
         ("next", _) => {

@@ -8,7 +8,7 @@ use jiff::tz::{Offset, TimeZone};
 
 use super::clock::clock;
 use super::day::Day;
-use super::day_words::{day, not_an_amount};
+use super::day_words::{day, not_an_amount, words};
 use super::local;
 use crate::model::duration::{Unit, amounts, total};
 use crate::model::input_tokens::{Problem, Token, normal, quotable, tokens};
@@ -16,6 +16,9 @@ use crate::model::moment::Moment;
 use crate::model::zone;
 
 const EXAMPLE: &str = "e.g. `2026-12-01 19:30`, `tomorrow 19:30`, `fri 8pm` or `in 2 hours`";
+
+/// The first hour of `tonight`.
+const EVENING: i8 = 16;
 
 /// A time as it was written, not yet resolved.
 #[derive(Clone, Debug)]
@@ -43,14 +46,21 @@ pub(super) fn written(text: &str) -> Result<Written, Problem> {
         (None, rest)
     };
     let (own, rest) = own_zone(rest)?;
-    if let Some(problem) = leftover(rest) {
+    if let Some(problem) = leftover(rest, &text) {
         return Err(problem);
     }
     match (day, first.or(second), own) {
         (None, None, _) => Err(Problem::new("there is no time in it", EXAMPLE)),
         (Some(_), None, _) => Err(Problem::new(
             "the time of day is missing",
-            "e.g. `tomorrow 19:30` or `2026-12-01 19:30`",
+            like(
+                format!("{text} 19:30"),
+                "e.g. `tomorrow 19:30` or `2026-12-01 19:30`",
+            ),
+        )),
+        (Some(Day::Tonight), Some(time), _) if time.hour() < EVENING => Err(Problem::new(
+            "`tonight` is after 16:00",
+            "e.g. `tonight 20:00` or `tomorrow 9:00`",
         )),
         (Some(Day::Date(date)), Some(time), Some(own)) => {
             exactly(date.to_datetime(time), own).map(Written::Exact)
@@ -162,8 +172,25 @@ fn exactly(local: DateTime, own: Own) -> Result<Moment, Problem> {
     }
 }
 
+/// The example of a valid time that is nearest to what was written, if it is one.
+fn like(text: String, otherwise: &str) -> String {
+    match written(&text) {
+        Ok(_) => format!("e.g. `{text}`"),
+        Err(_) => otherwise.to_owned(),
+    }
+}
+
+/// The word that was probably meant.
+fn meant(word: &str) -> Option<&'static str> {
+    let distance = |known: &&str| strsim::osa_distance(word, known);
+    let nearest = words().min_by_key(distance)?;
+    // A short word is near to too many others.
+    let most = if word.len() < 5 { 1 } else { 2 };
+    (word.len() > 2 && distance(&nearest) <= most).then_some(nearest)
+}
+
 /// The error for tokens that no parser used; `None` if there are none.
-fn leftover(tokens: &[Token<'_>]) -> Option<Problem> {
+fn leftover(tokens: &[Token<'_>], text: &str) -> Option<Problem> {
     let why = match tokens {
         [] => return None,
         [Token::Word("now"), ..] => {
@@ -180,7 +207,17 @@ fn leftover(tokens: &[Token<'_>]) -> Option<Problem> {
             "`{}` is neither a year of four digits nor a time with minutes",
             quotable(number)
         ),
-        [Token::Word(word), ..] => format!("unknown word `{}`", quotable(word)),
+        [Token::Word(word), ..] => match meant(word) {
+            Some(meant) => {
+                let corrected = text.replacen(word, meant, 1);
+                let with_time = like(format!("{corrected} 19:30"), EXAMPLE);
+                return Some(Problem::new(
+                    format!("unknown word `{word}` (did you mean `{meant}`?)"),
+                    like(corrected, &with_time),
+                ));
+            }
+            None => format!("unknown word `{}`", quotable(word)),
+        },
         [Token::Sign(sign), ..] => format!("unexpected `{sign}`"),
         [Token::Bracketed(inside), ..] => {
             format!("unexpected `[{}]`", quotable(inside))

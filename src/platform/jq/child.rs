@@ -159,6 +159,8 @@ fn killed(status: ExitStatus, last_words: &str) -> Trouble {
         // Ctrl-C at the terminal also reaches the child.
         130 => Trouble::Interrupted(Exit::Interrupted),
         143 => Trouble::Interrupted(Exit::Terminated),
+        129 => Trouble::Interrupted(Exit::HungUp),
+        131 => Trouble::Interrupted(Exit::Quit),
         _ if last_words.contains("overflowed its stack") => {
             Trouble::Failed("recurses without end".to_owned())
         }

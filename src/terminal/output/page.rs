@@ -33,8 +33,10 @@ enum Block {
     /// One line of cells with their minimum widths; tab-separated in a pipe. For rows that arrive one by one, so that
     /// no table can be laid out.
     Columns(Vec<(Cell, usize)>),
-    /// A command to copy.
+    /// A command to copy, among those that can be run next.
     Next(String),
+    /// A command to copy.
+    Command(String),
     /// A JSON text: indented on a terminal, on one line in a pipe.
     Json(String),
 }
@@ -127,6 +129,11 @@ impl Page {
         self
     }
 
+    /// Adds a command.
+    pub(crate) fn command(&mut self, command: impl Into<String>) -> &mut Self {
+        self.push(Block::Command(command.into()))
+    }
+
     /// Adds a JSON text.
     pub(crate) fn json(&mut self, text: impl Into<String>) -> &mut Self {
         self.push(Block::Json(text.into()))
@@ -186,7 +193,7 @@ fn render_for_terminal(block: &Block, label_width: usize, style: &StreamStyle, t
                 text,
             );
         }
-        Block::Next(command) => {
+        Block::Next(command) | Block::Command(command) => {
             for line in wrap_command(&visible(command), style.width.saturating_sub(4)) {
                 text.push_str(&format!("    {line}\n"));
             }
@@ -231,6 +238,7 @@ fn render_for_pipe(block: &Block, style: &StreamStyle, text: &mut String) {
         Block::Field(label, value) => text.push_str(&format!("{label}\t{}\n", visible(value))),
         Block::Json(raw) => text.push_str(&format!("{}\n", json::compact(raw))),
         Block::Next(command) => text.push_str(&format!("next\t{}\n", visible(command))),
+        Block::Command(command) => text.push_str(&format!("{}\n", visible(command))),
         Block::Columns(cells) => {
             let cells = cells
                 .iter()

@@ -1,14 +1,17 @@
 //! The event loop of a live question: reads keys and redraws the question in place.
 
+use std::io;
 use std::time::Duration;
 
 use jiff::SignedDuration;
+use rustix::process::{Signal, kill_current_process_group};
+use signal_hook::consts::SIGCONT;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::deadline::{Deadline, Until};
 use super::frame::{Frame, Screen, Size};
 use super::keys::Key;
-use super::question::PromptError;
+use super::question::{PromptError, Question};
 use super::terminal::{self, Modes, Typed};
 use super::theme::Theme;
 
@@ -25,8 +28,10 @@ pub(super) trait Widget {
     /// Draws the question. No line is wider than `size.usable()`.
     fn draw(&self, left: Option<SignedDuration>, size: Size, theme: &Theme) -> Frame;
 
-    /// The question and its answer, for the line that stays on the screen.
-    fn answered(&self, answer: &Self::Answer) -> (&str, String);
+    fn question(&self) -> &Question;
+
+    /// The answer, for the line that stays on the screen.
+    fn answered(&self, answer: &Self::Answer) -> String;
 }
 
 /// The effect of a key.
@@ -39,16 +44,22 @@ pub(super) enum Step<T> {
 
 /// Asks until there is an answer, the deadline passes, or the person leaves: by Ctrl-C, Esc, SIGINT or closing the
 /// terminal. `modes` is what made the terminal raw. It is restored on every way out, after the screen is tidied.
+///
+/// Ctrl-Z suspends the process, with the terminal restored. When the process continues, however it was stopped, the
+/// terminal is made raw again and the question is redrawn, because a shell may have used both in the meantime.
 pub(super) async fn ask<W: Widget>(
     modes: Modes,
     widget: &mut W,
     deadline: Option<&Deadline<'_>>,
     theme: &Theme,
 ) -> Result<Until<W::Answer>, PromptError> {
-    let _restored_last = modes;
+    let restored_last = modes;
     let mut screen = Screen::default();
     let mut typed = Typed::open()?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    // A handler for the signal that stops a process could not be removed again; this one changes nothing elsewhere.
+    let mut continued = signal(SignalKind::from_raw(SIGCONT))?;
+    let mut suspended = false;
     loop {
         let key = match typed.waiting().await? {
             // Take in a long paste first, and draw it once.
@@ -63,20 +74,42 @@ pub(super) async fn ask<W: Widget>(
                 tokio::select! {
                     key = typed.key() => key?,
                     _ = interrupt.recv() => None,
+                    _ = continued.recv() => {
+                        if !std::mem::take(&mut suspended) {
+                            screen.forget();
+                        }
+                        restored_last.enter()?;
+                        continue;
+                    }
                     () = tokio::time::sleep(GLANCE) => continue,
                 }
             }
         };
+        let goes_back = widget.question().goes_back;
         let step = match key {
+            Some(Key::Escape | Key::BackTab) if goes_back => {
+                screen.erase()?;
+                return Err(PromptError::Back);
+            }
             None | Some(Key::Interrupt | Key::Escape) => Step::Interrupted,
+            Some(Key::Suspend) => {
+                screen = Screen::default();
+                restored_last.leave()?;
+                suspended = true;
+                // Returns when the process continues. Without a shell that could continue it, nothing is stopped.
+                kill_current_process_group(Signal::TSTP).map_err(io::Error::from)?;
+                restored_last.enter()?;
+                Step::Stay
+            }
             Some(key) => widget.press(key),
         };
         match step {
             Step::Stay => {}
             Step::Interrupted => return Err(PromptError::Interrupted),
             Step::Answer(answer) => {
-                let (question, value) = widget.answered(&answer);
+                let value = widget.answered(&answer);
                 let size = terminal::size();
+                let question = &widget.question().text;
                 screen.finish(theme.answered(question, &value, size.usable()), size)?;
                 return Ok(Until::Answered(answer));
             }

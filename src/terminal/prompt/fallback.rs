@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use signal_hook::consts::SIGCONT;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::deadline::{Deadline, Until, countdown};
@@ -45,10 +46,33 @@ pub(super) async fn choose(
     .await
 }
 
-pub(super) async fn confirm(question: &Question, default: bool) -> Asked<bool> {
-    let default = if default { "yes" } else { "no" };
-    ask(question, Some(default), None, |line| {
-        yes_or_no(line, default)
+/// Lists the rows with numbers and asks for a number, or for a text of the person's own.
+pub(super) async fn choose_or_type(
+    question: &Question,
+    rows: &[String],
+    check: Check<'_>,
+) -> Asked<String> {
+    write(&listing(None, rows))?;
+    ask(
+        question,
+        question.former.as_deref(),
+        None,
+        |line| match number(line, rows.len(), None) {
+            Ok(row) => Ok(rows[row].clone()),
+            Err(_) => text_input::answer(line, question.former.as_deref(), check),
+        },
+    )
+    .await
+}
+
+pub(super) async fn confirm(
+    question: &Question,
+    default: Option<bool>,
+    deadline: Option<&Deadline<'_>>,
+) -> Asked<bool> {
+    let default = default.map(|default| if default { "yes" } else { "no" });
+    ask(question, default, deadline, |line| {
+        yes_or_no(line, default.unwrap_or_default())
     })
     .await
 }
@@ -97,12 +121,13 @@ async fn ask<T>(
 
 /// Reads a line; `None` is the end of input. If there is no answer the cursor is moved to a fresh line.
 async fn read(echo: Echo, deadline: Option<&Deadline<'_>>) -> Asked<Option<String>> {
-    let _unseen = match echo {
+    let unseen = match echo {
         Echo::Shown => None,
         // A plain terminal cannot erase what it has shown.
         Echo::Fleeting | Echo::Hidden => Some(Modes::unseen()?),
     };
     let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut continued = signal(SignalKind::from_raw(SIGCONT))?;
     let mut line = std::pin::pin!(terminal::line());
     let ended = loop {
         if deadline.is_some_and(|deadline| deadline.left().is_none()) {
@@ -110,6 +135,12 @@ async fn read(echo: Echo, deadline: Option<&Deadline<'_>>) -> Asked<Option<Strin
         }
         tokio::select! {
             line = &mut line => break line.map(Until::Answered).map_err(PromptError::from),
+            _ = continued.recv() => {
+                // The shell that used the terminal in the meantime shows what is typed.
+                if let Some(unseen) = &unseen {
+                    unseen.enter()?;
+                }
+            }
             _ = interrupt.recv() => break Err(PromptError::Interrupted),
             () = tokio::time::sleep(GLANCE) => {}
         }
@@ -130,7 +161,9 @@ fn prompt(question: &Question, default: Option<&str>, deadline: Option<&Deadline
     if let Some(deadline) = deadline {
         prompt += &format!(" ({} left)", countdown(deadline.left().unwrap_or_default()));
     }
-    if let Some(default) = default {
+    if let Some(source) = question.source.filter(|_| default.is_some()) {
+        prompt += &format!(" [Enter uses the one from {source}]");
+    } else if let Some(default) = default {
         prompt += &format!(" [{default}]");
     }
     // "Cancel it?" needs no colon.

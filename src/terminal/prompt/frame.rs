@@ -76,6 +76,9 @@ fn repaint(old: Option<&Frame>, new: &Frame, columns: usize) -> String {
     out
 }
 
+/// Turns colours and bracketed paste off, clears what is below, and shows the cursor.
+const RESTORED: &str = "\x1b[0m\x1b[J\x1b[?25h\x1b[?2004l";
+
 /// The part of the terminal that a live question owns. On drop the first line stays, the rest is cleared, the cursor
 /// is shown on a fresh line, and colours and bracketed paste are turned off.
 #[derive(Default)]
@@ -92,11 +95,19 @@ impl Screen {
         {
             return Ok(());
         }
-        let mut out = repaint(
-            self.shown.as_ref().map(|(shown, _)| shown),
-            &frame,
-            size.columns,
-        );
+        let columns = size.columns;
+        let mut out = match &self.shown {
+            // Overwritten, a line that a narrower terminal has broken would still count as broken, and would be joined
+            // to the next one when the terminal becomes wider. So it is cleared.
+            Some((shown, at)) if at.columns != columns => {
+                format!(
+                    "{}\x1b[J{}",
+                    to_top(shown, columns),
+                    repaint(None, &frame, columns)
+                )
+            }
+            shown => repaint(shown.as_ref().map(|(shown, _)| shown), &frame, columns),
+        };
         if self.shown.is_none() {
             // Bracketed paste: the terminal marks what was pasted.
             out.insert_str(0, "\x1b[?2004h");
@@ -106,15 +117,26 @@ impl Screen {
         Ok(())
     }
 
-    /// Replaces the question with `line`.
-    pub(super) fn finish(mut self, line: String, size: Size) -> io::Result<()> {
-        self.show(
-            Frame {
-                lines: vec![line],
-                cursor: Some((0, 0)),
-            },
-            size,
-        )
+    /// Replaces the question with `lines`.
+    pub(super) fn finish(mut self, lines: Vec<String>, size: Size) -> io::Result<()> {
+        let last = lines.len().saturating_sub(1);
+        let cursor = Some((last, 0));
+        self.show(Frame { lines, cursor }, size)?;
+        self.shown = None;
+        write(&format!("\r\n{RESTORED}"))
+    }
+
+    /// Removes the question from the screen, so that another one takes its place.
+    pub(super) fn erase(&mut self) -> io::Result<()> {
+        match self.shown.take() {
+            Some((frame, size)) => write(&format!("{}{RESTORED}", to_top(&frame, size.columns))),
+            None => Ok(()),
+        }
+    }
+
+    /// Begins afresh where the cursor is: somebody else has written to the terminal.
+    pub(super) fn forget(&mut self) {
+        self.shown = None;
     }
 }
 
@@ -123,7 +145,7 @@ impl Drop for Screen {
         if let Some((frame, size)) = self.shown.take() {
             let top = to_top(&frame, size.columns);
             // Ignore errors: the terminal may be gone.
-            let _ = write(&format!("{top}\r\n\x1b[0m\x1b[J\x1b[?25h\x1b[?2004l"));
+            let _ = write(&format!("{top}\r\n{RESTORED}"));
         }
     }
 }

@@ -25,7 +25,11 @@ pub(super) enum Key {
     EndOfInput,
     /// Ctrl-C
     Interrupt,
+    /// Ctrl-Z
+    Suspend,
     Escape,
+    /// Shift-Tab
+    BackTab,
 }
 
 /// Assembles keys from single bytes, so that no byte meant for the next question is consumed.
@@ -103,6 +107,7 @@ impl Decoder {
             0x10 => Key::Up,
             0x15 => Key::EraseLine,
             0x17 => Key::EraseWord,
+            0x1a => Key::Suspend,
             _ => return None,
         })
     }
@@ -153,6 +158,7 @@ impl Decoder {
             [b'[', .., b'D'] | b"OD" => Key::Left,
             [b'[', .., b'H'] | b"OH" => Key::Home,
             [b'[', .., b'F'] | b"OF" => Key::End,
+            b"[Z" => Key::BackTab,
             // Escape pressed twice.
             [ESC] => Key::Escape,
             _ => return None,
@@ -194,8 +200,16 @@ mod tests {
         assert_eq!(keys(b"\x1b"), [Key::Escape]);
         assert_eq!(keys(b"\x1b\x1b"), [Key::Escape]);
         assert_eq!(
-            keys(b"\x1b[A\x1bOB\x1b[1;5C\x1b[3~\x1b[H"),
-            [Key::Up, Key::Down, Key::Right, Key::Delete, Key::Home]
+            keys(b"\x1b[A\x1bOB\x1b[1;5C\x1b[3~\x1b[H\x1b[Z\x1a"),
+            [
+                Key::Up,
+                Key::Down,
+                Key::Right,
+                Key::Delete,
+                Key::Home,
+                Key::BackTab,
+                Key::Suspend
+            ]
         );
         assert_eq!(
             keys(b"\x1b[99z\x1bqx"),

@@ -32,6 +32,12 @@ impl LineEditor {
         }
     }
 
+    /// Sets the text, with the cursor at its end.
+    pub(super) fn fill(&mut self, text: &str) {
+        self.at = text.len();
+        text.clone_into(&mut self.text);
+    }
+
     pub(super) fn text(&self) -> &str {
         &self.text
     }

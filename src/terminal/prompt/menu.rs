@@ -9,7 +9,7 @@ use super::event_loop::{Step, Widget};
 use super::frame::{Frame, Size};
 use super::keys::Key;
 use super::line_editor::LineEditor;
-use super::question::Question;
+use super::question::{Check, Question};
 use super::theme::{Theme, columns_of, fit};
 use crate::model::text_fold::fold;
 
@@ -28,6 +28,12 @@ pub(super) struct Menu<'a> {
     found: Vec<usize>,
     /// The selected one of `found`.
     at: usize,
+    /// The row that was selected by an arrow key, or at first. A filter that hides it does not forget it.
+    marked: usize,
+    /// Set if an answer that is no row may be typed.
+    typed: Option<Check<'a>>,
+    /// Why what was typed was rejected; cleared by the next key.
+    problem: Option<String>,
 }
 
 impl<'a> Menu<'a> {
@@ -40,6 +46,24 @@ impl<'a> Menu<'a> {
             filter: None,
             found,
             at: 0,
+            marked: 0,
+            typed: None,
+            problem: None,
+        }
+        .marking_former()
+    }
+
+    /// Selects the row of the former answer.
+    fn marking_former(self) -> Self {
+        let former = self.question.former.as_ref();
+        let row = former.and_then(|former| self.rows.iter().position(|row| row == former));
+        match row {
+            Some(row) => Self {
+                at: row,
+                marked: row,
+                ..self
+            },
+            None => self,
         }
     }
 
@@ -49,18 +73,56 @@ impl<'a> Menu<'a> {
         Self {
             header,
             at,
+            marked: at,
             filter: Some(LineEditor::default()),
             ..self
         }
     }
 
-    /// Keeps the rows that contain every word of the filter, ignoring case and accents. The selection stays on its row if that
-    /// row still matches.
+    /// Adds a filter. What was typed is the answer if no row matches, and if `check` accepts it.
+    pub(super) fn or_typed(self, check: Check<'a>) -> Self {
+        let mut filter = LineEditor::default();
+        let former = self.question.former.as_ref();
+        if let Some(former) = former.filter(|former| !self.rows.contains(former)) {
+            filter.fill(former);
+        }
+        let mut menu = Self {
+            filter: Some(filter),
+            typed: Some(check),
+            ..self
+        };
+        menu.narrow();
+        menu
+    }
+
+    /// The text of an answer: that of the row, or what was typed.
+    pub(super) fn text_of(&self, answer: usize) -> String {
+        let typed = || self.filter.as_ref().map_or("", LineEditor::text).trim();
+        let row = self.rows.get(answer).map(String::as_str);
+        row.unwrap_or_else(typed).to_owned()
+    }
+
+    fn enter(&mut self) -> Step<usize> {
+        if let Some(row) = self.found.get(self.at) {
+            return Step::Answer(*row);
+        }
+        let typed = self.text_of(self.rows.len());
+        match self.typed.map(|check| check(&typed)) {
+            None => Step::Stay,
+            Some(Ok(())) => Step::Answer(self.rows.len()),
+            Some(Err(problem)) => {
+                self.problem = Some(problem);
+                Step::Stay
+            }
+        }
+    }
+
+    /// Keeps the rows that contain every word of the filter, ignoring case and accents. The selection stays on the marked row
+    /// if that one matches.
     fn narrow(&mut self) {
         let Some(filter) = &self.filter else { return };
         let filter = fold(filter.text());
         let words: Vec<&str> = filter.split_whitespace().collect();
-        let marked = self.found.get(self.at).copied();
         self.found = (0..self.rows.len())
             .filter(|row| {
                 let row = fold(&self.rows[*row]);
@@ -70,18 +132,22 @@ impl<'a> Menu<'a> {
         self.at = self
             .found
             .iter()
-            .position(|row| Some(*row) == marked)
+            .position(|row| *row == self.marked)
             .unwrap_or(0);
     }
 
     fn footer(&self) -> String {
-        match &self.filter {
-            Some(filter) if self.found.is_empty() => format!("no matches for {:?}", filter.text()),
-            Some(filter) if filter.text().is_empty() => {
-                format!("row {} of {}; type to filter", self.at + 1, self.rows.len())
+        let (rows, noun) = (self.rows.len(), self.question.noun);
+        let filter = self.filter.as_ref().map(LineEditor::text);
+        match filter {
+            Some("") if self.typed.is_some() => format!("{rows} {noun}, or type another"),
+            Some("") => format!("{rows} {noun}, type to filter"),
+            Some(_) if self.found.is_empty() && self.typed.is_some() => {
+                "Enter takes what you typed".to_owned()
             }
-            Some(_) => format!("match {} of {}", self.at + 1, self.found.len()),
-            None => format!("row {} of {}", self.at + 1, self.rows.len()),
+            Some(text) if self.found.is_empty() => format!("no matches for {text:?}"),
+            Some(_) => format!("{} of {rows} match", self.found.len()),
+            None => format!("{rows} {noun}"),
         }
     }
 }
@@ -90,17 +156,14 @@ impl Widget for Menu<'_> {
     type Answer = usize;
 
     fn press(&mut self, key: Key) -> Step<usize> {
+        self.problem = None;
         let last = self.found.len().saturating_sub(1);
         match key {
             Key::Up => self.at = self.at.checked_sub(1).unwrap_or(last),
             Key::Down => self.at = if self.at < last { self.at + 1 } else { 0 },
             Key::PageUp => self.at = self.at.saturating_sub(MOST_ROWS - 2),
             Key::PageDown => self.at = (self.at + MOST_ROWS - 2).min(last),
-            Key::Enter => {
-                if let Some(row) = self.found.get(self.at) {
-                    return Step::Answer(*row);
-                }
-            }
+            Key::Enter => return self.enter(),
             Key::EndOfInput => return Step::Interrupted,
             Key::Home if self.filter.is_none() => self.at = 0,
             Key::End if self.filter.is_none() => self.at = last,
@@ -108,8 +171,10 @@ impl Widget for Menu<'_> {
                 if self.filter.as_mut().is_some_and(|filter| filter.press(key)) {
                     self.narrow();
                 }
+                return Step::Stay;
             }
         }
+        self.marked = self.found.get(self.at).copied().unwrap_or(self.marked);
         Step::Stay
     }
 
@@ -150,16 +215,22 @@ impl Widget for Menu<'_> {
         if self.filter.is_some() || visible < self.found.len() {
             lines.push(indented(&self.footer()));
         }
+        if let Some(problem) = &self.problem {
+            lines.extend(theme.problem(problem, columns));
+        } else if let Some(hint) = self.question.hint.as_ref().filter(|_| room > 3) {
+            lines.push(indented(hint));
+        }
         Frame { lines, cursor }
     }
 
-    fn answered(&self, answer: &usize) -> (&str, String) {
-        let row = self.rows.get(*answer).map_or("", String::as_str);
+    fn question(&self) -> &Question {
+        self.question
+    }
+
+    fn answered(&self, answer: &usize) -> String {
         // The blanks that align columns mean nothing in a single line.
-        (
-            &self.question.text,
-            row.split_whitespace().collect::<Vec<_>>().join(" "),
-        )
+        let text = self.text_of(*answer);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -233,6 +304,32 @@ mod tests {
     }
 
     #[test]
+    fn a_cleared_filter_returns_to_the_row_that_was_marked_before() {
+        let (rows, question) = (venues(), question());
+        let mut menu = Menu::new(&question, &rows).filtered(None, 2);
+        press(&mut menu, "tokyo");
+        assert_eq!(menu.found[menu.at], 1);
+        menu.press(Key::EraseLine);
+        assert_eq!(menu.press(Key::Enter), Step::Answer(2));
+    }
+
+    #[test]
+    fn what_matches_no_row_is_an_answer_only_where_one_may_be_typed() {
+        let (rows, question) = (venues(), question().former(Some("Lisbon".to_owned())));
+        let check = |text: &str| match text {
+            "" => Err("enter a place".to_owned()),
+            _ => Ok(()),
+        };
+        let mut menu = Menu::new(&question, &rows).or_typed(&check);
+        assert_eq!(menu.press(Key::Enter), Step::Answer(rows.len()));
+        assert_eq!(menu.answered(&rows.len()), "Lisbon");
+        menu.press(Key::EraseLine);
+        assert_eq!(menu.press(Key::Enter), Step::Answer(0));
+        press(&mut menu, "   ");
+        assert_eq!(menu.press(Key::Enter), Step::Answer(0));
+    }
+
+    #[test]
     fn the_marked_row_is_in_view_at_every_size_and_nothing_wraps_or_overflows() {
         let (rows, question) = (venues(), question());
         for (height, columns) in [(3, 20), (5, 20), (10, 40), (24, 80), (60, 200)] {
@@ -279,9 +376,6 @@ mod tests {
     fn the_line_that_stays_names_the_row_without_its_alignment() {
         let (rows, question) = (venues(), question());
         let menu = Menu::new(&question, &rows);
-        assert_eq!(
-            menu.answered(&0),
-            ("Which venue?", "Café de Flore Paris".to_owned())
-        );
+        assert_eq!(menu.answered(&0), "Café de Flore Paris");
     }
 }

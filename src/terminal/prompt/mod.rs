@@ -3,7 +3,8 @@
 //!
 //! Live questions share one event loop: it takes keys and draws frames, without a thread and without a blocking read.
 //! A sandbox in the same process keeps serving, and a deadline is kept to the second. Esc, Ctrl-C, Ctrl-D on an empty
-//! line and closing the terminal all end a question in the same way.
+//! line and closing the terminal all end a question in the same way, but Esc and Shift-Tab go back where a question
+//! comes before.
 //!
 //! dialoguer draws the parts (see `theme`), and its widgets are not used. Each of them blocks its thread until there is an
 //! answer: a deadline cannot count down beside it, and the sandbox in this process would stand still. Measured with
@@ -100,7 +101,27 @@ impl Prompter {
         .answered()
     }
 
-    /// Asks to select one of a few options, the first by default. Returns its index.
+    /// Asks to select one of the rows, or to type another answer, which `check` may reject.
+    pub(crate) async fn pick_or_type(
+        &self,
+        question: &Question,
+        rows: &[String],
+        check: Check<'_>,
+    ) -> Result<String, PromptError> {
+        match self.raw(question)? {
+            Some(modes) => {
+                let mut menu = Menu::new(question, rows).or_typed(check);
+                let row = ask(modes, &mut menu, None, &self.theme).await?;
+                row.answered().map(|row| menu.text_of(row))
+            }
+            None => fallback::choose_or_type(question, rows, check)
+                .await?
+                .answered(),
+        }
+    }
+
+    /// Asks to select one of a few options, the first by default. Returns its index. Typing does not filter them, so
+    /// that no key can leave an option as the only one that Enter takes.
     pub(crate) async fn choose(
         &self,
         question: &Question,
@@ -119,7 +140,7 @@ impl Prompter {
         let rows: Vec<String> = options.iter().map(ToString::to_string).collect();
         match self.raw(question)? {
             Some(modes) => {
-                let mut menu = Menu::new(question, &rows).filtered(None, 0);
+                let mut menu = Menu::new(question, &rows);
                 ask(modes, &mut menu, deadline, &self.theme).await
             }
             None => fallback::choose(question, None, &rows, None, deadline).await,
@@ -141,10 +162,11 @@ impl Prompter {
     pub(crate) async fn text_until(
         &self,
         question: &Question,
+        default: Option<&str>,
         check: Check<'_>,
         deadline: Option<&Deadline<'_>>,
     ) -> Result<Until<String>, PromptError> {
-        self.line(question, None, check, deadline).await
+        self.line(question, default, check, deadline).await
     }
 
     async fn line(
@@ -164,7 +186,10 @@ impl Prompter {
                 )
                 .await
             }
-            None => fallback::text(question, default, check, deadline).await,
+            None => {
+                let default = question.former.as_deref().or(default);
+                fallback::text(question, default, check, deadline).await
+            }
         }
     }
 
@@ -186,11 +211,30 @@ impl Prompter {
         question: &Question,
         default: bool,
     ) -> Result<bool, PromptError> {
+        self.confirm_until(question, Some(default), None)
+            .await?
+            .answered()
+    }
+
+    /// Asks yes or no, by one key. Enter answers nothing.
+    pub(crate) async fn confirm_by_key(&self, question: &Question) -> Result<bool, PromptError> {
+        self.confirm_until(question, None, None).await?.answered()
+    }
+
+    /// Like [`Prompter::confirm`], with a deadline.
+    pub(crate) async fn confirm_until(
+        &self,
+        question: &Question,
+        default: Option<bool>,
+        deadline: Option<&Deadline<'_>>,
+    ) -> Result<Until<bool>, PromptError> {
         match self.raw(question)? {
-            Some(modes) => ask(modes, &mut YesNo::new(question, default), None, &self.theme).await,
-            None => fallback::confirm(question, default).await,
-        }?
-        .answered()
+            Some(modes) => {
+                let mut asked = YesNo::new(question, default);
+                ask(modes, &mut asked, deadline, &self.theme).await
+            }
+            None => fallback::confirm(question, default, deadline).await,
+        }
     }
 
     /// Opens `initial` in the user's editor (`command`, from `$VISUAL` or `$EDITOR`). Returns `None` if the text

@@ -79,13 +79,16 @@ impl Widget for Multiline<'_> {
         Frame { lines, cursor }
     }
 
-    fn answered(&self, answer: &String) -> (&str, String) {
+    fn question(&self) -> &Question {
+        self.question
+    }
+
+    fn answered(&self, answer: &String) -> String {
         // Show only the number of lines; the text may be confidential.
-        let value = match answer.lines().count() {
+        match answer.lines().count() {
             1 => "1 line".to_owned(),
             lines => format!("{lines} lines"),
-        };
-        (&self.question.text, value)
+        }
     }
 }
 

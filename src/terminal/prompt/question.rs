@@ -18,6 +18,16 @@ pub(crate) struct Question {
     pub(super) flag: Cow<'static, str>,
     pub(super) what: Cow<'static, str>,
     pub(super) echo: Echo,
+    /// Whether Esc and Shift-Tab lead back to the question before.
+    pub(super) goes_back: bool,
+    /// The answer that was given before, to be changed or confirmed.
+    pub(super) former: Option<String>,
+    /// A line below the question, such as what its keys do.
+    pub(super) hint: Option<Cow<'static, str>>,
+    /// Where the default of a secret comes from, because a plain terminal must not show the secret itself.
+    pub(super) source: Option<&'static str>,
+    /// What the rows of a list are, in the plural.
+    pub(super) noun: &'static str,
 }
 
 impl Question {
@@ -33,7 +43,43 @@ impl Question {
             flag: flag.into(),
             what: what.into(),
             echo: Echo::Shown,
+            goes_back: false,
+            former: None,
+            hint: None,
+            source: None,
+            noun: "rows",
         }
+    }
+
+    /// Lets Esc and Shift-Tab go back to the question before ([`PromptError::Back`]).
+    pub(crate) fn back(self, goes_back: bool) -> Self {
+        Self { goes_back, ..self }
+    }
+
+    /// Fills in the answer that was given before.
+    pub(crate) fn former(self, former: Option<String>) -> Self {
+        Self { former, ..self }
+    }
+
+    /// Adds a line below the question.
+    pub(crate) fn hint(self, hint: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            hint: Some(hint.into()),
+            ..self
+        }
+    }
+
+    /// Says where the default comes from: "the sandbox's inbox".
+    pub(crate) fn from_source(self, source: &'static str) -> Self {
+        Self {
+            source: Some(source),
+            ..self
+        }
+    }
+
+    /// Says what the rows of a list are, in the plural: "slots".
+    pub(crate) fn of(self, noun: &'static str) -> Self {
+        Self { noun, ..self }
     }
 
     /// Marks the answer as a short-lived secret: shown while it is typed, then masked.
@@ -64,6 +110,8 @@ pub(crate) enum PromptError {
     },
     /// The person left, or the terminal was closed.
     Interrupted,
+    /// The person wants to go back to the question before.
+    Back,
     /// The terminal or the editor failed.
     Io(io::Error),
 }
@@ -77,7 +125,7 @@ impl fmt::Display for PromptError {
                     "{flag} is missing ({what}), and prompts are disabled: {reason}"
                 )
             }
-            Self::Interrupted => f.write_str("interrupted"),
+            Self::Interrupted | Self::Back => f.write_str("interrupted"),
             Self::Io(error) => error.fmt(f),
         }
     }
@@ -92,7 +140,7 @@ impl From<PromptError> for Error {
                 "{what} is missing, and prompts are disabled: {reason}"
             ))
             .hint(format!("pass {flag}")),
-            PromptError::Interrupted => Error::interrupted(Exit::Interrupted),
+            PromptError::Interrupted | PromptError::Back => Error::interrupted(Exit::Interrupted),
             PromptError::Io(error) => Error::io("cannot use the terminal", error),
         }
     }

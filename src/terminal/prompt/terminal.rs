@@ -29,6 +29,7 @@ pub(super) fn size() -> Size {
 /// A changed terminal mode. It is restored on drop, also after an error, a panic or a cancelled future.
 pub(super) struct Modes {
     saved: Termios,
+    changed: Termios,
 }
 
 impl Modes {
@@ -51,19 +52,35 @@ impl Modes {
 
     fn set(change: impl FnOnce(&mut Termios)) -> io::Result<Self> {
         let mut modes = tcgetattr(io::stdin())?;
-        let held = Self {
-            saved: modes.clone(),
-        };
+        let saved = modes.clone();
         change(&mut modes);
-        tcsetattr(io::stdin(), OptionalActions::Drain, &modes)?;
+        let held = Self {
+            saved,
+            changed: modes,
+        };
+        held.enter()?;
         Ok(held)
+    }
+
+    /// Sets the changed mode again, after somebody else has used the terminal.
+    pub(super) fn enter(&self) -> io::Result<()> {
+        Ok(tcsetattr(
+            io::stdin(),
+            OptionalActions::Drain,
+            &self.changed,
+        )?)
+    }
+
+    /// Restores the mode for somebody else.
+    pub(super) fn leave(&self) -> io::Result<()> {
+        Ok(tcsetattr(io::stdin(), OptionalActions::Drain, &self.saved)?)
     }
 }
 
 impl Drop for Modes {
     fn drop(&mut self) {
         // Ignore errors: the terminal may be gone.
-        let _ = tcsetattr(io::stdin(), OptionalActions::Drain, &self.saved);
+        let _ = self.leave();
     }
 }
 

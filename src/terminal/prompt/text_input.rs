@@ -24,11 +24,13 @@ pub(super) struct TextInput<'a> {
 
 impl<'a> TextInput<'a> {
     pub(super) fn new(question: &'a Question, default: Option<&'a str>, check: Check<'a>) -> Self {
+        let mut line = LineEditor::new(question.echo);
+        line.fill(question.former.as_deref().unwrap_or_default());
         Self {
             question,
             default,
             check,
-            line: LineEditor::new(question.echo),
+            line,
             problem: None,
         }
     }
@@ -78,12 +80,14 @@ impl Widget for TextInput<'_> {
         let columns = size.usable();
         let text = &self.question.text;
         let mut lines = Vec::new();
-        let whole = theme.input(&title(text, left, usize::MAX), self.default);
+        // The default of a secret is named in the hint below, which does not stay.
+        let default = self.default.filter(|_| self.question.echo == Echo::Shown);
+        let whole = theme.input(&title(text, left, usize::MAX), default);
         let before = if columns_of(&whole) + ROOM_TO_TYPE <= columns {
             whole
         } else {
             lines.push(theme.heading(text, left, columns));
-            let default = self.default.map(|default| fit(default, columns / 3));
+            let default = default.map(|default| fit(default, columns / 3));
             theme.input("", default.as_deref())
         };
         let start = columns_of(&before);
@@ -93,12 +97,18 @@ impl Widget for TextInput<'_> {
         if let Some(problem) = &self.problem {
             let room = size.rows.saturating_sub(lines.len()).max(1);
             lines.extend(theme.problem(problem, columns).into_iter().take(room));
+        } else if let Some(hint) = &self.question.hint {
+            lines.extend(theme.hints(hint, columns));
         }
         Frame { lines, cursor }
     }
 
-    fn answered(&self, answer: &String) -> (&str, String) {
-        (&self.question.text, shown(answer, self.question.echo))
+    fn question(&self) -> &Question {
+        self.question
+    }
+
+    fn answered(&self, answer: &String) -> String {
+        shown(answer, self.question.echo)
     }
 }
 
@@ -196,10 +206,7 @@ mod tests {
         let mut entry = TextInput::new(&question, None, &six_digits);
         press(&mut entry, "12345");
         assert_eq!(draw(&entry, 80).lines, ["? Code (19:52 left) › 12345"]);
-        assert_eq!(
-            entry.answered(&"123456".into()),
-            ("Code", "********".into())
-        );
+        assert_eq!(entry.answered(&"123456".into()), "********");
     }
 
     #[test]
@@ -208,9 +215,6 @@ mod tests {
         let mut entry = TextInput::new(&question, None, &|_| Ok(()));
         press(&mut entry, "sk_live");
         assert_eq!(draw(&entry, 80).lines, ["? API key (19:52 left) › *******"]);
-        assert_eq!(
-            entry.answered(&"sk_live".into()),
-            ("API key", "********".into())
-        );
+        assert_eq!(entry.answered(&"sk_live".into()), "********");
     }
 }

@@ -8,6 +8,12 @@ use jiff::SignedDuration;
 
 use super::deadline::countdown;
 
+/// If fewer columns than this are left beside the question, its answer begins on a line of its own.
+const ROOM_FOR_AN_ANSWER: usize = 16;
+const ANSWER_INDENT: usize = 2;
+/// The most further lines of an answer that stay on the screen.
+const MOST_ANSWER_LINES: usize = 4;
+
 /// The styles of questions.
 pub(super) struct Theme {
     styles: ColorfulTheme,
@@ -82,8 +88,8 @@ impl Theme {
     }
 
     /// `? Book it? (y/n) › no`
-    pub(super) fn yes_no(&self, title: &str, default: bool) -> String {
-        drawn(|out| self.styles.format_confirm_prompt(out, title, Some(default)))
+    pub(super) fn yes_no(&self, title: &str, default: Option<bool>) -> String {
+        drawn(|out| self.styles.format_confirm_prompt(out, title, default))
     }
 
     /// A row of a menu, marked with `❯` if `active`.
@@ -105,18 +111,43 @@ impl Theme {
             .collect()
     }
 
-    /// `✔ Name · Ada`: the line that stays on the screen, in at most `columns`. A long question is shortened before
-    /// its answer, down to half of the line.
-    pub(super) fn answered(&self, question: &str, answer: &str, columns: usize) -> String {
-        let line = |question: &str| {
+    /// `✔ Name · Ada`: what stays on the screen. Takes several lines of at most `columns` if one is too short, so that
+    /// nothing of an answer is lost.
+    pub(super) fn answered(&self, question: &str, answer: &str, columns: usize) -> Vec<String> {
+        let line = |question: &str, answer: &str| {
             drawn(|out| {
                 self.styles
                     .format_input_prompt_selection(out, question, answer)
             })
         };
-        let excess = columns_of(&line(question)).saturating_sub(columns);
-        let room = columns_of(question).saturating_sub(excess).max(columns / 2);
-        fit(&line(&fit(question, room)), columns)
+        let whole = line(question, answer);
+        if columns_of(&whole) <= columns {
+            return vec![whole];
+        }
+        // The columns in front of the answer.
+        let before = columns_of(&line(question, ""));
+        let others = columns.saturating_sub(ANSWER_INDENT).max(1);
+        let (first, rest) = if before + ROOM_FOR_AN_ANSWER <= columns {
+            let mut lines = broken_after(answer, columns - before, others);
+            let rest = lines.split_off(lines.len().min(1));
+            (line(question, &lines.concat()), rest)
+        } else {
+            (fit(&line(question, ""), columns), broken(answer, others))
+        };
+        let style = &self.styles.values_style;
+        let rest = rest
+            .into_iter()
+            .take(MOST_ANSWER_LINES)
+            .map(|text| format!("{:ANSWER_INDENT$}{}", "", style.apply_to(text)));
+        std::iter::once(first).chain(rest).collect()
+    }
+
+    /// A hint below a question, wrapped to `columns`.
+    pub(super) fn hints(&self, text: &str, columns: usize) -> Vec<String> {
+        let lines = broken(text, columns.saturating_sub(ANSWER_INDENT).max(1)).into_iter();
+        lines
+            .map(|line| self.hint(&format!("{:ANSWER_INDENT$}{line}", "")))
+            .collect()
     }
 
     pub(super) fn hint(&self, text: &str) -> String {
@@ -133,14 +164,21 @@ fn drawn(format: impl FnOnce(&mut String) -> fmt::Result) -> String {
 
 /// Breaks at blanks into lines of at most `columns`. A longer word is cut.
 fn broken(text: &str, columns: usize) -> Vec<String> {
+    broken_after(text, columns, columns)
+}
+
+/// Like [`broken`], with other columns for the first line.
+fn broken_after(text: &str, first: usize, others: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
+        let columns = if lines.len() <= 1 { first } else { others };
         match lines.last_mut() {
             Some(line) if columns_of(line) + 1 + columns_of(word) <= columns => {
                 line.push(' ');
                 line.push_str(word);
             }
-            _ => lines.push(fit(word, columns)),
+            None => lines.push(fit(word, first)),
+            Some(_) => lines.push(fit(word, others)),
         }
     }
     lines
@@ -181,12 +219,16 @@ mod tests {
     }
 
     #[test]
-    fn a_long_question_gives_way_to_its_answer() {
+    fn an_answer_that_is_too_long_for_a_line_goes_on_in_the_next_and_loses_nothing() {
         let plain = Theme::new(false);
-        let line = plain.answered("Which venue in London?", "Bistro", 24);
-        assert_eq!(line, "✔ Which venue … · Bistro");
-        let line = plain.answered("Which venue?", "Bistro of the long name", 24);
-        assert_eq!(line, "✔ Which venue? · Bistro…");
+        assert_eq!(
+            plain.answered("Which venue?", "Bistro of the long name", 34),
+            ["✔ Which venue? · Bistro of the", "  long name"]
+        );
+        assert_eq!(
+            plain.answered("Which venue in London?", "Bistro of the long name", 24),
+            ["✔ Which venue in Londo…", "  Bistro of the long", "  name"]
+        );
     }
 
     #[test]
@@ -214,7 +256,7 @@ mod tests {
         assert_eq!(plain.row("Bistro", true), "❯ Bistro");
         assert_eq!(plain.row("Bistro", false), "  Bistro");
         assert_eq!(plain.input("Name", Some("Ada")), "? Name (Ada) › ");
-        assert_eq!(plain.answered("Name", "Ada", 80), "✔ Name · Ada");
+        assert_eq!(plain.answered("Name", "Ada", 80), ["✔ Name · Ada"]);
         assert_eq!(plain.problem("too long", 80), ["✘ too long"]);
         assert!(Theme::new(true).row("Bistro", true).contains('\x1b'));
     }

@@ -11,12 +11,19 @@ use super::theme::{Theme, columns_of, title};
 /// A yes-or-no question.
 pub(super) struct YesNo<'a> {
     question: &'a Question,
-    default: bool,
+    default: Option<bool>,
+    /// Whether Enter was pressed where it answers nothing.
+    unanswered: bool,
 }
 
 impl<'a> YesNo<'a> {
-    pub(super) fn new(question: &'a Question, default: bool) -> Self {
-        Self { question, default }
+    /// Without a default, Enter answers nothing.
+    pub(super) fn new(question: &'a Question, default: Option<bool>) -> Self {
+        Self {
+            question,
+            default,
+            unanswered: false,
+        }
     }
 }
 
@@ -27,8 +34,14 @@ impl Widget for YesNo<'_> {
         match key {
             Key::Char('y' | 'Y') => Step::Answer(true),
             Key::Char('n' | 'N') => Step::Answer(false),
-            Key::Enter => Step::Answer(self.default),
             Key::EndOfInput => Step::Interrupted,
+            Key::Enter => match self.default {
+                Some(default) => Step::Answer(default),
+                None => {
+                    self.unanswered = true;
+                    Step::Stay
+                }
+            },
             _ => Step::Stay,
         }
     }
@@ -37,7 +50,7 @@ impl Widget for YesNo<'_> {
         let columns = size.usable();
         let question = &self.question.text;
         let whole = theme.yes_no(&title(question, left, usize::MAX), self.default);
-        let lines = if columns_of(&whole) <= columns {
+        let mut lines = if columns_of(&whole) <= columns {
             vec![whole]
         } else {
             vec![
@@ -46,14 +59,20 @@ impl Widget for YesNo<'_> {
             ]
         };
         let cursor = lines.last().map(|line| (lines.len() - 1, columns_of(line)));
+        if self.unanswered {
+            lines.extend(theme.problem("press y or n", columns));
+        } else if let Some(hint) = &self.question.hint {
+            lines.extend(theme.hints(hint, columns));
+        }
         Frame { lines, cursor }
     }
 
-    fn answered(&self, answer: &bool) -> (&str, String) {
-        (
-            &self.question.text,
-            if *answer { "yes" } else { "no" }.to_owned(),
-        )
+    fn question(&self) -> &Question {
+        self.question
+    }
+
+    fn answered(&self, answer: &bool) -> String {
+        if *answer { "yes" } else { "no" }.to_owned()
     }
 }
 
@@ -64,7 +83,7 @@ mod tests {
     #[test]
     fn only_y_n_and_enter_answer() {
         let question = Question::new("Book it?", "--yes", "the confirmation");
-        let mut ask = YesNo::new(&question, false);
+        let mut ask = YesNo::new(&question, Some(false));
         assert_eq!(ask.press(Key::Char('Y')), Step::Answer(true));
         assert_eq!(ask.press(Key::Char('n')), Step::Answer(false));
         assert_eq!(ask.press(Key::Enter), Step::Answer(false));
@@ -72,6 +91,15 @@ mod tests {
         for key in [Key::Char(' '), Key::Char('j'), Key::Up, Key::PastedBreak] {
             assert_eq!(ask.press(key), Step::Stay);
         }
+        let mut ask = YesNo::new(&question, None);
+        assert_eq!(ask.press(Key::Enter), Step::Stay);
+        let size = Size {
+            rows: 24,
+            columns: 80,
+        };
+        let lines = ask.draw(None, size, &Theme::new(false)).lines;
+        assert_eq!(lines, ["? Book it? (y/n) ›", "✘ press y or n"]);
+        assert_eq!(ask.press(Key::Char('y')), Step::Answer(true));
     }
 
     #[test]
@@ -81,7 +109,7 @@ mod tests {
             "--yes",
             "the confirmation",
         );
-        let ask = YesNo::new(&question, false);
+        let ask = YesNo::new(&question, Some(false));
         let draw = |columns| {
             ask.draw(None, Size { rows: 24, columns }, &Theme::new(false))
                 .lines

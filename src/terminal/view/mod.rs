@@ -25,7 +25,7 @@ pub(crate) use request::RequestView;
 pub(crate) use slot_list::{SlotDetails, SlotList, slot_line};
 pub(crate) use terms::cost_of_cancelling;
 pub(crate) use timeline::{Timeline, TimelineRow};
-pub(crate) use venue_list::{VenueList, venue_line};
+pub(crate) use venue_list::{VenueList, venue_line, venue_place};
 
 use crate::model::booking::Status;
 use crate::terminal::output::Tone;

@@ -87,6 +87,21 @@ pub(crate) struct SlotDetails {
 }
 
 impl SlotDetails {
+    /// `90 min`
+    pub(crate) fn duration(&self) -> Option<String> {
+        self.minutes
+            .as_ref()
+            .map(|minutes| format!("{minutes} min"))
+    }
+
+    /// Whether a card is needed, or may be: terms that are not understood count as if it were.
+    pub(crate) fn may_need_a_card(slot: &Slot) -> bool {
+        slot.value().get("card_terms").is_some_and(|terms| {
+            let is_needed = terms.get("required") != Some(&false.into());
+            !terms.is_null() && (is_needed || terms.get("hold_amount").is_some())
+        })
+    }
+
     pub(crate) fn of(slot: &Slot, certainty: Certainty) -> Self {
         let mut fields = Fields::of(slot.value());
         fields.scalar("availability_id");
@@ -113,7 +128,7 @@ impl SlotDetails {
     }
 }
 
-/// A slot on one line of a menu: the time, then its terms in short, then all that is not understood.
+/// A slot on one line of a menu: the time, its length, then its terms in short, then all that is not understood.
 pub(crate) fn slot_line(slot: &Slot, certainty: Certainty) -> String {
     let time = slot.local().map_or_else(
         || slot.time_text(),
@@ -122,6 +137,7 @@ pub(crate) fn slot_line(slot: &Slot, certainty: Certainty) -> String {
     let details = SlotDetails::of(slot, certainty);
     let parts = [
         Some(time),
+        details.duration(),
         details.seating,
         details.price,
         details.card.map(|terms| terms.short),

@@ -114,6 +114,20 @@ fn texts(fields: &mut Fields<'_>, name: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
+/// Where a venue is: its address and its time zone.
+pub(crate) fn venue_place(venue: &Venue) -> Option<String> {
+    let address = VenueDetails::of(venue).address;
+    let city = venue.str("city").map(str::to_owned);
+    let city = city.filter(|city| {
+        address
+            .as_ref()
+            .is_none_or(|it| !it.contains(city.as_str()))
+    });
+    let zone = venue.str("timezone").map(str::to_owned);
+    let parts: Vec<String> = [address, city, zone].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
 /// A venue on one line of a menu: its name, its address, its tags, then all that is not understood.
 pub(crate) fn venue_line(venue: &Venue) -> String {
     let details = VenueDetails::of(venue);

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::Write;
 use std::num::NonZeroU16;
+use std::os::fd::AsFd;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -36,6 +37,9 @@ pub(crate) enum Key {
     Up,
     CtrlC,
     CtrlD,
+    CtrlZ,
+    Esc,
+    ShiftTab,
 }
 
 impl Key {
@@ -46,6 +50,9 @@ impl Key {
             Key::Up => "\x1b[A",
             Key::CtrlC => "\x03",
             Key::CtrlD => "\x04",
+            Key::CtrlZ => "\x1a",
+            Key::Esc => "\x1b",
+            Key::ShiftTab => "\x1b[Z",
         }
     }
 }
@@ -152,6 +159,21 @@ impl Terminal {
     #[track_caller]
     pub(crate) fn answer(&mut self, question: &str, line: &str) -> &mut Self {
         self.see(question).type_in(line).press(Key::Enter)
+    }
+
+    /// Gives the terminal another width, as a person does with the window.
+    pub(crate) fn resize(&mut self, columns: u16) -> &mut Self {
+        let size = rustix::termios::Winsize {
+            ws_row: ROWS.get(),
+            ws_col: columns,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        rustix::termios::tcsetwinsize(self.session.get_stream().as_fd(), size).unwrap();
+        self.screen
+            .screen_mut()
+            .set_size(ROWS, NonZeroU16::new(columns).unwrap());
+        self
     }
 
     /// Waits for the end of the command.

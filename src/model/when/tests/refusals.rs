@@ -73,7 +73,13 @@ fn whatever_is_unclear_or_impossible_is_refused_with_its_reason_and_an_example_t
         in 9999999999 days 19:30               => too far away
         in 99999999999999999999 hours          => too large
         fri sat 20:00                          => `sat`
-        tonight 8pm                            => `tonight`
+        tomorow                                => did you mean `tomorrow`?); try `tomorrow 19:30`
+        tomorow 20:00                          => did you mean `tomorrow`?); try `tomorrow 20:00`
+        firday 8pm                             => did you mean `friday`?); try `friday 8pm`
+        friday                                 => the time of day is missing; try `friday 19:30`
+        next friday                            => `next` is ambiguous; use `fri 20:00`
+        tonight                                => the time of day is missing; try `tonight 19:30`
+        tonight 9am                            => after 16:00
         ",
     ) {
         let sentence = refusal(text);

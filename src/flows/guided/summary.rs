@@ -1,0 +1,68 @@
+//! What is about to be booked, and the command that would book it without a question.
+
+use crate::app::Context;
+use crate::config::Target;
+use crate::flows::booking_draft::BookingDraft;
+use crate::flows::locate::LocatedVenue;
+use crate::model::certainty::Certainty;
+use crate::model::document_time::as_text;
+use crate::model::time_text::with_own_time;
+use crate::model::zone::system_zone;
+use crate::terminal::output::{Page, Tone};
+use crate::terminal::view::{SlotDetails, venue_place};
+
+pub(super) fn summary(draft: &BookingDraft, certainty: Certainty) -> Page {
+    let mut page = Page::default();
+    let venue = draft.venue.as_ref();
+    page.heading(
+        Tone::Strong,
+        "booking",
+        venue.map(LocatedVenue::name).unwrap_or_default(),
+    );
+    let remembered = venue.and_then(|venue| venue.remembered.as_ref());
+    page.field_if("where", remembered.and_then(venue_place));
+    let slot = draft.slot.as_ref();
+    let when = slot.map(|slot| with_own_time(&as_text(&slot.datetime_value()), &system_zone()));
+    page.field_if("when", when);
+    let slot = slot.map(|slot| SlotDetails::of(slot, certainty));
+    page.field_if("duration", slot.as_ref().and_then(SlotDetails::duration));
+    page.field_if("party", draft.party_size.map(|party| party.to_string()));
+    if let Some(slot) = slot {
+        page.field_if("seating", slot.seating);
+        page.field_if("price", slot.price);
+        page.field_if("card", slot.card.map(|terms| terms.text));
+        page.field_if("cancellation", slot.cancellation.map(|terms| terms.text));
+        page.field_if("also", slot.also);
+    }
+    let guest = [&draft.name, &draft.email, &draft.phone]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect::<Vec<_>>();
+    page.field("guest", guest.join(" · "));
+    page.field_if("provider", draft.provider.as_deref());
+    page.field_if(
+        "payment",
+        draft.vendor_payment.then_some("external payment vendor"),
+    );
+    page
+}
+
+/// Shows the command that makes this booking.
+pub(super) fn show_command(context: &Context, draft: &BookingDraft) {
+    if let Some(command) = draft.command(profile(context)) {
+        let mut page = Page::default();
+        page.line("The same booking as a command:").command(command);
+        context.out.show(&page);
+    }
+}
+
+/// The profile that a command has to name. The embedded sandbox needs none where no service is configured.
+pub(crate) fn profile(context: &Context) -> Option<&str> {
+    match context.target() {
+        Target::Embedded {
+            by_default: true, ..
+        } => None,
+        target => target.profile(),
+    }
+}

@@ -1,0 +1,74 @@
+//! What a person types for an email address and a phone number.
+
+/// Checks an email address. The error is a sentence for the person.
+///
+/// Only what is certainly a slip is refused: the service decides about the rest.
+pub(crate) fn email(text: &str) -> Result<(), String> {
+    let parts = text.rsplit_once('@');
+    let is_address = parts.is_some_and(|(name, domain)| {
+        !name.is_empty()
+            && !text.contains(char::is_whitespace)
+            && domain.split('.').count() > 1
+            && domain.split('.').all(|label| !label.is_empty())
+    });
+    match is_address {
+        true => Ok(()),
+        false => Err("that is not an email address; write it as ada@example.com".to_owned()),
+    }
+}
+
+/// Checks a phone number: up to 15 digits (E.164) with the usual separators, and the country's code after a `+`.
+pub(crate) fn phone(text: &str) -> Result<(), String> {
+    let number = text.strip_prefix('+').unwrap_or(text);
+    let digits = number.chars().filter(char::is_ascii_digit).count();
+    let usual = |c: char| c.is_ascii_digit() || " -.()/\u{a0}".contains(c);
+    match (5..=15).contains(&digits) && number.chars().all(usual) {
+        true => Ok(()),
+        false => Err("that is not a phone number; write it as +44 20 7946 0018".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{email, phone};
+
+    #[test]
+    fn only_what_is_certainly_no_address_is_refused() {
+        for good in ["ada@example.com", "a+b@x.co.uk", "änne@bücher.example"] {
+            assert!(email(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "notmail",
+            "@example.com",
+            "ada@",
+            "ada@x",
+            "ada@x.",
+            "a b@x.y",
+            "+44 20 7946 0018",
+        ] {
+            assert!(email(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_phone_number_has_digits_and_separators_alone() {
+        for good in [
+            "+44 20 7946 0018",
+            "020 7946 0018",
+            "+1 (212) 555-0100",
+            "030/123456",
+        ] {
+            assert!(phone(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "ada@x",
+            "notmail",
+            "12",
+            "+",
+            "1234567890123456",
+            "++44 20 7946 0018",
+        ] {
+            assert!(phone(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The way back in the walk, and input that is refused where it is typed.
+
+use crate::harness::{Home, Key, Served, Terminal};
+use crate::walk::walk_to_summary;
+
+fn count(terminal: &Terminal, part: &str) -> usize {
+    terminal.to_string().matches(part).count()
+}
+
+/// "Esc or Shift-Tab goes back a question" (command line, Interactive)
+#[test]
+fn esc_and_shift_tab_go_back_to_the_question_before_with_its_answer_filled_in() {
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &["book"]);
+    walk_to_summary(&mut terminal, "one-time (otp");
+    // From the summary back to the first question, and forward again with a few answers changed.
+    terminal
+        .press(Key::Esc)
+        .see("? Guest's phone (optional) › +44 20 7946 0018")
+        .press(Key::ShiftTab)
+        .see("? Guest's email (optional) ›")
+        .press(Key::Esc)
+        .see("? Guest's name (first and last) › Ada Lovelace")
+        .press(Key::Esc)
+        .see("❯ 20:00")
+        .press(Key::Esc)
+        .see("❯ The One-Time Code (otp)")
+        .press(Key::ShiftTab)
+        .see("? How many people? › 3")
+        .press(Key::Esc)
+        .see("? When? (e.g. tomorrow 19:30) › tomorrow 19:30")
+        .press(Key::Esc)
+        .see("❯ Sandbox")
+        .press(Key::Esc)
+        .see("❯ dining")
+        .press(Key::Enter);
+    for question in ["? Where?", "? When?"] {
+        terminal.see(question).press(Key::Enter);
+    }
+    terminal
+        .see("? How many people? › 3")
+        .type_in("\u{15}4")
+        .press(Key::Enter);
+    terminal.see("? Which venue?").press(Key::Enter);
+    terminal.see("❯ 20:00").press(Key::Enter);
+    for _ in 0..3 {
+        terminal.see("? Guest's").press(Key::Enter);
+    }
+    terminal
+        .see("party 4")
+        .see("Esc goes back")
+        .press(Key::Enter);
+    terminal.see("? One-time code").press(Key::Enter);
+    terminal.end().exits(0).says("confirmed");
+    let booking = &Served::of(&home).bookings()[0];
+    assert_eq!(booking["party_size"], 4);
+    assert_eq!(booking["customer"]["phone"], "+44 20 7946 0018");
+}
+
+#[test]
+fn esc_at_the_first_question_ends_the_walk() {
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &["book"]);
+    terminal.see("❯ dining").press(Key::ShiftTab);
+    terminal.press(Key::Down).see("❯ fitness").press(Key::Esc);
+    terminal.end().exits(130).says("nothing was changed");
+    // With a venue, the first question is another one.
+    let mut terminal = Terminal::start(&home, &["book", "ven_otp"]);
+    terminal.see("? When?").press(Key::Esc);
+    terminal.end().exits(130);
+}
+
+#[test]
+fn a_guest_is_checked_where_it_is_typed() {
+    let home = Home::new();
+    let arguments = [
+        "book",
+        "ven_confirms",
+        "--at",
+        "tomorrow 19:30",
+        "--party",
+        "2",
+    ];
+    let mut terminal = Terminal::start(&home, &arguments);
+    terminal
+        .answer("? Guest's name", "Ada")
+        .see("✘ this venue needs a first and a last name")
+        .type_in(" Lovelace")
+        .press(Key::Enter);
+    terminal
+        .answer("? Guest's email", "notmail")
+        .see("✘ that is not an email address")
+        .type_in("\u{15}ada@example.com")
+        .press(Key::Enter);
+    terminal
+        .answer("? Guest's phone", "ada@x")
+        .see("✘ that is not a phone number")
+        .type_in("\u{15}+44 20 7946 0018")
+        .press(Key::Enter);
+    // The venue's name, although only its id was given, and all that the booking costs.
+    terminal
+        .see("The Sure Thing (confirms)")
+        .see("Free to cancel at any time.")
+        .press(Key::Enter);
+    terminal.end().exits(0).says("confirmed");
+}
+
+/// A placeholder is known to the service alone: only the name is asked for again.
+#[test]
+fn a_refused_guest_is_asked_for_the_name_alone() {
+    let home = Home::new();
+    let arguments = [
+        "book",
+        "ven_confirms",
+        "--at",
+        "tomorrow 19:30",
+        "--party",
+        "2",
+    ];
+    let mut terminal = Terminal::start(&home, &arguments);
+    terminal.answer("? Guest's name", "Test User");
+    terminal
+        .answer("? Guest's email", "")
+        .answer("? Guest's phone", "");
+    terminal.see("? Book it?").press(Key::Enter);
+    terminal
+        .see("? Guest's name (first and last) › Test User")
+        .type_in("\u{15}Ada Lovelace")
+        .press(Key::Enter);
+    terminal.see("guest Ada Lovelace").press(Key::Enter);
+    let ended = terminal.end().exits(0).says("confirmed");
+    assert_eq!(ended.screen.matches("Guest's email").count(), 1);
+}
+
+/// "at its end the walk shows the same command with flags" (command line, Interactive)
+#[test]
+fn the_command_at_the_end_makes_the_same_booking() {
+    let home = Home::new();
+    let mut terminal = Terminal::of_width(&home, 250, &["book", "ven_confirms", "--party", "2"]);
+    terminal.answer("? When?", "tomorrow 19:30");
+    terminal.see("❯ 19:30").press(Key::Enter);
+    terminal.answer("? Guest's name", "Ada O'Hara");
+    terminal
+        .answer("? Guest's email", "ada@example.com")
+        .answer("? Guest's phone", "");
+    terminal.see("? Book it?").press(Key::Enter);
+    let ended = terminal.end().exits(0);
+    let command = ended.screen.lines().map(str::trim);
+    let command = command
+        .clone()
+        .find(|line| line.starts_with("bookctl book ven_confirms"))
+        .unwrap();
+    let words = command.strip_prefix("bookctl").unwrap();
+    let script = format!("{} {words} --json", env!("CARGO_BIN_EXE_bookctl"));
+    let mut again = std::process::Command::new("sh");
+    home.enter(&mut again);
+    let output = again.args(["-c", &script]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{command}");
+    let bookings = Served::of(&home).bookings();
+    assert_eq!(bookings.len(), 2);
+    for field in ["venue_id", "datetime", "party_size", "customer", "provider"] {
+        assert_eq!(bookings[0][field], bookings[1][field], "{field}");
+    }
+}
+
+/// "Every prompt has a flag, and what flags already say is not asked." (command line, Interactive)
+#[test]
+fn the_vertical_and_the_place_have_flags_too() {
+    let home = Home::new();
+    let arguments = [
+        "book",
+        "--vertical",
+        "dining",
+        "--near",
+        "Sandbox",
+        "--at",
+        "tomorrow 19:30",
+    ];
+    let mut terminal = Terminal::start(&home, &arguments);
+    terminal
+        .answer("? How many people?", "2")
+        .see("? Which venue?");
+    assert_eq!(count(&terminal, "Where?"), 0);
+    terminal.press(Key::CtrlC);
+    terminal.end().exits(130);
+    let arguments = ["book", "--vertical", "dining", "--near", "Atlantis"];
+    let mut terminal = Terminal::start(&home, &arguments);
+    terminal
+        .see("could not be resolved")
+        .see("? Where? › Atlantis");
+    terminal.press(Key::CtrlC);
+    terminal.end().exits(130);
+}
+
+/// A code that is no code of the sandbox costs no try.
+#[test]
+fn the_code_of_the_sandbox_is_offered_and_what_cannot_be_one_is_refused() {
+    let home = Home::new();
+    let id = home.booked("ven_otp", &[], 10);
+    let mut terminal = Terminal::of_width(&home, 50, &["continue", &id]);
+    let code = home.code();
+    terminal.see(&format!("Enter uses {code} from the sandbox's inbox"));
+    terminal
+        .type_in("abc")
+        .press(Key::Enter)
+        .see("✘ the code has 6 digits");
+    terminal.type_in("\u{15}").press(Key::Enter);
+    let ended = terminal.end().exits(0).says("confirmed");
+    assert!(!ended.screen.contains(&code), "{}", ended.screen);
+    assert!(ended.broken.is_empty(), "{:?}", ended.broken);
+}
+
+/// The filter hides the slot that was asked for, and does not forget it.
+#[test]
+fn a_cleared_filter_returns_to_the_slot_that_was_asked_for() {
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &["book", "ven_otp", "--party", "2"]);
+    terminal.answer("? When?", "tomorrow 19:30");
+    terminal
+        .see("❯ 19:30")
+        .see("slots, type to filter")
+        .type_in("17")
+        .see("❯ 17:00")
+        .type_in("\u{15}")
+        .see("❯ 19:30")
+        .press(Key::CtrlC);
+    terminal.end().exits(130);
+}
+
+#[test]
+fn a_filter_without_accents_finds_a_name_with_them() {
+    let home = Home::new();
+    let arguments = [
+        "book",
+        "--vertical",
+        "dining",
+        "--near",
+        "Paris",
+        "--party",
+        "2",
+    ];
+    let mut terminal = Terminal::start(&home, &arguments);
+    terminal.answer("? When?", "tomorrow 19:30");
+    terminal
+        .see("? Which venue?")
+        .type_in("creperie")
+        .see("❯ Crêperie")
+        .press(Key::CtrlC);
+    terminal.end().exits(130);
+}
