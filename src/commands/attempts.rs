@@ -7,6 +7,7 @@ use crate::app::Context;
 use crate::flows::{attempt_request, create, finish, read_booking};
 use crate::journal::{Attempt, Recovery, Run, State, another_account, recover};
 use crate::json::{Document, plain};
+use crate::model::document_time::time_text;
 use crate::model::time_text::human;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
@@ -300,6 +301,7 @@ impl View for AttemptList<'_> {
     fn page(&self) -> Page {
         let rows = self.0.iter().map(|attempt| {
             let asked = |field: &str| attempt.asked().get(field).map(plain).unwrap_or_default();
+            let datetime = attempt.asked().get("datetime");
             let guest = attempt
                 .asked()
                 .get("customer")
@@ -310,7 +312,7 @@ impl View for AttemptList<'_> {
                     .in_short(in_plain_words(attempt.state)),
                 TableCell::from(human(&attempt.created_at)),
                 TableCell::from(asked("venue_id")),
-                TableCell::from(human(&asked("datetime"))),
+                TableCell::from(datetime.map(time_text).unwrap_or_default()),
                 TableCell::from(guest.map(plain).unwrap_or_default()),
             ]
         });

@@ -38,6 +38,7 @@ mod failing_calls;
 mod faults;
 mod filters;
 mod foreign;
+mod foreign_life;
 mod full_disk;
 mod held;
 mod hostile;

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::{BookingList, tone_of};
 use crate::journal::KeptBooking;
 use crate::json::{Document, plain};
+use crate::model::document_time::as_text;
 use crate::model::time_text::{human, local, relative};
 use crate::terminal::output::{Page, TableCell, View};
 
@@ -36,8 +37,9 @@ impl View for LocalBookings<'_> {
     fn page(&self) -> Page {
         let rows = self.kept.iter().map(|kept| {
             let booking = &kept.booking;
-            let field = |name: &str| booking.str(name).unwrap_or_default();
-            let venue = booking.str("venue_name").unwrap_or(field("venue_id"));
+            let field = |name: &str| booking.value().get(name);
+            let venue = field("venue_name").or(field("venue_id")).map(plain);
+            let datetime = field("datetime").map(as_text).unwrap_or_default();
             let guest = booking.value().get("customer");
             let guest = guest.and_then(|guest| guest.get("name")).map(plain);
             let party = booking.value().get("party_size").map(plain);
@@ -45,8 +47,8 @@ impl View for LocalBookings<'_> {
             vec![
                 TableCell::from(booking.id()),
                 TableCell::toned(booking.status().as_str(), tone_of(&booking.status())),
-                TableCell::from(venue),
-                TableCell::from(human(field("datetime"))).in_short(local(field("datetime"))),
+                TableCell::from(venue.unwrap_or_default()),
+                TableCell::from(human(&datetime)).in_short(local(&datetime)),
                 TableCell::from(guest.unwrap_or_default()),
                 TableCell::from(party.unwrap_or_default()),
                 TableCell::from(human(&kept.seen_at))
