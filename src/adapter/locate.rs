@@ -112,6 +112,11 @@ fn within(element: &Value, shape: Shape) -> Option<&Map<String, Value>> {
     }
     match shallowest(element, shape) {
         Search::Found(found) if found.objects.len() == 1 => Some(found.objects[0]),
+        // `{"booking": {…}}`: what stands where one is expected, in an object of its own.
+        _ if object.len() == 1 => object
+            .values()
+            .find_map(Value::as_object)
+            .filter(|inner| shape.is_usable(inner)),
         _ => None,
     }
 }

@@ -51,7 +51,7 @@ impl Adapter {
         let mut warnings = Vec::new();
         match self.translate(ReadKind::Booking, &document) {
             None => {}
-            Some(Ok(value)) => match Booking::translated(document.clone(), value, Vec::new()) {
+            Some(Ok(value)) => match Booking::translated(document.clone(), in_contract_names(value, Shape::Booking), Vec::new()) {
                 Some(item) => return Ok(Reading { item, warnings }),
                 None if after_write => warnings.push(
                     "read.booking does not give an `id` and a `status`; the booking was found by its shape".to_owned(),
@@ -152,7 +152,7 @@ impl Adapter {
     ) -> Result<(Value, Vec<(String, String)>), Misread> {
         match self.translate(kind, document) {
             Some(Ok(value)) => match value.as_object().is_some_and(|it| shape.is_usable(it)) {
-                true => return Ok((value, Vec::new())),
+                true => return Ok((in_contract_names(value, shape), Vec::new())),
                 false => {
                     let why = format!("does not give {}", shape.mark());
                     return Err(Misread::of_expression(kind, &why, document.clone()));
@@ -172,8 +172,15 @@ impl Adapter {
     /// Reads the bookings in a document that is about something else, such as the unfinished ones of a 404. `None` where
     /// there is no list at all.
     pub(crate) fn bookings_in(&self, document: &Document, place: &str) -> Option<OpenBookings> {
-        let flat = flattened(document);
-        let value = flat.as_ref().unwrap_or(document.value());
+        let translated = self.refusal(document);
+        let flat = match translated {
+            Some(_) => None,
+            None => flattened(document),
+        };
+        let value = translated
+            .as_ref()
+            .or(flat.as_ref())
+            .unwrap_or(document.value());
         let found = match elements(value, Shape::Booking, place) {
             Ok(found) => found,
             Err(NotFound::Unreadable { elements, .. }) => {
@@ -268,6 +275,12 @@ impl Adapter {
         Ok(Reading { item, warnings })
     }
 
+    /// A refusal in the contract's shape, where the profile has an expression that works for it.
+    pub(crate) fn refusal(&self, body: &Document) -> Option<Value> {
+        let translated = self.translate(ReadKind::Error, body)?.ok();
+        translated.filter(Value::is_object)
+    }
+
     /// A webhook event in the contract's shape, where the profile has an expression that works for it.
     pub(crate) fn event(&self, event: &Value) -> Option<Value> {
         self.read_expression(ReadKind::Event)
@@ -278,6 +291,16 @@ impl Adapter {
     fn translate(&self, kind: ReadKind, document: &Document) -> Option<Result<Value, String>> {
         self.read_expression(kind)
             .map(|expression| expression.apply(document.value()))
+    }
+}
+
+/// What an expression gives. A field that it leaves in the service's style is read as one of the document is.
+fn in_contract_names(value: Value, shape: Shape) -> Value {
+    match &value {
+        Value::Object(object) if !has_contract_names(object, shape) => {
+            with_contract_names(object, shape)
+        }
+        _ => value,
     }
 }
 

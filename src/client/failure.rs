@@ -94,6 +94,8 @@ fn next_step(code: &str, path: &str) -> Option<String> {
         ("http_409", ["v1", "bookings", id, ..]) if !id.contains('%') => {
             format!("to see its status: bookctl show {}", shell::word(id))
         }
+        // The code of a session has its own hint.
+        ("invalid_code", ["v1", "bookings", ..]) => code::entry("invalid_otp")?.next.to_owned(),
         ("http_400", segments) => match command_of(segments) {
             Some(command) => format!("correct the request; see `bookctl {command} --help`"),
             None => code::entry(code)?.next.to_owned(),

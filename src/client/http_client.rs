@@ -204,7 +204,7 @@ impl Client {
         self.read_answer(status, &headers, body)
     }
 
-    /// Reads an answer. A refused key is told how it was sent.
+    /// Reads an answer: a refusal as the profile says. A refused key is told how it was sent.
     fn read_answer(
         &self,
         status: StatusCode,
@@ -212,10 +212,14 @@ impl Client {
         body: Vec<u8>,
     ) -> Result<Answer, Failure> {
         let mut answer = read_answer(status, headers, body);
-        if let Err(Failure::Refused(refusal)) = &mut answer
-            && status == StatusCode::UNAUTHORIZED
-        {
-            refusal.key_sent = Some(credential::described(&self.connection.adapter));
+        let adapter = &self.connection.adapter;
+        if let Err(Failure::Refused(refusal)) = &mut answer {
+            if let Some(translated) = adapter.refusal(&refusal.body) {
+                refusal.translate(translated);
+            }
+            if status == StatusCode::UNAUTHORIZED {
+                refusal.key_sent = Some(credential::described(adapter));
+            }
         }
         answer
     }

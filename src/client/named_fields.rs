@@ -173,7 +173,7 @@ pub(super) fn name_hint(refusal: &Refusal, call: &Call) -> Option<String> {
         .written
         .as_ref()
         .filter(|_| matches!(refusal.status, 400 | 422))?;
-    let body = refusal.body.value();
+    let body = refusal.said().value();
     let named = named(body);
     let documents = [Some(body), body.get("error")].into_iter().flatten();
     let sentences = documents.flat_map(|document| {

@@ -25,6 +25,8 @@ pub(crate) struct Refusal {
     pub(crate) retry_after: Option<Duration>,
     /// `null` if no document came.
     pub(crate) body: Document,
+    /// The body in the contract's shape, where the profile has an expression that reads it.
+    translated: Option<Document>,
     /// The content type of a body that is not a document.
     pub(super) instead: Option<String>,
     /// How the refused key was sent.
@@ -33,17 +35,7 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     pub(super) fn new(status: u16, headers: &HeaderMap, body: Document) -> Self {
-        // Older refusals put the code in `error` itself (spec, Errors), which may be an object too.
-        let inner = |field: &str| body.value().get("error")?.get(field)?.as_str();
-        let code = body
-            .str("error_code")
-            .or_else(|| inner("error_code"))
-            .or_else(|| inner("code"))
-            .or_else(|| {
-                body.str("error")
-                    .filter(|error| code::entry(error).is_some())
-            });
-        let code = code.map(str::to_owned);
+        let code = code_in(&body);
         let seconds = retry_after(headers).or_else(|| {
             body.value()
                 .get("retry_after_seconds")
@@ -56,9 +48,22 @@ impl Refusal {
             code,
             retry_after,
             body,
+            translated: None,
             instead: None,
             key_sent: None,
         }
+    }
+
+    /// Reads the refusal from this document instead of the body.
+    pub(super) fn translate(&mut self, translated: Value) {
+        let translated = Document::from(translated);
+        self.code = code_in(&translated);
+        self.translated = Some(translated);
+    }
+
+    /// What the refusal says, in the contract's shape.
+    pub(super) fn said(&self) -> &Document {
+        self.translated.as_ref().unwrap_or(&self.body)
     }
 
     /// A 4xx without a document. It may come from a proxy.
@@ -76,7 +81,7 @@ impl Refusal {
         match self.status {
             500.. => code.is_some_and(code::says_nothing_was_done),
             status if GIVEN_UP_ON_THE_WAY.contains(&status) => false,
-            _ => match self.body.value().get("error") {
+            _ => match self.said().value().get("error") {
                 Some(Value::String(_)) => true,
                 Some(Value::Object(error)) => {
                     ["code", "message", "error_code"].iter().any(|field| {
@@ -107,14 +112,13 @@ impl Refusal {
     /// One sentence that says what was refused and why: the service's own words, and further fields of the body.
     pub(crate) fn sentence(&self) -> String {
         let known = self.code.as_deref().and_then(code::entry);
-        let error = self.body.value().get("error");
+        let said = self.said();
+        let error = said.value().get("error");
         let inner = |field: &str| error?.get(field)?.as_str();
-        let own = self
-            .body
+        let own = said
             .str("message")
             .or_else(|| {
-                self.body
-                    .str("error")
+                said.str("error")
                     .filter(|error| Some(*error) != self.code.as_deref())
             })
             .or_else(|| inner("message"))
@@ -136,7 +140,7 @@ impl Refusal {
 
     /// The documented fields of the body that add to the message (spec, Errors, Body shapes).
     fn particulars(&self) -> Vec<(&str, String)> {
-        let body = self.body.value();
+        let body = self.said().value();
         let mut particulars = Vec::new();
         for (field, label) in [
             ("missing", "missing"),
@@ -164,6 +168,20 @@ impl Refusal {
         }
         particulars
     }
+}
+
+/// The code of a refusal. Older ones put it in `error` itself (spec, Errors), which may be an object too.
+fn code_in(said: &Document) -> Option<String> {
+    let inner = |field: &str| said.value().get("error")?.get(field)?.as_str();
+    let code = said
+        .str("error_code")
+        .or_else(|| inner("error_code"))
+        .or_else(|| inner("code"))
+        .or_else(|| {
+            said.str("error")
+                .filter(|error| code::entry(error).is_some())
+        });
+    code.map(str::to_owned)
 }
 
 /// The flags of the fields that a request can have.
@@ -210,7 +228,7 @@ impl Refusal {
     /// Which values to correct, if the body names fields that have flags: `check the value of
     /// --party`.
     pub(super) fn values_to_correct(&self) -> Option<String> {
-        let fields = self.body.value().get("fields")?.as_object()?;
+        let fields = self.said().value().get("fields")?.as_object()?;
         let flag = |field: &String| FLAGS.iter().find(|(name, _)| name == field).map(|it| it.1);
         let flags: Vec<&str> = fields.keys().map(flag).collect::<Option<_>>()?;
         let values = if flags.len() == 1 { "value" } else { "values" };

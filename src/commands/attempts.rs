@@ -7,6 +7,7 @@ use crate::app::Context;
 use crate::flows::{Confirmation, attempt_or_pick, attempt_request, create, finish, read_booking};
 use crate::journal::{Attempt, RecentList, Recovery, Run, State, another_account, recover};
 use crate::json::{Document, plain};
+use crate::model::document_time::time_text;
 use crate::model::time_text::{human, to_the_second};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
@@ -345,6 +346,7 @@ impl View for AttemptList<'_> {
     fn page(&self) -> Page {
         let rows = self.attempts.iter().enumerate().map(|(row, attempt)| {
             let asked = |field: &str| attempt.asked().get(field).map(plain).unwrap_or_default();
+            let datetime = attempt.asked().get("datetime");
             let guest = attempt
                 .asked()
                 .get("customer")
@@ -357,7 +359,7 @@ impl View for AttemptList<'_> {
                     .in_short(in_plain_words(attempt.state)),
                 TableCell::from(to_the_second(&attempt.created_at)),
                 TableCell::from(asked("venue_id")),
-                TableCell::from(human(&asked("datetime"))),
+                TableCell::from(datetime.map(time_text).unwrap_or_default()),
                 TableCell::from(guest.map(plain).unwrap_or_default()),
             ]
         });

@@ -117,8 +117,9 @@ async fn given(args: Args) -> Result<Option<Continuation>> {
             },
         };
         let answer = payment_answer(&text).map_err(|why| {
-            Error::usage(why)
-                .hint("pass --psp-response @FILE, with the vendor's response as a JSON object")
+            Error::usage(why).hint(
+                "pass --psp-response @FILE, with the vendor's response as a JSON object or string",
+            )
         })?;
         return Ok(Some(Continuation::PspResponse(answer)));
     }

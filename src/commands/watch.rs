@@ -46,10 +46,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let progress = context.out.progress("");
     loop {
         let booking = read_booking(context, &id).await?;
-        // Compares the whole document, because a new pause has the same status as the one before.
-        if shown.as_deref() != Some(booking.document().text()) {
+        // Compares the whole booking, because a new pause has the same status as the one before. What stands around it,
+        // such as the number of a request, is new in each answer.
+        let text = booking.own_document().text();
+        if shown.as_deref() != Some(text) {
             show(context, &booking)?;
-            shown = Some(booking.document().text().to_owned());
+            shown = Some(text.to_owned());
         }
         let status = booking.status();
         context.in_flight.replace(situation(Some(status.clone())));

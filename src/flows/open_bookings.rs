@@ -1,5 +1,6 @@
 //! Reads the organization's unfinished bookings, which the service lists in its answer for an unknown id.
 
+use crate::adapter::scalars;
 use crate::app::Context;
 use crate::client::show_call;
 use crate::model::booking::Booking;
@@ -18,18 +19,33 @@ pub(crate) async fn open_bookings(context: &Context) -> Result<Vec<Booking>> {
     let open = body
         .as_ref()
         .and_then(|body| context.adapter().bookings_in(body, "open_bookings"));
+    let not_read = |why: &str, hint: &str| {
+        let setting = context.adapter().set_command("read.error=EXPRESSION");
+        let mut error = Error::new(Code::UnexpectedAnswer, why).hint(format!(
+            "{hint}if the service lists them in another shape: {setting}"
+        ));
+        let listed = body.as_ref().map(|body| scalars(body.value()));
+        let listed = listed.unwrap_or_default().into_iter();
+        error.details = listed
+            .filter(|(path, _)| path.starts_with("open_bookings"))
+            .map(|(path, text)| format!("{path}: {text}"))
+            .collect();
+        error.body = body.clone();
+        error
+    };
     let Some(open) = open else {
-        let what = "the answer has no list of open bookings";
-        let mut error = Error::new(Code::UnexpectedAnswer, what)
-            .hint("check the base URL: perhaps something else answered than the booking service");
-        error.body = body;
-        return Err(error);
+        let hint = "check the base URL; ";
+        return Err(not_read("the answer has no list of open bookings", hint));
     };
     if open.unread > 0 {
-        context.out.warn(&format!(
+        let what = format!(
             "{} of the open bookings cannot be read: `id` or `status` is missing",
             open.unread
-        ));
+        );
+        if open.bookings.is_empty() {
+            return Err(not_read(&what, ""));
+        }
+        context.out.warn(&what);
     }
     Ok(open.bookings)
 }

@@ -262,11 +262,12 @@ fn write_answer(context: &Context, booking: &Booking) -> Result<String, String> 
     }
 }
 
-/// Parses the payment vendor's answer, a JSON object (spec, Endpoints: psp_response).
+/// Parses the payment vendor's answer: a JSON object, or a text in JSON's quotation marks. The specification says nothing
+/// of its form.
 pub(crate) fn payment_answer(text: &str) -> Result<Value, String> {
     match serde_json::from_str::<Value>(text) {
-        Ok(answer) if answer.is_object() => Ok(answer),
-        Ok(_) => Err("the payment response is not a JSON object".to_owned()),
+        Ok(answer) if answer.is_object() || answer.is_string() => Ok(answer),
+        Ok(_) => Err("the payment response is neither a JSON object nor a JSON string".to_owned()),
         // serde's message would quote the answer, which is confidential.
         Err(error) => Err(format!(
             "the payment response is not valid JSON: line {}, column {}",
@@ -335,9 +336,11 @@ mod tests {
     use super::payment_answer;
 
     #[test]
-    fn a_payment_answer_that_is_no_object_is_refused_without_being_repeated() {
+    fn a_payment_answer_is_an_object_or_a_text_and_anything_else_is_refused_without_being_repeated()
+    {
         assert!(payment_answer("{\"approval_id\": \"a\"}").is_ok());
-        for text in ["", "[1]", "\"secret\"", "{\"secret\": "] {
+        assert!(payment_answer("\"vpr_1.approved\"").is_ok());
+        for text in ["", "[1]", "secret", "[\"secret\"]", "{\"secret\": "] {
             let why = payment_answer(text).unwrap_err();
             assert!(!why.contains("secret"), "{why}");
         }

@@ -40,6 +40,7 @@ mod faults;
 mod filters;
 mod finding;
 mod foreign;
+mod foreign_life;
 mod full_disk;
 mod held;
 mod hostile;

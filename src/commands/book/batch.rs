@@ -13,6 +13,7 @@ use crate::flows::{
     run_batch, warn_of_open_attempts,
 };
 use crate::json::{Document, plain};
+use crate::model::document_time::as_text;
 use crate::model::time_text::{human, local};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::input::{Source, read_bytes};
@@ -158,7 +159,8 @@ impl View for ResultLine<'_> {
                 let text = |field: &str| booking.value().get(field).map(plain).unwrap_or_default();
                 let status = booking.status();
                 let venue = booking.str("venue_name").or(booking.str("venue_id"));
-                let (datetime, error_code) = (text("datetime"), text("error_code"));
+                let datetime = booking.value().get("datetime").map(as_text);
+                let (datetime, error_code) = (datetime.unwrap_or_default(), text("error_code"));
                 let when = TableCell::from(human(&datetime)).in_short(local(&datetime));
                 let mut cells = vec![
                     (number, digits),

@@ -1,0 +1,705 @@
+//! The whole life of bookings at the independent service (`tests/foreign`), at each of its variants: learned by
+//! `profile learn --yes`, and with what `tests/foreign/profiles.toml` says of it.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+
+use crate::harness::listening::{App, Listening, until};
+use crate::harness::{FOREIGN_KEY, Foreign, Home, Key, Output, Running, Terminal};
+
+const VARIANTS: [&str; 10] = [
+    "assumed",
+    "enveloped",
+    "camel",
+    "plain",
+    "nested",
+    "shouting",
+    "jsonapi",
+    "ledger",
+    "hal",
+    "reservations",
+];
+
+/// What the service signs its deliveries with.
+const SECRET: &str = "whsec_0123456789";
+
+/// The settings of a variant's profile, as arguments of `profile set`.
+fn settings(variant: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign/profiles.toml");
+    let profiles: toml::Table = toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let mut settings = Vec::new();
+    for (key, value) in profiles[variant].as_table().unwrap() {
+        match value {
+            toml::Value::Table(table) => settings.extend(table.iter().map(|(name, value)| {
+                let words = value.as_str().unwrap().split_whitespace();
+                format!("{key}.{name}={}", words.collect::<Vec<_>>().join(" "))
+            })),
+            toml::Value::String(text) => settings.push(format!("{key}={text}")),
+            other => settings.push(format!("{key}={other}")),
+        }
+    }
+    settings
+}
+
+/// The service at one variant, and a home that has learned it.
+struct Life {
+    service: Foreign,
+    home: Home,
+    variant: &'static str,
+}
+
+impl Life {
+    fn begin(variant: &'static str) -> Option<Self> {
+        let options = ["--no-limits", "--allowance", "1000", "--eager"];
+        let service = Foreign::with(variant, &options)?;
+        let home = Home::new()
+            .with("BOOKCTL_API_KEY", FOREIGN_KEY)
+            .with("BOOKCTL_WEBHOOK_SECRET", SECRET);
+        home.run(["profile", "add", "hub", "--base-url", service.base_url()])
+            .exits(0);
+        home.run(["profile", "use", "hub"]).exits(0);
+        let settings = settings(variant);
+        let says_how_the_key_is_sent =
+            |it: &&String| it.contains("auth_") || it.starts_with("headers.");
+        let set = ["profile", "set", "hub", "read_only=false"].map(str::to_owned);
+        let way: Vec<&String> = settings.iter().filter(says_how_the_key_is_sent).collect();
+        home.run(set.iter().chain(way)).exits(0);
+        home.run(["profile", "learn", "hub", "--yes"]).exits(0);
+        service.saw_no_write();
+        home.run(set.iter().chain(&settings)).exits(0);
+        Some(Life {
+            service,
+            home,
+            variant,
+        })
+    }
+
+    #[track_caller]
+    fn run(&self, arguments: &[&str], exit: i32) -> Output {
+        let output = self.home.run(arguments);
+        assert_eq!(output.code, Some(exit), "{}: {output}", self.variant);
+        output
+    }
+
+    /// The id and the provider of a venue, found by a search.
+    fn venue(&self, name: &str) -> (String, String) {
+        let venues = self.service.control("GET", "venues", "");
+        let venues = venues["venues"].as_array().unwrap();
+        let venue = venues.iter().find(|venue| venue["name"] == name).unwrap();
+        let field = |name: &str| plain(&venue[name]);
+        let (vertical, city) = (field("vertical"), field("city"));
+        let search = [
+            "search",
+            &vertical,
+            "--near",
+            &city,
+            "--at",
+            "tomorrow 19:30",
+        ];
+        let found = self.run(&search, 0);
+        let row = found.stdout.lines().find(|row| row.contains(name));
+        let row = row.unwrap_or_else(|| panic!("{}: {name} is not in {found}", self.variant));
+        let id = row.split('\t').next().unwrap();
+        assert_eq!(id, field("venue_id"), "{}", self.variant);
+        (id.to_owned(), field("provider"))
+    }
+
+    fn booking_of(&self, venue: &str, more: &[&str]) -> Vec<String> {
+        let (venue, provider) = self.venue(venue);
+        let guest = [
+            "--name",
+            "Ada Lovelace",
+            "--email",
+            "ada@x.example",
+            "--phone",
+            "+44 20 7946 0018",
+        ];
+        let place = [
+            "book",
+            &venue,
+            "--provider",
+            &provider,
+            "--at",
+            "tomorrow 19:30",
+            "--party",
+            "2",
+        ];
+        let all = place.iter().chain(&guest).chain(more);
+        all.map(|it| (*it).to_owned()).collect()
+    }
+
+    /// Books at a venue: the booking's id, and what was shown.
+    #[track_caller]
+    fn book(&self, venue: &str, more: &[&str], exit: i32) -> (String, Output) {
+        let command = self.booking_of(venue, more);
+        let command: Vec<&str> = command.iter().map(String::as_str).collect();
+        let booked = self.run(&command, exit);
+        let heading = booked.stdout.lines().next().unwrap_or_default();
+        let id = heading.split('\t').nth(1).unwrap_or_default().to_owned();
+        assert_ne!(id, "", "{}: {booked}", self.variant);
+        (id, booked)
+    }
+
+    /// What the service knows: its bookings and sessions.
+    fn state(&self, list: &str) -> Vec<Value> {
+        let state = self.service.control("GET", "state", "");
+        state[list].as_array().unwrap().clone()
+    }
+
+    /// A booking as the service knows it.
+    fn known(&self, id: &str) -> Value {
+        let all = self.state("bookings");
+        let known = all.into_iter().find(|booking| plain(&booking["id"]) == id);
+        known.unwrap_or_else(|| panic!("{}: there is no booking {id}", self.variant))
+    }
+
+    /// The code that was sent last.
+    fn code(&self) -> String {
+        let codes = self.service.control("GET", "codes", "");
+        plain(&codes["codes"].as_array().unwrap().last().unwrap()["code"])
+    }
+
+    /// The vendor's answer to the payment that a booking waits for.
+    fn approval(&self, id: &str, outcome: &str) -> String {
+        let path = format!("approve/{id}?outcome={outcome}");
+        self.service.control("POST", &path, "{}")["psp_response"].to_string()
+    }
+
+    fn continues(&self, id: &str, answer: &[&str], exit: i32) -> Output {
+        self.run(&[&["continue", id], answer].concat(), exit)
+    }
+
+    /// Each create was sent once, made one booking, and no two bookings have one key.
+    #[track_caller]
+    fn booked_nothing_twice(&self, expected: usize) {
+        let bookings = self.state("bookings");
+        assert_eq!(bookings.len(), expected, "{}", self.variant);
+        let keys: std::collections::BTreeSet<String> = bookings
+            .iter()
+            .map(|booking| plain(&booking["idempotency_key"]))
+            .collect();
+        assert_eq!(keys.len(), expected, "{}", self.variant);
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Fails where one of these texts is missing in what was shown.
+#[track_caller]
+fn shows(life: &Life, output: &Output, parts: &[&str]) {
+    for part in parts {
+        assert!(
+            output.stdout.contains(part),
+            "{}: {part:?} is not in {output}",
+            life.variant
+        );
+    }
+}
+
+/// Runs a part of the life at every variant, a few of them at a time: some parts wait for the service.
+fn at_every_variant(part: impl Fn(&Life) + Sync) {
+    let left = Mutex::new(VARIANTS.iter());
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                loop {
+                    let Some(variant) = left.lock().unwrap().next() else {
+                        return;
+                    };
+                    if let Some(life) = Life::begin(variant) {
+                        part(&life);
+                    }
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn venues_and_slots_are_found_with_all_pages_terms_and_providers() {
+    at_every_variant(|life| {
+        let search = [
+            "search",
+            "dining",
+            "--near",
+            "New York",
+            "--at",
+            "tomorrow 19:30",
+            "--party",
+            "2",
+        ];
+        let all = life.run(&search, 0);
+        let of_b = ["Corner Oyster", "Long Supper Club"];
+        shows(life, &all, &["Lantern House", "Stubborn Fork"]);
+        shows(life, &all, &of_b);
+        assert!(!all.stderr.contains("cannot be read"), "{all}");
+        let (id, b) = life.venue(of_b[0]);
+        let few = life.run(&[&search[..], &["--provider", &b]].concat(), 0);
+        shows(life, &few, &of_b);
+        assert_eq!(few.stdout.lines().count(), 2, "{}: {few}", life.variant);
+
+        let slots = [
+            "slots",
+            &id,
+            "--at",
+            "tomorrow 19:30",
+            "--party",
+            "2",
+            "--provider",
+            &b,
+        ];
+        let slots = life.run(&slots, 0);
+        assert_eq!(
+            slots.stdout.lines().count(),
+            25,
+            "{}: {slots}",
+            life.variant
+        );
+        let terms = match life.variant {
+            "shouting" => ["HOLD USD 25.00", "FEE USD 15.00"],
+            _ => [
+                "A card holds the table; USD 25.00 per person is kept if nobody comes.",
+                "Free until 24 hours before, then USD 15.00.",
+            ],
+        };
+        shows(life, &slots, &terms);
+    });
+}
+
+#[test]
+fn a_booking_is_made_shown_changed_and_cancelled() {
+    at_every_variant(|life| {
+        let (id, booked) = life.book("Harbour Table", &[], 0);
+        let guest = ["Ada Lovelace", "ada@x.example", "+44 20 7946 0018"];
+        for output in [&booked, &life.run(&["show", &id], 0)] {
+            shows(
+                life,
+                output,
+                &["confirmed", "Harbour Table", "19:30", "party\t2"],
+            );
+            shows(life, output, &guest);
+        }
+        let known = life.known(&id);
+        assert_eq!(known["guest_phone"], guest[2], "{}", life.variant);
+        assert_eq!(known["guest_email"], guest[1], "{}", life.variant);
+
+        let modify = [
+            "modify",
+            &id,
+            "--at",
+            "tomorrow 20:30",
+            "--party",
+            "4",
+            "--seating",
+            "terrace",
+        ];
+        let changed = life.run(&modify, 0);
+        shows(life, &changed, &["20:30", "party\t4", "seating\tterrace"]);
+        assert!(!changed.stderr.contains("warning"), "{changed}");
+        let now = life.known(&id);
+        assert_eq!(
+            (&now["party_size"], &now["seating"]),
+            (&json!(4), &json!("terrace"))
+        );
+        let moved = now["datetime"].as_i64().unwrap() - known["datetime"].as_i64().unwrap();
+        assert_eq!(moved, 3600, "{}", life.variant);
+
+        // One service has no field for a reason.
+        let cancel = ["cancel", &id, "--yes", "--reason", "rain"];
+        let takes_a_reason = life.variant != "shouting";
+        if !takes_a_reason {
+            life.run(&cancel, 12).says("dialect.cancel_reason_field");
+        }
+        let cancel = &cancel[..if takes_a_reason { 5 } else { 3 }];
+        shows(life, &life.run(cancel, 0), &["cancelled"]);
+        let now = life.known(&id);
+        assert_eq!(now["status"], "cancelled", "{}", life.variant);
+        assert_eq!(now["cancel_reason"] == "rain", takes_a_reason, "{now}");
+
+        let (stubborn, _) = life.book("Stubborn Fork", &[], 0);
+        life.run(&["modify", &stubborn, "--party", "4"], 7)
+            .says("the venue refused the change");
+        let (bound, _) = life.book("Morning Coach", &[], 0);
+        let cancel = ["cancel", &bound, "--yes", "--reason", "rain"];
+        life.run(&cancel[..if takes_a_reason { 5 } else { 3 }], 7);
+        assert_eq!(life.known(&stubborn)["party_size"], 2);
+        assert_eq!(life.known(&bound)["status"], "confirmed");
+        life.booked_nothing_twice(3);
+    });
+}
+
+#[test]
+fn a_code_further_fields_and_a_payment_are_answered_in_the_services_own_form() {
+    at_every_variant(|life| {
+        let pay = ["--payment", "vendor"];
+        let (id, paused) = life.book("Long Supper Club", &pay, 10);
+        shows(life, &paused, &["one-time code", "Enter the code", "18"]);
+        let wrong = life.continues(&id, &["--otp", "000000"], 12);
+        assert!(wrong.stderr.contains("the code is wrong"), "{wrong}");
+        let tells = !["shouting", "reservations"].contains(&life.variant);
+        assert_eq!(wrong.stderr.contains(": 2"), tells, "{wrong}");
+        assert!(!wrong.stderr.contains("session connect"), "{wrong}");
+
+        let asked = life.continues(&id, &["--otp", &life.code()], 10);
+        shows(
+            life,
+            &asked,
+            &["two more things", "membership_number", "waiver_accepted"],
+        );
+        let fields = [
+            "-F",
+            "membership_number=00712",
+            "-F",
+            "waiver_accepted=true",
+        ];
+        let paying = life.continues(&id, &fields, 10);
+        shows(
+            life,
+            &paying,
+            &["payment approval", "73", "Approve the payment", "vpr_"],
+        );
+        let details = json!({"membership_number": "00712", "waiver_accepted": true});
+        assert_eq!(life.known(&id)["details"], details, "{}", life.variant);
+        life.continues(&id, &["--psp-response", "{}"], 12);
+        let approved = life.approval(&id, "approved");
+        life.continues(&id, &["--psp-response", &approved], 8);
+        // The third read finds it confirmed.
+        for _ in 0..2 {
+            life.run(&["show", &id, "--exit-status"], 8);
+        }
+        life.run(&["show", &id, "--exit-status"], 0);
+
+        let (declined, _) = life.book("Velvet Room", &pay, 10);
+        let answer = life.approval(&declined, "declined");
+        let ended = life.continues(&declined, &["--psp-response", &answer], 11);
+        shows(life, &ended, &["card_declined"]);
+        let (given_up, _) = life.book("Velvet Room", &pay, 10);
+        let ended = life.continues(&given_up, &["--psp-abort"], 11);
+        shows(life, &ended, &["payment_declined"]);
+        let (late, _) = life.book("Velvet Room", &pay, 10);
+        let answer = life.approval(&late, "approved");
+        life.service
+            .control("POST", "clock", "{\"advance_seconds\": 660}");
+        let ended = life.continues(&late, &["--psp-response", &answer], 11);
+        shows(life, &ended, &["payment_approval_expired"]);
+        life.booked_nothing_twice(4);
+    });
+}
+
+#[test]
+fn a_booking_is_waited_for_until_it_is_confirmed_or_failed() {
+    at_every_variant(|life| {
+        let (id, booked) = life.book("Deep Water Pool", &["--wait"], 0);
+        shows(life, &booked, &["confirmed"]);
+        life.run(&["watch", &id], 0);
+        let (_, failed) = life.book("Night Ferry", &["--wait"], 11);
+        shows(life, &failed, &["failed", "provider_unreachable"]);
+        let (_, failed) = life.book("Full House Grill", &[], 11);
+        shows(life, &failed, &["failed", "no_table_left"]);
+        life.booked_nothing_twice(3);
+    });
+}
+
+#[test]
+fn a_person_is_walked_through_a_code_fields_and_a_payment_to_a_confirmed_booking() {
+    at_every_variant(|life| {
+        let (_, provider) = life.venue("Long Supper Club");
+        let mut terminal = Terminal::start(
+            &life.home,
+            &["book", "--payment", "vendor", "--provider", &provider],
+        );
+        terminal.see("? What would you like").press(Key::Enter);
+        terminal.answer("? Where?", "New York");
+        terminal.answer("? When?", "tomorrow 19:30");
+        terminal.answer("? How many people?", "2");
+        terminal.see("? Which venue?").type_in("Long Supper");
+        terminal.see("match 1 of").press(Key::Enter);
+        let terms = match life.variant {
+            "shouting" => "HOLD USD 25.00",
+            _ => "A card holds the table",
+        };
+        terminal.see("? Which slot").press(Key::Enter);
+        terminal.answer("? Guest's name", "Ada Lovelace");
+        terminal.answer("? Guest's email", "ada@x.example");
+        terminal.answer("? Guest's phone", "+44 20 7946 0018");
+        terminal.see(terms).see("? Book it?");
+        assert!(life.state("bookings").is_empty(), "{}", life.variant);
+        terminal.press(Key::Enter).see("? One-time code");
+        terminal.type_in(&life.code()).press(Key::Enter);
+        terminal.answer("membership_number", "00712");
+        terminal.answer("waiver_accepted", "true");
+        terminal.see("? Payment response").see("73");
+        let id = plain(&life.state("bookings")[0]["id"]);
+        let answer = life.approval(&id, "approved");
+        terminal.press(Key::Down).press(Key::Down).see("❯ Paste it");
+        terminal
+            .press(Key::Enter)
+            .see("? Paste the vendor's response");
+        terminal.type_in(&format!("\u{1b}[200~{answer}\u{1b}[201~"));
+        terminal.press(Key::Enter).press(Key::Enter);
+        let ended = terminal.end().exits(0);
+        assert!(
+            ended.screen.to_lowercase().contains("confirmed"),
+            "{}",
+            ended.screen
+        );
+        assert_eq!(life.known(&id)["status"], "confirmed", "{}", life.variant);
+        life.booked_nothing_twice(1);
+    });
+}
+
+#[test]
+fn a_persons_account_is_connected_shown_used_and_disconnected() {
+    at_every_variant(|life| {
+        let (_, provider) = life.venue("Corner Oyster");
+        let connect = |person: &str, phone: &str| {
+            let who = ["--end-user", person, "--phone", phone];
+            let connect = ["session", "connect", "--provider", &provider];
+            life.run(&[&connect[..], &who].concat(), 0);
+            plain(&life.state("sessions").last().unwrap()["id"])
+        };
+        let id = connect("u1", "+44 20 7946 0018");
+        life.run(&["session", "verify", &id, "--code", "000000"], 12)
+            .says("the code is wrong");
+        let active = life.run(&["session", "verify", &id, "--code", &life.code()], 0);
+        shows(life, &active, &["active", &id, "end user\tu1", &provider]);
+        let other = connect("u2", "+44 20 7946 0019");
+        let listed = life.run(&["session", "list"], 0);
+        shows(life, &listed, &[&id, &other, "u1", "u2"]);
+        let mine = life.run(
+            &["session", "list", "--end-user", "u1", "--state", "active"],
+            0,
+        );
+        shows(life, &mine, &[&id]);
+        assert!(!mine.stdout.contains(&other), "{}: {mine}", life.variant);
+        shows(
+            life,
+            &life.run(&["session", "show", &id], 0),
+            &["active", "u1"],
+        );
+        for card in [&["card", &id][..], &["card", "--end-user", "u1"]] {
+            shows(life, &life.run(card, 0), &["has a card on file"]);
+        }
+        life.run(&["card", &other], 7).says("connect");
+        let (booking, _) = life.book("Corner Oyster", &["--end-user", "u1"], 10);
+        assert_eq!(life.known(&booking)["end_user"], "u1");
+        life.run(&["session", "disconnect", &id, "--yes"], 0);
+        life.run(&["session", "show", &id], 6);
+    });
+}
+
+#[test]
+fn a_lost_answer_is_found_again_and_a_batch_books_each_row_once() {
+    at_every_variant(|life| {
+        let fault = json!({"method": "POST", "path": "/v1/bookings", "status": "drop", "times": 5});
+        let lost = life.booking_of("Harbour Table", &["--idempotency-key", "k1"]);
+        life.service.control("POST", "fault", &fault.to_string());
+        let lost: Vec<&str> = lost.iter().map(String::as_str).collect();
+        life.run(&lost, 16).says("bookctl attempts resume k1");
+        shows(life, &life.run(&["attempts"], 0), &["k1", "unsettled"]);
+        life.booked_nothing_twice(1);
+        let drops = life.service.calls();
+        let drops = drops.iter().filter(|call| *call == "POST /v1/bookings");
+        for _ in drops.count()..5 {
+            life.service.control("POST", "clock", "{}");
+            life.home.run(["attempts", "resume", "k1"]);
+        }
+        shows(
+            life,
+            &life.run(&["attempts", "resume", "k1"], 0),
+            &["confirmed"],
+        );
+        life.booked_nothing_twice(1);
+
+        let (venue, provider) = life.venue("Harbour Table");
+        let slots = [
+            "slots",
+            &venue,
+            "--provider",
+            &provider,
+            "--at",
+            "in 2 days 19:30",
+            "--party",
+            "2",
+            "--json",
+        ];
+        let time = find(&life.run(&slots, 0).json(), "datetime").unwrap();
+        let venues = life.service.control("GET", "venues", "");
+        let id = &venues["venues"][0]["venue_id"];
+        let row = json!({"venue_id": id, "datetime": time, "party_size": 2, "customer": {"name": "Grace Hopper"}});
+        std::fs::write(life.home.folder().join("rows.jsonl"), format!("{row}\n")).unwrap();
+        for _ in 0..2 {
+            let batch = ["book", "--from", "rows.jsonl", "--batch", "b"];
+            shows(life, &life.run(&batch, 0), &["confirmed"]);
+        }
+        life.booked_nothing_twice(2);
+    });
+}
+
+/// The value of the first member with this name, wherever it stands.
+fn find(value: &Value, name: &str) -> Option<Value> {
+    match value {
+        Value::Object(object) => object
+            .get(name)
+            .cloned()
+            .or_else(|| object.values().find_map(|value| find(value, name))),
+        Value::Array(elements) => elements.iter().find_map(|value| find(value, name)),
+        _ => None,
+    }
+}
+
+#[test]
+fn open_bookings_are_listed_in_every_shape_and_never_none_when_some_came() {
+    at_every_variant(|life| {
+        let none = life.run(&["bookings", "--open"], 0);
+        none.says("No unfinished bookings");
+        let (id, _) = life.book("Corner Oyster", &[], 10);
+        shows(life, &life.run(&["bookings", "--open"], 0), &[&id]);
+        if !settings(life.variant)
+            .iter()
+            .any(|it| it.starts_with("read.error="))
+        {
+            return;
+        }
+        // Without the expression nothing in the list has `id` and `status`: it is shown as it came.
+        life.run(&["profile", "unset", "hub", "read.error"], 0);
+        let unread = life.run(&["bookings", "--open"], 15);
+        assert!(unread.stderr.contains(&id), "{}: {unread}", life.variant);
+        unread.says("read.error=EXPRESSION");
+    });
+}
+
+#[test]
+fn a_refused_value_is_named_whatever_the_shape_of_the_refusal() {
+    at_every_variant(|life| {
+        let (venue, provider) = life.venue("Harbour Table");
+        let at = ["--at", "tomorrow 19:30", "--provider", &provider];
+        let slots = ["slots", &venue, "--party", "41"];
+        let refused = life.run(&[&slots[..], &at].concat(), 12);
+        let named = match life.variant {
+            "plain" => "people",
+            _ => "must be from 1 to 40",
+        };
+        assert!(
+            refused.stderr.contains(named),
+            "{}: {refused}",
+            life.variant
+        );
+    });
+}
+
+#[test]
+fn deliveries_are_verified_received_and_shown() {
+    at_every_variant(|life| {
+        let app = App::start(|_| 200);
+        let leads_to = |url: &str| {
+            let switch = json!({ "webhook_url": url }).to_string();
+            life.service.control("POST", "switch", &switch);
+        };
+        leads_to(&app.url);
+        life.book("Harbour Table", &[], 0);
+        until("a delivery came", || app.count() > 0);
+        let delivery = app.delivered().remove(0);
+        std::fs::write(life.home.folder().join("body"), &delivery.body).unwrap();
+        let signed = delivery
+            .headers
+            .iter()
+            .find(|(name, _)| name.ends_with("-signature"));
+        let (name, signature) = signed.unwrap();
+        let named = life.home.run(["profile", "show", "hub", "--json"]).exits(0);
+        let service = settings(life.variant);
+        let service = service
+            .iter()
+            .find_map(|it| it.strip_prefix("dialect.service_name="));
+        let service = service.unwrap_or("Booking").to_lowercase();
+        assert_eq!(*name, format!("{service}-signature"), "{named}");
+        life.run(&["webhook", "verify", "body", "--signature", signature], 0);
+        std::fs::write(
+            life.home.folder().join("body"),
+            format!("{} ", delivery.body),
+        )
+        .unwrap();
+        life.run(&["webhook", "verify", "body", "--signature", signature], 19);
+
+        let listening = Listening::start(&life.home, &[]);
+        leads_to(&listening.url);
+        let (id, _) = life.book("Harbour Table", &[], 0);
+        until("the booking's events came", || {
+            let events = life.home.run(["webhook", "events", "list"]);
+            events.stdout.contains(&id) && events.stdout.contains("booking.confirmed")
+        });
+        let ended = listening.end();
+        assert!(
+            !ended.stderr.contains("event_id_field"),
+            "{}: {ended}",
+            life.variant
+        );
+        let events = life.state("events");
+        let event = events
+            .iter()
+            .find(|event| plain(&event["booking"]) == id)
+            .unwrap();
+        let listed = life.run(&["webhook", "events", "list"], 0);
+        shows(life, &listed, &[&plain(&event["event"])]);
+    });
+}
+
+#[test]
+fn keys_of_any_look_are_taken_and_never_shown() {
+    at_every_variant(|life| {
+        let (venue, provider) = life.venue("Harbour Table");
+        let keys = life.service.control("GET", "keys", "");
+        let with_key = |kind: &str, arguments: &[&str]| {
+            let key = keys["keys"][kind].as_str().unwrap();
+            let mut command = life.home.command(arguments);
+            command.env("BOOKCTL_API_KEY", key);
+            let output = Running::start(command).end();
+            assert!(!output.stdout.contains(key), "{}: {output}", life.variant);
+            output
+        };
+        let book = [
+            "book",
+            &venue,
+            "--provider",
+            &provider,
+            "--at",
+            "tomorrow 19:30",
+            "--party",
+            "2",
+            "--name",
+            "Ada Lovelace",
+        ];
+        for (kind, arguments, exit) in [
+            ("live", &["status", "-v"][..], 0),
+            ("test", &["status", "-v"], 0),
+            ("beta", &["status", "-v"], 4),
+            ("suspended", &["status"], 5),
+            ("live_without_billing", &["status"], 5),
+            ("read_only", &book, 5),
+            ("live", &book, 0),
+        ] {
+            let output = with_key(kind, arguments);
+            assert_eq!(
+                output.code,
+                Some(exit),
+                "{}, {kind}: {output}",
+                life.variant
+            );
+        }
+        // The kind is told where the key has the usual look, and is not guessed elsewhere.
+        let look = keys["keys"]["live"]
+            .as_str()
+            .unwrap()
+            .starts_with("sk_live_");
+        let doctor = with_key("live", &["doctor"]);
+        let kind = if look { "live key" } else { "unknown key" };
+        assert!(doctor.stdout.contains(kind), "{}: {doctor}", life.variant);
+        life.booked_nothing_twice(1);
+    });
+}
