@@ -33,7 +33,13 @@ fn three() -> (Home, [String; 3]) {
         "j.mueller@canary.example",
     ];
     let first = booked(&home, "ven_confirms", "fri 18:00", &muller, 0);
-    let second = booked(&home, "ven_confirms", "sat 19:00", &["--name", "李 小龙"], 0);
+    let second = booked(
+        &home,
+        "ven_confirms",
+        "sat 19:00",
+        &["--name", "李 小龙"],
+        0,
+    );
     let third = booked(
         &home,
         "ven_otp",

@@ -1,5 +1,6 @@
 //! What a service's own documents say about its names: pure, nothing here sends anything.
 
+mod answers;
 mod events;
 mod fields;
 mod meaning;
@@ -10,6 +11,7 @@ mod requests;
 mod schema;
 mod search_request;
 mod slots_request;
+mod small;
 mod terms;
 mod time_form;
 mod words;

@@ -33,7 +33,7 @@ pub(crate) use deadline::{Deadline, Until};
 pub(crate) use interactivity::{NonInteractiveReason, TerminalEnv};
 pub(crate) use question::{PromptError, Question};
 
-use event_loop::ask;
+use event_loop::{Session, ask};
 use interactivity::PromptMode;
 use menu::Menu;
 use multiline::Multiline;
@@ -57,7 +57,7 @@ impl<T> Until<T> {
 /// any moment; the terminal is then restored.
 pub(crate) struct Prompter {
     mode: Result<PromptMode, NonInteractiveReason>,
-    theme: Theme,
+    session: Session,
 }
 
 impl Prompter {
@@ -65,7 +65,7 @@ impl Prompter {
     pub(crate) fn new(environment: &TerminalEnv) -> Self {
         Self {
             mode: environment.mode(),
-            theme: Theme::new(environment.colour),
+            session: Session::new(Theme::new(environment.colour)),
         }
     }
 
@@ -94,7 +94,7 @@ impl Prompter {
         match self.raw(question)? {
             Some(modes) => {
                 let mut menu = Menu::new(question, rows).filtered(header, default);
-                ask(modes, &mut menu, None, &self.theme).await
+                ask(modes, &mut menu, None, &self.session).await
             }
             None => fallback::choose(question, header, rows, Some(default), None).await,
         }?
@@ -111,7 +111,7 @@ impl Prompter {
         match self.raw(question)? {
             Some(modes) => {
                 let mut menu = Menu::new(question, rows).or_typed(check);
-                let row = ask(modes, &mut menu, None, &self.theme).await?;
+                let row = ask(modes, &mut menu, None, &self.session).await?;
                 row.answered().map(|row| menu.text_of(row))
             }
             None => fallback::choose_or_type(question, rows, check)
@@ -141,7 +141,7 @@ impl Prompter {
         match self.raw(question)? {
             Some(modes) => {
                 let mut menu = Menu::new(question, &rows);
-                ask(modes, &mut menu, deadline, &self.theme).await
+                ask(modes, &mut menu, deadline, &self.session).await
             }
             None => fallback::choose(question, None, &rows, None, deadline).await,
         }
@@ -182,7 +182,7 @@ impl Prompter {
                     modes,
                     &mut TextInput::new(question, default, check),
                     deadline,
-                    &self.theme,
+                    &self.session,
                 )
                 .await
             }
@@ -200,7 +200,15 @@ impl Prompter {
         deadline: Option<&Deadline<'_>>,
     ) -> Result<Until<String>, PromptError> {
         match self.raw(question)? {
-            Some(modes) => ask(modes, &mut Multiline::new(question), deadline, &self.theme).await,
+            Some(modes) => {
+                ask(
+                    modes,
+                    &mut Multiline::new(question),
+                    deadline,
+                    &self.session,
+                )
+                .await
+            }
             None => fallback::paste(question, deadline).await,
         }
     }
@@ -231,7 +239,7 @@ impl Prompter {
         match self.raw(question)? {
             Some(modes) => {
                 let mut asked = YesNo::new(question, default);
-                ask(modes, &mut asked, deadline, &self.theme).await
+                ask(modes, &mut asked, deadline, &self.session).await
             }
             None => fallback::confirm(question, default, deadline).await,
         }
