@@ -1,13 +1,20 @@
 //! A JSON document as it was received: its text for `--json`, its value for reading.
 
+use std::sync::{Arc, OnceLock};
+
 use serde_json::Value;
 
 use super::lenient::{has_long_number, to_strict};
 
 /// A document of the service. Unknown fields, the order of keys and the spelling of numbers are kept.
+///
+/// It may be large, so its clones share it, and one that was made of a value gets its text when that is asked for.
 #[derive(Clone, Debug)]
-pub(crate) struct Document {
-    text: String,
+pub(crate) struct Document(Arc<Parts>);
+
+#[derive(Debug)]
+struct Parts {
+    text: OnceLock<String>,
     value: Value,
 }
 
@@ -20,17 +27,22 @@ impl Document {
             text = unmarked.to_owned();
         }
         let value = parsed(&text)?;
-        Ok(Document { text, value })
+        Ok(Document::of(text, value))
+    }
+
+    fn of(text: String, value: Value) -> Self {
+        let text = OnceLock::from(text);
+        Document(Arc::new(Parts { text, value }))
     }
 
     /// The text as received.
     pub(crate) fn text(&self) -> &str {
-        &self.text
+        self.0.text.get_or_init(|| self.0.value.to_string())
     }
 
     /// The value.
     pub(crate) fn value(&self) -> &Value {
-        &self.value
+        &self.0.value
     }
 
     /// Several documents as one array, each unchanged.
@@ -38,10 +50,7 @@ impl Document {
         let (texts, values): (Vec<&str>, Vec<Value>) = documents
             .map(|document| (document.text(), document.value().clone()))
             .unzip();
-        Document {
-            text: format!("[{}]", texts.join(",")),
-            value: Value::Array(values),
-        }
+        Document::of(format!("[{}]", texts.join(",")), Value::Array(values))
     }
 
     /// Documents as the members of an object, each unchanged.
@@ -53,10 +62,10 @@ impl Document {
         let values = members
             .iter()
             .map(|(name, document)| ((*name).to_owned(), document.value().clone()));
-        Document {
-            text: format!("{{{}}}", texts.join(",")),
-            value: Value::Object(values.collect()),
-        }
+        Document::of(
+            format!("{{{}}}", texts.join(",")),
+            Value::Object(values.collect()),
+        )
     }
 
     /// The document as the only member of an object.
@@ -66,7 +75,7 @@ impl Document {
 
     /// A string field of the top-level object.
     pub(crate) fn str(&self, key: &str) -> Option<&str> {
-        self.value.get(key).and_then(Value::as_str)
+        self.0.value.get(key).and_then(Value::as_str)
     }
 }
 
@@ -83,10 +92,8 @@ pub(crate) fn parsed(text: &str) -> Result<Value, serde_json::Error> {
 
 impl From<Value> for Document {
     fn from(value: Value) -> Self {
-        Document {
-            text: value.to_string(),
-            value,
-        }
+        let text = OnceLock::new();
+        Document(Arc::new(Parts { text, value }))
     }
 }
 

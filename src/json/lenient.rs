@@ -1,8 +1,8 @@
-//! Reads JSON that strict parsers refuse or change: half a surrogate pair, and a number with more digits than a 64-bit
-//! integer or a double holds.
+//! Reads JSON that strict parsers refuse or change: half a surrogate pair, a number that is too large for a double, and one
+//! with more digits than a 64-bit integer or a double holds.
 //!
-//! One such value must not make the whole document unreadable, and an id must keep its digits. Such a number becomes a
-//! text for reading; the document's text stays as received.
+//! One such value must not make the whole document unreadable, and an id must keep its digits, so such digits become a
+//! text for reading. The document's text stays as received.
 
 use serde_json::value::RawValue;
 
@@ -100,12 +100,17 @@ fn number(text: &str, out: &mut String) -> usize {
     let length = text.find(|c| !part(c)).unwrap_or(text.len());
     let spelled = &text[..length];
     let is_number = || serde_json::from_str::<&RawValue>(spelled).is_ok();
-    if !keeps_its_digits(spelled) && is_number() {
-        out.push('"');
-        out.push_str(spelled);
-        out.push('"');
-    } else {
-        out.push_str(spelled);
+    match spelled.parse::<f64>() {
+        Ok(number) if number.is_infinite() && is_number() => out.push_str(match number > 0.0 {
+            true => "1.7976931348623157e308",
+            false => "-1.7976931348623157e308",
+        }),
+        _ if !keeps_its_digits(spelled) && is_number() => {
+            out.push('"');
+            out.push_str(spelled);
+            out.push('"');
+        }
+        _ => out.push_str(spelled),
     }
     length
 }
@@ -141,7 +146,7 @@ mod tests {
             ),
             (
                 r#"{"1e999": -1e999999, "b": [1E+400,1e5]}"#,
-                r#"{"1e999": "-1e999999", "b": ["1E+400",1e5]}"#,
+                r#"{"1e999": -1.7976931348623157e308, "b": [1.7976931348623157e308,1e5]}"#,
             ),
             (
                 "[18446744073709551615,18446744073709551616,-9223372036854775809,12345678901234567.5]",

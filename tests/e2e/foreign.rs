@@ -143,7 +143,9 @@ fn shows_everything(variant: &str) {
             *current.lock().unwrap() = document.clone();
             let output = home.run(*arguments);
             let seen = format!("{}{}", output.stdout, output.stderr);
-            if output.code != Some(0) {
+            // The documents have ids of their own, whatever was asked for.
+            let is_another = output.code == Some(15) && output.stderr.contains(" instead of ");
+            if output.code != Some(0) && !is_another {
                 wrong.push(format!("{kind}: {output} of {document}"));
                 continue;
             }

@@ -15,6 +15,7 @@ use crate::model::document_time::{DocumentTime, as_text};
 use crate::model::time_text::{dated, human, with_own_time};
 use crate::model::zone::system_zone;
 use crate::outcome::code::{self, Retry};
+use crate::secrets::redact;
 use crate::terminal::output::{Page, View};
 
 /// A booking as a card.
@@ -48,7 +49,7 @@ impl View for BookingView<'_> {
         self.last_change(&mut page, fields);
         // The fields without a place of their own, and what stands around the booking. Nothing is hidden.
         for (path, value) in fields.rest().iter().chain(self.booking.around()) {
-            page.field("other", format!("{path} = {value}"));
+            page.field("other", redact(&format!("{path} = {value}")).into_owned());
         }
         page.field_if("note", self.limits());
         let commands = next_step::commands(self.booking, &self.dialect, self.now, self.certainty);
