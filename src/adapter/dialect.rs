@@ -159,8 +159,8 @@ impl Dialect {
                     "cannot be {name:?}: every request has that header for something else"
                 ));
             }
-            (key, path) if key.ends_with("_field") => {
-                if let Some(why) = Path::refusal(path) {
+            (key, _) if key.ends_with("_field") => {
+                if let Some(why) = Path::refusal(name) {
                     return Err(format!("cannot be {name:?}: {why}"));
                 }
             }

@@ -23,7 +23,9 @@ impl Path {
             return Some("it has a control character");
         }
         match Path::parse(text) {
-            None => Some("a part between its dots is empty; a path is names with dots between them, such as data.results"),
+            None => Some(
+                "a part between its dots is empty; a path is names with dots between them, such as data.results",
+            ),
             Some(path) if path.0.iter().any(|name| is_syntax(name)) => Some(
                 "a path is names with dots between them, such as data.results; a read.KIND or write.KIND expression takes jq",
             ),

@@ -131,6 +131,14 @@ impl Context {
         }
     }
 
+    /// The path of the service's base URL, without a slash at its end.
+    pub(crate) fn base_path(&self) -> String {
+        match &self.target {
+            Target::Embedded { .. } => String::new(),
+            Target::Remote(service) => service.base_url.path(),
+        }
+    }
+
     /// How much of the contract is known to hold at the service.
     pub(crate) fn certainty(&self) -> Certainty {
         match &self.target {

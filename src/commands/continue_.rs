@@ -12,6 +12,7 @@ use crate::flows::{
     read_booking, read_file, read_stdin, send_answer, wait_while_processing,
 };
 use crate::model::booking::{Booking, Status};
+use crate::model::certainty::Certainty;
 use crate::model::id::id;
 use crate::outcome::{Error, Exit, Result};
 
@@ -75,10 +76,14 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             AnswerOutcome::Advanced(booking) => booking,
             AnswerOutcome::StillPaused(_, mut error) => {
                 if error.code.is_status() {
-                    error.hint = Some(format!(
-                        "the booking is still waiting: correct the answer, or see `{}`",
+                    let mut hint = format!(
+                        "the booking is still waiting: correct the answer, or see `{}`, which lists what is asked",
                         show_command(&id)
-                    ));
+                    );
+                    if !asked.is_empty() {
+                        hint.push_str(&another_shape(context, &asked));
+                    }
+                    error.hint = Some(hint);
                 }
                 return Err(error);
             }
@@ -91,6 +96,20 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         booking
     };
     finish_compared(context, &booking, WriteKind::Action, &asked)
+}
+
+/// What a refusal of other fields can mean where it is not their values.
+fn another_shape(context: &Context, asked: &Map<String, serde_json::Value>) -> String {
+    let adapter = context.adapter();
+    if context.certainty() == Certainty::Contract {
+        return String::new();
+    }
+    let names: Vec<&str> = asked.keys().map(String::as_str).collect();
+    format!(
+        "; if the service wants {} in another place or shape, write.action says how: {}",
+        names.join(", "),
+        adapter.set_command("'write.action={answers: .}'")
+    )
 }
 
 /// The answer from the flags, if any.

@@ -62,6 +62,13 @@ impl BaseUrl {
         self.0.origin().ascii_serialization()
     }
 
+    /// The path of the address, without a slash at its end.
+    pub(crate) fn path(&self) -> String {
+        let whole = self.join("");
+        let path = whole.strip_prefix(&self.origin()).unwrap_or_default();
+        path.trim_end_matches('/').to_owned()
+    }
+
     /// The URL of `path`, whose segments must already be encoded.
     pub(crate) fn join(&self, path: &str) -> String {
         format!("{}{path}", self.0.as_str().trim_end_matches('/'))

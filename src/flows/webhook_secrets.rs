@@ -70,12 +70,17 @@ pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Resu
             Error::config("BOOKCTL_WEBHOOK_SECRET is not a webhook secret").hint(SHAPE)
         });
     }
-    if let Some(secret) = context.stored_webhook_secret().await? {
+    let stored = context.stored_webhook_secret().await;
+    if let Ok(Some(secret)) = stored {
         return Ok(secret.into());
     }
-    if let Some(secret) = sandbox_secret(context).await? {
+    // A sandbox tells its secret, so that it needs no keyring.
+    let of_sandbox = sandbox_secret(context).await;
+    if let Ok(Some(secret)) = of_sandbox {
         return Ok(secret.into());
     }
+    stored?;
+    of_sandbox?;
     let service = match context.target() {
         Target::Embedded { .. } => String::new(),
         Target::Remote(service) => format!(" for {}", service.base_url.origin()),

@@ -277,7 +277,7 @@ fn a_check_writes_nothing_and_exits_with_3_where_the_service_differs() {
     assert_eq!(config(&home), before);
     let review = std::fs::read_to_string(&out).unwrap();
     assert!(
-        review.contains("\n[profiles.foreign.read]\nslots = "),
+        review.contains("\n[profiles.foreign.read]\n") && review.contains("\nslots = "),
         "{review}"
     );
     learn(&home, &["--yes"]).exits(0);
@@ -372,11 +372,189 @@ fn nothing_is_sent_or_written_without_a_yes() {
     assert_eq!(service.calls().len(), 0);
     let mut terminal = Terminal::start(&home, &["profile", "learn", "foreign"]);
     terminal.see("Send at most 25 reads").type_in("y");
-    terminal
-        .see("settings to profile foreign?")
-        .press(Key::Enter);
+    terminal.see("settings to profile foreign?").type_in("n");
     terminal.end().exits(17);
     assert_eq!(config(&home), before);
+}
+
+#[test]
+fn an_enter_after_a_y_does_not_answer_the_next_question() {
+    let Some(service) = Foreign::start("shouting") else {
+        return;
+    };
+    let home = service.home(
+        "[profiles.foreign.dialect]\nauth_header = \"X-API-Token\"\nauth_scheme = \"Token\"\n",
+    );
+    let mut terminal = Terminal::start(&home, &["profile", "learn", "foreign"]);
+    terminal.see("Send at most 25 reads").type_in("y\r");
+    terminal.see("settings to profile foreign?").type_in("y\r");
+    let ended = terminal.end().exits(0);
+    for part in [
+        "read-only from now on",
+        "bookctl doctor --probe --profile foreign",
+        "bookctl profile set foreign read_only=false",
+    ] {
+        assert!(ended.screen.contains(part), "{part}: {}", ended.screen);
+    }
+    assert!(config(&home).contains("read_only = true"));
+}
+
+#[test]
+fn names_of_the_session_list_are_learned() {
+    let Some(service) = Foreign::start("enveloped") else {
+        return;
+    };
+    let home = service.home(
+        "[profiles.foreign.dialect]\nauth_header = \"X-Partner-Key\"\nauth_scheme = \"\"\nsession_phone_field = \"mobile\"\n",
+    );
+    home.run([
+        "session",
+        "connect",
+        "--end-user",
+        "u1",
+        "--provider",
+        "seatlink",
+        "--phone",
+        "+44 20 7946 0018",
+    ])
+    .exits(0);
+    let before = service.calls().len();
+    let learned = learn(&home, &["--yes"]).exits(0).json();
+    let lines = lines(&learned);
+    assert!(
+        lines
+            .iter()
+            .any(|it| it.starts_with("read.sessions = ") && it.contains("opened_at")),
+        "{lines:?}"
+    );
+    let sent = service.calls().split_off(before);
+    assert!(sent.contains(&"GET /v1/sessions".to_owned()), "{sent:?}");
+    let ignored = learned["findings"].as_array().unwrap().iter();
+    let ignored = ignored.filter(|it| text(it, "why").contains("ignores without a word"));
+    assert_eq!(ignored.count(), 1, "{learned}");
+}
+
+#[test]
+fn a_file_for_review_says_how_it_is_applied_and_changes_no_profile() {
+    let Some(service) = Foreign::start("shouting") else {
+        return;
+    };
+    let home = Home::new().configured(&format!(
+        "[profiles.\"it's a.b\"]\nbase_url = \"{}\"\n[profiles.\"it's a.b\".dialect]\nauth_header = \"X-API-Token\"\nauth_scheme = \"Token\"\n",
+        service.base_url()
+    )).with("BOOKCTL_API_KEY", FOREIGN_KEY);
+    let before = config(&home);
+    let command = ["profile", "learn", "it's a.b", "--yes"];
+    let said = home
+        .run(command.iter().chain(&["--out", "review.toml"]))
+        .exits(0)
+        .stdout;
+    assert!(
+        said.contains("wrote") && said.contains("review.toml"),
+        "{said}"
+    );
+    assert!(
+        !said.contains("learned") && !said.contains("read_only"),
+        "{said}"
+    );
+    assert_eq!(config(&home), before);
+    // The command at the top of the file says the same as `--yes`.
+    let review = std::fs::read_to_string(home.folder().join("review.toml")).unwrap();
+    let apply = review
+        .lines()
+        .find_map(|line| line.strip_prefix("#   bookctl "))
+        .unwrap();
+    let mut shell = std::process::Command::new("sh");
+    home.enter(&mut shell);
+    let script = format!("'{}' {apply}", env!("CARGO_BIN_EXE_bookctl"));
+    let applied = shell.args(["-c", &script]).output().unwrap();
+    assert!(applied.status.success(), "{applied:?}");
+    let check = ["profile", "learn", "it's a.b", "--check"];
+    home.run(check).exits(0).prints("fits");
+}
+
+#[test]
+fn settings_that_hold_a_key_a_device_or_no_path_are_refused() {
+    let home = Home::new()
+        .configured(
+            "[profiles.x]\nbase_url = \"https://a.example\"\nkey_origin = \"https://a.example\"\n",
+        )
+        .with("BOOKCTL_API_KEY", "whatever_the_key_is");
+    let before = config(&home);
+    for (setting, exit, says) in [
+        ("ca_file=/dev/zero", 3, "not a regular file"),
+        ("auth_query=cursor", 3, "bookctl sends that parameter"),
+        (
+            "headers.X-Org=sk_live_4eC39HqLyjWD",
+            3,
+            "bookctl auth login",
+        ),
+        ("headers.X-Org=whatever_the_key_is", 2, "bookctl auth login"),
+        ("otp_field=pin\n", 2, "control character"),
+        ("venues_field=..*", 2, "names with dots between them"),
+        ("venues_field=data[0].x", 2, "read.KIND"),
+    ] {
+        home.run(["profile", "set", "x", setting])
+            .exits(exit)
+            .says(says);
+        assert_eq!(config(&home), before, "{setting}");
+    }
+}
+
+#[test]
+fn a_login_in_a_script_names_what_finds_out_how_the_key_is_wanted() {
+    let Some(service) = Foreign::start("jsonapi") else {
+        return;
+    };
+    let home = Home::new();
+    let login = [
+        "auth",
+        "login",
+        "--profile",
+        "foreign",
+        "--base-url",
+        service.base_url(),
+        "--storage",
+        "file",
+        "--key-stdin",
+    ];
+    let add = format!(
+        "bookctl profile add foreign --base-url {}",
+        service.base_url()
+    );
+    home.feed(login, FOREIGN_KEY)
+        .exits(4)
+        .says("nothing was stored")
+        .says(&add)
+        .says("bookctl profile learn foreign")
+        .says("--dialect auth_header=NAME");
+    let add: Vec<&str> = add.split(' ').skip(1).collect();
+    home.run(add).exits(0);
+    let home = home.with("BOOKCTL_API_KEY", FOREIGN_KEY);
+    home.run(["profile", "learn", "foreign", "--yes"]).exits(0);
+    home.run(["status", "--profile", "foreign"]).exits(0);
+}
+
+#[test]
+fn where_no_keyring_answers_a_person_is_offered_the_file_before_anything_is_asked() {
+    let served = Served::start();
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &["auth", "login"]);
+    terminal
+        .see("in a file that only you can read instead?")
+        .type_in("n");
+    terminal.end().exits(3);
+    let mut terminal = Terminal::start(&home, &["auth", "login"]);
+    terminal
+        .see("in a file that only you can read instead?")
+        .type_in("y");
+    terminal.answer("? Base URL", served.base_url());
+    terminal.see("? Profile name").press(Key::Enter);
+    terminal.answer("? API key for", "sk_live_sandbox");
+    terminal.end().exits(0);
+    home.run(["status", "--profile", "live"]).exits(0);
+    let chosen = Terminal::start(&home, &["auth", "login", "--storage", "keyring"]);
+    chosen.end().exits(3);
 }
 
 #[test]
@@ -496,7 +674,8 @@ fn a_key_of_basic_or_of_the_query_is_found_and_the_ways_that_were_tried_are_list
 
 #[test]
 fn a_header_that_a_refusal_names_is_said_with_the_command_that_sets_it() {
-    let refusal = json!({"error": "unauthorized", "message": "the header X-Organization-Id is missing"});
+    let refusal =
+        json!({"error": "unauthorized", "message": "the header X-Organization-Id is missing"});
     let scripted = Scripted::start(move |_| Reply::json(401, &refusal));
     let home = Home::new()
         .configured(&format!(
@@ -532,15 +711,153 @@ fn times_that_a_request_wants_as_numbers_are_learned() {
         .run(SEARCH.iter().chain(&["--profile", "foreign"]))
         .exits(0);
     assert!(found.stdout.contains("Juniper & Ash"), "{found}");
+}
 
-    if let Some(service) = Foreign::start("ledger") {
-        let home = service.home("[profiles.foreign.dialect]\nauth_header = \"Api-Key\"\nauth_scheme = \"\"\n");
-        let learned = learn(&home, &["--yes"]).exits(0).json();
-        let lines = self::lines(&learned);
-        assert!(
-            lines.iter().any(|it| it.starts_with("write.slots = ") && it.contains("fromdateiso8601")),
-            "{lines:?}"
-        );
-        service.saw_no_write();
+/// An OpenAPI document of a service whose continue, card check and refusals differ from bookctl's own names.
+fn openapi() -> Value {
+    let body = |schema: Value| json!({"content": {"application/json": {"schema": schema}}});
+    let text = json!({"type": "string"});
+    let object = |properties: Value| json!({"type": "object", "properties": properties});
+    let booking = object(json!({
+        "id": text, "object": text, "provider": text,
+        "status": {"type": "string", "enum": ["confirmed", "in_progress", "awaiting_guest", "parked"]},
+    }));
+    let refusal =
+        object(json!({"problem": object(json!({"x": text})), "message": text, "code": text}));
+    json!({
+        "openapi": "3.1.0",
+        "components": {"securitySchemes": {"key": {"type": "apiKey", "in": "query", "name": "api_key"}}},
+        "paths": {
+            "/v1/bookings/{id}": {"get": {"responses": {"200": body(booking), "404": body(refusal)}}},
+            "/v1/bookings/{id}/continue": {"post": {"requestBody": body(json!({"oneOf": [
+                object(json!({"sms_code": text})),
+                object(json!({"psp_response": text})),
+                object(json!({"psp_abort": {"type": "string", "enum": ["give_up"]}})),
+                object(json!({"answers": {"type": "object"}})),
+            ]}))}},
+            "/v1/sessions/{id}/card": {"get": {"responses": {"200": body(object(json!({"card_on_file": {"type": "boolean"}})))}}},
+        },
+    })
+}
+
+#[test]
+fn an_openapi_document_at_the_services_own_origin_shows_what_only_writes_show() {
+    let document = openapi();
+    let scripted = Scripted::start(move |request| match request.path.split('?').next() {
+        Some("/openapi.json") => Reply::json(200, &document),
+        Some("/partner-api/v1/") => Reply::json(
+            200,
+            &json!({"name": "x", "version": "1", "server_time": "2026-12-01T19:00:00Z"}),
+        ),
+        Some("/partner-api/v1/sessions") => Reply::json(200, &json!({"sessions": []})),
+        _ => Reply::json(200, &json!({"venues": []})),
+    });
+    let home = Home::new()
+        .configured(&format!(
+            "[profiles.foreign]\nbase_url = \"{}/partner-api\"\n",
+            scripted.base_url()
+        ))
+        .with("BOOKCTL_API_KEY", FOREIGN_KEY);
+    let url = format!("{}/openapi.json", scripted.base_url());
+    let learned = learn(&home, &["--yes", "--openapi", &url]).exits(0).json();
+    let lines = lines(&learned);
+    for line in [
+        "auth_query = api_key",
+        "dialect.otp_field = sms_code",
+        "write.payment = {psp_response: (.psp_response | tojson)}",
+        "write.abort = {psp_abort: \"give_up\"}",
+        "write.action = {answers: .}",
+        "read.card = {has_card: .card_on_file}",
+        "read.error = . + {error: .message, error_code: .code}",
+    ] {
+        assert!(lines.contains(&line.to_owned()), "{line}: {lines:#?}");
     }
+    let booking = lines
+        .iter()
+        .find(|it| it.starts_with("read.booking"))
+        .unwrap();
+    assert!(
+        booking.contains("\"in_progress\":\"processing\"")
+            && booking.contains("\"awaiting_guest\":\"requires_action\""),
+        "{booking}"
+    );
+    let asked = learned["findings"].as_array().unwrap().iter();
+    let mut asked = asked.filter(|it| it["certainty"] == "to be asked");
+    assert!(
+        asked.any(|it| text(it, "why").contains("`parked`")),
+        "{learned}"
+    );
+    let writes = scripted.requests();
+    let is_read = |path: &str| path.ends_with("/search") || !path.contains("/v1/bookings");
+    assert!(
+        writes
+            .iter()
+            .all(|it| it.method == "GET" || is_read(&it.path)),
+        "{writes:?}"
+    );
+    assert!(writes.len() <= 25);
+
+    // The key goes to no other origin, and nothing is asked there.
+    let elsewhere = Scripted::start(|_| Reply::json(200, &json!({})));
+    let url = format!("{}/openapi.json", elsewhere.base_url());
+    learn(&home, &["--yes", "--openapi", &url])
+        .exits(2)
+        .says("download it, and give the file");
+    assert_eq!(elsewhere.requests().len(), 0);
+}
+
+#[test]
+fn a_dry_run_shows_the_path_with_that_of_the_base_url() {
+    let home = Home::new()
+        .configured("[profiles.x]\nbase_url = \"https://a.example/partner-api\"\n")
+        .with("BOOKCTL_API_KEY", FOREIGN_KEY);
+    let shown = home
+        .run([
+            "cancel",
+            "bk_1",
+            "--yes",
+            "--dry-run",
+            "--json",
+            "--profile",
+            "x",
+        ])
+        .exits(0)
+        .json();
+    assert_eq!(shown["path"], "/partner-api/v1/bookings/bk_1/cancel");
+}
+
+#[test]
+fn a_refused_answer_names_write_action_and_a_wrong_value_is_no_wrong_name() {
+    let booking = json!({
+        "id": "bk_1", "object": "booking", "status": "requires_action", "provider": "provider_a",
+        "next_action": {"type": "provide_details", "message": "More, please"},
+        "datetime": "2030-12-01T19:30:00Z", "party_size": 2,
+    });
+    let scripted = Scripted::start(move |request| match request.path.as_str() {
+        "/v1/bookings/bk_1/continue" => Reply::json(400, &json!({"error": "validation failed"})),
+        "/v1/bookings/bk_1/modify" if request.body.contains("party_size") => Reply::json(
+            400,
+            &json!({"error": "validation failed", "fields": {"party_size": "unknown field"}}),
+        ),
+        "/v1/bookings/bk_1/modify" => Reply::json(
+            400,
+            &json!({"error": "validation failed", "fields": {"datetime": "must be in the future"}}),
+        ),
+        _ => Reply::json(200, &booking),
+    });
+    let home = Home::new()
+        .configured(&format!(
+            "[profiles.foreign]\nbase_url = \"{}\"\n",
+            scripted.base_url()
+        ))
+        .with("BOOKCTL_API_KEY", FOREIGN_KEY)
+        .with("BOOKCTL_PROFILE", "foreign");
+    home.run(["continue", "bk_1", "-F", "dietary_notes=none"])
+        .exits(12)
+        .says("bookctl profile set foreign 'write.action={answers: .}'")
+        .says("dietary_notes");
+    let refused = home
+        .run(["modify", "bk_1", "--at", "2031-12-01T20:30:00Z"])
+        .exits(12);
+    assert!(!refused.stderr.contains("profile set"), "{refused}");
 }

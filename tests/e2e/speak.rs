@@ -725,3 +725,32 @@ fn serve_and_run_say_what_they_speak_and_give_the_whole_base_url() {
     let clock = home.run(["sandbox", "clock", "--json"]).exits(0).json();
     assert_eq!(clock["offset_seconds"], 0);
 }
+
+/// A server that speaks otherwise prints the lines that make bookctl use it.
+#[test]
+fn the_lines_that_a_speaking_server_prints_work_as_they_stand() {
+    for variant in ["plain", "enveloped", "camel"] {
+        let home = Home::new();
+        let script = format!(
+            r#"bookctl() {{ "$BOOKCTL" "$@"; }}
+            bookctl sandbox serve --port 0 --ephemeral --speak {variant} >ready 2>log & server=$!
+            trap 'kill $server' EXIT
+            until grep -q 'profile learn' ready; do sleep 0.05; done
+            sed -n 's/^  //p' ready | sed 's/\(profile learn .*\)/\1 --yes/' >lines
+            . ./lines && bookctl status && unset BOOKCTL_WEBHOOK_SECRET && printf '{{}}' | bookctl webhook sign"#
+        );
+        let mut shell = std::process::Command::new("sh");
+        home.enter(&mut shell);
+        let done = shell
+            .env("BOOKCTL", env!("CARGO_BIN_EXE_bookctl"))
+            .args(["-c", &script])
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{variant}: {done:?}");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(
+            said.contains("using the sandbox's webhook secret"),
+            "{variant}: {said}"
+        );
+    }
+}

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::meaning::{date_and_time, next_action, text_of_terms, words_of_status};
-use super::terms::unknown_terms;
 use super::paths::{at, has, is_word, jq_path, paths};
+use super::small::{card, error};
+use super::terms::unknown_terms;
 use super::words::{Field, Holds, fields, shape};
 use super::{Certainty, Finding};
 use crate::adapter::find::{Search, shallowest};
@@ -22,6 +23,11 @@ const MOVE_IN: &str = "def move(f; $a; $b): if (try f catch null) == null then .
 
 /// What documents of one kind show.
 pub(crate) fn of_documents(kind: ReadKind, documents: &[Value]) -> Vec<Finding> {
+    match kind {
+        ReadKind::Card => return documents.iter().find_map(card).into_iter().collect(),
+        ReadKind::Error => return documents.iter().find_map(error).into_iter().collect(),
+        _ => {}
+    }
     let mut findings = Vec::new();
     let mut steps = Vec::new();
     let mut moved = Vec::new();

@@ -1,5 +1,6 @@
 //! What a service's own documents say about its names: pure, nothing here sends anything.
 
+mod answers;
 mod events;
 mod fields;
 mod meaning;
@@ -10,6 +11,7 @@ mod requests;
 mod schema;
 mod search_request;
 mod slots_request;
+mod small;
 mod terms;
 mod time_form;
 mod words;
@@ -19,10 +21,10 @@ pub(crate) use fields::{of_documents, unnamed};
 pub(crate) use recorded::{Recorded, of_har};
 pub(crate) use refused::{header_names, named_in, parameter_names};
 pub(crate) use requests::of_request;
+pub(crate) use schema::of_openapi;
 pub(crate) use search_request::SearchRequest;
 pub(crate) use slots_request::SlotsRequest;
 pub(crate) use time_form::Time;
-pub(crate) use schema::of_openapi;
 
 /// How sure a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

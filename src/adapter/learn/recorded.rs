@@ -74,12 +74,6 @@ pub(super) fn of_key_header(name: &str, value: &str) -> Vec<Finding> {
 
 /// The lines that say how the key is sent.
 pub(super) fn auth(header: &str, scheme: &str, source: &str) -> Vec<Finding> {
-    if scheme.eq_ignore_ascii_case("basic") {
-        let why = format!(
-            "{source} sends the key as the user of Basic authentication, which a profile cannot say"
-        );
-        return vec![Finding::new(Certainty::Open, "", "", why)];
-    }
     let why = || format!("{source} sends the key in `{header}`");
     let mut findings = Vec::new();
     if !header.eq_ignore_ascii_case("authorization") {

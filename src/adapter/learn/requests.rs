@@ -71,16 +71,16 @@ pub(crate) fn of_request(kind: WriteKind, body: &Value) -> Vec<Finding> {
         .and_then(Time::of_number);
     if let Some(form) = form {
         let why = |mut finding: Finding| {
-            finding.why = format!(
-                "a recorded request ({}) has {}",
-                kind.as_str(),
-                form.says()
-            );
+            finding.why = format!("a recorded request ({}) has {}", kind.as_str(), form.says());
             finding
         };
         let search = SearchRequest::recorded(form);
-        let slots =
-            SlotsRequest::recorded(named(VENUE_WORDS), named(TIME_WORDS), named(PARTY_WORDS), form);
+        let slots = SlotsRequest::recorded(
+            named(VENUE_WORDS),
+            named(TIME_WORDS),
+            named(PARTY_WORDS),
+            form,
+        );
         match kind {
             WriteKind::Search => return search.finding().map(why).into_iter().collect(),
             WriteKind::Slots => {

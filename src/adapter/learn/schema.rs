@@ -2,13 +2,18 @@
 
 use serde_json::{Map, Value, json};
 
+use super::answers::of_answer;
 use super::recorded::{Recorded, auth, kinds_of};
 use super::requests::of_request;
 use super::{Certainty, Finding};
-use crate::adapter::kind::WriteKind;
+use crate::adapter::kind::{ReadKind, WriteKind};
 
 /// How deep schemas are followed: they may contain themselves.
 const DEEPEST: usize = 8;
+/// What stands for a value of which the schema says nothing.
+pub(super) const UNTYPED: &str = "any";
+/// How many alternatives and listed words of a schema are looked at.
+const ALTERNATIVES: usize = 12;
 
 /// Reads an OpenAPI document. `None` where it has no paths.
 pub(crate) fn of_openapi(document: &Value) -> Option<Recorded> {
@@ -22,13 +27,18 @@ pub(crate) fn of_openapi(document: &Value) -> Option<Recorded> {
                 continue;
             };
             let operation = resolved(document, operation);
-            if let Some(kind) = written
-                && kind != WriteKind::Create
-                && let Some(body) = operation
-                    .get("requestBody")
-                    .and_then(|it| sample(document, resolved(document, it)))
+            let is_continue = path.trim_end_matches('/').ends_with("/continue");
+            for body in operation
+                .get("requestBody")
+                .map(|it| samples(document, resolved(document, it)))
+                .unwrap_or_default()
             {
-                recorded.add(of_request(kind, &body));
+                match written {
+                    Some(WriteKind::Create) => {}
+                    Some(kind) => recorded.add(of_request(kind, &body)),
+                    None if is_continue => recorded.add(of_answer(&body)),
+                    None => {}
+                }
             }
             let answers = operation
                 .get("responses")
@@ -36,11 +46,22 @@ pub(crate) fn of_openapi(document: &Value) -> Option<Recorded> {
                 .into_iter()
                 .flatten();
             for (status, answer) in answers {
-                if status.starts_with('2')
-                    && let (Some(kind), Some(body)) =
-                        (read, sample(document, resolved(document, answer)))
-                {
-                    recorded.documents.push((kind, body));
+                let kind = match status.chars().next() {
+                    Some('2') => read,
+                    Some('4') => Some(ReadKind::Error),
+                    _ => None,
+                };
+                let Some(kind) = kind else { continue };
+                // Words and alternatives matter in bookings and refusals.
+                let most = match kind {
+                    ReadKind::Booking | ReadKind::Error => ALTERNATIVES,
+                    _ => 1,
+                };
+                let bodies = samples(document, resolved(document, answer));
+                for body in bodies.into_iter().take(most) {
+                    if !recorded.documents.contains(&(kind, body.clone())) {
+                        recorded.documents.push((kind, body));
+                    }
                 }
             }
         }
@@ -70,6 +91,12 @@ fn security(document: &Value) -> Vec<Finding> {
         text("scheme").to_lowercase().as_str(),
     ) {
         ("apiKey", "header", _) => auth(text("name"), "", "the OpenAPI document"),
+        ("apiKey", "query", _) => vec![Finding::new(
+            Certainty::Certain,
+            "auth_query",
+            text("name"),
+            "the OpenAPI document sends the key in the query",
+        )],
         ("apiKey", place, _) => vec![Finding::new(
             Certainty::Open,
             "",
@@ -100,13 +127,33 @@ fn resolved<'a>(document: &'a Value, mut value: &'a Value) -> &'a Value {
     value
 }
 
-/// A body with the names of a request's or an answer's JSON content.
-fn sample(document: &Value, holder: &Value) -> Option<Value> {
-    let content = holder.get("content")?.as_object()?;
+/// Bodies with the names of a request's or an answer's JSON content: its example, and one for each alternative and
+/// each word that its schema lists.
+fn samples(document: &Value, holder: &Value) -> Vec<Value> {
+    let content = holder.get("content").and_then(Value::as_object);
     let json = content
-        .iter()
+        .into_iter()
+        .flatten()
         .find(|(kind, _)| kind.contains("json"))
-        .map(|(_, it)| it)?;
+        .map(|(_, it)| it);
+    let Some(json) = json else {
+        return Vec::new();
+    };
+    let mut bodies: Vec<Value> = example(document, json).into_iter().collect();
+    if let Some(schema) = json.get("schema") {
+        // An example shows one of the words, and the schema all of them.
+        let picks = if bodies.is_empty() { 0 } else { 1 };
+        for pick in picks..ALTERNATIVES {
+            let body = of_schema(document, schema, 0, pick);
+            if !bodies.contains(&body) {
+                bodies.push(body);
+            }
+        }
+    }
+    bodies
+}
+
+fn example(document: &Value, json: &Value) -> Option<Value> {
     if let Some(example) = json.get("example") {
         return Some(example.clone());
     }
@@ -114,37 +161,37 @@ fn sample(document: &Value, holder: &Value) -> Option<Value> {
         .get("examples")
         .and_then(Value::as_object)
         .and_then(|it| it.values().next());
-    if let Some(example) = named.and_then(|it| resolved(document, it).get("value")) {
-        return Some(example.clone());
-    }
-    Some(of_schema(document, json.get("schema")?, 0))
+    named
+        .and_then(|it| resolved(document, it).get("value"))
+        .cloned()
 }
 
-/// A value that fits a schema.
-fn of_schema(document: &Value, schema: &Value, depth: usize) -> Value {
+/// A value that fits a schema, with the alternative and the listed word at `pick`, counted around.
+fn of_schema(document: &Value, schema: &Value, depth: usize, pick: usize) -> Value {
     let schema = resolved(document, schema);
     if depth > DEEPEST {
         return Value::Null;
+    }
+    let picked = |name: &str| {
+        let several = schema.get(name)?.as_array()?;
+        several.get(pick.checked_rem(several.len())?)
+    };
+    if pick > 0
+        && let Some(word) = picked("enum")
+    {
+        return word.clone();
     }
     for name in ["example", "const", "default"] {
         if let Some(value) = schema.get(name).filter(|it| !it.is_null()) {
             return value.clone();
         }
     }
-    if let Some(first) = schema
-        .get("enum")
-        .and_then(Value::as_array)
-        .and_then(|it| it.first())
-    {
-        return first.clone();
+    if let Some(word) = picked("enum") {
+        return word.clone();
     }
     for name in ["oneOf", "anyOf"] {
-        if let Some(first) = schema
-            .get(name)
-            .and_then(Value::as_array)
-            .and_then(|it| it.first())
-        {
-            return of_schema(document, first, depth + 1);
+        if let Some(one) = picked(name) {
+            return of_schema(document, one, depth + 1, pick);
         }
     }
     let mut members = Map::new();
@@ -154,7 +201,7 @@ fn of_schema(document: &Value, schema: &Value, depth: usize) -> Value {
         .into_iter()
         .flatten()
     {
-        if let Value::Object(inner) = of_schema(document, part, depth + 1) {
+        if let Value::Object(inner) = of_schema(document, part, depth + 1, pick) {
             members.extend(inner);
         }
     }
@@ -164,13 +211,13 @@ fn of_schema(document: &Value, schema: &Value, depth: usize) -> Value {
         .into_iter()
         .flatten()
     {
-        members.insert(name.clone(), of_schema(document, inner, depth + 1));
+        members.insert(name.clone(), of_schema(document, inner, depth + 1, pick));
     }
     if !members.is_empty() {
         return Value::Object(members);
     }
     if let Some(items) = schema.get("items") {
-        return json!([of_schema(document, items, depth + 1)]);
+        return json!([of_schema(document, items, depth + 1, pick)]);
     }
     let kind = match schema.get("type") {
         Some(Value::Array(several)) => several.first().and_then(Value::as_str),
@@ -190,6 +237,8 @@ fn of_schema(document: &Value, schema: &Value, depth: usize) -> Value {
         (Some("boolean"), _) => json!(true),
         (Some("object"), _) => json!({}),
         (Some("array"), _) => json!([]),
+        (None, None) => json!(UNTYPED),
+        (Some("null"), _) => Value::Null,
         _ => json!("text"),
     }
 }

@@ -193,6 +193,5 @@ impl SlotsRequest {
     }
 }
 
-
 #[cfg(test)]
 mod tests;

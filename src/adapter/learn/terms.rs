@@ -19,7 +19,10 @@ const TERMS: [(&str, &[&str]); 3] = [
 const LONGEST: usize = 300;
 
 /// The terms of slots that are neither as the contract has them nor moved there.
-pub(super) fn unknown_terms(objects: &[&Map<String, Value>], moved: &[Vec<String>]) -> Vec<Finding> {
+pub(super) fn unknown_terms(
+    objects: &[&Map<String, Value>],
+    moved: &[Vec<String>],
+) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for (name, known) in TERMS {
         let field = fields(ReadKind::Slots).iter().find(|it| it.name == name);
@@ -57,9 +60,9 @@ fn is_understood(name: &str, value: &Value, known: &[&str]) -> bool {
         Value::String(_) => name != "price",
         Value::Object(inner) => {
             let has_text = || {
-                paths(inner)
-                    .iter()
-                    .any(|(path, value)| value.is_string() && is_word(path, TEXT_OF_TERMS).is_some())
+                paths(inner).iter().any(|(path, value)| {
+                    value.is_string() && is_word(path, TEXT_OF_TERMS).is_some()
+                })
             };
             known.iter().any(|it| has(inner, it)) || name != "price" && has_text()
         }

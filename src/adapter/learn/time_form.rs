@@ -36,9 +36,7 @@ impl Time {
             Time::Day => ".datetime[:10]",
             Time::Utc => "(.datetime | fromdateiso8601 | todateiso8601)",
             // A batch's row may have a slot's time as it came, which is a number already.
-            Time::Seconds => {
-                "(.datetime | if type == \"string\" then fromdateiso8601 else . end)"
-            }
+            Time::Seconds => "(.datetime | if type == \"string\" then fromdateiso8601 else . end)",
             Time::Milliseconds => {
                 "(.datetime | if type == \"string\" then fromdateiso8601 * 1000 else . end)"
             }

@@ -1,9 +1,8 @@
 use std::path::Path;
 
-use crate::adapter::Dialect;
 use crate::app::Context;
 use crate::app::Startup;
-use crate::client::Call;
+use crate::client::{Call, key_sent_as};
 use crate::config::{
     Assignment, BaseUrl, ConfigFile, Environment, ProfileName, SANDBOX_PROFILE, Service, Setting,
     Target, edit,
@@ -39,9 +38,9 @@ pub(crate) struct Args {
     /// Read the webhook secret from standard input; with --key-stdin, from the second line
     #[arg(long)]
     webhook_secret_stdin: bool,
-    /// Where to store secrets
-    #[arg(long, value_enum, default_value_t)]
-    storage: Storage,
+    /// Where to store secrets [default: keyring]
+    #[arg(long, value_enum)]
+    storage: Option<Storage>,
     /// Header, field or provider name of this service, used from the first request on; `bookctl help dialect` lists
     /// the keys
     #[arg(long, value_name = "KEY=VALUE", value_parser = Assignment::of_dialect)]
@@ -50,6 +49,13 @@ pub(crate) struct Args {
 
 pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     let file = ConfigFile::read(&setup.paths.config_file)?;
+    let vault = Vault::new(setup.paths.secrets.clone());
+    let is_interactive = setup.prompter.interactive();
+    // A person is not asked for anything that a missing keyring would lose.
+    let mut storage = args.storage.unwrap_or_default();
+    if is_interactive {
+        storage = usable_storage(&setup, &vault, args.storage).await?;
+    }
     let mut service = choose_service(&setup, &args, &file).await?;
     for Assignment { setting, value } in &args.dialect {
         if let Setting::Dialect(key) = setting {
@@ -63,12 +69,12 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     let account = service
         .account()
         .ok_or_else(|| Error::usage("no profile was named").hint("pass --profile NAME"))?;
-    let vault = Vault::new(setup.paths.secrets.clone());
-    if args.storage == Storage::Keyring {
-        // Checked before anything is asked or sent, so that a missing keyring does not surprise at the end.
-        vault.keyring.probe().await.map_err(|why| silent(&why))?;
+    if !is_interactive {
+        // Checked before anything is sent, so that a missing keyring does not surprise at the end.
+        storage = usable_storage(&setup, &vault, args.storage).await?;
     }
     let is_new = !file.profiles.contains_key(&account.profile);
+    let base_url = service.base_url.join("");
     let given = read_secrets(&setup, &args, &account.origin, is_new).await?;
 
     let config_file = setup.paths.config_file.clone();
@@ -80,7 +86,13 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     let mut context = Context::with_target(setup, target);
     let asks_again = !args.key_stdin && context.prompter.interactive();
     if given.key.is_some() {
-        let was_taken = try_key(&mut context, &mut given, &account, asks_again).await?;
+        let ask = AskAgain {
+            account: &account,
+            base_url: &base_url,
+            is_new,
+            asks_again,
+        };
+        let was_taken = try_key(&mut context, &mut given, &ask).await?;
         if was_taken {
             context.refuse_sandbox().await?;
         }
@@ -90,7 +102,7 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
         (Item::WebhookSecret, &given.webhook_secret),
     ] {
         if let Some(secret) = secret {
-            vault.store(&account, item, secret, args.storage).await?;
+            vault.store(&account, item, secret, storage).await?;
         }
     }
     if given.key.is_some() {
@@ -111,36 +123,80 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// Where the secrets will be stored. Where no keyring answers and none was asked for, a person is offered the file.
+async fn usable_storage(
+    setup: &Startup,
+    vault: &Vault,
+    chosen: Option<Storage>,
+) -> Result<Storage> {
+    if chosen == Some(Storage::File) {
+        return Ok(Storage::File);
+    }
+    let Err(why) = vault.keyring.probe().await else {
+        return Ok(Storage::Keyring);
+    };
+    if chosen.is_some() || !setup.prompter.interactive() {
+        return Err(silent(&why));
+    }
+    setup.out.warn(&why);
+    let question = Question::new(
+        "Store the secrets in a file that only you can read instead?",
+        "--storage",
+        "where to store secrets",
+    );
+    match setup.prompter.confirm(&question, false).await? {
+        true => Ok(Storage::File),
+        false => Err(silent(&why)),
+    }
+}
+
+/// What a refused key leads to.
+struct AskAgain<'a> {
+    account: &'a Account,
+    base_url: &'a str,
+    /// Whether the profile does not exist yet.
+    is_new: bool,
+    /// Whether a person can be asked for another key.
+    asks_again: bool,
+}
+
 /// Asks the service for its index with the key. Where it refuses the key and a person can be asked, another key is
 /// asked for, until one is taken or the refused one is to be kept; returns whether one was taken.
-async fn try_key(
-    context: &mut Context,
-    given: &mut Given,
-    account: &Account,
-    asks_again: bool,
-) -> Result<bool> {
+async fn try_key(context: &mut Context, given: &mut Given, ask: &AskAgain<'_>) -> Result<bool> {
+    let AskAgain {
+        account,
+        base_url,
+        is_new,
+        asks_again,
+    } = *ask;
     loop {
         let error = match context.read(Call::get("/v1/")).await {
             Ok(_) => return Ok(true),
             Err(error) => error,
         };
         let name = shell::word(&account.profile);
-        let how = sent_as(context.dialect());
+        let how = format!("the key was sent as `{}`", key_sent_as(context.adapter()));
         if error.exit != Exit::Unauthorized {
             return Err(error);
         }
+        let check = format!(
+            "nothing was stored; check that the key is complete and belongs to {}, then run `bookctl auth login` again",
+            account.origin
+        );
         if error.http_status != Some(401) {
-            return Err(error.hint(format!(
-                "nothing was stored; check that the key is complete and belongs to {}, then run `bookctl auth login` \
-                 again",
-                account.origin
-            )));
+            return Err(error.hint(check));
         }
         if !asks_again {
+            let add = match is_new {
+                true => format!(
+                    "`bookctl profile add {name} --base-url {}`, then ",
+                    shell::word(base_url)
+                ),
+                false => String::new(),
+            };
             return Err(error.detail(how).hint(format!(
-                "nothing was stored; check that the key is complete and belongs to {}, then run `bookctl auth login` \
-                 again; if the service wants the key in another header, pass --dialect auth_header=NAME",
-                account.origin
+                "{check}; if the service wants the key in another header, pass --dialect auth_header=NAME; if you do not \
+                 know how it wants the key, {add}`bookctl profile learn {name}` finds out, with the key in the environment (see `bookctl help environment`)"
             )));
         }
         context.out.warn(&format!("{}: {how}", error.message));
@@ -165,15 +221,6 @@ async fn try_key(
         context.use_key(key.clone());
         given.key = Some(key);
     }
-}
-
-/// How a key was sent, without the key.
-fn sent_as(dialect: &Dialect) -> String {
-    let scheme = match dialect.auth_scheme.as_str() {
-        "" => String::new(),
-        scheme => format!("{scheme} "),
-    };
-    format!("the key was sent as `{}: {scheme}***`", dialect.auth_header)
 }
 
 /// The profile and its address, from flags and the environment, or from prompts.

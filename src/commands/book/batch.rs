@@ -84,7 +84,12 @@ async fn read(from: Source) -> Result<String> {
 fn show(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
     for keyed in rows {
         let call = create_call(keyed.row.request(context.adapter())?.body, &keyed.key(0));
-        let request = RequestView::masked(call, context.adapter(), context.has_key());
+        let request = RequestView::masked(
+            call,
+            context.adapter(),
+            context.has_key(),
+            &context.base_path(),
+        );
         context.out.emit_line(&RowRequest {
             row: keyed.row.number,
             request: request.value(),

@@ -46,7 +46,7 @@ pub(crate) struct Args {
     /// Write the settings to this file instead of the profile
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// The service's OpenAPI document, as JSON: a file, or a URL below the profile's address
+    /// The service's OpenAPI document, as JSON: a file, or a URL at the profile's origin
     #[arg(long, value_name = "FILE|URL")]
     openapi: Option<String>,
     /// Recorded calls in a HAR file
@@ -269,16 +269,24 @@ fn is_url(text: &str) -> bool {
     text.starts_with("https://") || text.starts_with("http://")
 }
 
-/// The path of a URL below the profile's address: the key goes nowhere else.
+/// A URL of the profile's origin as a path below the profile's address: the key goes nowhere else.
 fn below(url: &str, address: &str) -> Result<String> {
-    let path = url
-        .strip_prefix(address.trim_end_matches('/'))
-        .filter(|path| path.starts_with('/'));
-    path.map(str::to_owned).ok_or_else(|| {
+    let address = address.trim_end_matches('/');
+    let after_scheme = address.find("://").map_or(0, |at| at + 3);
+    let host = address.get(after_scheme..).unwrap_or_default();
+    let (host, base) = host.split_at(host.find('/').unwrap_or(host.len()));
+    let origin = format!("{}{host}", address.get(..after_scheme).unwrap_or_default());
+    let path = url.strip_prefix(&origin).filter(|it| it.starts_with('/'));
+    let path = path.ok_or_else(|| {
         Error::usage(format!(
-            "--openapi {url} is not below the profile's address, {address}"
+            "--openapi {url} is not at {origin}, where the key is used"
         ))
         .hint("download it, and give the file")
+    })?;
+    let inside = path.strip_prefix(base).filter(|it| it.starts_with('/'));
+    Ok(match inside {
+        Some(path) => path.to_owned(),
+        None => format!("{}{path}", "/..".repeat(base.matches('/').count())),
     })
 }
 

@@ -225,7 +225,11 @@ mod tests {
             let text = review(name, &findings).unwrap();
             let document: DocumentMut = text.parse().unwrap_or_else(|why| panic!("{why}: {text}"));
             let profile = &document["profiles"][name];
-            assert_eq!(profile["dialect"]["auth_scheme"].as_str(), Some(""), "{text}");
+            assert_eq!(
+                profile["dialect"]["auth_scheme"].as_str(),
+                Some(""),
+                "{text}"
+            );
             assert_eq!(profile["local_times"].as_bool(), Some(true));
             assert_eq!(profile["read"]["slots"].as_str(), Some(".a |= \"b\\n\""));
             assert!(profile.get("write").is_none());

@@ -8,6 +8,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::app::{Context, Signals, sandbox_error};
+use crate::config::ProfileName;
 use crate::model::duration::lasting;
 use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
@@ -185,15 +186,49 @@ impl View for Ready {
         page.line("");
         page.line("To use it in another terminal:");
         page.line("");
-        let base_url = self.base_url();
-        for (variable, value) in [
-            ("BOOKCTL_BASE_URL", base_url.as_str()),
-            ("BOOKCTL_API_KEY", LIVE_KEY),
-            ("BOOKCTL_WEBHOOK_SECRET", self.webhook_secret.as_str()),
-        ] {
-            page.line(format!("  export {variable}={}", shell::word(value)));
+        for line in self.how_to_use() {
+            page.line(format!("  {line}"));
         }
         page.line("");
         page
+    }
+}
+
+impl Ready {
+    /// The shell's lines that make bookctl use it. A service that speaks otherwise needs a profile, which can say how
+    /// it wants the key.
+    fn how_to_use(&self) -> Vec<String> {
+        let base_url = self.base_url();
+        let export =
+            |variable: &str, value: &str| format!("export {variable}={}", shell::word(value));
+        let secrets = [
+            export("BOOKCTL_API_KEY", LIVE_KEY),
+            export("BOOKCTL_WEBHOOK_SECRET", &self.webhook_secret),
+        ];
+        let Some(speech) = &self.speech else {
+            return [
+                vec![export("BOOKCTL_BASE_URL", &base_url)],
+                secrets.to_vec(),
+            ]
+            .concat();
+        };
+        let is_name = ProfileName::parse(&speech.name).is_ok();
+        let name = if is_name { &speech.name } else { "double" };
+        let mut add = format!(
+            "bookctl profile add {name} --base-url {}",
+            shell::word(&base_url)
+        );
+        for (key, own, default) in [
+            ("auth_header", speech.auth_header(), "Authorization"),
+            ("auth_scheme", speech.auth_scheme(), "Bearer"),
+        ] {
+            if own != default {
+                let setting = format!("{key}={own}");
+                add.push_str(&format!(" --dialect {}", shell::word(&setting)));
+            }
+        }
+        let learn = format!("bookctl profile learn {name}");
+        let set = export("BOOKCTL_PROFILE", name);
+        [vec![add, set], secrets.to_vec(), vec![learn]].concat()
     }
 }

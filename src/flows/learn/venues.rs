@@ -55,9 +55,7 @@ async fn search(
                 return Ok(answer);
             }
         }
-        let list = answer
-            .as_ref()
-            .map(|it| own.venues(&it.clone().into()));
+        let list = answer.as_ref().map(|it| own.venues(&it.clone().into()));
         if matches!(list, Some(Ok(list)) if !list.item.items.is_empty()) {
             return Ok(answer);
         }

@@ -20,21 +20,49 @@ const CHECK: &str = "limits reached";
 pub(super) const TOO_LONG: &str = "takes too long";
 /// The error of what recurses too deeply.
 pub(super) const TOO_DEEP: &str = "recurses without end";
+/// The error of what needs more memory than it may.
+pub(super) const TOO_LARGE: &str = "needs too much memory";
+/// How much the process may grow meanwhile, in bytes: a fixed share, and a multiple of the document.
+const ROOM: usize = 512 * 1024 * 1024;
+const ROOM_PER_BYTE: usize = 64;
+/// How often the memory of the process is looked at.
+const GLANCE: Duration = Duration::from_millis(5);
 /// How far the stack may grow. Threads that evaluate have twice as much.
 const DEEPEST: usize = 128 * 1024 * 1024;
 
 thread_local! {
     /// Until when the evaluation may run, and where its stack began.
     static LIMITS: Cell<Option<(Instant, usize)>> = const { Cell::new(None) };
+    /// When the memory was last looked at, and how much of it the process may have.
+    static MEMORY: Cell<Option<(Instant, usize)>> = const { Cell::new(None) };
 }
 
-/// Bounds what this thread evaluates from now on.
-pub(super) fn begin(longest: Duration) {
-    LIMITS.set(
-        Instant::now()
-            .checked_add(longest)
-            .map(|until| (until, depth())),
-    );
+/// Bounds what this thread evaluates from now on, for a document of so many bytes.
+pub(super) fn begin(longest: Duration, bytes: usize) {
+    let now = Instant::now();
+    LIMITS.set(now.checked_add(longest).map(|until| (until, depth())));
+    let room = ROOM.saturating_add(bytes.saturating_mul(ROOM_PER_BYTE));
+    MEMORY.set(memory().map(|used| (now, used.saturating_add(room))));
+}
+
+/// The memory of this process in bytes, where the system tells it as Linux does. A thread has none of its own, so that
+/// a neighbour's counts too.
+fn memory() -> Option<usize> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kilobytes.checked_mul(1024)
+}
+
+fn is_too_large(now: Instant) -> bool {
+    let Some((seen, most)) = MEMORY.get() else {
+        return false;
+    };
+    if now.duration_since(seen) < GLANCE {
+        return false;
+    }
+    MEMORY.set(Some((now, most)));
+    memory().is_some_and(|used| used > most)
 }
 
 /// Where the stack ends at present.
@@ -47,10 +75,12 @@ fn reached() -> Option<&'static str> {
     let (until, began) = LIMITS.get()?;
     if depth().abs_diff(began) > DEEPEST {
         Some(TOO_DEEP)
-    } else if Instant::now() > until {
-        Some(TOO_LONG)
     } else {
-        None
+        let now = Instant::now();
+        match now > until {
+            true => Some(TOO_LONG),
+            false => is_too_large(now).then_some(TOO_LARGE),
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! An expression that a server evaluates many times, on a thread of this process.
 //!
-//! A thread has no limit on memory of its own: this is for expressions of whoever runs the server. What comes from
-//! elsewhere is for the child process.
+//! A thread has no limit on memory of its own. How much the process grows is watched instead, between the steps of an
+//! expression. One step can still ask for too much, so this is for expressions of whoever runs the server. What comes
+//! from elsewhere is for the child process.
 
 use std::fmt;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -106,7 +107,7 @@ fn work(source: &str, jobs: &Receiver<Job>) {
         return;
     };
     for job in jobs {
-        watched::begin(LONGEST_RUN);
+        watched::begin(LONGEST_RUN, job.document.len());
         let outcome = only(run(&filter, &job.document));
         // Whoever asked may have stopped waiting.
         let _ = job.done.send(outcome);
@@ -118,7 +119,7 @@ fn only(outputs: Result<String, String>) -> Result<Value, String> {
     // An error that is a text comes in quotes.
     let outputs = outputs.map_err(|why| match why.trim_matches('"') {
         watched::TOO_LONG => endless(),
-        watched::TOO_DEEP => watched::TOO_DEEP.to_owned(),
+        it @ (watched::TOO_DEEP | watched::TOO_LARGE) => it.to_owned(),
         _ => format!("failed: {why}"),
     })?;
     let mut lines = outputs.lines();
@@ -191,6 +192,22 @@ mod tests {
     }
 
     #[test]
+    #[cfg(target_os = "linux")]
+    fn an_expression_that_fills_the_memory_fails_before_it_is_full() {
+        let large = "reduce range(60) as $i (\"0123456789abcdef\"; . + .) | length";
+        let worker = Worker::new(&format!("if . == 1 then {large} else . end")).unwrap();
+        block_on(async {
+            let failed = worker.apply(&json!(1)).await;
+            let ends = ["needs too much memory", "did not end within 2 s"];
+            assert!(
+                failed.as_ref().is_err_and(|it| ends.contains(&it.as_str())),
+                "{failed:?}"
+            );
+            assert_eq!(worker.apply(&json!(2)).await, Ok(json!(2)));
+        });
+    }
+
+    #[test]
     fn recursion_without_end_fails_before_the_stack_ends() {
         for endless in [
             "def f: 1 + f; f",
@@ -227,7 +244,7 @@ mod tests {
         ] {
             let document = document.to_string();
             let free = compile(expression).and_then(|filter| run(&filter, &document));
-            watched::begin(LONGEST_RUN);
+            watched::begin(LONGEST_RUN, document.len());
             let watched = compile_watched(expression).and_then(|filter| run(&filter, &document));
             assert_eq!(watched, free, "{expression}");
         }

@@ -75,6 +75,11 @@ impl Speech {
         &self.dialect.auth_header
     }
 
+    /// The word before the key in that header.
+    pub(crate) fn auth_scheme(&self) -> &str {
+        &self.dialect.auth_scheme
+    }
+
     /// The API key in that header's value; `None` if it is not sent as this service wants it.
     pub(crate) fn key<'a>(&self, value: &'a str) -> Option<&'a str> {
         if self.dialect.auth_scheme.is_empty() {

@@ -1,6 +1,7 @@
 //! The event loop of a live question: reads keys and redraws the question in place.
 
-use std::time::Duration;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
 
 use jiff::SignedDuration;
 use tokio::signal::unix::{SignalKind, signal};
@@ -37,17 +38,46 @@ pub(super) enum Step<T> {
     Interrupted,
 }
 
+/// How long after a key that answered alone an Enter still belongs to that answer.
+const STRAY_ENTER: Duration = Duration::from_secs(1);
+
+/// What the questions of a process share.
+pub(super) struct Session {
+    pub(super) theme: Theme,
+    /// When a character answered the last question, without an Enter. Who presses Enter all the same means that
+    /// question, not the default of the next one.
+    answered_alone: Cell<Option<Instant>>,
+}
+
+impl Session {
+    pub(super) fn new(theme: Theme) -> Self {
+        Session {
+            theme,
+            answered_alone: Cell::new(None),
+        }
+    }
+
+    /// Whether this first key of a question is an Enter that still belongs to the question before: it came before this
+    /// question was seen, or right after that answer.
+    fn is_stray(&self, key: Key, was_seen: bool) -> bool {
+        let answered = self.answered_alone.take();
+        key == Key::Enter && answered.is_some_and(|at| !was_seen || at.elapsed() < STRAY_ENTER)
+    }
+}
+
 /// Asks until there is an answer, the deadline passes, or the person leaves: by Ctrl-C, Esc, SIGINT or closing the
 /// terminal. `modes` is what made the terminal raw. It is restored on every way out, after the screen is tidied.
 pub(super) async fn ask<W: Widget>(
     modes: Modes,
     widget: &mut W,
     deadline: Option<&Deadline<'_>>,
-    theme: &Theme,
+    session: &Session,
 ) -> Result<Until<W::Answer>, PromptError> {
     let _restored_last = modes;
+    let theme = &session.theme;
     let mut screen = Screen::default();
     let mut typed = Typed::open()?;
+    let mut was_seen = false;
     let mut interrupt = signal(SignalKind::interrupt())?;
     loop {
         let key = match typed.waiting().await? {
@@ -57,6 +87,7 @@ pub(super) async fn ask<W: Widget>(
                 let left = deadline.map(|deadline| deadline.left().unwrap_or_default());
                 let size = terminal::size();
                 screen.show(widget.draw(left, size, theme), size)?;
+                was_seen = true;
                 if left.is_some_and(|left| left.is_zero()) {
                     return Ok(Until::TimedOut);
                 }
@@ -69,12 +100,16 @@ pub(super) async fn ask<W: Widget>(
         };
         let step = match key {
             None | Some(Key::Interrupt | Key::Escape) => Step::Interrupted,
+            Some(key) if session.is_stray(key, was_seen) => Step::Stay,
             Some(key) => widget.press(key),
         };
         match step {
             Step::Stay => {}
             Step::Interrupted => return Err(PromptError::Interrupted),
             Step::Answer(answer) => {
+                if matches!(key, Some(Key::Char(_))) {
+                    session.answered_alone.set(Some(Instant::now()));
+                }
                 let (question, value) = widget.answered(&answer);
                 let size = terminal::size();
                 screen.finish(theme.answered(question, &value, size.usable()), size)?;

@@ -32,7 +32,7 @@ pub(crate) use deadline::{Deadline, Until};
 pub(crate) use interactivity::{NonInteractiveReason, TerminalEnv};
 pub(crate) use question::{PromptError, Question};
 
-use event_loop::ask;
+use event_loop::{Session, ask};
 use interactivity::PromptMode;
 use menu::Menu;
 use multiline::Multiline;
@@ -56,7 +56,7 @@ impl<T> Until<T> {
 /// any moment; the terminal is then restored.
 pub(crate) struct Prompter {
     mode: Result<PromptMode, NonInteractiveReason>,
-    theme: Theme,
+    session: Session,
 }
 
 impl Prompter {
@@ -64,7 +64,7 @@ impl Prompter {
     pub(crate) fn new(environment: &TerminalEnv) -> Self {
         Self {
             mode: environment.mode(),
-            theme: Theme::new(environment.colour),
+            session: Session::new(Theme::new(environment.colour)),
         }
     }
 
@@ -85,7 +85,7 @@ impl Prompter {
         match self.raw(question)? {
             Some(modes) => {
                 let mut menu = Menu::new(question, rows).filtered(header, default);
-                ask(modes, &mut menu, None, &self.theme).await
+                ask(modes, &mut menu, None, &self.session).await
             }
             None => fallback::choose(question, header, rows, Some(default), None).await,
         }?
@@ -112,7 +112,7 @@ impl Prompter {
         match self.raw(question)? {
             Some(modes) => {
                 let mut menu = Menu::new(question, &rows).filtered(None, 0);
-                ask(modes, &mut menu, deadline, &self.theme).await
+                ask(modes, &mut menu, deadline, &self.session).await
             }
             None => fallback::choose(question, None, &rows, None, deadline).await,
         }
@@ -152,7 +152,7 @@ impl Prompter {
                     modes,
                     &mut TextInput::new(question, default, check),
                     deadline,
-                    &self.theme,
+                    &self.session,
                 )
                 .await
             }
@@ -167,7 +167,15 @@ impl Prompter {
         deadline: Option<&Deadline<'_>>,
     ) -> Result<Until<String>, PromptError> {
         match self.raw(question)? {
-            Some(modes) => ask(modes, &mut Multiline::new(question), deadline, &self.theme).await,
+            Some(modes) => {
+                ask(
+                    modes,
+                    &mut Multiline::new(question),
+                    deadline,
+                    &self.session,
+                )
+                .await
+            }
             None => fallback::paste(question, deadline).await,
         }
     }
@@ -179,7 +187,15 @@ impl Prompter {
         default: bool,
     ) -> Result<bool, PromptError> {
         match self.raw(question)? {
-            Some(modes) => ask(modes, &mut YesNo::new(question, default), None, &self.theme).await,
+            Some(modes) => {
+                ask(
+                    modes,
+                    &mut YesNo::new(question, default),
+                    None,
+                    &self.session,
+                )
+                .await
+            }
             None => fallback::confirm(question, default).await,
         }?
         .answered()

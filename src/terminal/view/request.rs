@@ -27,10 +27,15 @@ impl RequestView {
         }
     }
 
-    /// A call to the service as it would be sent, with its secrets masked.
-    pub(crate) fn masked(mut call: Call, adapter: &Adapter, has_key: bool) -> Self {
+    /// A call to the service as it would be sent, with its secrets masked. `base_path` is the path of its base URL.
+    pub(crate) fn masked(
+        mut call: Call,
+        adapter: &Adapter,
+        has_key: bool,
+        base_path: &str,
+    ) -> Self {
         let headers = shown_headers(adapter, has_key, &call);
-        call.path = shown_path(adapter, has_key, &call);
+        call.path = format!("{base_path}{}", shown_path(adapter, has_key, &call));
         // By name, and by value where an expression of the profile gave it another name.
         call.body = call.body.map(|body| {
             let shown = redacted(&body, &adapter.dialect);
