@@ -489,6 +489,7 @@ fn settings_that_hold_a_key_a_device_or_no_path_are_refused() {
             3,
             "bookctl auth login",
         ),
+        ("headers.X-Org=whatever_the_key_is", 2, "bookctl auth login"),
         ("otp_field=pin\n", 2, "control character"),
         ("venues_field=..*", 2, "names with dots between them"),
         ("venues_field=data[0].x", 2, "read.KIND"),
@@ -498,11 +499,6 @@ fn settings_that_hold_a_key_a_device_or_no_path_are_refused() {
             .says(says);
         assert_eq!(config(&home), before, "{setting}");
     }
-    // The very key is found where it is used, whatever it looks like.
-    home.run(["profile", "set", "x", "headers.X-Org=whatever_the_key_is"])
-        .exits(0);
-    home.run(["status", "--profile", "x", "--timeout", "2s"])
-        .says("holds the API key");
 }
 
 #[test]
@@ -715,20 +711,6 @@ fn times_that_a_request_wants_as_numbers_are_learned() {
         .run(SEARCH.iter().chain(&["--profile", "foreign"]))
         .exits(0);
     assert!(found.stdout.contains("Juniper & Ash"), "{found}");
-
-    if let Some(service) = Foreign::start("ledger") {
-        let home = service
-            .home("[profiles.foreign.dialect]\nauth_header = \"Api-Key\"\nauth_scheme = \"\"\n");
-        let learned = learn(&home, &["--yes"]).exits(0).json();
-        let lines = self::lines(&learned);
-        assert!(
-            lines
-                .iter()
-                .any(|it| it.starts_with("write.slots = ") && it.contains("fromdateiso8601")),
-            "{lines:?}"
-        );
-        service.saw_no_write();
-    }
 }
 
 /// An OpenAPI document of a service whose continue, card check and refusals differ from bookctl's own names.
@@ -845,7 +827,7 @@ fn a_dry_run_shows_the_path_with_that_of_the_base_url() {
 }
 
 #[test]
-fn a_refused_answer_and_a_refused_change_name_the_setting_that_can_be_the_cause() {
+fn a_refused_answer_names_write_action_and_a_wrong_value_is_no_wrong_name() {
     let booking = json!({
         "id": "bk_1", "object": "booking", "status": "requires_action", "provider": "provider_a",
         "next_action": {"type": "provide_details", "message": "More, please"},
@@ -874,11 +856,8 @@ fn a_refused_answer_and_a_refused_change_name_the_setting_that_can_be_the_cause(
         .exits(12)
         .says("bookctl profile set foreign 'write.action={answers: .}'")
         .says("dietary_notes");
-    home.run(["modify", "bk_1", "--party", "4", "--yes"])
-        .exits(12)
-        .says("dialect.modify_party_size_field=NAME");
     let refused = home
-        .run(["modify", "bk_1", "--at", "2031-12-01T20:30:00Z", "--yes"])
+        .run(["modify", "bk_1", "--at", "2031-12-01T20:30:00Z"])
         .exits(12);
     assert!(!refused.stderr.contains("profile set"), "{refused}");
 }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::paths::{is_word, letters, paths};
 use super::requests::{of_request, put, written};
+use super::schema::UNTYPED;
 use super::words::OTP_PARTS;
 use super::{Certainty, Finding};
 use crate::adapter::kind::WriteKind;
@@ -16,7 +17,7 @@ const ANSWERS: &str = "answers fields details responses action_fields values dat
 pub(super) fn of_answer(body: &Value) -> Vec<Finding> {
     let members = body.as_object().into_iter().flatten();
     let mut findings = Vec::new();
-    for (name, value) in members {
+    for (name, value) in members.filter(|(_, value)| !value.is_null()) {
         let body = Map::from_iter([(name.clone(), value.clone())]);
         findings.extend(of_member(&body));
     }
@@ -36,7 +37,7 @@ fn of_member(body: &Map<String, Value>) -> Vec<Finding> {
     };
     if let Some((path, value)) = called("psp_response") {
         let (given, is_own) = match value {
-            Value::String(_) => ("(.psp_response | tojson)", false),
+            Value::String(text) if text != UNTYPED => ("(.psp_response | tojson)", false),
             _ => (".psp_response", path == ["psp_response"]),
         };
         return match is_own {
@@ -52,6 +53,7 @@ fn of_member(body: &Map<String, Value>) -> Vec<Finding> {
     if let Some((path, value)) = called("psp_abort") {
         return match value {
             Value::Bool(_) if path == ["psp_abort"] => Vec::new(),
+            Value::String(text) if text == UNTYPED => Vec::new(),
             // A text that no schema lists is only a sample.
             Value::String(text) if text == "text" => {
                 let why = format!(
@@ -155,7 +157,7 @@ mod tests {
             ),
             (json!({"pspAbort": true}), "write.abort", "{pspAbort: true}"),
             (
-                json!({"answers": {"a": "text"}, "x": 1}),
+                json!({"answers": {}}),
                 "write.action",
                 "{answers: .}",
             ),

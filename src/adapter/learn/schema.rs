@@ -10,6 +10,8 @@ use crate::adapter::kind::{ReadKind, WriteKind};
 
 /// How deep schemas are followed: they may contain themselves.
 const DEEPEST: usize = 8;
+/// What stands for a value of which the schema says nothing.
+pub(super) const UNTYPED: &str = "any";
 /// How many alternatives and listed words of a schema are looked at.
 const ALTERNATIVES: usize = 12;
 
@@ -50,7 +52,13 @@ pub(crate) fn of_openapi(document: &Value) -> Option<Recorded> {
                     _ => None,
                 };
                 let Some(kind) = kind else { continue };
-                for body in samples(document, resolved(document, answer)) {
+                // Words and alternatives matter in bookings and refusals.
+                let most = match kind {
+                    ReadKind::Booking | ReadKind::Error => ALTERNATIVES,
+                    _ => 1,
+                };
+                let bodies = samples(document, resolved(document, answer));
+                for body in bodies.into_iter().take(most) {
                     if !recorded.documents.contains(&(kind, body.clone())) {
                         recorded.documents.push((kind, body));
                     }
@@ -229,6 +237,8 @@ fn of_schema(document: &Value, schema: &Value, depth: usize, pick: usize) -> Val
         (Some("boolean"), _) => json!(true),
         (Some("object"), _) => json!({}),
         (Some("array"), _) => json!([]),
+        (None, None) => json!(UNTYPED),
+        (Some("null"), _) => Value::Null,
         _ => json!("text"),
     }
 }

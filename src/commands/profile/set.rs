@@ -1,12 +1,12 @@
 use super::listing::{read, show};
 use crate::app::Startup;
-use crate::config::{Assignment, SANDBOX_PROFILE, Setting, edit};
+use crate::config::{Assignment, Environment, SANDBOX_PROFILE, Setting, edit};
 use crate::outcome::{Error, Exit, Result};
 
 /// Change settings of a profile
 ///
-/// Settings are base_url, read_only, ca_file, retention, local_times, `dialect.KEY`, `read.KIND` and `write.KIND`;
-/// `bookctl help dialect` lists the keys and kinds. All of them are changed, or none. Comments in the file are kept.
+/// Settings are base_url, read_only, ca_file, retention, local_times, auth_query, auth_user, `headers.NAME`,
+/// `dialect.KEY`, `read.KIND` and `write.KIND`; `bookctl help dialect` lists the keys and kinds. All of them are changed, or none. Comments in the file are kept.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl profile set live read_only=false\n  \
@@ -33,9 +33,17 @@ pub(crate) struct UnsetArgs {
 
 pub(super) fn set(setup: &Startup, args: &SetArgs) -> Result<Exit> {
     known(setup, &args.name)?;
+    let key = Environment::text(setup.environment.api_key.as_ref());
     edit(&setup.paths.config_file, |draft| {
         draft.before.profile(&args.name)?;
         for Assignment { setting, value } in &args.settings {
+            if key.as_ref().is_some_and(|key| value.contains(key)) {
+                return Err(Error::usage(format!(
+                    "{} cannot hold the API key, which config.toml must not contain",
+                    setting.key()
+                ))
+                .hint("store the key with `bookctl auth login`; dialect.auth_header or auth_query says how it is sent"));
+            }
             setting.set(draft, &args.name, value)?;
         }
         Ok(())
