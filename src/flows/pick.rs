@@ -3,7 +3,7 @@
 use super::locate::{LocatedVenue, locate_attempt, locate_booking, locate_venue};
 use super::received::take_in_received;
 use crate::app::Context;
-use crate::journal::{Attempt, KeptBooking, Sought};
+use crate::journal::{Attempt, Journal, KeptBooking, Sought};
 use crate::json::plain;
 use crate::model::booking::{Booking, Status};
 use crate::model::certainty::Certainty;
@@ -172,20 +172,18 @@ pub(crate) async fn found_instead(context: &Context, text: &str, error: Error) -
     if !context.journal_file().exists() {
         return Err(error);
     }
-    let Ok(mut journal) = context.journal() else {
-        return Err(error);
-    };
-    if journal.kept(text).ok().flatten().is_some() {
+    let is_known = |journal: std::cell::RefMut<'_, Journal>| Ok(journal.kept(text)?.is_some());
+    if context.journal().and_then(is_known).unwrap_or(false) {
         // At a real service another API key may still show it.
         if context.certainty() == Certainty::Contract {
-            let _ = journal.lose(Some(text));
+            let lost = |mut journal: std::cell::RefMut<'_, Journal>| journal.lose(Some(text));
+            let _ = context.journal().and_then(lost);
         }
         let command = format!("bookctl bookings forget {}", shell::word(text));
         return Err(error.hint(format!(
             "this computer knows the booking, but the service no longer does; to delete its guest here: {command}"
         )));
     }
-    drop(journal);
     if context.prompter.interactive() {
         take_in_received(context)?;
         let sought = Sought {

@@ -1,6 +1,6 @@
 //! The bookings that this machine knows.
 
-use console::{Alignment, pad_str};
+use console::{Alignment, measure_text_width, pad_str};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -144,7 +144,15 @@ pub(crate) fn row_line(parts: &RowParts, columns: usize) -> String {
         cell(state, state_width),
         visible(id).into_owned(),
     ];
-    cells.join("  ").trim_end().to_owned()
+    let mut line = cells.join("  ");
+    // The filter of a menu looks at the whole row, beyond what its width shows.
+    for (text, width) in [(&parts.guest, guest), (&parts.venue, venue)] {
+        if measure_text_width(text) > width {
+            line.push_str("  ");
+            line.push_str(&visible(text));
+        }
+    }
+    line.trim_end().to_owned()
 }
 
 /// The time at the venue without weekday and year.
@@ -173,16 +181,16 @@ mod tests {
             line.starts_with("Ada Love") && line.contains("Crêpe"),
             "{line}"
         );
-        assert!(line.ends_with("27 Nov 18:00  waiting"), "{line}");
+        assert!(line.contains("27 Nov 18:00  waiting"), "{line}");
+        assert!(
+            line.contains("東京タワー"),
+            "what is cut is found all the same"
+        );
         let line = row_line(&parts, 80);
         assert!(
-            line.ends_with("Fri 27 Nov 2026, 18:00  requires_action"),
+            line.contains("Fri 27 Nov 2026, 18:00  requires_action"),
             "{line}"
         );
         assert!(row_line(&parts, 200).ends_with("bk_1"));
-        for columns in [20, 50, 60, 80, 120, 200] {
-            let width = console::measure_text_width(&row_line(&parts, columns));
-            assert!(columns < 50 || width + 3 < columns, "{columns}: {width}");
-        }
     }
 }

@@ -53,10 +53,8 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let is_narrowed = args.since.is_some() || args.until.is_some() || args.booking.is_some();
-    if args.events.is_empty() && !is_narrowed {
-        if context.prompter.interactive() {
-            args.events.push(pick(context).await?);
-        }
+    if args.events.is_empty() && !is_narrowed && context.prompter.interactive() {
+        args.events.push(pick(context).await?);
     }
     if args.events.is_empty() && !is_narrowed {
         return Err(Error::usage("no events were selected")
