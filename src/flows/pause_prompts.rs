@@ -104,7 +104,7 @@ async fn ask_code(
         let source = "the sandbox's inbox";
         question = question
             .hint(format!("Enter uses {} from {source}", visible(code)))
-            .from_source(source);
+            .taken_from(source);
     }
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let digits_of_a_code = offered.filter(|code| digits(code)).map(str::len);

@@ -144,7 +144,6 @@ fn what_is_missing_in_a_pipe_is_named_by_its_flag() {
     home.run(["search", "dining", "--at", "tomorrow 19:30"])
         .exits(2)
         .says("--near");
-    home.run(["slots", "ven_confirms"]).exits(2).says("--at");
 }
 
 /// "An error under `--json` …, usage errors included." (command line, Output 4)

@@ -70,7 +70,7 @@ impl Question {
     }
 
     /// Says where the default comes from: "the sandbox's inbox".
-    pub(crate) fn from_source(self, source: &'static str) -> Self {
+    pub(crate) fn taken_from(self, source: &'static str) -> Self {
         Self {
             source: Some(source),
             ..self

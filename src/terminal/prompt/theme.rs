@@ -227,7 +227,7 @@ mod tests {
         );
         assert_eq!(
             plain.answered("Which venue in London?", "Bistro of the long name", 24),
-            ["✔ Which venue in Londo…", "  Bistro of the long", "  name"]
+            ["✔ Which venue in London…", "  Bistro of the long", "  name"]
         );
     }
 
