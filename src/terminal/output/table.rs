@@ -115,7 +115,7 @@ impl Column {
 }
 
 /// A text in at most `width` columns; `…` stands for what is cut off. A letter is never parted from its marks, nor an emoji.
-fn cut(text: &str, width: usize) -> Cow<'_, str> {
+pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
     if text.width() <= width {
         return Cow::Borrowed(text);
     }
@@ -382,7 +382,11 @@ mod tests {
             ("Ada Lovelace", 11, "Ada Lovela…"),
             ("Ada Lovelace", 5, "Ada…"),
             ("寿司寿司", 6, "寿司…"),
-            ("👨\u{200d}👩\u{200d}👧 Smith", 7, "👨\u{200d}👩\u{200d}👧 Sm…"),
+            (
+                "👨\u{200d}👩\u{200d}👧 Smith",
+                7,
+                "👨\u{200d}👩\u{200d}👧 Sm…",
+            ),
             ("👨\u{200d}👩\u{200d}👧 Smith", 2, "…"),
             ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"),
             ("नमस्ते", 3, "नम…"),
@@ -413,8 +417,16 @@ mod tests {
         for columns in [80, 100, 120, 200] {
             let style = StreamStyle::decide(ColorPrefs::default(), true, columns);
             let text = lay_out(&headers, &rows, &style);
-            assert_eq!(text.matches("Tue 1 Dec 2026, 20:00").count(), 100, "{columns}\n{text}");
-            assert_eq!(text.matches("Ada Lovelace").count(), 99, "{columns}\n{text}");
+            assert_eq!(
+                text.matches("Tue 1 Dec 2026, 20:00").count(),
+                100,
+                "{columns}\n{text}"
+            );
+            assert_eq!(
+                text.matches("Ada Lovelace").count(),
+                99,
+                "{columns}\n{text}"
+            );
             assert_eq!(text.contains('…'), columns < 120, "{columns}\n{text}");
             assert!(text.lines().all(|line| line.width() <= columns), "{text}");
         }
