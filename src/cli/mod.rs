@@ -1,20 +1,25 @@
 //! The root parser, and errors in the arguments.
 
 pub(crate) mod completion;
+#[cfg(test)]
+mod examples;
 mod suggestion;
+mod wrong_values;
 
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
+use serde_json::json;
 
 use crate::app::flags::Flags;
 use crate::commands;
 pub(crate) use crate::commands::Command;
 use crate::config::Environment;
 use crate::outcome::{Error, Exit};
-use crate::secrets::register_secret;
+use crate::secrets::{redact, register_secret};
 use crate::terminal::output::{ColorChoice, Format, Output, Terminals};
+use wrong_values::{WrongValue, wrong_values};
 
 /// Make and manage bookings from the command line, or test offline in a sandbox
 ///
@@ -154,7 +159,13 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
     let mut whole = Cli::command();
     whole.build();
     let (command, path) = named(arguments, &whole);
-    let mut usage = Error::usage(first_sentence(error));
+    let wrong = wrong_values(arguments, |arguments| {
+        Cli::command().try_get_matches_from(arguments).err()
+    });
+    let mut usage = match wrong.as_slice() {
+        [] | [_] => Error::usage(first_sentence(error)),
+        wrong => several(wrong),
+    };
     if let (ErrorKind::MissingRequiredArgument, Some(ContextValue::StyledStr(line))) =
         (error.kind(), error.get(ContextKind::Usage))
     {
@@ -165,6 +176,24 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
         Some(suggestion) => format!("{suggestion} See `{path} --help`"),
         None => format!("see `{path} --help`"),
     })
+}
+
+/// The error of several values that cannot be used.
+fn several(wrong: &[WrongValue]) -> Error {
+    let named: Vec<&str> = wrong.iter().map(|it| it.argument.as_str()).collect();
+    let mut usage = Error::usage(format!(
+        "{} values are invalid: {}",
+        wrong.len(),
+        named.join(", ")
+    ));
+    for it in wrong {
+        let sentence = first_sentence(&it.error);
+        usage.problems.push(
+            json!({"field": it.argument, "value": redact(&it.value), "message": redact(&sentence)}),
+        );
+        usage = usage.detail(sentence);
+    }
+    usage
 }
 
 /// The flags that take a secret, including ones that do not exist but that people may try.

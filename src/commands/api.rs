@@ -25,8 +25,8 @@ use crate::terminal::output::{Page, View};
     bookctl api GET /v1/\n  \
     bookctl api GET /v1/sessions -F state=active --jq '.sessions[].id'\n  \
     bookctl api POST /v1/bookings/bk_01/continue -f otp=123456 -i\n  \
-    bookctl api POST /v1/x -F party_size=2 -F 'customer[name]=Ada' -F 'tags[]=quiet'\n  \
-    bookctl api POST /v1/bookings --input booking.json -H 'Idempotency-Key: table-7'")]
+    bookctl api POST /v1/x -F party_size=2 \\\n    -F 'customer[name]=Ada' -F 'tags[]=quiet'\n  \
+    bookctl api POST /v1/bookings --input booking.json \\\n    -H 'Idempotency-Key: table-7'")]
 pub(crate) struct Args {
     /// GET, POST, PUT, PATCH or DELETE
     #[arg(value_parser = method)]

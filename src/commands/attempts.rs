@@ -50,7 +50,7 @@ enum Action {
     },
     /// Find out what happened to an attempt: send the same request with the same key
     #[command(
-        after_help = "Examples:\n  bookctl attempts resume order-4711\n  bookctl attempts --jq '.attempts[].idempotency_key' | xargs -n 1 bookctl attempts resume"
+        after_help = "Examples:\n  bookctl attempts resume order-4711\n  bookctl attempts --jq '.attempts[].idempotency_key' \\\n    | xargs -n 1 bookctl attempts resume"
     )]
     Resume {
         /// The attempt's idempotency key, @N for a row of the last list of attempts, or @last for the only open one

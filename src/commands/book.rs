@@ -1,11 +1,12 @@
 mod batch;
+mod missing;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
-use serde_json::{Value, json};
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::field::ExtraFields;
@@ -27,6 +28,7 @@ use crate::model::when::When;
 use crate::model::zone::system_zone;
 use crate::model::{duration, party};
 use crate::outcome::{Code, Error, Exit, Result};
+use missing::{lacking, missing};
 
 /// How long a person waits for a booking that is processing.
 const PATIENCE: &str = "2m";
@@ -38,9 +40,9 @@ const PATIENCE: &str = "2m";
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl book\n  \
-    bookctl book ven_confirms --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace'\n  \
+    bookctl book ven_confirms --at 'tomorrow 19:30' --party 2 \\\n    --name 'Ada Lovelace'\n  \
     bookctl book --slot @1 --name 'Ada Lovelace' --json --jq .id\n  \
-    bookctl book ven_payment --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace' --payment vendor\n  \
+    bookctl book ven_payment --at 'tomorrow 19:30' --party 2 \\\n    --name 'Ada Lovelace' --payment vendor\n  \
     bookctl book --from friday.csv --batch friday\n\n\
     A row of a batch as a JSON line; CSV has the same names as columns, e.g. customer.name:\n  \
     {\"venue_id\": \"ven_confirms\", \"datetime\": \"2026-12-01T19:30:00Z\", \"party_size\": 2, \
@@ -294,73 +296,6 @@ fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
     Ok(draft)
 }
 
-/// A missing argument: its flag, its value and its description.
-type Lacking = (&'static str, &'static str, &'static str);
-
-/// The missing arguments.
-fn lacking(draft: &BookingDraft) -> Vec<Lacking> {
-    let slot_is_unknown = draft.slot_id.is_some();
-    [
-        (
-            draft.venue.is_none(),
-            ("VENUE", ""),
-            if slot_is_unknown {
-                "the slot is not from a list on this computer, so the venue"
-            } else {
-                "the venue"
-            },
-        ),
-        (
-            draft.slot.is_none() && draft.at.is_none(),
-            ("--at", " WHEN"),
-            "the time",
-        ),
-        (
-            draft.party_size.is_none(),
-            ("--party", " N"),
-            "the party size",
-        ),
-        (
-            draft.name.is_none(),
-            ("--name", " NAME"),
-            "the guest's name",
-        ),
-    ]
-    .into_iter()
-    .filter_map(|(lacks, (flag, value), what)| lacks.then_some((flag, value, what)))
-    .collect()
-}
-
-/// The error that names all missing arguments at once.
-fn missing(lacking: &[Lacking]) -> Error {
-    let what: Vec<&str> = lacking.iter().map(|(.., what)| *what).collect();
-    let flags = lacking
-        .iter()
-        .map(|(flag, value, _)| format!("{flag}{value}"));
-    let flags: Vec<String> = flags.collect();
-    let are = if what.len() == 1 { "is" } else { "are" };
-    let mut error = Error::usage(format!(
-        "{} {are} missing, and prompts are disabled",
-        listed(&what)
-    ));
-    error.problems = lacking
-        .iter()
-        .map(|(flag, _, what)| json!({"field": flag, "message": format!("{what} is missing")}))
-        .collect();
-    error.hint(format!(
-        "pass {}; see `bookctl book --help` for examples",
-        listed(&flags)
-    ))
-}
-
-/// `a, b and c`.
-fn listed(words: &[impl AsRef<str>]) -> String {
-    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
-    match words.as_slice() {
-        [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
-        words => words.concat(),
-    }
-}
 
 /// The time to send: the slot's own, byte for byte. If only a time was given, the slot is looked up.
 async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<Value> {

@@ -28,7 +28,7 @@ const WAYS_TO_ANSWER: &str = "pass --otp, --otp-stdin, --psp-response, --psp-abo
 #[command(after_help = "Examples:\n  \
     bookctl continue bk_01\n  \
     bookctl continue bk_01 --otp 123456\n  \
-    bookctl sandbox inbox --jq '.messages[0].code' | bookctl continue bk_01 --otp-stdin\n  \
+    bookctl sandbox inbox --jq '.messages[0].code' \\\n    | bookctl continue bk_01 --otp-stdin\n  \
     bookctl continue bk_01 --psp-response @answer.json\n  \
     bookctl continue bk_01 -F dietary_notes=none")]
 #[command(group(clap::ArgGroup::new("answer").args(["otp", "otp_stdin", "psp_response", "psp_abort"]).multiple(false)))]

@@ -15,7 +15,7 @@ use crate::terminal::output::{Page, TableCell, Tone, View};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl limits\n  \
-    bookctl limits --jq '.limits[] | select(.remaining == 0) | .resets_in_seconds'")]
+    bookctl limits \\\n    --jq '.limits[] | select(.remaining == 0) | .resets_in_seconds'")]
 pub(crate) struct Args {}
 
 pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {

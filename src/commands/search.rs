@@ -18,8 +18,8 @@ use crate::terminal::view::VenueList;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl search dining --near London --at 'tomorrow 19:30' --party 2\n  \
-    bookctl search travel --lat 35.68 --lon 139.76 --at '2026-12-01 09:00' --tz Asia/Tokyo\n  \
-    bookctl search fitness --near Paris --at 'sat 9am' --json --jq '.venues[].venue_id'")]
+    bookctl search travel --lat 35.68 --lon 139.76 \\\n    --at '2026-12-01 09:00' --tz Asia/Tokyo\n  \
+    bookctl search fitness --near Paris --at 'sat 9am' \\\n    --json --jq '.venues[].venue_id'")]
 #[command(group(clap::ArgGroup::new("where").args(["near", "lat"]).required(true)))]
 pub(crate) struct Args {
     /// dining, fitness, entertainment or travel

@@ -60,7 +60,7 @@ pub(crate) struct Connect {
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl session verify ses_01 --code 123456\n  \
-    bookctl sandbox inbox --jq '.messages[0].code' | bookctl session verify ses_01 --code-stdin")]
+    bookctl sandbox inbox --jq '.messages[0].code' \\\n    | bookctl session verify ses_01 --code-stdin")]
 pub(crate) struct Verify {
     /// Session id, or @last
     #[arg(value_parser = id)]

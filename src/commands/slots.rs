@@ -15,7 +15,7 @@ use crate::terminal::view::SlotList;
 #[command(after_help = "Examples:\n  \
     bookctl slots @1\n  \
     bookctl slots @1 --at 'tomorrow 19:30' --party 2\n  \
-    bookctl slots ven_otp --at '2026-12-01 19:30' --json --jq '.slots[].availability_id'")]
+    bookctl slots ven_otp --at '2026-12-01 19:30' \\\n    --json --jq '.slots[].availability_id'")]
 pub(crate) struct Args {
     /// Venue id, @N for a row of the last search, or @last
     venue: Option<String>,

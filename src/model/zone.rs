@@ -47,8 +47,8 @@ fn names_no_file() -> bool {
     };
     let name = name.as_encoded_bytes();
     let path = Path::new(OsStr::from_bytes(name.strip_prefix(b":").unwrap_or(name)));
-    // A name that is no path is looked up among the zones.
-    path.metadata().is_ok_and(|found| !found.is_file())
+    path.metadata()
+        .is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 /// The zone named in a venue's document.

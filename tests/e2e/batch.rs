@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Output, Running, Served, text};
+use crate::harness::{Home, Output, Running, Served, Terminal, text};
 
 /// A row that the sandbox confirms: `day` days from 2027-01-10, so that no slot is full.
 fn row(day: u32, guest: &str) -> Value {
@@ -223,7 +223,7 @@ fn what_refuses_every_row_stops_the_batch_at_the_first() {
         (output.code, output.error()["code"].clone()),
         (Some(15), json!("network"))
     );
-    output.says("run the same command again");
+    output.says(&format!("bookctl book --from {file}"));
 }
 
 /// Whoever has seen enough (`| head -1`) ends the batch: it does not go on behind their back.
@@ -240,7 +240,12 @@ fn a_batch_whose_results_nobody_takes_stops_and_says_how_to_go_on() {
         shell.args(["-c", &script, env!("CARGO_BIN_EXE_bookctl"), &file]);
         let output = Running::start(shell).end().exits(18);
         assert!(served.bookings().len() < before + 6, "{output}");
-        output.says("run the same command again");
+        let name = if to.contains('|') {
+            "'| head -1 >/dev/null'"
+        } else {
+            "'>/dev/full'"
+        };
+        output.says(&format!("bookctl book --from {file} --batch {name}"));
     }
 }
 
@@ -287,4 +292,114 @@ fn twins_of_one_key_are_tried_anew_once() {
     home.run(["book", "--from", &file, "--retry-failed"])
         .exits(18);
     assert_eq!(served.bookings().len(), 2);
+}
+
+/// Files as spreadsheets write them: semicolons, CRLF, UTF-16, line breaks in quotes, blank columns and rows.
+#[test]
+fn a_spreadsheet_is_booked_as_it_was_saved() {
+    let served = Served::start();
+    let home = served.home();
+    let csv = "Venue_ID;datetime;party_size; customer.name ;\r\n\
+               ven_confirms;2027-01-01T19:30:00Z;2;\"Lovelace; Ada\";\r\n\
+               ;;;;\r\n\
+               ven_confirms;2027-01-02T19:30:00Z;2;Zoë Hopper;\r\n";
+    let plain = file(&home, "plain.csv", csv);
+    home.run(["book", "--from", &plain, "--batch", "a"])
+        .exits(0);
+    let path = home.folder().join("unicode.txt");
+    let units = format!("\u{feff}{}", csv.replace(';', "\t")).replace("Lovelace\t", "Lovelace;");
+    let bytes: Vec<u8> = units.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fs::write(&path, bytes).unwrap();
+    // The same rows under the same name are the same bookings.
+    home.run(["book", "--from", path.to_str().unwrap(), "--batch", "a"])
+        .exits(0);
+    let guests: HashSet<String> = served
+        .bookings()
+        .iter()
+        .map(|booking| text(&booking["customer"], "name"))
+        .collect();
+    assert_eq!(
+        guests,
+        HashSet::from(["Lovelace; Ada".to_owned(), "Zoë Hopper".to_owned()])
+    );
+    assert_eq!(served.bookings().len(), 2);
+    fs::write(&path, b"venue_id\nZo\xeb\n").unwrap();
+    home.run(["book", "--from", path.to_str().unwrap()])
+        .exits(2)
+        .says("line 2 is not UTF-8")
+        .says("CSV UTF-8");
+}
+
+/// "report all bad rows at once", with their lines and values, to people and to scripts
+#[test]
+fn every_mistake_of_a_file_is_told_at_once() {
+    let served = Served::start();
+    let home = served.home();
+    let csv = "venue_id;datetime;party_size;customer.name\r\n\
+               ven_confirms;27/11/2026 18:00;2;Ada Lovelace\r\n\
+               ven_confirms;2027-01-02T19:30:00Z;two;\r\n";
+    let wrong = file(&home, "wrong.csv", csv);
+    let told = home.run(["book", "--from", &wrong]).exits(2);
+    told.says("3 mistakes; nothing was sent")
+        .says("row 1 (line 2): datetime \"27/11/2026 18:00\" is not valid")
+        .says("2026-11-27T18:00:00+00:00")
+        .says("row 2 (line 3): party_size must be a whole number from 1, not \"two\"")
+        .says("row 2 (line 3): customer.name is missing");
+    let error = home
+        .run(["book", "--from", &wrong, "--json"])
+        .refused(2, "usage");
+    assert_eq!(error["problems"].as_array().unwrap().len(), 3);
+    let first = &error["problems"][0];
+    assert_eq!(
+        (
+            &first["row"],
+            &first["line"],
+            &first["field"],
+            &first["value"]
+        ),
+        (
+            &json!(1),
+            &json!(2),
+            &json!("datetime"),
+            &json!("27/11/2026 18:00")
+        )
+    );
+    assert!(served.bookings().is_empty());
+}
+
+/// A script that made an empty file has failed before: that is no success.
+#[test]
+fn a_batch_without_rows_is_an_error_even_where_notes_are_hidden() {
+    let home = Home::new();
+    for text in ["", "venue_id,datetime,party_size,customer.name\n"] {
+        let empty = file(&home, "empty.csv", text);
+        home.run(["book", "--from", &empty, "-q"])
+            .exits(2)
+            .says("the batch has no rows");
+    }
+}
+
+/// A row's result is one line with its guest, also for a long name and for an error.
+#[test]
+fn the_results_of_a_batch_have_a_line_each_on_a_narrow_terminal() {
+    let home = Home::new();
+    let long = "عبد الرحمن بن محمد بن عبد العزيز آل سعود الكبير القرشي";
+    let mut fails = row(1, "Grace Hopper");
+    fails["venue_id"] = json!("ven_provider_fails");
+    let all = [row(0, long), fails, row(2, "Test User")];
+    let all: String = all.iter().map(|row| format!("{row}\n")).collect();
+    let file = file(&home, "mixed.jsonl", &all);
+    let ended = Terminal::of_width(&home, 80, &["book", "--from", &file]).end();
+    assert_eq!(ended.broken, Vec::<String>::new());
+    let screen = ended.text();
+    for (number, parts) in [
+        ("1 ", ["confirmed", "عبد", "…"]),
+        ("2 ", ["failed", "Grace Hopper", "provider_error"]),
+        ("3 ", ["placeholder_customer", "Test User", "customer.name"]),
+    ] {
+        let line = screen.lines().find(|line| line.starts_with(number));
+        let line = line.unwrap_or_default();
+        assert!(parts.iter().all(|part| line.contains(part)), "{screen}");
+    }
+    ended.exits(18).says("2 of 3 rows are not confirmed: 2-3");
 }

@@ -431,3 +431,47 @@ fn what_a_field_is_called_never_acts_on_the_terminal() {
         "{output}"
     );
 }
+
+/// "U+200C and U+200D inside names and emoji stay as they are; characters that hide text are made visible"
+#[test]
+fn names_of_every_script_are_shown_as_they_are_and_hidden_text_is_not_hidden() {
+    let home = Home::new();
+    let names = [
+        "علی\u{200c}رضا محمدی",
+        "ශ\u{dca}\u{200d}රී ලංකා",
+        "क\u{94d}\u{200d}ष Sharma",
+        "Ada 👨\u{200d}👩\u{200d}👧 Lovelace",
+        "Ada ❤\u{fe0f} Lovelace",
+    ];
+    let attacks = [
+        ("Ada\u{202e} Lovelace", "\\u{202e}"),
+        ("Ada\u{200b} Lovelace", "\\u{200b}"),
+        ("Ada Love\u{2060}lace", "\\u{2060}"),
+        ("Ada Love\u{feff}lace", "\\u{feff}"),
+    ];
+    let mut rows = String::new();
+    for (day, name) in names
+        .iter()
+        .chain(attacks.map(|it| it.0).iter())
+        .enumerate()
+    {
+        let day = day + 1;
+        rows.push_str(&format!(
+            r#"{{"venue_id":"ven_confirms","datetime":"2027-01-{day:02}T19:30:00Z","party_size":2,"customer":{{"name":"{name}"}}}}"#
+        ));
+        rows.push('\n');
+    }
+    home.feed(["book", "--from", "-", "--batch", "names"], &rows)
+        .exits(0);
+    let piped = home.run(["bookings"]).exits(0);
+    let shown = Terminal::of_width(&home, 160, &["bookings"]).end().exits(0);
+    for name in names {
+        assert!(piped.stdout.contains(name), "{name}: {piped}");
+        assert!(shown.raw.contains(name), "{name}: {}", shown.raw);
+    }
+    for (name, visible) in attacks {
+        assert!(!piped.stdout.contains(name), "{name:?}: {piped}");
+        assert!(piped.stdout.contains(visible), "{visible}: {piped}");
+        assert!(shown.raw.contains(visible), "{visible}: {}", shown.raw);
+    }
+}

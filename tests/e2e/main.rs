@@ -59,6 +59,7 @@ mod output;
 mod own_attempts;
 mod ownership;
 mod paged;
+mod pager;
 mod pauses;
 mod peers;
 mod picture;

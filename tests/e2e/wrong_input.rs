@@ -322,3 +322,44 @@ fn a_person_reads_one_sentence_whatever_is_wrong() {
         one_sentence(&home.run(arguments).exits(code));
     }
 }
+
+/// "report everything that is missing or wrong at once"
+#[test]
+fn all_that_a_booking_lacks_is_named_in_one_error() {
+    let home = Home::new();
+    home.run(["book"])
+        .exits(2)
+        .says("the venue, the time, the party size and the guest's name are missing")
+        .says("pass VENUE, --at WHEN, --party N and --name NAME");
+    let error = home
+        .run(["book", "ven_confirms", "--party", "2", "--json"])
+        .refused(2, "usage");
+    let fields: Vec<_> = error["problems"].as_array().unwrap().iter().collect();
+    assert_eq!(fields.len(), 2);
+    assert_eq!(fields[0]["field"], "--at");
+    assert_eq!(fields[1]["field"], "--name");
+}
+
+#[test]
+fn every_flag_with_a_wrong_value_is_named_in_one_error() {
+    let home = Home::new();
+    let wrong = [
+        "book",
+        "ven_confirms",
+        "--party=two",
+        "--at",
+        "someday",
+        "--payment",
+        "cash",
+    ];
+    home.run(wrong)
+        .exits(2)
+        .says("3 values are invalid")
+        .says("'two' for '--party <N>'")
+        .says("'someday' for '--at <WHEN>'")
+        .says("'cash' for '--payment <HOW>'");
+    let error = home
+        .run(wrong.iter().chain(&["--json"]))
+        .refused(2, "usage");
+    assert_eq!(error["problems"].as_array().unwrap().len(), 3, "{error}");
+}

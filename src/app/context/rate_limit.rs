@@ -1,6 +1,7 @@
 //! Counts requests against rate limits that all processes of this machine share. A request that would be refused is
 //! not sent.
 
+use std::sync::Once;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -192,11 +193,17 @@ impl Context {
 
     /// Waits by the service's clock, with a countdown. A sandbox's clock may be moved in the meantime.
     async fn wait_out(&self, pause: Duration, allowed: Duration) -> Result<Duration> {
+        let in_batch = self.batch_progress.borrow().is_some();
         let waits = |left: Duration| format!("rate limited; continuing in {} s", left.as_secs());
+        // A batch says when it ends, which is more than when this wait does.
+        let shown = |left: Duration| match in_batch {
+            true => "waiting for the rate limit".to_owned(),
+            false => waits(left),
+        };
         if !self.prompter.interactive() || !self.out.redraws() {
             self.out.note(&waits(pause));
         }
-        let progress = self.out.progress(&waits(pause));
+        let progress = self.out.progress(&shown(pause));
         let began = tokio::time::Instant::now();
         let started = Timestamp::now();
         let embedded = matches!(self.target, Target::Embedded { .. }).then(|| self.live_clock());
@@ -204,9 +211,20 @@ impl Context {
         // A short wait needs no look at the sandbox's clock.
         let mut watched = pause > 2 * TICK && embedded.is_none();
         let skew_before = self.client()?.skew().unwrap_or_default();
+        if watched {
+            watched = sees_its_clock(self.client()?).await;
+        }
+        if pause > 2 * TICK && (watched || embedded.is_some()) {
+            static TOLD: Once = Once::new();
+            TOLD.call_once(|| {
+                self.out.note(
+                    "to skip the waits of a sandbox, run in another terminal: bookctl sandbox clock --advance 5m",
+                );
+            });
+        }
         let mut passed = Duration::ZERO;
         while passed < pause {
-            progress.say(&waits(whole_seconds(pause - passed)));
+            progress.say(&shown(whole_seconds(pause - passed)));
             tokio::time::sleep(TICK.min(pause - passed)).await;
             // How far a sandbox's clock was moved in the meantime, in addition to the time that passed here.
             let moved = if let (Some(clock), Some(before)) = (&embedded, sandbox_began) {

@@ -14,15 +14,19 @@ use crate::flows::{
 };
 use crate::json::{Document, plain};
 use crate::model::document_time::as_text;
+use crate::model::shell;
 use crate::model::time_text::{human, local};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::input::{Source, read_bytes};
-use crate::terminal::output::{Page, TableCell, View};
+use crate::terminal::output::{Page, TableCell, Tone, View, cut};
 use crate::terminal::view::{RequestView, tone_of};
 
 /// The largest batch that is read, in bytes. It is read as a whole, so that a mistake in the last row is found before
 /// the first is sent.
 const LARGEST: u64 = 64 * 1024 * 1024;
+
+/// The width of a guest's name on a terminal, so that a result has one line.
+const GUEST: usize = 18;
 
 /// A batch as given on the command line.
 pub(super) struct Batch {
@@ -46,6 +50,7 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
         return Err(Error::usage("--batch is blank")
             .hint("pass a name, or leave out --batch to identify the batch by its content"));
     }
+    let again = again(context, &batch);
     let file_name = batch.from.name();
     let text = read(batch.from).await?;
     let format = BatchFormat::of(&file_name, &text);
@@ -63,10 +68,38 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     let mine: HashSet<String> = rows.iter().map(|row| row.key(0)).collect();
     warn_of_open_attempts(context, &mine).await?;
     let digits = rows.len().to_string().len();
-    run_batch(context, rows, batch.manner, |result| {
+    run_batch(context, rows, batch.manner, &again, |result| {
         context.out.emit_next(&ResultLine { result, digits })
     })
     .await
+}
+
+/// How to continue the batch: the command that starts it again.
+fn again(context: &Context, batch: &Batch) -> String {
+    let (how, from) = match &batch.from {
+        Source::Stdin => (
+            "to continue without booking anything twice, send the same rows to",
+            "-".into(),
+        ),
+        Source::File(path) => (
+            "to continue without booking anything twice",
+            path.to_string_lossy(),
+        ),
+    };
+    let mut command = format!("bookctl book --from {}", shell::word(&from));
+    if let Some(name) = &batch.name {
+        command.push_str(&format!(" --batch {}", shell::word(name)));
+    }
+    if let Some(wait) = batch.manner.wait {
+        command.push_str(&format!(" --wait={}s", wait.as_secs()));
+    }
+    if batch.manner.retry_failed {
+        command.push_str(" --retry-failed");
+    }
+    if let Some(profile) = context.target().profile() {
+        command.push_str(&format!(" --profile {}", shell::word(profile)));
+    }
+    format!("{how}: {command}")
 }
 
 async fn read(from: Source) -> Result<String> {
@@ -159,6 +192,8 @@ impl View for ResultLine<'_> {
         let (result, digits) = (self.result, self.digits);
         let mut page = Page::default();
         let number = TableCell::from(result.row.to_string());
+        let guest = TableCell::from(result.guest.as_str())
+            .in_short(Some(cut(&result.guest, GUEST).into_owned()));
         match &result.outcome {
             Ok(booking) => {
                 let text = |field: &str| booking.value().get(field).map(plain).unwrap_or_default();
@@ -167,24 +202,20 @@ impl View for ResultLine<'_> {
                 let datetime = booking.value().get("datetime").map(as_text);
                 let (datetime, error_code) = (datetime.unwrap_or_default(), text("error_code"));
                 let when = TableCell::from(human(&datetime)).in_short(local(&datetime));
-                let mut cells = vec![
+                page.row(vec![
                     (number, digits),
                     (TableCell::toned(status.as_str(), tone_of(&status)), 15),
+                    (guest, GUEST),
                     (TableCell::from(booking.id()), 0),
-                    (TableCell::from(venue.unwrap_or_default()), 0),
+                    (TableCell::from(error_code), 0),
                     (when, 0),
-                ];
-                if !error_code.is_empty() {
-                    cells.push((TableCell::from(error_code), 0));
-                }
-                page.columns(cells)
+                    (TableCell::from(venue.unwrap_or_default()), 0),
+                ])
             }
-            Err(error) => page.columns(vec![
+            Err(error) => page.row(vec![
                 (number, digits),
-                (
-                    TableCell::toned(error.code.to_string(), crate::terminal::output::Tone::Bad),
-                    15,
-                ),
+                (TableCell::toned(error.code.to_string(), Tone::Bad), 15),
+                (guest, GUEST),
                 (TableCell::from(error.message.as_str()), 0),
             ]),
         };

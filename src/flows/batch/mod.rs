@@ -36,8 +36,6 @@ use time_left::{about, time_left};
 const RATE_LIMIT: &str = "POST /v1/bookings";
 /// After so many unknown outcomes in a row the batch stops: the service has a problem.
 const UNKNOWN_IN_A_ROW: u32 = 3;
-/// How to continue any batch.
-const AGAIN: &str = "run the same command again to continue; nothing is booked twice";
 
 /// How a batch is run.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +50,8 @@ pub(crate) struct BatchOptions {
 pub(crate) struct RowResult {
     pub(crate) row: usize,
     pub(crate) idempotency_key: String,
+    /// The guest's name.
+    pub(crate) guest: String,
     pub(crate) outcome: Result<Booking>,
 }
 
@@ -71,11 +71,14 @@ impl RowResult {
 /// would refuse every row ends the batch, and so do several unknown outcomes in a row and results that nobody reads.
 /// The same batch can then be started again.
 ///
+/// `again` tells a person how to continue a batch that stopped.
+///
 /// Returns exit code 18 if a row did not end confirmed.
 pub(crate) async fn run_batch(
     context: &Context,
     rows: Vec<KeyedRow>,
     options: BatchOptions,
+    again: &str,
     told: impl Fn(&RowResult) -> Result<bool>,
 ) -> Result<Exit> {
     context.wait_for_rate_limits();
@@ -89,7 +92,7 @@ pub(crate) async fn run_batch(
         progress.say(&pace.told(context, failed.len()));
         context
             .batch_progress
-            .replace(Some(batch_progress(done, total)));
+            .replace(Some(batch_progress(done, total, again)));
         let began = Instant::now();
         let (result, sent) = settle(context, keyed, options, &sent_now).await;
         if sent {
@@ -111,9 +114,9 @@ pub(crate) async fn run_batch(
             let is_last = done + 1 == total;
             match told(&result) {
                 Ok(false) if !is_last => {
-                    return Err(stopped(nobody_reads(), done + 1, total, true));
+                    return Err(stopped(nobody_reads(), done + 1, total, true, again));
                 }
-                Err(error) if !is_last => return Err(stopped(error, done + 1, total, true)),
+                Err(error) if !is_last => return Err(stopped(error, done + 1, total, true, again)),
                 told => told?,
             };
         }
@@ -122,12 +125,13 @@ pub(crate) async fn run_batch(
             failed.push(result.row);
         }
         if let (true, Err(error)) = (ends_here, result.outcome) {
-            return Err(stopped(error, done + 1, total, done + 1 > failed.len()));
+            let some_done = done + 1 > failed.len();
+            return Err(stopped(error, done + 1, total, some_done, again));
         }
     }
     context
         .batch_progress
-        .replace(Some(batch_progress(total, total)));
+        .replace(Some(batch_progress(total, total, again)));
     finish(context, progress, &failed, total)
 }
 
@@ -135,7 +139,6 @@ fn finish(context: &Context, progress: Progress, failed: &[usize], total: usize)
     drop(progress);
     if failed.is_empty() {
         context.out.note(&match total {
-            0 => "The batch has no rows. Nothing was sent.".to_owned(),
             1 => "1 of 1 rows confirmed.".to_owned(),
             _ => format!("{total} of {total} rows confirmed."),
         });
@@ -149,10 +152,10 @@ fn finish(context: &Context, progress: Progress, failed: &[usize], total: usize)
     Ok(Exit::PartialBatch)
 }
 
-fn batch_progress(done: usize, total: usize) -> BatchProgress {
+fn batch_progress(done: usize, total: usize, again: &str) -> BatchProgress {
     BatchProgress {
         done: format!("{done} of {total} rows done"),
-        hint: AGAIN.to_owned(),
+        hint: again.to_owned(),
     }
 }
 
@@ -175,12 +178,12 @@ fn nobody_reads() -> Error {
 }
 
 /// The error of a batch that ended before its last row.
-fn stopped(mut error: Error, row: usize, total: usize, some_done: bool) -> Error {
+fn stopped(mut error: Error, row: usize, total: usize, some_done: bool, again: &str) -> Error {
     error.message = format!("batch stopped at row {row} of {total}: {}", error.message);
     let why = error.hint.take();
     error.hint = Some(match why {
-        Some(why) => format!("{why}; then {AGAIN}"),
-        None => AGAIN.to_owned(),
+        Some(why) => format!("{why}; then {again}"),
+        None => again.to_owned(),
     });
     if some_done {
         error.exit = Exit::PartialBatch;
@@ -230,6 +233,7 @@ async fn settle(
         let result = RowResult {
             row: keyed.row.number,
             idempotency_key: key,
+            guest: keyed.row.guest(),
             outcome,
         };
         return (result, sent);
@@ -314,7 +318,7 @@ impl Pace {
     fn told(&self, context: &Context, failed: usize) -> String {
         let failed = match failed {
             0 => String::new(),
-            failed => format!("{failed} not confirmed, "),
+            failed => format!(", {failed} not confirmed"),
         };
         let a_row = self
             .took
@@ -327,7 +331,7 @@ impl Pace {
             .unwrap_or(Timestamp::MAX);
         let ends = ends.to_zoned(system_zone());
         format!(
-            "{failed}done in {}, at {}",
+            "about {} left, until {}{failed}",
             about(left),
             ends.strftime("%H:%M")
         )
@@ -374,17 +378,18 @@ mod tests {
 
     #[test]
     fn a_batch_that_stopped_half_way_failed_in_part_and_says_how_to_go_on() {
+        const AGAIN: &str = "to continue: bookctl book --from friday.csv";
         let error = || Error::config("the key is gone").hint("log in");
-        let first = stopped(error(), 1, 9, false);
+        let first = stopped(error(), 1, 9, false, AGAIN);
         assert_eq!(first.exit, Exit::Config);
-        let later = stopped(error(), 3, 9, true);
+        let later = stopped(error(), 3, 9, true, AGAIN);
         assert_eq!(later.exit, Exit::PartialBatch);
         assert!(
             later
                 .hint
                 .clone()
                 .unwrap()
-                .contains("log in; then run the same command again")
+                .contains("log in; then to continue: bookctl book --from friday.csv")
         );
     }
 }

@@ -10,6 +10,7 @@ use super::spreadsheet;
 use super::unique_keys::UniqueKeys;
 use crate::adapter::Adapter;
 use crate::client::BookingRequest;
+use crate::json::plain;
 use crate::outcome::{Error, Result};
 
 /// One booking to make.
@@ -24,6 +25,12 @@ pub(crate) struct BatchRow {
 }
 
 impl BatchRow {
+    /// The guest's name.
+    pub(crate) fn guest(&self) -> String {
+        let name = self.body.get("customer").and_then(|it| it.get("name"));
+        name.map(plain).unwrap_or_default()
+    }
+
     /// The row's booking request, as the service wants it.
     pub(crate) fn request(&self, adapter: &Adapter) -> Result<BookingRequest> {
         let asked = self.body.as_object().cloned().unwrap_or_default();

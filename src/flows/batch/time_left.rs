@@ -20,10 +20,13 @@ pub(super) fn time_left(rows: usize, a_row: Duration, limit: Option<RateLimit>) 
 /// A duration in the unit that people would choose.
 pub(super) fn about(time: Duration) -> String {
     match time.as_secs() {
-        0..=1 => "a moment".to_owned(),
+        0..=1 => "1 s".to_owned(),
         seconds @ 2..=89 => format!("{seconds} s"),
-        seconds @ 90..=5399 => format!("{} min", seconds.div_ceil(60)),
-        seconds => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+        seconds @ 90..=3540 => format!("{} min", seconds.div_ceil(60)),
+        seconds => {
+            let minutes = seconds.div_ceil(60);
+            format!("{} h {} min", minutes / 60, minutes % 60)
+        }
     }
 }
 
@@ -50,9 +53,11 @@ mod tests {
     #[test]
     fn a_time_is_told_in_the_unit_that_people_would_choose() {
         let told = |seconds| about(Duration::from_secs(seconds));
-        assert_eq!(told(1), "a moment");
+        assert_eq!(told(1), "1 s");
         assert_eq!(told(61), "61 s");
         assert_eq!(told(1800), "30 min");
+        assert_eq!(told(3540), "59 min");
+        assert_eq!(told(4860), "1 h 21 min");
         assert_eq!(told(9000), "2 h 30 min");
     }
 }

@@ -29,7 +29,7 @@ pub(crate) use page::Page;
 use pager::Pager;
 pub(crate) use progress::Progress;
 pub(crate) use style::{ColorChoice, ColorPrefs, StreamStyle, Terminals, Tone};
-pub(crate) use table::Cell as TableCell;
+pub(crate) use table::{Cell as TableCell, cut};
 pub(crate) use wrap::wrap;
 
 use crate::config::Environment;

@@ -5,9 +5,12 @@ use unicode_width::UnicodeWidthStr;
 
 use super::json;
 use super::style::{StreamStyle, Tone};
-use super::table::{self, Cell};
+use super::table::{self, Cell, cut};
 use super::visible::visible;
 use super::wrap::{wrap, wrap_command};
+
+/// Less of a text than this says nothing.
+const LEAST_CUT: usize = 12;
 
 #[derive(Debug)]
 enum Block {
@@ -33,6 +36,8 @@ enum Block {
     /// One line of cells with their minimum widths; tab-separated in a pipe. For rows that arrive one by one, so that
     /// no table can be laid out.
     Columns(Vec<(Cell, usize)>),
+    /// Like `Columns`, but never more than one line on a terminal: a cell without room is left out, and the last is cut.
+    Row(Vec<(Cell, usize)>),
     /// A command to copy, among those that can be run next.
     Next(String),
     /// A command to copy.
@@ -116,6 +121,11 @@ impl Page {
     /// Adds a line of cells with their minimum widths.
     pub(crate) fn columns(&mut self, cells: Vec<(Cell, usize)>) -> &mut Self {
         self.push(Block::Columns(cells))
+    }
+
+    /// Adds a line of cells with their minimum widths, which a terminal shows on one line.
+    pub(crate) fn row(&mut self, cells: Vec<(Cell, usize)>) -> &mut Self {
+        self.push(Block::Row(cells))
     }
 
     /// Adds a command that can be run next.
@@ -216,6 +226,7 @@ fn render_for_terminal(block: &Block, label_width: usize, style: &StreamStyle, t
         }
         Block::Json(raw) => text.push_str(&format!("{}\n", json::pretty(raw, 2))),
         Block::Columns(cells) => render_columns(cells, style, text),
+        Block::Row(cells) => render_row(cells, style, text),
         Block::Table { headers, rows, .. } => {
             if !rows.is_empty() {
                 text.push_str(&table::lay_out(headers, rows, style));
@@ -239,7 +250,7 @@ fn render_for_pipe(block: &Block, style: &StreamStyle, text: &mut String) {
         Block::Json(raw) => text.push_str(&format!("{}\n", json::compact(raw))),
         Block::Next(command) => text.push_str(&format!("next\t{}\n", visible(command))),
         Block::Command(command) => text.push_str(&format!("{}\n", visible(command))),
-        Block::Columns(cells) => {
+        Block::Columns(cells) | Block::Row(cells) => {
             let cells = cells
                 .iter()
                 .map(|(cell, _)| painted(cell, style, &visible(&cell.text)));
@@ -300,6 +311,30 @@ fn render_columns(cells: &[(Cell, usize)], style: &StreamStyle, text: &mut Strin
         let words: Vec<_> = words.chain([shown]).filter(|it| !it.is_empty()).collect();
         wrapped(&words.join(" "), 0, style.width, text);
     }
+}
+
+/// Renders one line, whatever has room on it.
+fn render_row(cells: &[(Cell, usize)], style: &StreamStyle, text: &mut String) {
+    let (mut line, mut width) = (String::new(), 0);
+    for (place, (cell, least)) in cells.iter().enumerate() {
+        let shown = cell.shown();
+        let room = style.width.saturating_sub(width);
+        let is_last = place + 1 == cells.len();
+        let shown = match shown.width() <= room {
+            true => shown,
+            false if is_last && room >= LEAST_CUT => cut(&shown, room).into_owned(),
+            false => continue,
+        };
+        if shown.is_empty() && *least == 0 {
+            continue;
+        }
+        let blanks = least.saturating_sub(shown.width()) + 1;
+        width += shown.width() + blanks;
+        line.push_str(&painted(cell, style, &shown));
+        line.extend(std::iter::repeat_n(' ', blanks));
+    }
+    text.push_str(line.trim_end());
+    text.push('\n');
 }
 
 fn painted(cell: &Cell, style: &StreamStyle, text: &str) -> String {

@@ -115,7 +115,7 @@ impl Column {
 }
 
 /// A text in at most `width` columns; `…` stands for what is cut off. A letter is never parted from its marks, nor an emoji.
-fn cut(text: &str, width: usize) -> Cow<'_, str> {
+pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
     if text.width() <= width {
         return Cow::Borrowed(text);
     }
