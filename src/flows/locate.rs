@@ -62,8 +62,13 @@ pub(crate) fn locate_slot(
 
 /// Resolves a booking argument to the booking's id.
 pub(crate) fn locate_booking(context: &Context, argument: &str) -> Result<String> {
+    locate_row(context, RecentList::Bookings, argument)
+}
+
+/// Resolves an argument that may be `@N` to the id in that row of the last list.
+pub(crate) fn locate_row(context: &Context, list: RecentList, argument: &str) -> Result<String> {
     match row_number(argument)? {
-        Some(row) => listed(context, RecentList::Bookings, row),
+        Some(row) => listed(context, list, row),
         None => Ok(argument.to_owned()),
     }
 }
@@ -86,6 +91,8 @@ fn listed(context: &Context, list: RecentList, row: u32) -> Result<String> {
         RecentList::Venues => ("bookctl search", "venues"),
         RecentList::Slots => ("bookctl slots", "slots"),
         RecentList::Bookings => ("bookctl bookings", "bookings"),
+        RecentList::Requests => ("bookctl sandbox requests", "requests"),
+        RecentList::Deliveries => ("bookctl sandbox deliveries", "deliveries"),
     };
     let journal = context.journal()?;
     if let Some(id) = journal.listed(list, row)? {

@@ -42,7 +42,7 @@ pub(crate) use forget_secrets::forget_secrets;
 pub(crate) use guarded::{guard, send_guarded};
 pub(crate) use guided::{VERTICALS, choose_slot, guide};
 pub(crate) use input::{read_file, read_stdin};
-pub(crate) use locate::{locate_booking, locate_slot, locate_venue};
+pub(crate) use locate::{locate_booking, locate_row, locate_slot, locate_venue};
 pub(crate) use offer::{More, Offer, ZoneSource, offered, resolve};
 pub(crate) use open_attempts::warn_of_open_attempts;
 pub(crate) use open_bookings::open_bookings;

@@ -20,6 +20,8 @@ pub(crate) struct WebhookSecrets {
     pub(crate) signing: Secret,
     /// All secrets, each of which verifies a delivery; the signing one is the first.
     pub(crate) all: Vec<Secret>,
+    /// Whether it is a sandbox's, which is no secret.
+    pub(crate) is_sandboxs: bool,
 }
 
 impl WebhookSecrets {
@@ -28,7 +30,11 @@ impl WebhookSecrets {
         let all = text.split_whitespace().map(Secret::typed);
         let all: Vec<Secret> = all.collect::<Option<_>>()?;
         let signing = all.first()?.clone();
-        Some(WebhookSecrets { signing, all })
+        Some(WebhookSecrets {
+            signing,
+            all,
+            is_sandboxs: false,
+        })
     }
 }
 
@@ -37,6 +43,7 @@ impl From<Secret> for WebhookSecrets {
         WebhookSecrets {
             signing: secret.clone(),
             all: vec![secret],
+            is_sandboxs: false,
         }
     }
 }
@@ -74,7 +81,10 @@ pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Resu
         return Ok(secret.into());
     }
     if let Some(secret) = sandbox_secret(context).await? {
-        return Ok(secret.into());
+        return Ok(WebhookSecrets {
+            is_sandboxs: true,
+            ..secret.into()
+        });
     }
     let service = match context.target() {
         Target::Embedded { .. } => String::new(),

@@ -18,6 +18,9 @@ pub(crate) enum RecentList {
     Venues,
     Slots,
     Bookings,
+    /// Those that a sandbox has answered.
+    Requests,
+    Deliveries,
 }
 
 impl RecentList {
@@ -26,6 +29,8 @@ impl RecentList {
             RecentList::Venues => "venues",
             RecentList::Slots => "slots",
             RecentList::Bookings => "bookings",
+            RecentList::Requests => "requests",
+            RecentList::Deliveries => "deliveries",
         }
     }
 }
@@ -95,8 +100,17 @@ impl Journal {
         &mut self,
         ids: impl Iterator<Item = &'a str>,
     ) -> Result<()> {
+        self.remember_list(RecentList::Bookings, ids)
+    }
+
+    /// Stores the ids of a list that was shown, for `@N`.
+    pub(crate) fn remember_list<'a>(
+        &mut self,
+        list: RecentList,
+        ids: impl Iterator<Item = &'a str>,
+    ) -> Result<()> {
         let origin = self.origin.clone();
-        self.write(|connection| replace_list(connection, &origin, RecentList::Bookings, ids))
+        self.write(|connection| replace_list(connection, &origin, list, ids))
     }
 
     /// A venue from an earlier search.
