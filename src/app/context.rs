@@ -53,6 +53,9 @@ pub(crate) struct Context {
     max_wait: Cell<Duration>,
     max_wait_is_default: bool,
     verbose: bool,
+    /// Whether `--verbose` shows calls of the service.
+    shows_calls: Cell<bool>,
+    sandbox_limits: bool,
     client: OnceCell<Client>,
     embedded: OnceCell<Embedded>,
     journal: RefCell<Option<Journal>>,
@@ -95,7 +98,9 @@ impl Context {
             timeout: setup.timeout,
             max_wait: Cell::new(setup.max_wait.unwrap_or_default()),
             max_wait_is_default: setup.max_wait.is_none(),
+            shows_calls: Cell::new(setup.verbose),
             verbose: setup.verbose,
+            sandbox_limits: setup.sandbox_limits,
             client: OnceCell::new(),
             embedded: OnceCell::new(),
             journal: RefCell::new(None),
@@ -233,7 +238,10 @@ impl Context {
             ca_file,
             adapter: self.adapter().clone(),
             timeout: self.timeout.unwrap_or(REQUEST_TIMEOUT),
-            trace: self.verbose.then(|| Box::new(Output::trace) as Trace),
+            trace: self
+                .shows_calls
+                .get()
+                .then(|| Box::new(Output::trace) as Trace),
         }
     }
 
@@ -275,6 +283,9 @@ impl Context {
         ownership::refuse_others(database)?;
         let options = sandbox::Options {
             delivery_interval: EMBEDDED_DELIVERIES,
+            limits: self.sandbox_limits,
+            // They would be those of this command alone.
+            keeps_requests: false,
             ..sandbox::Options::new(Database::File(database.clone()))
         };
         let sandbox = Sandbox::open(options).map_err(|error| sandbox_error(&error))?;
@@ -400,6 +411,21 @@ impl Context {
             self.out.note(&named);
         }
         Ok(())
+    }
+
+    /// Whether `--verbose` was given.
+    pub(crate) const fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+
+    /// Keeps calls of the service out of what `--verbose` shows. Before the first of them.
+    pub(crate) fn hide_calls(&self) {
+        self.shows_calls.set(false);
+    }
+
+    /// Whether a sandbox of this process has rate limits, that is, `--no-limits` was not given.
+    pub(crate) const fn has_sandbox_limits(&self) -> bool {
+        self.sandbox_limits
     }
 
     /// Whether a sandbox is acceptable, that is, `--no-sandbox` was not given.

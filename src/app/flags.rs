@@ -43,6 +43,9 @@ pub(crate) struct Flags {
     /// Fail instead of falling back to the sandbox [env: BOOKCTL_NO_SANDBOX]
     #[arg(long, global = true)]
     pub(crate) no_sandbox: bool,
+    /// Disable the sandbox's rate limits and its limit on test bookings [env: BOOKCTL_SANDBOX_NO_LIMITS]
+    #[arg(long, global = true)]
+    pub(crate) no_limits: bool,
 }
 
 impl Flags {

@@ -23,6 +23,8 @@ pub(crate) struct Startup {
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_wait: Option<Duration>,
     pub(crate) verbose: bool,
+    /// Whether a sandbox of this process has rate limits.
+    pub(crate) sandbox_limits: bool,
 }
 
 impl Startup {
@@ -58,6 +60,8 @@ impl Startup {
                 no_sandbox: flags.no_sandbox || Environment::on(environment.no_sandbox.as_ref()),
                 ..TargetOptions::default()
             },
+            sandbox_limits: !flags.no_limits
+                && !Environment::on(environment.sandbox_no_limits.as_ref()),
             environment,
             stdin_is_terminal: terminals.stdin,
             timeout: flags.timeout,

@@ -36,6 +36,7 @@ variables! {
     home = "BOOKCTL_HOME", "folder for config.toml, journal.db and sandbox.db, instead of the platform's folders";
     accessible = "BOOKCTL_ACCESSIBLE", "numbered prompts without redrawing, for screen readers";
     no_sandbox = "BOOKCTL_NO_SANDBOX", "fail instead of falling back to the sandbox";
+    sandbox_no_limits = "BOOKCTL_SANDBOX_NO_LIMITS", "disable the rate limits of a sandbox that bookctl starts, also of the embedded one";
     no_color = "NO_COLOR", "disable colour";
     clicolor_force = "CLICOLOR_FORCE", "use colour even if the output is not a terminal";
     complete = "BOOKCTL_COMPLETE", "set only by the completion scripts: the shell to complete for";

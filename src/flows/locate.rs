@@ -64,8 +64,13 @@ pub(crate) fn locate_booking(context: &Context, argument: &str) -> Result<String
     if argument == LAST {
         return last(context, RecentList::LastBooking, "booking");
     }
+    locate_row(context, RecentList::Bookings, argument)
+}
+
+/// Resolves an argument that may be `@N` to the id in that row of the last list.
+pub(crate) fn locate_row(context: &Context, list: RecentList, argument: &str) -> Result<String> {
     match row_number(argument)? {
-        Some(row) => listed(context, RecentList::Bookings, row),
+        Some(row) => listed(context, list, row),
         None => Ok(argument.to_owned()),
     }
 }
@@ -127,6 +132,8 @@ fn listed(context: &Context, list: RecentList, row: u32) -> Result<String> {
         RecentList::Venues => ("bookctl search", "venues"),
         RecentList::Slots => ("bookctl slots", "slots"),
         RecentList::Attempts => ("bookctl attempts", "attempts"),
+        RecentList::Requests => ("bookctl sandbox requests", "requests"),
+        RecentList::Deliveries => ("bookctl sandbox deliveries", "deliveries"),
         _ => ("bookctl bookings", "bookings"),
     };
     let journal = context.journal()?;

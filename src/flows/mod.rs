@@ -50,7 +50,9 @@ pub(crate) use forget_secrets::forget_secrets;
 pub(crate) use guarded::{guard, send_guarded};
 pub(crate) use guided::{VERTICALS, ask_guest_again, choose_slot, guide, profile};
 pub(crate) use input::{read_file, read_stdin};
-pub(crate) use locate::{LAST, locate_booking, locate_session, locate_slot, locate_venue};
+pub(crate) use locate::{
+    LAST, locate_booking, locate_row, locate_session, locate_slot, locate_venue,
+};
 pub(crate) use offer::{More, Offer, ZoneSource, offered, resolve};
 pub(crate) use open_attempts::warn_of_open_attempts;
 pub(crate) use open_bookings::open_bookings;

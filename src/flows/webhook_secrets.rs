@@ -20,6 +20,8 @@ pub(crate) struct WebhookSecrets {
     pub(crate) signing: Secret,
     /// All secrets, each of which verifies a delivery; the signing one is the first.
     pub(crate) all: Vec<Secret>,
+    /// Whether it is a sandbox's, which is no secret.
+    pub(crate) is_sandboxs: bool,
 }
 
 impl WebhookSecrets {
@@ -28,7 +30,11 @@ impl WebhookSecrets {
         let all = text.split_whitespace().map(Secret::typed);
         let all: Vec<Secret> = all.collect::<Option<_>>()?;
         let signing = all.first()?.clone();
-        Some(WebhookSecrets { signing, all })
+        Some(WebhookSecrets {
+            signing,
+            all,
+            is_sandboxs: false,
+        })
     }
 }
 
@@ -37,6 +43,7 @@ impl From<Secret> for WebhookSecrets {
         WebhookSecrets {
             signing: secret.clone(),
             all: vec![secret],
+            is_sandboxs: false,
         }
     }
 }
@@ -77,7 +84,10 @@ pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Resu
     // A sandbox tells its secret, so that it needs no keyring.
     let of_sandbox = sandbox_secret(context).await;
     if let Ok(Some(secret)) = of_sandbox {
-        return Ok(secret.into());
+        return Ok(WebhookSecrets {
+            is_sandboxs: true,
+            ..secret.into()
+        });
     }
     stored?;
     of_sandbox?;

@@ -30,6 +30,9 @@ pub(crate) enum RecentList {
     TakenIn,
     /// The day on which a person was last reminded of open attempts.
     Reminded,
+    /// Those that a sandbox has answered.
+    Requests,
+    Deliveries,
 }
 
 impl RecentList {
@@ -44,6 +47,8 @@ impl RecentList {
             RecentList::LastSession => "last session",
             RecentList::TakenIn => "taken in",
             RecentList::Reminded => "reminded",
+            RecentList::Requests => "requests",
+            RecentList::Deliveries => "deliveries",
         }
     }
 }
@@ -109,7 +114,7 @@ impl Journal {
         })
     }
 
-    /// Stores the ids of what was listed, for `@N`.
+    /// Stores the ids of a list that was shown, for `@N`.
     pub(crate) fn remember_list<'a>(
         &mut self,
         list: RecentList,

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use reqwest::Client;
+use reqwest::header::HeaderMap;
+use reqwest::{Client, Response};
+use serde_json::{Map, Value};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval_at};
 
 use super::interpreter;
-use super::rules::delivery::DeliveryAttempt;
+use super::rules::delivery::{Content, DeliveryAttempt};
 use super::rules::signature::sign;
 use super::speak::Speech;
 use super::store::{PendingDelivery, Store};
@@ -18,6 +20,9 @@ use crate::platform::http_client::{self, Authorities};
 
 /// How long an endpoint may take to respond.
 const TIMEOUT: Duration = Duration::from_secs(10);
+/// How much of an answer's body is kept, and how long it may take to come after the status.
+const KEPT: usize = 16 * 1024;
+const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 /// Most attempts in flight: below the shortest listen queue of common servers, that of Python's.
 const CONCURRENCY: usize = 8;
 /// Longest time between two looks at the sandbox's clock.
@@ -150,27 +155,82 @@ async fn attempt(
     body: Result<String, String>,
 ) -> DeliveryAttempt {
     let started = Instant::now();
-    let outcome = match (client, body) {
-        (None, _) => Err("the HTTP client could not be built".to_owned()),
-        (_, Err(why)) => Err(why),
-        (Some(client), Ok(body)) => client
-            .post(&delivery.url)
-            .header("content-type", "application/json")
-            .header(
-                &headers.signature,
-                sign(&delivery.secret, Timestamp::now(), body.as_bytes()),
-            )
-            .header(&headers.attempt, delivery.number)
-            .body(body)
-            .send()
-            .await
-            .map(|response| response.status().as_u16())
-            .map_err(|error| reason(&error)),
+    let mut attempt = DeliveryAttempt {
+        outcome: Err("the HTTP client could not be built".to_owned()),
+        latency_ms: 0,
+        request: None,
+        response: None,
     };
-    DeliveryAttempt {
-        outcome,
-        latency_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+    let (client, body) = match (client, body) {
+        (Some(client), Ok(body)) => (client, body),
+        (None, _) => return attempt,
+        (_, Err(why)) => {
+            attempt.outcome = Err(why);
+            return attempt;
+        }
+    };
+    let signature = sign(&delivery.secret, Timestamp::now(), body.as_bytes());
+    let request = client
+        .post(&delivery.url)
+        .header("content-type", "application/json")
+        .header(&headers.signature, signature)
+        .header(&headers.attempt, delivery.number)
+        .body(body.clone())
+        .build();
+    let response = match request {
+        Ok(request) => {
+            attempt.request = Some(Content {
+                headers: lines(request.headers()),
+                body,
+                truncated: false,
+            });
+            client.execute(request).await
+        }
+        Err(error) => Err(error),
+    };
+    attempt.latency_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    match response {
+        Ok(response) => {
+            attempt.outcome = Ok(response.status().as_u16());
+            attempt.response = Some(content(response).await);
+        }
+        Err(error) => attempt.outcome = Err(reason(&error)),
     }
+    attempt
+}
+
+/// The consumer's answer, as much of it as is kept. Only its status counts, so a body that breaks off or does not end
+/// is no error.
+async fn content(mut response: Response) -> Content {
+    let headers = lines(response.headers());
+    let mut body = Vec::new();
+    let read = async {
+        while body.len() <= KEPT
+            && let Ok(Some(chunk)) = response.chunk().await
+        {
+            body.extend_from_slice(&chunk);
+        }
+    };
+    let is_whole = tokio::time::timeout(BODY_TIMEOUT, read).await.is_ok();
+    let truncated = !is_whole || body.len() > KEPT;
+    body.truncate(KEPT);
+    Content {
+        headers,
+        body: String::from_utf8_lossy(&body).into_owned(),
+        truncated,
+    }
+}
+
+fn lines(headers: &HeaderMap) -> Map<String, Value> {
+    let mut lines = Map::new();
+    for name in headers.keys() {
+        let values = headers.get_all(name).iter();
+        let values: Vec<_> = values
+            .map(|it| String::from_utf8_lossy(it.as_bytes()))
+            .collect();
+        lines.insert(name.to_string(), Value::String(values.join(", ")));
+    }
+    lines
 }
 
 /// Why there was no response: the innermost cause, which does not repeat the URL.

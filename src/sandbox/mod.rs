@@ -20,7 +20,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::net::TcpListener;
 
-pub(crate) use http::OnRequest;
+pub(crate) use http::{Exchange, HarFile, OnRequest};
 pub(crate) use rules::access::LIVE_KEY;
 use rules::organization::Organization;
 pub(crate) use speak::{BUILT_IN, Speech};
@@ -36,6 +36,8 @@ pub(crate) struct Options {
     pub(crate) delivery_interval: Duration,
     /// How the service speaks; `None` for the contract itself.
     pub(crate) speech: Option<Arc<Speech>>,
+    /// Whether the last requests are kept, for `/sandbox/requests`.
+    pub(crate) keeps_requests: bool,
 }
 
 impl Options {
@@ -46,6 +48,7 @@ impl Options {
             limits: true,
             delivery_interval: Duration::from_secs(1),
             speech: None,
+            keeps_requests: true,
         }
     }
 }
@@ -98,6 +101,7 @@ impl Sandbox {
             speech: self.options.speech,
             port: address.port(),
             exposed: !address.ip().is_loopback(),
+            exchanges: self.options.keeps_requests.then(http::ExchangeLog::new),
             on_request,
         };
         http::serve(service, listener, shutdown).await

@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
-use reqwest::Client;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Response};
+use serde_json::{Map, Value};
 
 use super::ack_log::{Ack, AckLog};
 use super::event::Names;
 use super::post::{Endpoint, client};
 use super::signature::sign;
-use super::store::{AppAnswer, QueuedDelivery};
+use super::store::{AppAnswer, Content, QueuedDelivery};
 use crate::outcome::{Result, reason};
 use crate::secrets::Secret;
 
@@ -19,6 +20,8 @@ use crate::secrets::Secret;
 const MAX_SIGNATURE_AGE: SignedDuration = SignedDuration::from_secs(60);
 /// How many bytes of an answer are read so that its connection can be reused.
 const MAX_DRAINED: usize = 256 * 1024;
+/// How many bytes of an answer's body are kept.
+const MAX_KEPT: usize = 16 * 1024;
 
 /// Headers that belong to a connection or are set by the HTTP client, and are not forwarded.
 const HOP_BY_HOP: [&str; 11] = [
@@ -54,6 +57,8 @@ pub(crate) struct App {
     secret: Option<Secret>,
     headers: Vec<(HeaderName, HeaderValue)>,
     deadline: Duration,
+    /// Whether what is sent is to be shown.
+    shows_requests: bool,
 }
 
 impl App {
@@ -77,7 +82,14 @@ impl App {
             secret,
             headers,
             deadline,
+            shows_requests: false,
         })
+    }
+
+    /// Adds to each answer what was sent.
+    pub(crate) const fn showing_requests(mut self, shows: bool) -> Self {
+        self.shows_requests = shows;
+        self
     }
 
     /// The app's address.
@@ -116,20 +128,18 @@ impl App {
     ) -> AppAnswer {
         let begun = Instant::now();
         let headers = self.headers(&delivery, signing, Timestamp::now());
+        let shown = self
+            .shows_requests
+            .then(|| Content::new(lines(&headers), &delivery.body, delivery.body.len()));
         let request = self.client.post(self.endpoint.url().clone());
         let request = request.headers(headers).timeout(self.deadline);
         let answer = request.body(delivery.body).send().await;
+        let mut response = None;
         let status = match answer {
-            Ok(mut answer) => {
+            Ok(answer) => {
                 let status = answer.status().as_u16();
                 on_status(status);
-                let mut read = 0;
-                while let Ok(Some(chunk)) = answer.chunk().await {
-                    read += chunk.len();
-                    if read > MAX_DRAINED {
-                        break;
-                    }
-                }
+                response = Some(read(answer).await);
                 Ok(status)
             }
             Err(error) if error.is_timeout() => Err("no answer in time".to_owned()),
@@ -138,6 +148,8 @@ impl App {
         AppAnswer {
             status,
             latency_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+            request: shown,
+            response,
         }
     }
 
@@ -179,6 +191,36 @@ impl App {
         }
         headers
     }
+}
+
+/// Reads an answer and keeps its headers and the beginning of its body. Only the status counts, so that a body that
+/// breaks off is no error.
+async fn read(mut answer: Response) -> Content {
+    let headers = lines(answer.headers());
+    let mut body = Vec::new();
+    let mut length = 0;
+    while let Ok(Some(chunk)) = answer.chunk().await {
+        length += chunk.len();
+        let room = MAX_KEPT - body.len();
+        body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+        if length > MAX_DRAINED {
+            break;
+        }
+    }
+    Content::new(headers, &body, length)
+}
+
+/// Headers as names and values; several of one name are joined.
+pub(super) fn lines(headers: &HeaderMap) -> Map<String, Value> {
+    let mut lines = Map::new();
+    for name in headers.keys() {
+        let values = headers.get_all(name).iter();
+        let values: Vec<_> = values
+            .map(|it| String::from_utf8_lossy(it.as_bytes()))
+            .collect();
+        lines.insert(name.to_string(), Value::String(values.join(", ")));
+    }
+    lines
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
-use tokio::sync::mpsc;
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
@@ -33,6 +33,8 @@ pub(super) struct Forwarder {
     pub(super) schedule: Schedule,
     pub(super) reporter: Arc<Reporter>,
     pub(super) ack_log: Arc<AckLog>,
+    /// The service's clock minus this computer's.
+    pub(super) clock: watch::Receiver<SignedDuration>,
 }
 
 /// When to send an event, and its number.
@@ -52,8 +54,10 @@ impl Forwarder {
         let forwarder = Arc::new(self);
         let mut turns: BTreeSet<Turn> = due.into_iter().map(|(number, at)| (at, number)).collect();
         let mut in_flight = JoinSet::new();
+        let mut clock = forwarder.clock.clone();
+        let mut offset = *clock.borrow_and_update();
         loop {
-            let now = Timestamp::now();
+            let now = forwarder.now();
             while in_flight.len() < MAX_IN_FLIGHT
                 && let Some(turn) = turns.first().copied()
                 && turn.0 <= now
@@ -73,6 +77,15 @@ impl Forwarder {
                     turns.insert((Timestamp::UNIX_EPOCH, number));
                 }
                 Some(done) = in_flight.join_next() => turns.extend(done.into_iter().flatten()),
+                Ok(()) = clock.changed() => {
+                    let before = std::mem::replace(&mut offset, *clock.borrow_and_update());
+                    // A clock that was set back, as by a reset, takes the retries with it.
+                    if offset < before {
+                        let back = before - offset;
+                        let earlier = |at: Timestamp| at.saturating_sub(back).unwrap_or(at);
+                        turns = turns.into_iter().map(|(at, number)| (earlier(at), number)).collect();
+                    }
+                }
                 () = sleep(pause.min(LONGEST_SLEEP)) => {}
             }
         }
@@ -99,7 +112,7 @@ impl Forwarder {
         let answer = self.app.post_and_log(delivery, &self.ack_log).await;
         // If the answer were lost, the app would get the event again.
         let ended = loop {
-            let (schedule, now) = (Some(self.schedule.clone()), Timestamp::now());
+            let (schedule, now) = (Some(self.schedule.clone()), self.now());
             let ended = self
                 .store
                 .end_attempt(number, attempt, answer.clone(), schedule, now);
@@ -114,12 +127,21 @@ impl Forwarder {
                 attempt,
                 answer,
                 state: ended.state,
-                next_at: ended.next_at,
+                // By this computer's clock, unless the service's is moved until then.
+                next_at: ended
+                    .next_at
+                    .map(|at| at.saturating_sub(*self.clock.borrow()).unwrap_or(at)),
             },
         );
         let again = ended.next_at.map(|at| (at, number));
         let released = ended.released.map(|number| (Timestamp::UNIX_EPOCH, number));
         again.into_iter().chain(released).collect()
+    }
+
+    /// The time by the service's clock.
+    fn now(&self) -> Timestamp {
+        let now = Timestamp::now();
+        now.saturating_add(*self.clock.borrow()).unwrap_or(now)
     }
 
     async fn pause(&self, why: &str) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -39,6 +39,10 @@ pub(crate) struct Listening {
     pub(crate) kinds: Vec<String>,
     /// Where to forward events, and who retries.
     pub(crate) app: Option<(App, Mode)>,
+    /// Whether what is received and sent is to be shown.
+    pub(crate) shows_contents: bool,
+    /// The service's clock minus this computer's: a sandbox's clock can be moved.
+    pub(crate) clock: watch::Receiver<SignedDuration>,
 }
 
 /// Who retries failed deliveries.
@@ -134,7 +138,8 @@ impl Server {
             None => (ForwardMode::Off, None),
             Some((app, mode)) => {
                 let mut forwarder = Forwarder {
-                    app: Arc::new(app),
+                    app: Arc::new(app.showing_requests(self.listening.shows_contents)),
+                    clock: self.listening.clock,
                     store: self.store.clone(),
                     schedule: Schedule::default(),
                     reporter: self.reporter.clone(),
@@ -161,6 +166,7 @@ impl Server {
             store: self.store,
             reporter: self.reporter,
             forward_mode,
+            shows_deliveries: self.listening.shows_contents,
             has_warned: AtomicBool::new(false),
         });
         let server = http1::serve(

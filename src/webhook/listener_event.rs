@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use tokio::sync::mpsc;
 
 use super::event::Event;
-use super::store::{AppAnswer, State};
+use super::store::{AppAnswer, Content, State};
 
 /// Capacity of the channel to the terminal. When it is full, events are counted instead of queued, so that a slow
 /// reader does not delay deliveries.
@@ -24,8 +24,8 @@ pub(crate) struct ListenerEvent {
 /// What happened to it.
 #[derive(Clone, Debug)]
 pub(crate) enum DeliveryOutcome {
-    /// Stored; nothing is to be forwarded.
-    Kept,
+    /// Stored; nothing is to be forwarded. With the delivery, if it is to be shown.
+    Kept(Option<Content>),
     /// Stored; an earlier event of the same booking failed and is forwarded first.
     HeldUp,
     /// An event with this id was stored before.
@@ -107,7 +107,7 @@ impl Reporter {
                     add(&counts.abandoned);
                 }
             }
-            DeliveryOutcome::Kept
+            DeliveryOutcome::Kept(_)
             | DeliveryOutcome::HeldUp
             | DeliveryOutcome::Unwritten(_)
             | DeliveryOutcome::Doubtful(_) => {}

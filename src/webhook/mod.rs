@@ -31,5 +31,6 @@ pub(crate) use signature::{
     DEFAULT_TOLERANCE, Header, Malformed, Signer, Unverified, Verified, Verifier, sign,
 };
 pub(crate) use store::{
-    AppAnswer, AttemptRow, EventRow, HeaderLine, Query, Registration, State, Store, Webhooks,
+    AppAnswer, AttemptRow, Content, EventRow, HeaderLine, Query, Registration, State, Store,
+    Webhooks,
 };

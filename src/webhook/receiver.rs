@@ -10,14 +10,14 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use axum::{Json, Router};
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::event::{Event, Names};
 use super::listener_event::{DeliveryOutcome, Reporter};
 use super::pass_through::PassThrough;
 use super::signature::{DEFAULT_TOLERANCE, Malformed, Unverified, verify};
-use super::store::{HeaderLine, Intent, Receipt, ReceivedDelivery, Store, StoreError};
+use super::store::{Content, HeaderLine, Intent, Receipt, ReceivedDelivery, Store, StoreError};
 use crate::platform::timeout_stream::RequestReceived;
 use crate::secrets::Secret;
 
@@ -33,6 +33,8 @@ pub(super) struct Receiver {
     pub(super) store: Store,
     pub(super) reporter: Arc<Reporter>,
     pub(super) forward_mode: ForwardMode,
+    /// Whether deliveries that are not forwarded are to be shown.
+    pub(super) shows_deliveries: bool,
     /// Whether the names were warned of: once is enough.
     pub(super) has_warned: AtomicBool,
 }
@@ -169,6 +171,11 @@ impl Receiver {
             Some(_) => Intent::Forward,
             None => Intent::Keep,
         };
+        let shown = (self.shows_deliveries && queue.is_none()).then(|| {
+            let headers = delivery.headers.iter();
+            let headers = headers.map(|(name, value)| (name.clone(), Value::from(value.as_str())));
+            Content::new(headers.collect(), &delivery.body, delivery.body.len())
+        });
         let Receipt::New {
             number,
             first,
@@ -186,7 +193,9 @@ impl Receiver {
                 let _ = queue.send(number);
             }
             Some(_) if held_up => self.reporter.report(Some(event), DeliveryOutcome::HeldUp),
-            None if is_wanted => self.reporter.report(Some(event), DeliveryOutcome::Kept),
+            None if is_wanted => self
+                .reporter
+                .report(Some(event), DeliveryOutcome::Kept(shown)),
             _ => {}
         }
         Ok(stored())

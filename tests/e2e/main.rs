@@ -70,6 +70,7 @@ mod profile;
 mod promise;
 mod readme;
 mod refusals;
+mod requests;
 mod rooms;
 mod sandbox_file;
 mod sandbox_run;

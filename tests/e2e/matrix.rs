@@ -156,7 +156,10 @@ const LINES: &[&str] = &[
     "sandbox faults clear",
     "sandbox deliveries",
     "sandbox deliveries list",
+    "sandbox deliveries show evt_nobody",
     "sandbox deliveries resend evt_nobody",
+    "sandbox requests",
+    "sandbox requests show req_nobody",
     "sandbox reset",
 ];
 

@@ -36,6 +36,7 @@ fn run_gives_its_command_no_secret_of_the_real_service_and_nothing_that_leads_to
             "BOOKCTL_ACCESSIBLE" => (Some("1"), Some("1")),
             "BOOKCTL_HOME" => (None, Some(folder.as_str())),
             "BOOKCTL_NO_SANDBOX" => (Some("0"), None),
+            "BOOKCTL_SANDBOX_NO_LIMITS" => (Some("1"), Some("1")),
             // With it set, this bookctl would complete words instead of running the command.
             "BOOKCTL_COMPLETE" => (None, None),
             other => panic!("it is not decided what a command in a sandbox sees of {other}"),

@@ -187,8 +187,28 @@ impl Context {
         };
         match pause {
             Some(pause) => self.wait_out(pause, allowed).await,
-            None => Err(failure.into_error(call)),
+            None => Err(self.with_a_sandboxs_hint(failure.into_error(call)).await),
         }
+    }
+
+    /// Adds to a rate limit of a sandbox how to end it at once.
+    async fn with_a_sandboxs_hint(&self, mut error: Error) -> Error {
+        let may_be_sandbox = match &self.target {
+            Target::Embedded { .. } => true,
+            Target::Remote(service) => service.base_url.is_loopback(),
+        };
+        if error.http_status == Some(429)
+            && let Some(after) = error.retry_after
+            && may_be_sandbox
+            && self.is_sandbox().await
+        {
+            let seconds = after.as_secs().max(1);
+            error.hint = Some(format!(
+                "skip the wait with: bookctl sandbox clock --advance {seconds}s; or wait with --max-wait {seconds}s; or start \
+                 the sandbox with --no-limits"
+            ));
+        }
+        error
     }
 
     /// Waits by the service's clock, with a countdown. A sandbox's clock may be moved in the meantime.

@@ -1,14 +1,21 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::listing::Listing;
+use super::requests::add_message;
 use crate::app::Context;
 use crate::client::Call;
+use crate::flows::locate_row;
+use crate::journal::RecentList;
+use crate::json::{Document, plain};
+use crate::model::time_text::human;
+use crate::model::zone::system_zone;
 use crate::outcome::{Exit, Result};
+use crate::terminal::output::{DocumentView, Page, TableCell, Tone, View};
 
-/// List webhook deliveries, or send one again
+/// List webhook deliveries, show one, or send one again
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox deliveries\n  \
+    bookctl sandbox deliveries show @1\n  \
     bookctl sandbox deliveries \\\n    \
       --jq '.deliveries[] | select(.state != \"delivered\") | .event_id'\n  \
     bookctl sandbox deliveries resend evt_01")]
@@ -19,46 +26,140 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Action {
-    /// List deliveries; --json includes each attempt
+    /// List deliveries, newest first; --json includes each attempt
     List,
+    /// Show a delivery: what each attempt sent, and what your app answered
+    #[command(after_help = "Examples:\n  bookctl sandbox deliveries show @1")]
+    Show {
+        /// Id of the event, or @N for a row of the last list of deliveries
+        event: String,
+    },
     /// Resend an event, with new retries
     #[command(after_help = "Examples:\n  bookctl sandbox deliveries resend evt_01")]
     Resend {
-        /// Id of the event
+        /// Id of the event, or @N for a row of the last list of deliveries
         event: String,
     },
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let call = match args.action.unwrap_or(Action::List) {
-        Action::List => Call::get("/sandbox/deliveries"),
-        Action::Resend { event } => {
-            let path = format!("/sandbox/deliveries/{}/resend", Call::segment(&event));
-            Call::post(path, json!({}))
+    match args.action.unwrap_or(Action::List) {
+        Action::List => {
+            let answer = context.control(Call::get("/sandbox/deliveries")).await?;
+            let list = List(answer.document);
+            let ids: Vec<&str> = list
+                .rows()
+                .filter_map(|it| it["event_id"].as_str())
+                .collect();
+            super::remember(context, RecentList::Deliveries, &ids);
+            let none = "no deliveries yet; set a URL with: bookctl sandbox organization -F webhook_url=URL";
+            context.out.emit_list(&list, ids.is_empty(), none)?;
         }
-    };
-    let document = context.control(call).await?.document;
-    let alone = document.value().get("deliveries").is_none();
-    let document = if alone && context.out.is_human() {
-        json!({ "deliveries": [document.value()] }).into()
-    } else {
-        document
-    };
-    let deliveries = Listing {
-        document,
-        field: "deliveries",
-        columns: &[
-            ("event", "event_id"),
-            ("kind", "type"),
-            ("booking", "booking_id"),
-            ("state", "state"),
-            ("attempts", "attempts"),
-            ("next try", "next_attempt_at"),
-            ("url", "url"),
-        ],
-    };
-    deliveries.emit(
-        context,
-        "no deliveries yet; set a URL with: bookctl sandbox organization -F webhook_url=URL",
-    )
+        Action::Show { event } => {
+            let id = locate_row(context, RecentList::Deliveries, &event)?;
+            let path = format!("/sandbox/deliveries/{}", Call::segment(&id));
+            let answer = context.control(Call::get(path)).await?;
+            context.out.emit(&DocumentView(answer.document, page))?;
+        }
+        Action::Resend { event } => {
+            let id = locate_row(context, RecentList::Deliveries, &event)?;
+            let path = format!("/sandbox/deliveries/{}/resend", Call::segment(&id));
+            let answer = context.control(Call::post(path, json!({}))).await?;
+            context.out.emit(&DocumentView(answer.document, page))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// The deliveries. The document has the oldest first, the table the newest.
+struct List(Document);
+
+impl List {
+    fn rows(&self) -> impl Iterator<Item = &Value> {
+        let deliveries = self.0.value().get("deliveries").and_then(Value::as_array);
+        deliveries.into_iter().flatten().rev()
+    }
+}
+
+impl View for List {
+    fn json(&self) -> Document {
+        self.0.clone()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        let rows = self.rows().enumerate();
+        page.table(
+            vec![
+                "", "last try", "kind", "state", "answer", "booking", "event",
+            ],
+            rows.map(|(row, it)| cells(row + 1, it)).collect(),
+            vec![0],
+        );
+        page
+    }
+}
+
+fn cells(row: usize, delivery: &Value) -> Vec<TableCell> {
+    let text = |field: &str| delivery[field].as_str().unwrap_or_default();
+    let attempts = delivery["attempts"].as_array();
+    let last = attempts.and_then(|it| it.last());
+    let at = last.and_then(|it| it["at"].as_str()?.parse::<jiff::Timestamp>().ok());
+    let at = at.map(|it| it.to_zoned(system_zone()).strftime("%H:%M:%S").to_string());
+    let kind = text("type");
+    vec![
+        format!("@{row}").into(),
+        at.unwrap_or_default().into(),
+        TableCell::from(kind).in_short(kind.strip_prefix("booking.").map(str::to_owned)),
+        TableCell::toned(text("state"), tone(text("state"))),
+        last.map(answer).unwrap_or_default().into(),
+        text("booking_id").into(),
+        text("event_id").into(),
+    ]
+}
+
+fn tone(state: &str) -> Tone {
+    match state {
+        "delivered" => Tone::Good,
+        "abandoned" => Tone::Bad,
+        _ => Tone::Warn,
+    }
+}
+
+/// The status of an attempt, or why there was none.
+fn answer(attempt: &Value) -> String {
+    match (&attempt["status"], &attempt["error"]) {
+        (Value::Null, Value::Null) => String::new(),
+        (Value::Null, error) => plain(error),
+        (status, _) => plain(status),
+    }
+}
+
+/// One delivery with its attempts.
+fn page(delivery: &Document) -> Page {
+    let value = delivery.value();
+    let mut page = Page::default();
+    let state = delivery.str("state").unwrap_or_default();
+    let event = delivery.str("event_id").unwrap_or_default();
+    page.heading(tone(state), state, event);
+    page.field_if("kind", delivery.str("type"));
+    page.field_if("booking", delivery.str("booking_id"));
+    page.field_if("to", delivery.str("url"));
+    page.field_if("next try", delivery.str("next_attempt_at").map(human));
+    let attempts = value["attempts"].as_array();
+    for attempt in attempts.into_iter().flatten() {
+        page.line("");
+        let at = attempt["at"].as_str().map(human).unwrap_or_default();
+        page.field("attempt", format!("{}, {at}", plain(&attempt["number"])));
+        let took = plain(&attempt["latency_ms"]);
+        page.field("answer", format!("{} in {took} ms", answer(attempt)));
+        for part in ["request", "response"] {
+            if let Some(message) = attempt.get(part) {
+                add_message(&mut page, part, message);
+            }
+        }
+    }
+    page.line("");
+    page.next(format!("bookctl sandbox deliveries resend {event}"));
+    page
 }

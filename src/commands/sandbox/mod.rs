@@ -8,6 +8,8 @@ mod inbox;
 mod keys;
 mod listing;
 mod organization;
+mod request_log;
+mod requests;
 mod reset;
 mod run;
 mod serve;
@@ -18,6 +20,7 @@ use clap::Subcommand;
 
 use super::{Needs, ServiceNeed};
 use crate::app::Context;
+use crate::journal::RecentList;
 use crate::outcome::{Error, Exit, Result};
 use crate::sandbox::{BUILT_IN, Speech};
 
@@ -30,6 +33,7 @@ pub(crate) enum Command {
     Serve(serve::Args),
     Run(run::Args),
     Inbox(inbox::Args),
+    Requests(requests::Args),
     Clock(clock::Args),
     Keys(keys::Args),
     Bookings(bookings::Args),
@@ -53,6 +57,7 @@ impl Command {
             | Command::Faults(_)
             | Command::Deliveries(_)
             | Command::Inbox(_)
+            | Command::Requests(_)
             | Command::Clock(_)
             | Command::Reset(_) => Needs::of(ServiceNeed::ProfileUnchecked),
         }
@@ -68,6 +73,7 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Organization(args) => organization::run(context, args).await,
         Command::Faults(args) => faults::run(context, args).await,
         Command::Deliveries(args) => deliveries::run(context, args).await,
+        Command::Requests(args) => requests::run(context, args).await,
         Command::Inbox(args) => inbox::run(context, args).await,
         Command::Clock(args) => clock::run(context, args).await,
         Command::Reset(args) => reset::run(context, args).await,
@@ -83,5 +89,17 @@ fn speech(name: &str) -> Result<Arc<Speech>> {
             "the built-in services are {}; docs/sandbox.md lists the keys of a file",
             built_in.join(", ")
         ))),
+    }
+}
+
+/// Stores the ids of a list that was shown, for `@1`.
+fn remember(context: &Context, list: RecentList, ids: &[&str]) {
+    let journal = context.journal();
+    let ids = ids.iter().copied();
+    if let Err(error) = journal.and_then(|mut journal| journal.remember_list(list, ids)) {
+        context.out.warn(&format!(
+            "the rows could not be saved, so @1 and so on are not available: {}",
+            error.message
+        ));
     }
 }

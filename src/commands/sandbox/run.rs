@@ -1,4 +1,5 @@
 use std::net::Ipv4Addr;
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -6,6 +7,7 @@ use tokio::net::TcpListener;
 use tokio::process::Command;
 use tokio::sync::oneshot;
 
+use super::request_log;
 use crate::app::{Context, Signals, sandbox_error};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::process::with_core_dumps;
@@ -25,12 +27,12 @@ pub(crate) struct Args {
     /// Set BOOKCTL_SANDBOX_VENUE to the venue of this scenario
     #[arg(long, value_name = "NAME", value_parser = scenario)]
     scenario: Option<String>,
-    /// Disable rate limits and the limit on test bookings
-    #[arg(long)]
-    no_limits: bool,
     /// Speak as another service would: enveloped, camel, plain, or a file that describes one
     #[arg(long, value_name = "FILE|NAME")]
     speak: Option<String>,
+    /// Write every request and response to this file, as HAR 1.2, which browsers open; keys are masked
+    #[arg(long, value_name = "FILE")]
+    har: Option<PathBuf>,
     /// Command and its arguments, after --
     #[arg(last = true, required = true, value_name = "CMD")]
     command: Vec<std::ffi::OsString>,
@@ -39,7 +41,7 @@ pub(crate) struct Args {
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let speech = args.speak.as_deref().map(super::speech).transpose()?;
     let sandbox = Sandbox::open(Options {
-        limits: !args.no_limits,
+        limits: context.has_sandbox_limits(),
         speech: speech.clone(),
         ..Options::new(Database::Memory)
     })
@@ -53,8 +55,15 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let address = listener.local_addr().map_err(failed)?;
     let base_path = speech.as_ref().map_or("", |it| it.base_path());
     let base = format!("http://{address}{base_path}");
+    let log = request_log::OnRequests {
+        lines: false,
+        bodies: false,
+        har: args.har.as_deref(),
+        origin: format!("http://{address}"),
+    };
+    let log = log.on_request()?;
     let (stop, stopped) = oneshot::channel::<()>();
-    let server = tokio::spawn(sandbox.serve(listener, None, async {
+    let server = tokio::spawn(sandbox.serve(listener, log, async {
         let _ = stopped.await;
     }));
     let speaks = speech.map(|it| format!(", speaks {}", it.name));

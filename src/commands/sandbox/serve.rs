@@ -7,14 +7,15 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::net::TcpListener;
 
+use super::request_log;
 use crate::app::{Context, Signals, sandbox_error};
 use crate::config::ProfileName;
 use crate::model::duration::lasting;
 use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::ownership;
-use crate::sandbox::{Database, LIVE_KEY, OnRequest, Options, Sandbox, Speech};
-use crate::terminal::output::{Output, Page, Tone, View};
+use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox, Speech};
+use crate::terminal::output::{Page, Tone, View};
 
 /// Serve the sandbox over HTTP until Ctrl-C
 ///
@@ -35,9 +36,6 @@ pub(crate) struct Args {
     /// Keep the state in memory, and lose it when the server stops
     #[arg(long)]
     ephemeral: bool,
-    /// Disable rate limits and the limit on test bookings
-    #[arg(long)]
-    no_limits: bool,
     /// Listen on this address instead of 127.0.0.1; anyone who can reach it can read and change everything
     ///
     /// The sandbox's controls need no key, and its keys are public. Use it only in a network of your own, such as a
@@ -47,6 +45,9 @@ pub(crate) struct Args {
     /// Speak as another service would: enveloped, camel, plain, or a file that describes one
     #[arg(long, value_name = "FILE|NAME")]
     speak: Option<String>,
+    /// Write every request and response to this file, as HAR 1.2, which browsers open; keys are masked
+    #[arg(long, value_name = "FILE")]
+    har: Option<PathBuf>,
     /// How often to send due webhooks; the service itself does so every 30s
     // A worker that never pauses would keep the processor to itself.
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = lasting)]
@@ -82,7 +83,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             .map_err(|error| Error::io(format!("{} cannot be replaced", file.display()), error))?;
     }
     let sandbox = Sandbox::open(Options {
-        limits: !args.no_limits,
+        limits: context.has_sandbox_limits(),
         delivery_interval: args.delivery_interval,
         speech: speech.clone(),
         ..Options::new(database)
@@ -113,6 +114,13 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let address = listener
         .local_addr()
         .map_err(|error| Error::io("cannot read the port", error))?;
+    let log = request_log::OnRequests {
+        lines: !context.out.is_quiet(),
+        bodies: context.is_verbose(),
+        har: args.har.as_deref(),
+        origin: format!("http://{address}"),
+    };
+    let log = log.on_request()?;
     // Listens for signals before the server is announced, so that a signal from then on ends it cleanly.
     let mut signals = Signals::listen()?;
     context.out.emit_line(&Ready {
@@ -121,17 +129,6 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         webhook_secret,
         speech,
     })?;
-    let log: OnRequest = Box::new(|request| {
-        let milliseconds = request.duration.as_secs_f64() * 1000.0;
-        Output::trace(&format!(
-            "{} {} {} {milliseconds:.1} ms",
-            request.method, request.path, request.status
-        ));
-        if let Some(failure) = request.failure {
-            Output::trace(&failure);
-        }
-    });
-    let log = (!context.out.is_quiet()).then_some(log);
     let shutdown = async move {
         signals.next().await;
     };

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::webhook::AppAnswer;
+use crate::json::plain;
+use crate::terminal::output::Page;
+use crate::webhook::{AppAnswer, Content};
 
 /// `200 in 3 ms`, or why there was no answer.
 pub(super) fn answer_in_words(answer: &AppAnswer) -> String {
@@ -22,4 +24,17 @@ pub(super) fn attempt_json(number: u32, answer: &AppAnswer) -> Value {
     }
     attempt["latency_ms"] = json!(answer.latency_ms);
     attempt
+}
+
+/// Adds an app's answer to a page: its headers and its body.
+pub(super) fn add_response(page: &mut Page, response: &Content) {
+    for (name, value) in &response.headers {
+        page.line(format!("  {name}: {}", plain(value)));
+    }
+    for line in response.body.lines() {
+        page.line(format!("  {line}"));
+    }
+    if response.truncated {
+        page.line("  (the body was longer; the rest was not kept)");
+    }
 }

@@ -31,6 +31,11 @@ impl InjectedFault {
         }
     }
 
+    /// The fault itself.
+    pub(super) fn fault(&self) -> Option<&Fault> {
+        self.fault.as_ref()
+    }
+
     /// Applies the fault before the request is handled. A returned response is sent instead of
     /// handling it.
     pub(super) async fn before_request(&self) -> Option<Response> {

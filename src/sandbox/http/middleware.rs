@@ -1,7 +1,6 @@
 //! What every request passes through: the host check, the headers of every answer, and the log.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
@@ -9,8 +8,8 @@ use axum::middleware::Next;
 use axum::response::Response;
 use jiff::fmt::rfc2822::DateTimePrinter;
 
-use super::service::{RequestLog, Service};
-use super::speaking::Unspoken;
+use super::exchanges::Opening;
+use super::service::Service;
 use super::{loopback, reply};
 
 /// Says that this is a sandbox that speaks the contract, so that a client knows the unit of a whole amount. The real
@@ -22,14 +21,7 @@ pub(super) async fn run(
     request: Request,
     next: Next,
 ) -> Response {
-    let started = Instant::now();
-    let log = service.on_request.as_ref().map(|on_request| {
-        (
-            on_request,
-            request.method().to_string(),
-            request.uri().path().to_owned(),
-        )
-    });
+    let opening = service.opens(&request);
     let mut response = match loopback::check(&request, service.port, service.exposed) {
         Ok(()) => next.run(request).await,
         Err(error) => reply::error(&error),
@@ -40,16 +32,39 @@ pub(super) async fn run(
             .headers_mut()
             .insert(CONTRACT, HeaderValue::from_static("sandbox"));
     }
-    if let Some((on_request, method, path)) = log {
-        on_request(RequestLog {
-            method,
-            path,
-            status: response.status().as_u16(),
-            duration: started.elapsed(),
-            failure: response.extensions_mut().remove().map(|Unspoken(why)| why),
-        });
+    match opening {
+        None => response,
+        Some(opening) => service.keep(opening, response).await,
     }
-    response
+}
+
+impl Service {
+    /// The request to be kept or shown. Calls of the sandbox's own surface are not kept.
+    fn opens(&self, request: &Request) -> Option<Opening> {
+        let path = request.uri().path();
+        let base = self.speech.as_ref().map_or("", |it| it.base_path());
+        let below = path.strip_prefix(base).unwrap_or(path);
+        let is_own = |path: &str| path.starts_with("/sandbox") || path == "/openapi.json";
+        let is_service = !is_own(path) && !is_own(below);
+        let is_wanted = self.on_request.is_some() || is_service && self.exchanges.is_some();
+        is_wanted.then(|| Opening::of(request, is_service))
+    }
+
+    /// Keeps and shows a request with its answer.
+    async fn keep(&self, opening: Opening, response: Response) -> Response {
+        let is_service = opening.is_service();
+        let at = self.store.recent_now();
+        let (exchange, response) = opening.close(response, at, self.speech.as_ref()).await;
+        let kept = self.exchanges.as_ref().filter(|_| is_service);
+        let exchange = match kept {
+            Some(kept) => kept.keep(exchange),
+            None => Arc::new(exchange),
+        };
+        if let Some(on_request) = &self.on_request {
+            on_request(&exchange);
+        }
+        response
+    }
 }
 
 /// `Date` is the sandbox's clock, so that a client that compares clocks sees its own offset.

@@ -5,6 +5,7 @@ mod bookings;
 mod connection;
 mod control;
 mod endpoints;
+mod exchanges;
 mod fault_injection;
 mod loopback;
 mod middleware;
@@ -35,6 +36,7 @@ use crate::platform::http1;
 use crate::platform::timeout_stream::Timeouts;
 use connection::Connection;
 
+pub(crate) use exchanges::{Exchange, ExchangeLog, HarFile};
 pub(crate) use service::{OnRequest, Service};
 
 /// How long running requests may take once the server is told to stop.

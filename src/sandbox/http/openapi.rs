@@ -5,7 +5,7 @@ use super::reply::{Outcome, Reply};
 use crate::sandbox::store::Tx;
 
 /// OpenAPI 3.1 of everything under `/v1`, and of the webhook events.
-const DOCUMENT: &str = include_str!("../../../docs/openapi.json");
+pub(super) const DOCUMENT: &str = include_str!("../../../docs/openapi.json");
 
 pub(super) fn document(_tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
     Ok(Reply::text(DOCUMENT))

@@ -43,8 +43,8 @@ pub(super) struct Heard {
 }
 
 impl ParsedRequest {
-    /// Reads the whole request. Fails if the body is too large or breaks off.
-    pub(crate) async fn of(request: Request) -> Result<Self, ApiError> {
+    /// Reads the whole request. Fails if the body is too large or breaks off, with the first bytes that came.
+    pub(crate) async fn of(request: Request) -> Result<Self, (ApiError, Bytes)> {
         let (mut parts, body) = request.into_parts();
         let body = read(body).await?;
         // A parameter that does not decode to UTF-8 cannot be an id.
@@ -138,12 +138,14 @@ impl ParsedRequest {
     }
 }
 
-async fn read(mut body: Body) -> Result<Bytes, ApiError> {
+async fn read(mut body: Body) -> Result<Bytes, (ApiError, Bytes)> {
     let mut first = Bytes::new();
     let mut rest = Vec::new();
     let mut length = 0_usize;
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
-        let frame = frame.map_err(|_| ApiError::wrong_type("body", "broke off"))?;
+        let Ok(frame) = frame else {
+            return Err((ApiError::wrong_type("body", "broke off"), first));
+        };
         // Trailers are not part of the body.
         let Ok(data) = frame.into_data() else {
             break;
@@ -160,7 +162,7 @@ async fn read(mut body: Body) -> Result<Bytes, ApiError> {
         }
     }
     if length > BODY_LIMIT {
-        Err(ApiError::BodyTooLarge)
+        Err((ApiError::BodyTooLarge, first))
     } else if rest.is_empty() {
         Ok(first)
     } else {

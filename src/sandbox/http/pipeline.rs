@@ -9,6 +9,7 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 
 use super::bookings;
 use super::endpoints::{Endpoint, Needs};
+use super::exchanges::Received;
 use super::fault_injection::InjectedFault;
 use super::parsed_request::ParsedRequest;
 use super::reply::{self, Outcome};
@@ -39,21 +40,34 @@ pub(super) fn filter(method: &str) -> MethodFilter {
 }
 
 async fn serve(service: &Service, endpoint: &'static Endpoint, request: Request) -> Response {
-    let Some(speech) = &service.speech else {
-        return match ParsedRequest::of(request).await {
-            Ok(request) => respond(service, endpoint, request, None).await,
-            Err(error) => reply::error(&error),
-        };
-    };
-    let uri = request.uri().clone();
-    let mut speaker = Speaker::new(service, speech, endpoint, uri);
-    match ParsedRequest::of(request).await {
+    let speech = service.speech.as_ref();
+    let mut speaker = speech.map(|it| {
+        let uri = request.uri().clone();
+        Speaker::new(service, it, endpoint, uri)
+    });
+    let (received, mut response) = match ParsedRequest::of(request).await {
         Ok(mut request) => {
-            speaker.hear(&mut request).await;
-            respond(service, endpoint, request, Some(&speaker)).await
+            let mut received = Received::new(request.body(), true);
+            if let Some(speaker) = &mut speaker {
+                speaker.hear(&mut request).await;
+            }
+            let response = respond(service, endpoint, request, speaker.as_ref(), &mut received);
+            let response = response.await;
+            (received, response)
         }
-        Err(error) => speaker.speak(reply::error(&error)).await,
+        Err((error, first)) => {
+            let refusal = reply::error(&error);
+            let response = match &speaker {
+                Some(speaker) => speaker.speak(refusal).await.0,
+                None => refusal,
+            };
+            (Received::new(&first, false), response)
+        }
+    };
+    if service.exchanges.is_some() {
+        response.extensions_mut().insert(received);
     }
+    response
 }
 
 /// Answers a request, with the fault that waits for it.
@@ -62,14 +76,19 @@ async fn respond(
     endpoint: &'static Endpoint,
     request: ParsedRequest,
     speaker: Option<&Speaker<'_>>,
+    received: &mut Received,
 ) -> Response {
     let injected = InjectedFault::take(service, endpoint.method, &request).await;
+    received.met(injected.fault().cloned());
     if let Some(response) = injected.before_request().await {
         return response;
     }
+    let id = speaker.map(|_| request.id().to_owned());
     let mut response = answer(service, endpoint, request).await;
     if let Some(speaker) = speaker {
-        response = speaker.speak(response).await;
+        let (spoken, contract) = speaker.speak(response).await;
+        received.is_about(id.unwrap_or_default(), contract);
+        response = spoken;
     }
     injected.after_response(response)
 }

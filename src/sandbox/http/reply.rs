@@ -5,6 +5,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde::Serialize;
 
+use super::exchanges::Refusal;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::rate_limit::RateLimitStatus;
 
@@ -82,7 +83,9 @@ pub(crate) fn garbage(status: StatusCode) -> Response {
 /// The response for an error.
 pub(crate) fn error(error: &ApiError) -> Response {
     let (status, body) = error.answer();
-    response(status, body.to_string().into_bytes())
+    let mut response = response(status, body.to_string().into_bytes());
+    response.extensions_mut().insert(Refusal(error.reason()));
+    response
 }
 
 /// A JSON response.

@@ -3,22 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::exchanges::{Exchange, ExchangeLog};
 use crate::sandbox::speak::Speech;
 use crate::sandbox::store::Store;
 
-/// A log entry of one request. The query is left out because it may name people.
-#[derive(Debug)]
-pub(crate) struct RequestLog {
-    pub(crate) method: String,
-    pub(crate) path: String,
-    pub(crate) status: u16,
-    pub(crate) duration: Duration,
-    /// Why the answer could not be given as the service speaks.
-    pub(crate) failure: Option<String>,
-}
-
 /// Called after each request.
-pub(crate) type OnRequest = Box<dyn Fn(RequestLog) + Send + Sync>;
+pub(crate) type OnRequest = Box<dyn Fn(&Exchange) + Send + Sync>;
 
 /// The state shared by all requests.
 pub(crate) struct Service {
@@ -32,5 +22,7 @@ pub(crate) struct Service {
     pub(crate) port: u16,
     /// Whether other machines can reach it.
     pub(crate) exposed: bool,
+    /// The last requests; `None` if they are not kept.
+    pub(crate) exchanges: Option<ExchangeLog>,
     pub(crate) on_request: Option<OnRequest>,
 }

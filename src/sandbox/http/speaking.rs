@@ -1,12 +1,13 @@
 //! Requests and answers of a service that speaks otherwise than the contract.
 
-use axum::body::to_bytes;
+use axum::body::{Bytes, to_bytes};
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::Response;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 use super::endpoints::Endpoint;
+use super::exchanges::Refusal;
 use super::parsed_request::{Heard, ParsedRequest};
 use super::reply;
 use super::service::Service;
@@ -19,10 +20,6 @@ use crate::sandbox::rules::state::Ask;
 use crate::sandbox::seed::{self, Venue, Vertical, near_place, near_point, resolve_place};
 use crate::sandbox::speak::{AnswerKind, Page, PageQuery, RequestKind, Speech, WrongField};
 use crate::sandbox::wire::id::IdKind;
-
-/// Why an answer could not be given as the service speaks: an extension of the response, for the log.
-#[derive(Clone)]
-pub(super) struct Unspoken(pub(super) String);
 
 /// Translates one request and its answer.
 pub(super) struct Speaker<'a> {
@@ -179,8 +176,8 @@ impl<'a> Speaker<'a> {
         }
     }
 
-    /// Gives the answer the service's shape.
-    pub(super) async fn speak(&self, response: Response) -> Response {
+    /// Gives the answer the service's shape; returns it with the body in the contract's.
+    pub(super) async fn speak(&self, response: Response) -> (Response, Bytes) {
         let response = match &self.refused {
             // Reading changed nothing.
             Some(error) if self.endpoint.method == "GET" && response.status().is_success() => {
@@ -190,11 +187,12 @@ impl<'a> Speaker<'a> {
         };
         let kind = answer_kind(self.endpoint);
         let asked = (self.asked, self.page);
-        let (mut response, next) = speak(self.service, self.speech, kind, asked, response).await;
+        let (mut response, next, contract) =
+            speak(self.service, self.speech, kind, asked, response).await;
         if let Some(link) = next.and_then(|page| self.link(page)) {
             response.headers_mut().insert(header::LINK, link);
         }
-        response
+        (response, contract)
     }
 
     /// The `Link` header that leads to a page.
@@ -238,14 +236,14 @@ pub(super) async fn refusal(service: &Service, error: &ApiError) -> Response {
     }
 }
 
-/// A response as the service sends it, with the number of the next page if a link leads there.
+/// A response as the service sends it, with the number of the next page if a link leads there, and the contract's body.
 async fn speak(
     service: &Service,
     speech: &Speech,
     kind: AnswerKind,
     (asked, page): (Option<RequestKind>, Page),
     response: Response,
-) -> (Response, Option<usize>) {
+) -> (Response, Option<usize>, Bytes) {
     let (mut parts, body) = response.into_parts();
     let kind = match parts.status.as_u16() {
         200..=299 => kind,
@@ -259,15 +257,15 @@ async fn speak(
         Ok(spoken) => {
             parts.status =
                 StatusCode::from_u16(speech.status(parts.status.as_u16())).unwrap_or(parts.status);
-            let body = spoken.document.to_string();
-            (Response::from_parts(parts, body.into()), spoken.next_page)
+            let spoken_response = Response::from_parts(parts, spoken.document.to_string().into());
+            (spoken_response, spoken.next_page, body)
         }
         Err(why) => {
             parts.status = StatusCode::INTERNAL_SERVER_ERROR;
             let error = format!("the sandbox cannot write this answer: {why}");
-            let body = json!({"error": error}).to_string();
-            parts.extensions.insert(Unspoken(error));
-            (Response::from_parts(parts, body.into()), None)
+            let refusal = json!({"error": error}).to_string();
+            parts.extensions.insert(Refusal(error));
+            (Response::from_parts(parts, refusal.into()), None, body)
         }
     }
 }

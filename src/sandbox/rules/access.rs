@@ -1,6 +1,7 @@
 //! The API keys, and the checks of a request's key ("Authentication").
 
 use super::api_error::ApiError;
+use super::no_key::{NoKey, masked};
 use super::organization::{CheckStatus, Organization};
 use super::scope::Scope;
 
@@ -108,11 +109,21 @@ pub(crate) const KEYS: &[ApiKey] = &[
 
 /// The key that an `Authorization` header carries.
 pub(crate) fn identify(authorization: Option<&str>) -> Result<&'static ApiKey, ApiError> {
-    authorization
-        .and_then(|header| header.split_once(' '))
-        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-        .and_then(|(_, secret)| KEYS.iter().find(|key| key.secret == secret.trim()))
-        .ok_or(ApiError::Unauthorized)
+    find(authorization).map_err(ApiError::Unauthorized)
+}
+
+fn find(authorization: Option<&str>) -> Result<&'static ApiKey, NoKey> {
+    let header = authorization.ok_or(NoKey::Missing)?;
+    let (scheme, key) = header.split_once(' ').ok_or_else(|| match header {
+        "" => NoKey::Missing,
+        _ => NoKey::NoScheme,
+    })?;
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return Err(NoKey::OtherScheme(scheme.to_owned()));
+    }
+    let key = key.trim();
+    let known = KEYS.iter().find(|it| it.secret == key);
+    known.ok_or_else(|| NoKey::Unknown(masked(key)))
 }
 
 /// Checks environment, suspension and scope, in this order.
@@ -182,7 +193,10 @@ mod tests {
             Some("Bearer sk_live_sandbo"),
             Some("Bearer "),
         ] {
-            assert_eq!(identify(header), Err(ApiError::Unauthorized), "{header:?}");
+            assert!(
+                matches!(identify(header), Err(ApiError::Unauthorized(_))),
+                "{header:?}"
+            );
         }
     }
 

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::denial::Denial;
 use super::error_code::ErrorCode;
+use super::no_key::NoKey;
 use super::scope::Scope;
 use crate::sandbox::seed::Provider;
 
@@ -11,7 +12,7 @@ use crate::sandbox::seed::Provider;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ApiError {
     BodyTooLarge,
-    Unauthorized,
+    Unauthorized(NoKey),
     WrongKeyEnvironment,
     OrgSuspended {
         reason: Option<String>,
@@ -75,6 +76,7 @@ pub(crate) enum ApiError {
     CrossOrigin,
     OrganizationUnknown,
     DeliveryNotFound,
+    RequestNotFound,
     /// The sandbox itself failed; the text says how.
     Broken(String),
 }
@@ -98,7 +100,7 @@ impl ApiError {
     pub(crate) fn answer(&self) -> (u16, Value) {
         match self {
             Self::BodyTooLarge => error(413, "body too large: the limit is 1 MB"),
-            Self::Unauthorized => error(401, "unauthorized"),
+            Self::Unauthorized(_) => error(401, "unauthorized"),
             Self::WrongKeyEnvironment => coded(403, "this key belongs to the beta (v3) environment; use a live or a test key", "wrong_key_environment"),
             Self::OrgSuspended { reason } => with(coded(403, "the organization is suspended", "org_suspended"), "reason", json!(reason)),
             Self::InsufficientScope(scope) => (403, json!({"error": "insufficient_scope", "required_scope": scope.as_str()})),
@@ -145,6 +147,7 @@ impl ApiError {
             Self::CrossOrigin => error(403, "a page of another origin may not write to the sandbox"),
             Self::OrganizationUnknown => error(404, "organization not found"),
             Self::DeliveryNotFound => error(404, "delivery not found"),
+            Self::RequestNotFound => error(404, "request not found; the sandbox keeps the last 1,000"),
             Self::Broken(detail) => (500, json!({"error": "internal error", "detail": detail})),
         }
     }

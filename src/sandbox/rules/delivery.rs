@@ -1,6 +1,8 @@
 //! Webhook deliveries: whether an attempt succeeded, and when to try again ("Events", 6).
 
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// The state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +29,17 @@ pub(crate) struct DeliveryAttempt {
     /// The HTTP status, or why there was no response.
     pub(crate) outcome: Result<u16, String>,
     pub(crate) latency_ms: u64,
+    pub(crate) request: Option<Content>,
+    pub(crate) response: Option<Content>,
+}
+
+/// The headers and the body of what was sent or answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Content {
+    pub(crate) headers: Map<String, Value>,
+    pub(crate) body: String,
+    /// Whether more of the body came than is kept.
+    pub(crate) truncated: bool,
 }
 
 impl DeliveryAttempt {
@@ -65,6 +78,8 @@ mod tests {
         let failed = DeliveryAttempt {
             outcome: Ok(302),
             latency_ms: 1,
+            request: None,
+            response: None,
         };
         for (failures, seconds) in [(1, 30), (2, 120), (3, 600)] {
             let next = Some(now + SignedDuration::from_secs(seconds));
@@ -88,6 +103,8 @@ mod tests {
             let attempt = DeliveryAttempt {
                 outcome: Ok(status),
                 latency_ms: 1,
+                request: None,
+                response: None,
             };
             assert_eq!(attempt.is_delivered(), delivered, "{status}");
         }

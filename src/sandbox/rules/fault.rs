@@ -99,6 +99,18 @@ struct Numbers {
 }
 
 impl Fault {
+    /// The word in `kind`.
+    pub(crate) const fn kind(&self) -> &'static str {
+        match self {
+            Self::Delay { .. } => "delay",
+            Self::Status { .. } => "status",
+            Self::DropBefore => "drop_before",
+            Self::DropAfter => "drop_after",
+            Self::Truncate { .. } => "truncate",
+            Self::Garbage => "garbage",
+        }
+    }
+
     /// The fault of a kind; `None` after adding to `errors`.
     fn read(
         kind: &str,

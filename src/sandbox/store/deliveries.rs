@@ -114,7 +114,7 @@ impl Tx<'_> {
         let Some(failures) = failures else {
             return Ok(());
         };
-        self.sql("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?)")?
+        self.sql("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?)")?
             .execute((
                 delivery.event,
                 delivery.number,
@@ -122,6 +122,8 @@ impl Tx<'_> {
                 attempt.outcome.as_ref().ok(),
                 attempt.outcome.as_ref().err(),
                 i64::try_from(attempt.latency_ms).unwrap_or(i64::MAX),
+                attempt.request.as_ref().map(|it| json!(it).to_string()),
+                attempt.response.as_ref().map(|it| json!(it).to_string()),
             ))?;
         let (state, next) = after(attempt, failures, self.now);
         self.set_state(delivery.event, state, next)
@@ -160,6 +162,34 @@ impl Tx<'_> {
             Ok(delivery)
         })?
         .collect()
+    }
+
+    /// The delivery of an event, with its body, and what each attempt sent and got back.
+    pub(crate) fn delivery(&self, event: i64) -> rusqlite::Result<Option<Value>> {
+        let Some(mut delivery) = self.deliveries(Some(event))?.pop() else {
+            return Ok(None);
+        };
+        let body: String = self
+            .sql("SELECT body FROM events WHERE number = ?")?
+            .query_row([event], |row| row.get(0))?;
+        delivery["body"] = json!(body);
+        let mut contents =
+            self.sql("SELECT request, response FROM attempts WHERE event = ? ORDER BY number")?;
+        let mut contents = contents.query([event])?;
+        for attempt in delivery["attempts"].as_array_mut().into_iter().flatten() {
+            let Some(row) = contents.next()? else {
+                break;
+            };
+            for (column, field) in ["request", "response"].into_iter().enumerate() {
+                let content: Option<String> = row.get(column)?;
+                let content = content.and_then(|it| serde_json::from_str(&it).ok());
+                if let Some(content) = content {
+                    let content: Value = content;
+                    attempt[field] = content;
+                }
+            }
+        }
+        Ok(Some(delivery))
     }
 
     fn attempts(&self, event: i64) -> rusqlite::Result<Vec<Value>> {

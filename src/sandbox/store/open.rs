@@ -65,7 +65,7 @@ const KIND: Kind = Kind {
     name: "the sandbox's database",
     // "bksb"
     application: 0x626b_7362,
-    steps: &[FIRST],
+    steps: &[FIRST, ANSWERS],
     journal: JournalMode::WriteAhead {
         synchronous: "NORMAL",
     },
@@ -74,6 +74,9 @@ const KIND: Kind = Kind {
 
 /// The schema of the first release.
 const FIRST: &str = include_str!("schema.sql");
+/// What each attempt sent and got back, as JSON: headers and body.
+const ANSWERS: &str =
+    "ALTER TABLE attempts ADD COLUMN request TEXT; ALTER TABLE attempts ADD COLUMN response TEXT";
 const STATEMENTS: usize = 64;
 
 /// The connection to an up-to-date database.
@@ -212,6 +215,7 @@ mod tests {
         let further = Kind {
             steps: &[
                 FIRST,
+                ANSWERS,
                 "ALTER TABLE bookings ADD COLUMN note TEXT DEFAULT 'none';",
             ],
             ..KIND
@@ -229,13 +233,13 @@ mod tests {
             })
             .collect();
         for thread in threads {
-            let expected = ("confirmed".to_owned(), "none".to_owned(), 2);
+            let expected = ("confirmed".to_owned(), "none".to_owned(), 3);
             assert_eq!(thread.join().unwrap(), expected);
         }
-        // The program of the first release is told that the file is newer.
+        // A program without that step is told that the file is newer.
         assert!(matches!(
             failure(&path),
-            Failure::Newer { found: 2, known: 1 }
+            Failure::Newer { found: 3, known: 2 }
         ));
     }
 

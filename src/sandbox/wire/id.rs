@@ -12,6 +12,7 @@ pub(crate) enum IdKind {
     Event,
     Fault,
     Message,
+    Request,
     Session,
 }
 
@@ -22,6 +23,7 @@ impl IdKind {
             Self::Event => "evt_",
             Self::Fault => "flt_",
             Self::Message => "msg_",
+            Self::Request => "req_",
             Self::Session => "ses_",
         }
     }

@@ -2,6 +2,8 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::{HeaderLine, State, Store, StoreError, moment};
 use crate::outcome::Result;
@@ -31,6 +33,30 @@ pub(crate) struct AppAnswer {
     /// The status, or why there was none.
     pub(crate) status: Result<u16, String>,
     pub(crate) latency_ms: u64,
+    /// What was sent, if it is to be shown.
+    pub(crate) request: Option<Content>,
+    /// What came with the status.
+    pub(crate) response: Option<Content>,
+}
+
+/// Headers and body of a request or an answer, as much of it as is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Content {
+    pub(crate) headers: Map<String, Value>,
+    pub(crate) body: String,
+    /// Whether more of the body came.
+    pub(crate) truncated: bool,
+}
+
+impl Content {
+    /// The headers and the kept part of a body of this length.
+    pub(crate) fn new(headers: Map<String, Value>, body: &[u8], length: usize) -> Self {
+        Content {
+            headers,
+            body: String::from_utf8_lossy(body).into_owned(),
+            truncated: length > body.len(),
+        }
+    }
 }
 
 impl AppAnswer {
@@ -282,13 +308,17 @@ fn record_answer(
 ) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
-            "UPDATE attempts SET status = ?, error = ?, latency_ms = ? \
+            "UPDATE attempts SET status = ?, error = ?, latency_ms = ?, response = ? \
              WHERE event = ? AND number = ?",
         )?
         .execute((
             answer.status.as_ref().ok(),
             answer.status.as_ref().err(),
             i64::try_from(answer.latency_ms).unwrap_or(i64::MAX),
+            answer
+                .response
+                .as_ref()
+                .and_then(|it| serde_json::to_string(it).ok()),
             number,
             attempt,
         ))?;

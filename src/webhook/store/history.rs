@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{HeaderLine, State, Webhooks, moment};
+use super::{Content, HeaderLine, State, Webhooks, moment};
 use crate::outcome::Result;
 use crate::webhook::event::Event;
 
@@ -32,6 +32,8 @@ pub(crate) struct AttemptRow {
     pub(crate) status: Option<u16>,
     pub(crate) error: Option<String>,
     pub(crate) latency_ms: Option<u64>,
+    /// What came with the status.
+    pub(crate) response: Option<Content>,
 }
 
 /// Which events to list; `None` does not filter.
@@ -148,13 +150,14 @@ impl Webhooks {
 
     /// An event's attempts, oldest first.
     pub(crate) fn attempts(&self, number: i64) -> Result<Vec<AttemptRow>> {
-        let sql = "SELECT number, replay, url, begun_at, status, error, latency_ms \
+        let sql = "SELECT number, replay, url, begun_at, status, error, latency_ms, response \
                    FROM attempts WHERE event = ? ORDER BY number";
         self.read(|connection| {
             connection
                 .prepare(sql)?
                 .query_map([number], |row| {
                     let latency: Option<i64> = row.get(6)?;
+                    let response: Option<String> = row.get(7)?;
                     Ok(AttemptRow {
                         number: row.get(0)?,
                         replay: row.get(1)?,
@@ -163,6 +166,7 @@ impl Webhooks {
                         status: row.get(4)?,
                         error: row.get(5)?,
                         latency_ms: latency.and_then(|it| u64::try_from(it).ok()),
+                        response: response.and_then(|it| serde_json::from_str(&it).ok()),
                     })
                 })?
                 .collect()

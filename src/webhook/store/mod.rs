@@ -10,7 +10,7 @@ mod receipts;
 mod registration;
 mod writer;
 
-pub(crate) use attempts::{AppAnswer, QueuedDelivery};
+pub(crate) use attempts::{AppAnswer, Content, QueuedDelivery};
 pub(crate) use history::{AttemptRow, EventRow, Query};
 pub(crate) use open::Webhooks;
 pub(crate) use receipts::{Intent, Receipt, ReceivedDelivery};

@@ -56,6 +56,9 @@ CREATE TABLE registrations (
 ) WITHOUT ROWID;
 ";
 
+/// What the app answered to an attempt, as JSON: headers and body.
+const ANSWERS: &str = "ALTER TABLE attempts ADD COLUMN response TEXT";
+
 /// The open database, limited to the events of one service.
 pub(crate) struct Webhooks {
     pub(super) connection: Connection,
@@ -67,7 +70,7 @@ pub(crate) struct Webhooks {
 const KIND: Kind = Kind {
     name: "the webhook file",
     application: 0,
-    steps: &[FIRST],
+    steps: &[FIRST, ANSWERS],
     journal: JournalMode::WriteAhead {
         synchronous: "FULL",
     },

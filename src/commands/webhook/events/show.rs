@@ -3,10 +3,11 @@ use serde_json::{Value, json};
 
 use super::event_row::{event_json, find, pick, rfc3339};
 use crate::app::Context;
+use crate::commands::webhook::app_answer::add_response;
 use crate::json::Document;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{Page, Tone, View};
-use crate::webhook::{AttemptRow, EventRow, Header, HeaderLine, Names, State};
+use crate::webhook::{AttemptRow, Content, EventRow, Header, HeaderLine, Names, State};
 
 /// Show an event: its headers, raw body, signature time, and the attempts to forward it
 #[derive(clap::Args, Debug)]
@@ -110,6 +111,11 @@ impl View for Received {
         });
         let headings = vec!["attempt", "at", "as", "to", "response"];
         page.table(headings, attempts.collect(), vec![]);
+        if let Some((number, response)) = last_response(&self.attempts) {
+            page.line(format!("response to attempt {number}:"));
+            add_response(&mut page, response);
+            page.line("delivery:");
+        }
         let body = String::from_utf8_lossy(&self.body).into_owned();
         match serde_json::from_str::<serde::de::IgnoredAny>(&body) {
             Ok(_) => page.json(body),
@@ -121,6 +127,12 @@ impl View for Received {
         ));
         page
     }
+}
+
+/// The last answer of the app that is kept.
+fn last_response(attempts: &[AttemptRow]) -> Option<(u32, &Content)> {
+    let mut attempts = attempts.iter().rev();
+    attempts.find_map(|it| Some((it.number, it.response.as_ref()?)))
 }
 
 fn answer(attempt: &AttemptRow) -> String {
@@ -146,6 +158,9 @@ fn attempt(row: &AttemptRow) -> Value {
     }
     if let Some(latency) = row.latency_ms {
         attempt["latency_ms"] = json!(latency);
+    }
+    if let Some(response) = &row.response {
+        attempt["response"] = json!(response);
     }
     attempt
 }

@@ -8,18 +8,19 @@ use std::future::pending;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 
-use jiff::Timestamp;
-use tokio::sync::mpsc;
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::{mpsc, watch};
 
 use self::ready_file::ReadyFile;
-use self::url_takeover::UrlTakeover;
-use self::view::{EventLine, Ready, SecretShown, Summary};
+use self::url_takeover::{UrlTakeover, clock_offset};
+use self::view::{EventLine, Ready, SecretShown, Summary, exchange};
 use super::consumer;
 use crate::app::{Context, Signals};
 use crate::commands::field::header;
 use crate::flows::webhook_secrets;
 use crate::outcome::{Error, Exit, Result};
 use crate::secrets::Secret;
+use crate::terminal::output::Output;
 use crate::webhook::{
     App, DeliveryOutcome, Endpoint, KINDS, Listener, ListenerEvent, Listening, Mode, Names,
     Schedule, Store,
@@ -74,6 +75,8 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     warn_of_unknown_kinds(context, &args.events);
+    // `--verbose` shows deliveries, not the calls that keep a sandbox's URL set.
+    context.hide_calls();
     // Before anything else: the file of a killed listener must not pass for this one's.
     let ready_file = args.ready_file.take().map(ReadyFile::new).transpose()?;
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
@@ -93,16 +96,19 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         registered: false,
         exposed: warn_if_exposed(context, address),
         left: store.waiting().await?,
-        due_in: due.first().map_or(0.0, |(_, at)| {
-            at.duration_since(now).as_secs_f64().ceil().max(0.0)
-        }),
+        sandbox_secret: secrets.is_sandboxs.then(|| secrets.signing.clone()),
+        due_in: 0.0,
     };
+    let first_due = due.first().map(|(_, at)| *at);
+    let (moved, clock) = watch::channel(SignedDuration::ZERO);
     let shown_secret = args.print_secret.then_some(secrets.signing);
     let listening = Listening {
         secrets: secrets.all,
         names: Names::new(context.adapter()),
         kinds: args.events,
         app,
+        shows_contents: context.is_verbose(),
+        clock,
     };
     let (listener, mut events) = Listener::start(listening, socket, store.clone(), ack_log, due)?;
     let mut takeover = None;
@@ -111,8 +117,14 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         _ = signals.next() => Ok(()),
         served = async {
             takeover = UrlTakeover::take(context, &store, &ready.url).await?;
+            if takeover.is_some() {
+                moved.send_replace(clock_offset(context).await?);
+            }
+            let now = Timestamp::now() + *moved.borrow();
+            let due_in = first_due.map(|at| at.duration_since(now).as_secs_f64().ceil());
+            let ready = Ready { due_in: due_in.unwrap_or_default().max(0.0), ..ready };
             announce(context, ready, takeover.is_some(), shown_secret, ready_file.as_ref())?;
-            serve(context, takeover.as_ref(), &mut events).await
+            serve(context, takeover.as_ref(), &moved, &mut events).await
         } => served,
     };
     drop(ready_file);
@@ -204,7 +216,17 @@ fn emit(context: &Context, event: ListenerEvent) -> Result<bool> {
             context.out.warn(warning);
             Ok(true)
         }
-        _ => context.out.emit_next(&EventLine(event)),
+        _ => {
+            let exchange = match context.is_verbose() {
+                true => exchange(&event),
+                false => Vec::new(),
+            };
+            let is_read = context.out.emit_next(&EventLine(event))?;
+            for line in exchange {
+                Output::trace(&line);
+            }
+            Ok(is_read)
+        }
     }
 }
 
@@ -212,6 +234,7 @@ fn emit(context: &Context, event: ListenerEvent) -> Result<bool> {
 async fn serve(
     context: &Context,
     takeover: Option<&UrlTakeover>,
+    clock: &watch::Sender<SignedDuration>,
     events: &mut mpsc::Receiver<ListenerEvent>,
 ) -> Result<()> {
     let shown = async {
@@ -224,7 +247,7 @@ async fn serve(
     };
     let kept = async {
         match takeover {
-            Some(takeover) => takeover.keep(context).await,
+            Some(takeover) => takeover.keep(context, clock).await,
             None => pending().await,
         }
     };

@@ -3,7 +3,9 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use serde_json::json;
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use crate::app::Context;
@@ -36,10 +38,19 @@ impl UrlTakeover {
 
     /// Sets the URL again whenever the sandbox has none, as after a reset. A URL that somebody else sets stays, and is
     /// reported once. Never returns.
-    pub(super) async fn keep(&self, context: &Context) -> Infallible {
+    ///
+    /// Tells `clock` how far the sandbox's clock is ahead.
+    pub(super) async fn keep(
+        &self,
+        context: &Context,
+        clock: &watch::Sender<SignedDuration>,
+    ) -> Infallible {
         let ours = &self.0.ours;
         let mut known = ours.clone();
         loop {
+            if let Ok(ahead) = clock_offset(context).await {
+                clock.send_if_modified(|known| std::mem::replace(known, ahead) != ahead);
+            }
             sleep(CHECK_INTERVAL).await;
             // A sandbox that cannot be reached may come back.
             let Ok(url) = current_url(context).await else {
@@ -91,6 +102,14 @@ impl UrlTakeover {
             ));
         }
     }
+}
+
+/// How far the sandbox's clock is ahead of this computer's.
+pub(super) async fn clock_offset(context: &Context) -> Result<SignedDuration> {
+    let clock = context.read(Call::get("/sandbox/clock")).await?;
+    let seconds = clock.document.value().get("offset_seconds");
+    let seconds = seconds.and_then(Value::as_i64).unwrap_or_default();
+    Ok(SignedDuration::from_secs(seconds))
 }
 
 async fn current_url(context: &Context) -> Result<Option<String>> {

@@ -4,11 +4,12 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::commands::webhook::app_answer::{answer_in_words, attempt_json};
-use crate::json::Document;
+use crate::json::{Document, plain};
+use crate::model::shell;
 use crate::model::zone::system_zone;
 use crate::secrets::Secret;
 use crate::terminal::output::{Page, TableCell, Tone, View};
-use crate::webhook::{DeliveryOutcome, ListenerEvent, State, Totals};
+use crate::webhook::{Content, DeliveryOutcome, ListenerEvent, State, Totals};
 
 /// The widths of the columns, so that an app's answer fits into 80 columns beside them.
 const TIME: usize = 8;
@@ -26,6 +27,8 @@ pub(super) struct Ready {
     pub(super) exposed: Option<String>,
     /// How many events earlier listeners did not forward.
     pub(super) left: u64,
+    /// The secret, if it is a sandbox's: no other is shown.
+    pub(super) sandbox_secret: Option<Secret>,
     /// Seconds until the first of those is due.
     pub(super) due_in: f64,
 }
@@ -63,6 +66,14 @@ impl View for Ready {
             },
         );
         page.field("stop", "Ctrl-C");
+        if let Some(secret) = &self.sandbox_secret {
+            page.line("");
+            page.line("For your app:");
+            page.line("");
+            let secret = shell::word(secret.expose());
+            page.line(format!("  export BOOKCTL_WEBHOOK_SECRET={secret}"));
+            page.line("");
+        }
         page
     }
 }
@@ -113,7 +124,7 @@ impl View for EventLine {
             DeliveryOutcome::Refused(why)
             | DeliveryOutcome::Unwritten(why)
             | DeliveryOutcome::Doubtful(why) => line["reason"] = json!(why),
-            DeliveryOutcome::Kept | DeliveryOutcome::HeldUp | DeliveryOutcome::Duplicate => {}
+            DeliveryOutcome::Kept(_) | DeliveryOutcome::HeldUp | DeliveryOutcome::Duplicate => {}
         }
         line.into()
     }
@@ -146,7 +157,7 @@ impl View for EventLine {
 
 fn outcome_name(outcome: &DeliveryOutcome) -> &'static str {
     match outcome {
-        DeliveryOutcome::Kept => "kept",
+        DeliveryOutcome::Kept(_) => "kept",
         DeliveryOutcome::HeldUp => "waiting",
         DeliveryOutcome::Duplicate => "duplicate",
         DeliveryOutcome::Refused(_) => "refused",
@@ -162,7 +173,7 @@ fn outcome_name(outcome: &DeliveryOutcome) -> &'static str {
 
 fn in_words(outcome: &DeliveryOutcome, now: Timestamp) -> (Option<Tone>, String) {
     match outcome {
-        DeliveryOutcome::Kept => (None, "kept".to_owned()),
+        DeliveryOutcome::Kept(_) => (None, "kept".to_owned()),
         DeliveryOutcome::HeldUp => (Some(Tone::Warn), "waiting for an earlier event".to_owned()),
         DeliveryOutcome::Duplicate => (Some(Tone::Dim), "duplicate".to_owned()),
         DeliveryOutcome::Refused(why) => (Some(Tone::Bad), format!("refused: {why}")),
@@ -244,5 +255,34 @@ impl View for Summary {
             page.next("bookctl webhook events list --state abandoned");
         }
         page
+    }
+}
+
+/// What `--verbose` shows of an event: the request to the app with its answer, or the delivery that was kept.
+pub(super) fn exchange(event: &ListenerEvent) -> Vec<String> {
+    let mut lines = Vec::new();
+    match &event.outcome {
+        DeliveryOutcome::Forwarded { answer, .. } => {
+            add_content(&mut lines, ">", answer.request.as_ref());
+            if let Ok(status) = &answer.status {
+                lines.push(format!("  < {status}"));
+            }
+            add_content(&mut lines, "<", answer.response.as_ref());
+        }
+        DeliveryOutcome::Kept(delivery) => add_content(&mut lines, ">", delivery.as_ref()),
+        _ => {}
+    }
+    lines
+}
+
+fn add_content(lines: &mut Vec<String>, sign: &str, content: Option<&Content>) {
+    let Some(content) = content else {
+        return;
+    };
+    for (name, value) in &content.headers {
+        lines.push(format!("  {sign} {name}: {}", plain(value)));
+    }
+    for line in content.body.lines() {
+        lines.push(format!("  {sign} {line}"));
     }
 }

@@ -12,6 +12,14 @@ pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
     Reply::ok(&json!({"deliveries": tx.deliveries(None)?}))
 }
 
+/// One delivery, with what was sent and what the consumer answered to each attempt.
+pub(super) fn show(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+    let event = IdKind::Event
+        .number(request.id())
+        .ok_or(ApiError::DeliveryNotFound)?;
+    Reply::ok(&tx.delivery(event)?.ok_or(ApiError::DeliveryNotFound)?)
+}
+
 /// Restarts the schedule of a delivery, whatever its state.
 pub(super) fn resend(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     let event = IdKind::Event

@@ -7,6 +7,7 @@ mod faults;
 mod inbox;
 mod keys;
 mod organization;
+mod requests;
 mod reset;
 
 use std::sync::Arc;
@@ -25,8 +26,18 @@ use crate::sandbox::store::Tx;
 pub(crate) struct Control {
     pub(crate) method: &'static str,
     pub(crate) path: &'static str,
-    writes: bool,
-    answer: fn(&Tx<'_>, &ParsedRequest) -> Outcome,
+    answer: Answer,
+}
+
+/// How a control is answered.
+#[derive(Clone, Copy)]
+enum Answer {
+    /// From the store.
+    Read(fn(&Tx<'_>, &ParsedRequest) -> Outcome),
+    /// With a change of the store.
+    Write(fn(&Tx<'_>, &ParsedRequest) -> Outcome),
+    /// From what this process keeps.
+    Process(fn(&Service, &ParsedRequest) -> Outcome),
 }
 
 impl Control {
@@ -34,8 +45,7 @@ impl Control {
         Self {
             method: "GET",
             path,
-            writes: false,
-            answer,
+            answer: Answer::Read(answer),
         }
     }
 
@@ -47,8 +57,15 @@ impl Control {
         Self {
             method,
             path,
-            writes: true,
-            answer,
+            answer: Answer::Write(answer),
+        }
+    }
+
+    const fn process(path: &'static str, answer: fn(&Service, &ParsedRequest) -> Outcome) -> Self {
+        Self {
+            method: "GET",
+            path,
+            answer: Answer::Process(answer),
         }
     }
 }
@@ -67,7 +84,10 @@ pub(crate) const CONTROLS: &[Control] = &[
     Control::read("/sandbox/faults", faults::list),
     Control::write("POST", "/sandbox/faults", faults::add),
     Control::write("DELETE", "/sandbox/faults", faults::clear),
+    Control::process("/sandbox/requests", requests::list),
+    Control::process("/sandbox/requests/{id}", requests::show),
     Control::read("/sandbox/deliveries", deliveries::list),
+    Control::read("/sandbox/deliveries/{event_id}", deliveries::show),
     Control::write(
         "POST",
         "/sandbox/deliveries/{event_id}/resend",
@@ -88,12 +108,12 @@ pub(super) fn route(control: &'static Control) -> MethodRouter<Arc<Service>> {
 async fn serve(service: &Service, control: &'static Control, request: Request) -> Response {
     let request = match ParsedRequest::of(request).await {
         Ok(request) => request,
-        Err(error) => return reply::error(&error),
+        Err((error, _)) => return reply::error(&error),
     };
-    let answer = move |tx: &Tx<'_>| (control.answer)(tx, &request);
-    reply::respond(if control.writes {
-        service.store.write(answer).await
-    } else {
-        service.store.read(answer).await
+    let store = &service.store;
+    reply::respond(match control.answer {
+        Answer::Read(answer) => store.read(move |tx| answer(tx, &request)).await,
+        Answer::Write(answer) => store.write(move |tx| answer(tx, &request)).await,
+        Answer::Process(answer) => answer(service, &request),
     })
 }

@@ -1,0 +1,107 @@
+//! What a served sandbox writes of each request: a line, with `--verbose` the bodies too, and an entry of a HAR file.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use crate::model::zone::system_zone;
+use crate::outcome::{Error, Result};
+use crate::sandbox::{Exchange, HarFile, OnRequest};
+use crate::terminal::output::Output;
+
+/// What is written.
+pub(super) struct OnRequests<'a> {
+    /// A line of each request.
+    pub(super) lines: bool,
+    /// The bodies below it.
+    pub(super) bodies: bool,
+    pub(super) har: Option<&'a Path>,
+    /// The address without a path.
+    pub(super) origin: String,
+}
+
+impl OnRequests<'_> {
+    /// The function that writes; `None` if nothing is to be written.
+    ///
+    /// # Errors
+    /// `io` if the HAR file cannot be created.
+    pub(super) fn on_request(self) -> Result<Option<OnRequest>> {
+        let har = self.har.map(|path| {
+            let failed = |error| Error::io(format!("cannot write {}", path.display()), error);
+            HarFile::create(path).map_err(failed)
+        });
+        let har = har.transpose()?.map(Mutex::new);
+        if !self.lines && har.is_none() {
+            return Ok(None);
+        }
+        let Self {
+            lines,
+            bodies,
+            origin,
+            ..
+        } = self;
+        Ok(Some(Box::new(move |exchange| {
+            // Reads of the sandbox's own surface are those of our own commands, again and again.
+            let is_shown = exchange.is_service() || exchange.method() != "GET";
+            if lines && is_shown {
+                Output::trace(&line(exchange));
+                if let Some(reason) = exchange.reason() {
+                    Output::trace(&format!("         {reason}"));
+                }
+            }
+            if bodies && is_shown {
+                show_bodies(exchange);
+            }
+            if let Some(har) = &har
+                && exchange.is_service()
+                && let Ok(mut file) = har.lock()
+                && let Err(error) = file.add(exchange, &origin)
+            {
+                Output::trace(&format!("warning: the HAR file was not written: {error}"));
+            }
+        })))
+    }
+}
+
+/// `12:00:01 POST /v1/bookings 400 0.4 ms sk_live_…dbox`, and below it why the request was refused.
+fn line(exchange: &Exchange) -> String {
+    let time = exchange.at().to_zoned(system_zone()).strftime("%H:%M:%S");
+    let status = match exchange.status() {
+        0 => "---".to_owned(),
+        status => status.to_string(),
+    };
+    let mut line = format!(
+        "{time} {} {} {status} {:.1} ms",
+        exchange.method(),
+        exchange.path(),
+        exchange.milliseconds(),
+    );
+    if let Some(key) = exchange.masked_key() {
+        line.push_str(&format!(" {key}"));
+    }
+    if let Some(fault) = exchange.fault_kind() {
+        line.push_str(&format!(" fault: {fault}"));
+    }
+    line
+}
+
+/// The bodies, laid out where they are JSON, and what a lenient service ignored.
+fn show_bodies(exchange: &Exchange) {
+    for (sign, body) in [
+        ('>', exchange.request_body()),
+        ('<', exchange.response_body()),
+    ] {
+        if body.is_empty() {
+            continue;
+        }
+        let laid_out = match serde_json::from_str::<serde_json::Value>(&body) {
+            Ok(value) => serde_json::to_string_pretty(&value).unwrap_or(body),
+            Err(_) => body,
+        };
+        for line in laid_out.lines() {
+            Output::trace(&format!("  {sign} {line}"));
+        }
+    }
+    for note in exchange.notes() {
+        Output::trace(&format!("  note: {note}"));
+    }
+}

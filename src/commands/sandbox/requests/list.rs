@@ -1,0 +1,99 @@
+//! Requests as lines.
+
+use serde_json::Value;
+
+use crate::json::Document;
+use crate::model::zone::system_zone;
+use crate::terminal::output::{Page, TableCell, Tone, View};
+
+/// The widths of the columns, so that a line fits into 80 columns unless its request was refused.
+const ROW: usize = 3;
+const TIME: usize = 8;
+const METHOD: usize = 6;
+const PATH: usize = 38;
+
+/// The list, newest first.
+pub(super) struct List(pub(super) Document);
+
+impl List {
+    pub(super) fn rows(&self) -> impl Iterator<Item = &Value> {
+        let requests = self.0.value().get("requests").and_then(Value::as_array);
+        requests.into_iter().flatten()
+    }
+}
+
+impl View for List {
+    fn json(&self) -> Document {
+        self.0.clone()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        for (row, request) in self.rows().enumerate() {
+            let mut cells = vec![(format!("@{}", row + 1).into(), ROW)];
+            cells.extend(columns(request));
+            page.columns(cells);
+        }
+        page
+    }
+}
+
+/// One of them, as it comes.
+pub(super) struct Line(pub(super) Document);
+
+impl View for Line {
+    fn json(&self) -> Document {
+        self.0.clone()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        page.columns(columns(self.0.value()));
+        page
+    }
+}
+
+/// Time, status, request, duration, and why it was refused or what it met.
+fn columns(request: &Value) -> Vec<(TableCell, usize)> {
+    let text = |field: &str| request.get(field).and_then(Value::as_str);
+    let status = request.get("status").and_then(Value::as_u64);
+    let shown = match status {
+        None | Some(0) => "---".to_owned(),
+        Some(status) => status.to_string(),
+    };
+    let took = request.get("duration_ms").and_then(Value::as_f64);
+    let mut why: Vec<String> = Vec::new();
+    why.extend(text("fault").map(|it| format!("fault {it}:")));
+    why.extend(text("reason").map(str::to_owned));
+    if why.is_empty() {
+        let notes = request.get("notes").and_then(Value::as_array);
+        let notes = notes.into_iter().flatten().filter_map(Value::as_str);
+        let notes: Vec<&str> = notes.collect();
+        why.push(notes.join("; "));
+    }
+    vec![
+        (time(text("at").unwrap_or_default()).into(), TIME),
+        (TableCell::toned(shown, tone(status)), 3),
+        (text("method").unwrap_or_default().into(), METHOD),
+        (text("path").unwrap_or_default().into(), PATH),
+        (format!("{:.1} ms", took.unwrap_or_default()).into(), 6),
+        (why.join(" ").into(), 0),
+    ]
+}
+
+/// The time of day of an RFC 3339 time, in this computer's zone.
+pub(super) fn time(at: &str) -> String {
+    match at.parse::<jiff::Timestamp>() {
+        Ok(at) => at.to_zoned(system_zone()).strftime("%H:%M:%S").to_string(),
+        Err(_) => at.to_owned(),
+    }
+}
+
+/// The colour of a status.
+pub(super) fn tone(status: Option<u64>) -> Tone {
+    match status {
+        Some(200..=299) => Tone::Good,
+        Some(300..=499) => Tone::Warn,
+        _ => Tone::Bad,
+    }
+}

@@ -1,0 +1,307 @@
+//! An exchange as `/sandbox/requests` shows it.
+
+use axum::http::header;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+
+use super::exchange::{Exchange, Message};
+use crate::sandbox::rules::access;
+use crate::sandbox::rules::fault::Fault;
+use crate::sandbox::rules::no_key::masked;
+use crate::sandbox::wire::id::IdKind;
+use crate::sandbox::wire::moment::Moment;
+
+impl Exchange {
+    /// The whole exchange, with keys masked.
+    pub(crate) fn document(&self) -> Value {
+        let mut document = json!({
+            "id": IdKind::Request.id(self.number),
+            "at": Moment(self.at),
+            "duration_ms": self.milliseconds(),
+            "method": self.method.as_str(),
+            "path": self.path(),
+        });
+        let mut add = |name: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                document[name] = value;
+            }
+        };
+        add("query", self.query().map(Value::String));
+        add("status", Some(json!(self.status)));
+        add("organization", self.organization().map(|it| json!(it)));
+        add("key", self.key().map(|it| json!(masked(&it))));
+        add(
+            "idempotency_key",
+            self.request_header("idempotency-key").map(Value::String),
+        );
+        add("booking_id", self.booking().map(Value::String));
+        add("session_id", self.session().map(Value::String));
+        add(
+            "request",
+            Some(message(&self.request_headers(), &self.request)),
+        );
+        let headers = headers(&self.response_headers);
+        add("response", Some(message(&headers, &self.response)));
+        add("reason", self.reason().map(Value::String));
+        add("notes", Some(json!(self.notes())));
+        add("fault", self.fault_kind().map(|it| json!(it)));
+        document
+    }
+
+    /// How long the answer took.
+    pub(crate) fn milliseconds(&self) -> f64 {
+        (self.duration.as_secs_f64() * 1e6).round() / 1e3
+    }
+
+    /// The method.
+    pub(crate) fn method(&self) -> &str {
+        self.method.as_str()
+    }
+
+    /// The path without the query.
+    pub(crate) fn path(&self) -> &str {
+        self.target
+            .split_once('?')
+            .map_or(&self.target, |(path, _)| path)
+    }
+
+    /// The status; 0 if a fault closed the connection before anything was sent.
+    pub(crate) const fn status(&self) -> u16 {
+        self.status
+    }
+
+    /// The sandbox's time of the answer.
+    pub(crate) const fn at(&self) -> jiff::Timestamp {
+        self.at
+    }
+
+    /// The key, masked.
+    pub(crate) fn masked_key(&self) -> Option<String> {
+        self.key().map(|it| masked(&it))
+    }
+
+    /// The name of the fault that it met.
+    pub(crate) fn fault_kind(&self) -> Option<&'static str> {
+        self.fault.as_ref().map(Fault::kind)
+    }
+
+    /// Why it was refused: the rule, or the fault.
+    pub(crate) fn reason(&self) -> Option<String> {
+        let fault = self.fault.as_ref().and_then(|fault| match fault {
+            Fault::Status { .. } => Some("A fault answered instead of the service."),
+            Fault::DropBefore => Some("A fault closed the connection before the request was handled."),
+            Fault::DropAfter => Some("A fault closed the connection after the request was handled; this answer was not sent."),
+            Fault::Truncate { .. } => Some("A fault closed the connection in the middle of this answer."),
+            Fault::Garbage => Some("A fault sent this page instead of the answer."),
+            Fault::Delay { .. } => None,
+        });
+        fault.map(str::to_owned).or_else(|| self.refusal.clone())
+    }
+
+    /// The body of the request, with keys masked.
+    pub(crate) fn request_body(&self) -> String {
+        self.request.text().0
+    }
+
+    /// The body of the answer, with keys masked.
+    pub(crate) fn response_body(&self) -> String {
+        self.response.text().0
+    }
+
+    pub(super) fn query(&self) -> Option<String> {
+        let (_, query) = self.target.split_once('?')?;
+        Some(without_keys(query))
+    }
+
+    /// The organization of its key.
+    pub(super) fn organization(&self) -> Option<&'static str> {
+        if self.status == 401 {
+            return None;
+        }
+        let key = self.key()?;
+        let known = access::KEYS.iter().find(|it| it.secret == key);
+        known.map(|it| it.organization)
+    }
+
+    /// The booking in its path, or the one that it made.
+    pub(super) fn booking(&self) -> Option<String> {
+        self.subject_id(IdKind::Booking, "/v1/bookings")
+    }
+
+    fn session(&self) -> Option<String> {
+        self.subject_id(IdKind::Session, "/v1/sessions")
+    }
+
+    fn subject_id(&self, kind: IdKind, under: &str) -> Option<String> {
+        let rest = self.service_path().strip_prefix(under)?;
+        let answer = match &self.subject {
+            Some(subject) => &subject.answer,
+            None => &self.response.body,
+        };
+        let in_path = match &self.subject {
+            Some(subject) => subject.id.as_str(),
+            None => rest.trim_start_matches('/').split('/').next()?,
+        };
+        if kind.number(in_path).is_some() {
+            return Some(in_path.to_owned());
+        }
+        #[derive(serde::Deserialize)]
+        struct Made {
+            id: String,
+        }
+        let made: Made = serde_json::from_slice(answer).ok()?;
+        kind.number(&made.id).map(|_| made.id)
+    }
+
+    /// The path as the contract has it.
+    pub(super) fn service_path(&self) -> &str {
+        let base = self.speech.as_ref().map_or("", |it| it.base_path());
+        self.path().strip_prefix(base).unwrap_or(self.path())
+    }
+
+    /// The name of the header that carries the key.
+    fn key_header(&self) -> &str {
+        match &self.speech {
+            Some(speech) => speech.auth_header(),
+            None => header::AUTHORIZATION.as_str(),
+        }
+    }
+
+    /// What was sent as the key.
+    fn key(&self) -> Option<String> {
+        let value = self.request_header(self.key_header())?;
+        let key = match &self.speech {
+            Some(speech) => speech.key(&value).map(str::to_owned),
+            None => None,
+        };
+        let key = key.or_else(|| value.split_whitespace().last().map(str::to_owned));
+        key.filter(|it| !it.is_empty())
+    }
+
+    /// A header of the request, as text.
+    pub(super) fn request_header(&self, name: &str) -> Option<String> {
+        let found = fields(&self.request_headers)
+            .find(|(known, _)| known.eq_ignore_ascii_case(name.as_bytes()));
+        found.map(|(_, value)| text(value))
+    }
+
+    /// The headers of the request, with keys masked.
+    pub(super) fn request_headers(&self) -> Map<String, Value> {
+        let mut headers = headers(&self.request_headers);
+        for name in [self.key_header(), "authorization", "proxy-authorization"] {
+            if let Some(Value::String(value)) = headers.get_mut(&name.to_ascii_lowercase()) {
+                let came = std::mem::take(value);
+                *value = match came.rsplit_once(' ') {
+                    Some((scheme, key)) => format!("{scheme} {}", masked(key)),
+                    None => masked(&came),
+                };
+            }
+        }
+        headers
+    }
+}
+
+/// Headers, a line each, as names and values; several of one name are joined.
+pub(super) fn headers(lines: &[u8]) -> Map<String, Value> {
+    let mut headers = Map::new();
+    for (name, value) in fields(lines) {
+        let value = without_keys(&text(value));
+        match headers.entry(text(name)) {
+            serde_json::map::Entry::Vacant(entry) => {
+                entry.insert(Value::String(value));
+            }
+            serde_json::map::Entry::Occupied(mut entry) => {
+                if let Value::String(before) = entry.get_mut() {
+                    before.push_str(", ");
+                    before.push_str(&value);
+                }
+            }
+        }
+    }
+    headers
+}
+
+fn fields(lines: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    lines.split(|it| *it == b'\n').filter_map(|line| {
+        let colon = line.iter().position(|it| *it == b':')?;
+        Some((&line[..colon], &line[colon + 1..]))
+    })
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn message(headers: &Map<String, Value>, message: &Message) -> Value {
+    let (body, encoding) = message.text();
+    let mut document = json!({"headers": headers, "body": body, "truncated": message.truncated});
+    if let Some(encoding) = encoding {
+        document["encoding"] = json!(encoding);
+    }
+    document
+}
+
+impl Message {
+    /// The body as text, with keys masked; bytes that are no text as Base64, and the word for that.
+    pub(super) fn text(&self) -> (String, Option<&'static str>) {
+        let whole = match std::str::from_utf8(&self.body) {
+            Ok(text) => Some(text),
+            // A body that is cut may end in the middle of a character.
+            Err(error) if self.truncated && error.error_len().is_none() => {
+                std::str::from_utf8(&self.body[..error.valid_up_to()]).ok()
+            }
+            Err(_) => None,
+        };
+        match whole {
+            Some(text) => (without_keys(text), None),
+            None => (STANDARD.encode(&self.body), Some("base64")),
+        }
+    }
+}
+
+/// The text with everything that looks like an API key masked.
+fn without_keys(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("sk_") {
+        let (before, from) = rest.split_at(at);
+        clean.push_str(before);
+        let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let end = from.find(|c| !is_key(c)).unwrap_or(from.len());
+        let (key, after) = from.split_at(end);
+        let is_inside = clean.ends_with(|c: char| c.is_ascii_alphanumeric());
+        match key.match_indices('_').nth(1) {
+            Some(_) if !is_inside => clean.push_str(&masked(key)),
+            _ => clean.push_str(key),
+        }
+        rest = after;
+    }
+    clean.push_str(rest);
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_masked_wherever_they_stand_and_other_words_are_left() {
+        let text = r#"{"key": "sk_live_sandbox", "risk_level_high": "task_a_b sk_ é"}"#;
+        let clean = r#"{"key": "sk_live_…dbox", "risk_level_high": "task_a_b sk_ é"}"#;
+        assert_eq!(without_keys(text), clean);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_shown_as_base64_and_a_cut_character_is_left_out() {
+        let message = |body: &'static [u8], truncated| Message {
+            body: body.into(),
+            truncated,
+        };
+        assert_eq!(
+            message(b"\xff\x00", false).text(),
+            ("/wA=".to_owned(), Some("base64"))
+        );
+        assert_eq!(message(b"a\xc3", true).text(), ("a".to_owned(), None));
+    }
+}

@@ -1,0 +1,45 @@
+//! What came instead of a key, and keys as they may be shown.
+
+/// What came instead of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NoKey {
+    /// The header is missing or not text.
+    Missing,
+    /// The header has one word, which may be the key itself.
+    NoScheme,
+    /// Another scheme than `Bearer`, as `Basic`.
+    OtherScheme(String),
+    /// No key of this sandbox; the key, masked.
+    Unknown(String),
+}
+
+/// A key with its middle left out: `sk_live_…dbox`.
+pub(crate) fn masked(key: &str) -> String {
+    let kind = key.match_indices('_').nth(1).map_or(0, |(at, _)| at + 1);
+    let kind = match key.starts_with("sk_") {
+        true => &key[..kind],
+        false => "",
+    };
+    let rest: Vec<char> = key[kind.len()..].chars().collect();
+    // A short key would be shown whole.
+    let end: String = match rest.len() {
+        0..=4 => String::new(),
+        length => rest[length - 4..].iter().collect(),
+    };
+    format!("{kind}…{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_masked_key_shows_its_kind_and_its_end() {
+        assert_eq!(masked("sk_live_sandbox"), "sk_live_…dbox");
+        assert_eq!(masked("sk_test_abc"), "sk_test_…");
+        assert_eq!(masked("a-strange-key"), "…-key");
+        assert_eq!(masked("é"), "…");
+        assert_eq!(masked("sk_"), "…");
+        assert_eq!(masked(""), "…");
+    }
+}

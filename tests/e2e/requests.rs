@@ -1,0 +1,705 @@
+//! `sandbox requests`, the log of `sandbox serve`, HAR files, and what an app answered to a delivery.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::harness::http::send;
+use crate::harness::listening::{App, Listening, SECRET, home_without_a_service, until};
+use crate::harness::{GUEST, Home, Reply, Scripted, Served, text};
+
+const KEY: (&str, &str) = ("Authorization", "Bearer sk_live_sandbox");
+
+fn requests(served: &Served, query: &str) -> Vec<Value> {
+    let path = format!("/sandbox/requests{query}");
+    let (status, document) = send(served.base_url(), "GET", &path, &[], "");
+    assert_eq!(status, 200, "{document}");
+    document["requests"].as_array().unwrap().clone()
+}
+
+/// The request that came last.
+fn last(served: &Served) -> Value {
+    requests(served, "?limit=1").remove(0)
+}
+
+fn order(more: &Value) -> String {
+    let mut order = json!({
+        "venue_id": "ven_confirms",
+        "datetime": "2027-05-01T19:00:00Z",
+        "party_size": 2,
+        "customer": {"name": "Ada Lovelace"},
+    });
+    for (name, value) in more.as_object().unwrap() {
+        order[name] = value.clone();
+    }
+    order.to_string()
+}
+
+fn create(served: &Served, headers: &[(&str, &str)], body: &str) -> u16 {
+    send(served.base_url(), "POST", "/v1/bookings", headers, body).0
+}
+
+/// Sends a booking request and reads whatever comes back until the connection is closed.
+fn send_and_forget(served: &Served, body: &str) {
+    let address = served.base_url().trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address).unwrap();
+    let length = body.len();
+    let request = format!(
+        "POST /v1/bookings HTTP/1.1\r\nHost: {address}\r\nAuthorization: {}\r\nContent-Length: {length}\r\n\
+         Connection: close\r\n\r\n{body}",
+        KEY.1
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let _ = stream.read_to_end(&mut Vec::new());
+}
+
+/// "`{id, at, duration_ms, method, path, query?, status, organization?, key?, …}`" (sandbox tools, Requests)
+#[test]
+fn a_request_is_kept_with_both_bodies_and_without_its_key() {
+    let served = Served::unlimited();
+    let body = order(&json!({"note": "key sk_live_sandbox"}));
+    let key = ("Idempotency-Key", "key-1");
+    assert_eq!(create(&served, &[KEY, key], &body), 201);
+    let kept = last(&served);
+    let booking = served.bookings()[0]["id"].clone();
+    for (field, value) in [
+        ("method", json!("POST")),
+        ("path", json!("/v1/bookings")),
+        ("status", json!(201)),
+        ("organization", json!("org_sandbox")),
+        ("key", json!("sk_live_…dbox")),
+        ("idempotency_key", json!("key-1")),
+        ("booking_id", booking.clone()),
+    ] {
+        assert_eq!(kept[field], value, "{field}: {kept}");
+    }
+    assert!(kept["duration_ms"].is_f64() && kept["at"].is_string());
+    assert!(text(&kept, "id").starts_with("req_"));
+    for absent in ["query", "session_id", "reason", "fault"] {
+        assert!(kept.get(absent).is_none(), "{absent}: {kept}");
+    }
+    let sent = &kept["request"];
+    assert_eq!(
+        text(sent, "body"),
+        body.replace("sk_live_sandbox", "sk_live_…dbox")
+    );
+    assert_eq!(sent["truncated"], false);
+    assert_eq!(sent["headers"]["authorization"], "Bearer sk_live_…dbox");
+    let answer: Value = serde_json::from_str(&text(&kept["response"], "body")).unwrap();
+    assert_eq!(answer["id"], booking);
+    assert!(kept["response"]["headers"]["content-type"].is_string());
+    assert!(!kept.to_string().contains("sk_live_sandbox"));
+    let id = text(&kept, "id");
+    let (status, alone) = send(
+        served.base_url(),
+        "GET",
+        &format!("/sandbox/requests/{id}"),
+        &[],
+        "",
+    );
+    assert_eq!((status, alone), (200, kept));
+    let (status, _) = send(served.base_url(), "GET", "/sandbox/requests/req_0", &[], "");
+    assert_eq!(status, 404);
+}
+
+#[test]
+fn every_refusal_has_the_rule_that_answered_it() {
+    let served = Served::start();
+    let bearer = |key: &str| format!("Bearer {key}");
+    let reason = |headers: &[(&str, &str)], method: &str, path: &str, body: &str| {
+        let (status, _) = send(served.base_url(), method, path, headers, body);
+        let kept = last(&served);
+        assert_eq!(kept["status"], status, "{kept}");
+        text(&kept, "reason")
+    };
+    let unknown = bearer("sk_live_nobody_knows");
+    let readonly = bearer("sk_live_readonly");
+    let large = "x".repeat(1_100_000);
+    for (headers, method, path, body, expected) in [
+        (&[][..], "GET", "/v1/", "", "Authorization is missing"),
+        (
+            &[("Authorization", "sk_live_sandbox")],
+            "GET",
+            "/v1/",
+            "",
+            "the word Bearer is missing",
+        ),
+        (
+            &[("Authorization", &unknown)],
+            "GET",
+            "/v1/",
+            "",
+            "no such key: sk_live_…nows",
+        ),
+        (
+            &[("Authorization", "Basic abcdefgh")],
+            "GET",
+            "/v1/",
+            "",
+            "the scheme is Basic",
+        ),
+        (
+            &[("Authorization", &readonly)],
+            "POST",
+            "/v1/bookings",
+            "{}",
+            "lacks the scope bookings:create (Authentication, 3)",
+        ),
+        (&[KEY], "POST", "/v1/bookings", "{}", "venue_id is required"),
+        (
+            &[KEY],
+            "POST",
+            "/v1/bookings",
+            "[",
+            "body is not valid JSON",
+        ),
+        (
+            &[KEY],
+            "POST",
+            "/v1/bookings",
+            &large,
+            "larger than 1 MB (Limits, 3)",
+        ),
+        (
+            &[KEY],
+            "GET",
+            "/v1/bookings/bk_1",
+            "",
+            "no booking with this id",
+        ),
+        (&[KEY], "GET", "/v1/nothing", "", "no such path (Endpoints)"),
+        (
+            &[KEY],
+            "PATCH",
+            "/v1/bookings",
+            "",
+            "does not take this method",
+        ),
+    ] {
+        let reason = reason(headers, method, path, body);
+        assert!(reason.contains(expected), "{reason}");
+    }
+    let kept = requests(&served, "?status=413").remove(0);
+    assert_eq!(kept["request"]["truncated"], true);
+    let (status, _) = send(
+        served.base_url(),
+        "GET",
+        "/v1/",
+        &[("Host", "evil.example")],
+        "",
+    );
+    assert_eq!(status, 403);
+    assert!(text(&last(&served), "reason").contains("Host header"));
+    for _ in 0..11 {
+        create(&served, &[KEY], "{}");
+    }
+    let reason = text(&last(&served), "reason");
+    assert!(
+        reason.contains("--no-limits") && reason.contains("sandbox clock --advance"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn what_a_lenient_service_ignores_is_noted() {
+    let served = Served::unlimited();
+    let body = order(&json!({
+        "venue_id": "ven_confirms", "datetime": "2027-05-01T21:00:00+02:00",
+        "paymentCollection": "vendor_external", "customer": {"name": "Ada Lovelace", "e_mail": "a@b"},
+    }));
+    let (status, _) = send(
+        served.base_url(),
+        "POST",
+        "/v1/bookings?verbose=1",
+        &[KEY],
+        &body,
+    );
+    assert_eq!(status, 201);
+    let kept = last(&served);
+    let notes: Vec<&str> = kept["notes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it.as_str().unwrap())
+        .collect();
+    for expected in [
+        "unknown field paymentCollection is ignored; did you mean payment_collection?",
+        "unknown field customer.e_mail is ignored; did you mean customer.email?",
+        "unknown query parameter verbose is ignored",
+    ] {
+        assert!(notes.contains(&expected), "{expected}: {notes:?}");
+    }
+    assert!(
+        notes
+            .iter()
+            .any(|it| it.starts_with("Idempotency-Key is missing")),
+        "{notes:?}"
+    );
+    assert!(
+        notes
+            .iter()
+            .any(|it| it.contains("there it is 2027-05-01T19:00:00+00:00")),
+        "{notes:?}"
+    );
+    assert_eq!(notes.len(), 5, "{notes:?}");
+    let plain = [KEY, ("Idempotency-Key", "k")];
+    assert_eq!(create(&served, &plain, &order(&json!({}))), 201);
+    assert_eq!(last(&served)["notes"], json!([]));
+}
+
+#[test]
+fn a_fault_is_named_and_what_was_lost_is_seen() {
+    let served = Served::unlimited();
+    let home = served.home();
+    for (kind, status) in [
+        ("status", 500),
+        ("garbage", 201),
+        ("drop_after", 201),
+        ("drop_before", 0),
+        ("truncate", 201),
+    ] {
+        home.fault("POST /v1/bookings", kind, 1);
+        send_and_forget(&served, &order(&json!({})));
+        let kept = last(&served);
+        assert_eq!(
+            (&kept["fault"], &kept["status"]),
+            (&json!(kind), &json!(status)),
+            "{kept}"
+        );
+        assert!(text(&kept, "reason").contains("fault"), "{kept}");
+    }
+}
+
+#[test]
+fn the_list_is_filtered_and_holds_the_last_thousand_without_calls_of_the_sandbox() {
+    let served = Served::unlimited();
+    let get = |path: &str| send(served.base_url(), "GET", path, &[KEY], "").0;
+    assert_eq!(create(&served, &[KEY], &order(&json!({}))), 201);
+    let booking = text(&served.bookings()[0], "id");
+    get(&format!("/v1/bookings/{booking}"));
+    get("/v1/bookings/bk_1");
+    get("/openapi.json");
+    let paths = |query: &str| requests(&served, query).len();
+    for (query, count) in [
+        ("", 3),
+        ("?status=4xx", 1),
+        ("?status=201", 1),
+        ("?method=post", 1),
+        ("?path=/v1/bookings/", 2),
+        ("?limit=2", 2),
+        ("?organization=org_other", 0),
+        ("?organization=org_sandbox", 3),
+        (&format!("?booking={booking}"), 2),
+    ] {
+        assert_eq!(paths(query), count, "{query}");
+    }
+    let all = requests(&served, "");
+    let after = format!("?after={}", text(&all[1], "id"));
+    assert_eq!(requests(&served, &after), all[..1]);
+    for wrong in ["?limit=0", "?status=abc", "?after=bk_1"] {
+        assert_eq!(get(&format!("/sandbox/requests{wrong}")), 400, "{wrong}");
+    }
+    for _ in 0..1000 {
+        get("/v1/");
+    }
+    let all = requests(&served, "?limit=1000");
+    assert_eq!(all.len(), 1000);
+    assert!(all.iter().all(|it| it["path"] == "/v1/"), "{}", all[999]);
+}
+
+/// "The last 1,000 (16 MB at most)" (sandbox tools, Requests)
+#[test]
+fn large_bodies_are_cut_at_64_kb_and_the_oldest_give_way() {
+    let served = Served::unlimited();
+    let large = json!({"venue_id": "x".repeat(100_000)}).to_string();
+    for _ in 0..300 {
+        create(&served, &[KEY], &large);
+    }
+    let all = requests(&served, "?limit=1000");
+    assert!((100..300).contains(&all.len()), "{}", all.len());
+    assert_eq!(all[0]["request"]["truncated"], true);
+    assert_eq!(text(&all[0]["request"], "body").len(), 64 * 1024);
+    create(&served, &[KEY, ("X", "y")], "");
+    let (status, _) = send(served.base_url(), "GET", "/v1/", &[KEY], "");
+    assert_eq!(status, 200);
+}
+
+#[test]
+fn a_service_that_speaks_otherwise_keeps_what_came_on_the_wire() {
+    for variant in ["enveloped", "camel", "plain"] {
+        let home = Home::new();
+        let served = Served::with(&home, &["--ephemeral", "--no-limits", "--speak", variant]);
+        let (_, inside) = send(
+            served.base_url().trim_end_matches("/api"),
+            "GET",
+            "/sandbox/keys",
+            &[],
+            "",
+        );
+        assert!(inside["keys"].is_array(), "{inside}");
+        let (status, _) = send(served.base_url(), "GET", "/v1/nothing", &[], "");
+        assert!(status >= 400);
+        let kept = last(&served);
+        assert!(kept["reason"].is_string(), "{kept}");
+        assert!(!text(&kept["response"], "body").is_empty(), "{kept}");
+    }
+}
+
+#[test]
+fn the_command_lists_shows_follows_and_makes_a_curl_command() {
+    let served = Served::unlimited();
+    let home = served.home();
+    home.run(["sandbox", "requests"])
+        .exits(0)
+        .says("No requests found");
+    create(&served, &[KEY], "{}");
+    assert_eq!(
+        create(
+            &served,
+            &[KEY, ("Idempotency-Key", "it's")],
+            &order(&json!({}))
+        ),
+        201
+    );
+    let list = home.run(["sandbox", "requests"]).exits(0);
+    let rows: Vec<&str> = list.stdout.lines().collect();
+    assert!(
+        rows[0].starts_with("@1\t") && rows[0].contains("\t201\tPOST\t/v1/bookings\t"),
+        "{list}"
+    );
+    assert!(rows[1].contains("venue_id is required"), "{list}");
+    home.run(["sandbox", "requests", "--status", "4xx"])
+        .exits(0);
+    // Row 1 is that of the list that was shown last.
+    home.run(["sandbox", "requests", "show", "@1"])
+        .exits(0)
+        .prints("venue_id is required");
+    home.run(["sandbox", "requests", "show", "@last"])
+        .exits(0)
+        .prints("it's");
+    let shown = home
+        .run(["sandbox", "requests", "show", "@last", "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(shown, last(&served));
+    home.run(["sandbox", "requests", "show", "req_0", "--json"])
+        .refused(6, "http_404");
+
+    let curl = home
+        .run(["sandbox", "requests", "show", "@last", "--curl"])
+        .exits(0);
+    assert!(curl.stdout.contains("Bearer $BOOKCTL_API_KEY"), "{curl}");
+    let before = served.bookings().len();
+    let again = Command::new("sh")
+        .args(["-c", &curl.stdout])
+        .env("BOOKCTL_API_KEY", "sk_live_sandbox")
+        .output()
+        .unwrap();
+    let again: Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!(
+        again["id"], shown["booking_id"],
+        "the same key is the same booking"
+    );
+    assert_eq!(served.bookings().len(), before);
+}
+
+#[test]
+fn follow_prints_each_request_as_it_comes() {
+    let served = Served::unlimited();
+    let home = served.home();
+    create(&served, &[KEY], "{}");
+    let mut command = home.command([
+        "sandbox", "requests", "--follow", "--json", "--status", "4xx",
+    ]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    assert_eq!(next()["path"], "/v1/bookings");
+    send(served.base_url(), "GET", "/v1/", &[KEY], "");
+    send(served.base_url(), "GET", "/v1/bookings/bk_1", &[KEY], "");
+    assert_eq!(next()["path"], "/v1/bookings/bk_1");
+    let id = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn the_embedded_sandbox_says_that_it_keeps_none_and_what_does() {
+    let home = Home::new();
+    for more in [&[][..], &["show", "@1"], &["--follow"]] {
+        let command = ["sandbox", "requests", "--json"].iter().chain(more);
+        let error = home.run(command).refused(3, "config");
+        assert!(
+            text(&error, "hint").contains("bookctl sandbox serve"),
+            "{error}"
+        );
+    }
+}
+
+/// "`sandbox serve` logs one line a request: … `-v` the bodies too" (sandbox tools, Requests)
+#[test]
+fn serve_logs_the_key_the_reason_and_the_fault_and_verbose_the_bodies_too() {
+    let home = Home::new();
+    for verbose in [false, true] {
+        let more: &[&str] = if verbose { &["-v"] } else { &[] };
+        let flags = ["--ephemeral", "--no-limits"].iter().chain(more).copied();
+        let served = Served::with(&home, &flags.collect::<Vec<_>>());
+        create(
+            &served,
+            &[KEY],
+            &order(&json!({"party_size": 99, "customer": {"name": "sk_live_sandbox"}})),
+        );
+        served.home().fault("GET /v1/", "status", 1);
+        send(served.base_url(), "GET", "/v1/", &[KEY], "");
+        let log = served.log();
+        assert!(
+            log.contains(" POST /v1/bookings 400 ") && log.contains("sk_live_…dbox"),
+            "{log}"
+        );
+        assert!(log.contains("party_size must be 1 to 20"), "{log}");
+        assert!(log.contains("fault: status"), "{log}");
+        assert_eq!(log.contains("\"party_size\": 99"), verbose, "{log}");
+        assert!(!log.contains("sk_live_sandbox"), "{log}");
+        assert!(log.lines().all(|line| line.chars().count() <= 100), "{log}");
+    }
+}
+
+/// "`--har FILE` on `sandbox serve` and `sandbox run` writes every exchange as HAR 1.2" (sandbox tools, Requests)
+#[test]
+fn a_har_file_is_complete_at_every_moment() {
+    let home = Home::new();
+    let file = home.folder().join("log.har");
+    let har =
+        || -> Value { serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap() };
+    let name = file.to_str().unwrap();
+    let served = Served::with(&home, &["--ephemeral", "--har", name]);
+    assert_eq!(har()["log"]["entries"], json!([]));
+    create(&served, &[KEY], "{}");
+    send(
+        served.base_url(),
+        "GET",
+        "/v1/sessions?end_user=a%20b",
+        &[KEY],
+        "",
+    );
+    served.bookings();
+    // Killed without a chance to finish.
+    drop(served);
+    let log = har()["log"].clone();
+    assert_eq!(log["version"], "1.2");
+    let entries = log["entries"].as_array().unwrap();
+    assert_eq!(entries.len(), 2);
+    let [first, second] = [&entries[0], &entries[1]];
+    assert_eq!(first["request"]["postData"]["text"], "{}");
+    assert_eq!(first["response"]["status"], 400);
+    assert!(text(first, "comment").contains("venue_id is required"));
+    assert_eq!(
+        second["request"]["queryString"],
+        json!([{"name": "end_user", "value": "a b"}])
+    );
+    assert!(text(&second["request"], "url").ends_with("/v1/sessions?end_user=a%20b"));
+    for entry in entries {
+        for required in [
+            "startedDateTime",
+            "time",
+            "request",
+            "response",
+            "cache",
+            "timings",
+        ] {
+            assert!(entry.get(required).is_some(), "{required}");
+        }
+    }
+    assert!(!har().to_string().contains("sk_live_sandbox"));
+
+    let own = env!("CARGO_BIN_EXE_bookctl");
+    let script = format!("{own} status && {own} show bk_1");
+    home.run(["sandbox", "run", "--har", name, "--", "sh", "-c", &script])
+        .exits(6);
+    let paths: Vec<String> = har()["log"]["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| text(&it["request"], "url"))
+        .collect();
+    assert!(
+        paths.iter().any(|it| it.ends_with("/v1/bookings/bk_1")),
+        "{paths:?}"
+    );
+}
+
+/// "The embedded sandbox takes `--no-limits` too" (sandbox tools)
+#[test]
+fn the_embedded_sandbox_has_no_limits_if_it_is_told_so() {
+    let home = Home::new();
+    let book = |home: &Home, more: &[&str]| {
+        let words = ["book", "ven_confirms", "--json"]
+            .iter()
+            .chain(&GUEST)
+            .chain(more);
+        home.run(words)
+    };
+    for _ in 0..10 {
+        book(&home, &[]);
+    }
+    let error = book(&home, &[]).refused(9, "rate_limited");
+    assert!(text(&error, "hint").contains("--no-limits"), "{error}");
+    assert!(
+        text(&error, "hint").contains("sandbox clock --advance"),
+        "{error}"
+    );
+    let home = Home::new().with("BOOKCTL_SANDBOX_NO_LIMITS", "1");
+    for _ in 0..12 {
+        let output = book(&home, &[]);
+        assert!(output.code != Some(9), "{output}");
+    }
+    let home = Home::new();
+    for _ in 0..12 {
+        let output = book(&home, &["--no-limits"]);
+        assert!(output.code != Some(9), "{output}");
+    }
+}
+
+/// "The app's answer to a delivery … is kept … and shown" (issue: the developer sees what happened)
+#[test]
+fn a_delivery_is_shown_with_what_was_sent_and_what_the_app_answered() {
+    let answers = std::cell::Cell::new(0);
+    let app = Scripted::start(move |_| {
+        answers.set(answers.get() + 1);
+        match answers.get() {
+            1 => Reply::json(500, &json!({"error": "boom"})),
+            _ => Reply::Whole(200, "text/plain", "é".repeat(10_000)),
+        }
+    });
+    let served = Served::unlimited();
+    let home = served.home();
+    let url = format!("webhook_url={}/hooks", app.base_url());
+    home.run(["sandbox", "organization", "-F", &url]).exits(0);
+    let id = home.booked("ven_otp", &[], 10);
+    let deliveries = || {
+        home.run(["sandbox", "deliveries", "--json"])
+            .exits(0)
+            .json()["deliveries"]
+            .clone()
+    };
+    until("two deliveries were tried", || {
+        deliveries()
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|it| it["attempts"] != json!([]))
+    });
+    let oldest = &deliveries()[0];
+    assert_eq!(oldest["type"], "booking.created");
+    let list = home.run(["sandbox", "deliveries"]).exits(0);
+    let rows: Vec<&str> = list.stdout.lines().collect();
+    assert!(
+        rows[0].contains("requires_action") && rows[1].contains("booking.created"),
+        "newest first: {list}"
+    );
+    let shown = home
+        .run(["sandbox", "deliveries", "show", "@2", "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(shown["event_id"], oldest["event_id"]);
+    let attempt = &shown["attempts"][0];
+    assert_eq!(attempt["status"], 500);
+    assert_eq!(attempt["request"]["body"], shown["body"]);
+    assert!(
+        attempt["request"]["headers"]["booking-signature"].is_string(),
+        "{attempt}"
+    );
+    assert_eq!(
+        attempt["response"]["body"],
+        json!({"error": "boom"}).to_string()
+    );
+    assert_eq!(attempt["response"]["truncated"], false);
+    assert!(text(&shown, "body").contains(&id));
+    home.run(["sandbox", "deliveries", "show", "@2"])
+        .exits(0)
+        .prints("boom");
+    let long = home
+        .run(["sandbox", "deliveries", "show", "@1", "--json"])
+        .exits(0)
+        .json();
+    let response = &long["attempts"][0]["response"];
+    assert_eq!(response["truncated"], true, "{response}");
+    assert!((8_000..=8_193).contains(&text(response, "body").chars().count()));
+    home.run(["sandbox", "deliveries", "show", "evt_nobody", "--json"])
+        .refused(6, "http_404");
+}
+
+/// "`webhook listen` … print the `export` line for the secret; … `-v` hides our own polling" (issue)
+#[test]
+fn a_verbose_listener_shows_the_request_to_the_app_and_its_answer_and_no_calls_of_its_own() {
+    let app = Scripted::start(|_| Reply::json(422, &json!({"error": "no such room"})));
+    let served = Served::unlimited();
+    let home = served.home();
+    let url = format!("{}/hooks", app.base_url());
+    let listening = Listening::start(&home, &["-v", "--forward-to", &url]);
+    let id = home.booked("ven_confirms", &[], 0);
+    app.wait_for_request();
+    until("the answer is kept", || {
+        let list = home.run(["webhook", "events", "list", "--json"]).json();
+        let event = text(&list["events"][0], "event_id");
+        let shown = home
+            .run(["webhook", "events", "show", &event, "--json"])
+            .json();
+        shown["attempts"][0]["response"]["body"] == json!({"error": "no such room"}).to_string()
+    });
+    let list = home.run(["webhook", "events", "list", "--json"]).json();
+    let event = text(&list["events"][0], "event_id");
+    home.run(["webhook", "events", "show", &event])
+        .exits(0)
+        .prints("no such room");
+    let output = listening.end();
+    for shown in [
+        "> booking-signature: t=",
+        &format!("\"id\":\"{id}\""),
+        "< 422",
+        "< {\"error\":\"no such room\"}",
+        "export BOOKCTL_WEBHOOK_SECRET=",
+    ] {
+        assert!(output.stderr.contains(shown), "{shown}: {output}");
+    }
+    assert!(!output.stderr.contains("/sandbox/"), "{output}");
+}
+
+#[test]
+fn a_listener_never_shows_a_secret_that_is_no_sandboxs() {
+    let home = home_without_a_service();
+    let output = Listening::start(&home, &["-v"]).end();
+    assert!(
+        !output.stderr.contains(SECRET) && !output.stderr.contains("export"),
+        "{output}"
+    );
+}
+
+/// "retries follow the sandbox's clock" (issue)
+#[test]
+fn the_retry_of_a_listener_comes_when_the_sandboxs_clock_is_advanced() {
+    let tries = std::sync::atomic::AtomicUsize::new(0);
+    let app = App::start(
+        move |_| match tries.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
+            0 => 500,
+            _ => 200,
+        },
+    );
+    let served = Served::unlimited();
+    let home = served.home();
+    let listening = Listening::start(&home, &["--forward-to", &app.url]);
+    home.booked("ven_confirms", &[], 0);
+    until("the first attempt failed", || app.count() == 1);
+    home.advance("31s");
+    // The first event again, and the one behind it: 30 seconds by this computer's clock would be longer than this waits.
+    until("the retry came", || app.count() == 3);
+    listening.end();
+}
