@@ -8,7 +8,7 @@ use crate::flows::{Confirmation, attempt_or_pick, attempt_request, create, finis
 use crate::journal::{Attempt, RecentList, Recovery, Run, State, another_account, recover};
 use crate::json::{Document, plain};
 use crate::model::document_time::time_text;
-use crate::model::time_text::{human, to_the_second};
+use crate::model::time_text::to_the_second;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
 

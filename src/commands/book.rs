@@ -296,7 +296,6 @@ fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
     Ok(draft)
 }
 
-
 /// The time to send: the slot's own, byte for byte. If only a time was given, the slot is looked up.
 async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<Value> {
     if let Some(slot) = &draft.slot {

@@ -156,11 +156,7 @@ mod tests {
                 "{psp_abort: \"give_up\"}",
             ),
             (json!({"pspAbort": true}), "write.abort", "{pspAbort: true}"),
-            (
-                json!({"answers": {}}),
-                "write.action",
-                "{answers: .}",
-            ),
+            (json!({"answers": {}}), "write.action", "{answers: .}"),
             (
                 json!({"actionFields": [{"name": "text", "value": "text"}]}),
                 "write.action",
