@@ -285,6 +285,8 @@ fn a_booking_is_made_shown_changed_and_cancelled() {
             );
             shows(life, output, &guest);
         }
+        let listed = life.run(&["bookings"], 0);
+        shows(life, &listed, &["Harbour Table", "19:30", guest[0]]);
         let known = life.known(&id);
         assert_eq!(known["guest_phone"], guest[2], "{}", life.variant);
         assert_eq!(known["guest_email"], guest[1], "{}", life.variant);
@@ -395,14 +397,25 @@ fn a_code_further_fields_and_a_payment_are_answered_in_the_services_own_form() {
 #[test]
 fn a_booking_is_waited_for_until_it_is_confirmed_or_failed() {
     at_every_variant(|life| {
-        let (id, booked) = life.book("Deep Water Pool", &["--wait"], 0);
+        let (_, booked) = life.book("Deep Water Pool", &["--wait"], 0);
         shows(life, &booked, &["confirmed"]);
-        life.run(&["watch", &id], 0);
+        let (id, _) = life.book("Lantern House", &[], 8);
+        // Each state is shown once, whatever else differs from answer to answer.
+        let watched = life.run(&["watch", &id], 0).stdout.to_lowercase();
+        for state in ["processing", "confirmed"] {
+            let heading = format!("{state}\t{}", id.to_lowercase());
+            assert_eq!(
+                watched.matches(&heading).count(),
+                1,
+                "{}: {watched}",
+                life.variant
+            );
+        }
         let (_, failed) = life.book("Night Ferry", &["--wait"], 11);
         shows(life, &failed, &["failed", "provider_unreachable"]);
         let (_, failed) = life.book("Full House Grill", &[], 11);
         shows(life, &failed, &["failed", "no_table_left"]);
-        life.booked_nothing_twice(3);
+        life.booked_nothing_twice(4);
     });
 }
 
@@ -502,7 +515,11 @@ fn a_lost_answer_is_found_again_and_a_batch_books_each_row_once() {
         life.service.control("POST", "fault", &fault.to_string());
         let lost: Vec<&str> = lost.iter().map(String::as_str).collect();
         life.run(&lost, 16).says("bookctl attempts resume k1");
-        shows(life, &life.run(&["attempts"], 0), &["k1", "unsettled"]);
+        shows(
+            life,
+            &life.run(&["attempts"], 0),
+            &["k1", "unsettled", "19:30"],
+        );
         life.booked_nothing_twice(1);
         let drops = life.service.calls();
         let drops = drops.iter().filter(|call| *call == "POST /v1/bookings");
@@ -536,7 +553,7 @@ fn a_lost_answer_is_found_again_and_a_batch_books_each_row_once() {
         std::fs::write(life.home.folder().join("rows.jsonl"), format!("{row}\n")).unwrap();
         for _ in 0..2 {
             let batch = ["book", "--from", "rows.jsonl", "--batch", "b"];
-            shows(life, &life.run(&batch, 0), &["confirmed"]);
+            shows(life, &life.run(&batch, 0), &["confirmed", "10:00"]);
         }
         life.booked_nothing_twice(2);
     });
