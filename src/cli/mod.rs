@@ -1,8 +1,6 @@
 //! The root parser, and errors in the arguments.
 
 pub(crate) mod completion;
-#[cfg(test)]
-mod examples;
 mod suggestion;
 mod wrong_values;
 

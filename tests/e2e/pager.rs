@@ -71,12 +71,7 @@ fn whoever_leaves_the_pager_early_has_not_failed() {
 fn a_pager_that_cannot_be_started_is_warned_of_once_and_the_list_is_printed() {
     for pager in ["no-such-pager", "no-such-pager 'with quotes'"] {
         let ended = Terminal::of_width(&with_pager(pager), 60, &["explain"]).end();
-        assert_eq!(
-            ended.raw.matches("cannot be started").count(),
-            1,
-            "{}",
-            ended.raw
-        );
+        assert_eq!(ended.raw.matches("warning:").count(), 1, "{}", ended.raw);
         assert!(
             ended.raw.contains("payment_outcome_unknown"),
             "{}",

@@ -87,7 +87,7 @@ pub(crate) fn read_rows(
     let mut rows = Vec::new();
     for (place, fields) in read {
         let row = fields
-            .map_err(|problem| vec![problem])
+            .map_err(|problem| vec![*problem])
             .and_then(|fields| booking(&fields, local_times));
         match row {
             Ok((body, idempotency_key)) => rows.push(BatchRow {
@@ -128,7 +128,7 @@ fn json_lines(text: &str) -> Result<Vec<spreadsheet::Row>> {
         let place = Place { row, line };
         (
             place,
-            fields.map_err(|error| Problem::new(json_reason(&error))),
+            fields.map_err(|error| Box::new(Problem::new(json_reason(&error)))),
         )
     });
     Ok(rows.collect())

@@ -12,14 +12,14 @@ use crate::outcome::Result;
 const SEPARATORS: [char; 3] = [',', ';', '\t'];
 
 /// A row as a JSON object, or the problem that it is out of shape, and its place.
-pub(super) type Row = (Place, Result<Value, Problem>);
+pub(super) type Row = (Place, Result<Value, Box<Problem>>);
 
 /// The rows of a CSV file, and what is wrong with its header. Rows without any value are left out, as blank lines are.
 pub(super) fn read(text: &str) -> Result<(Vec<Row>, Vec<Problem>)> {
     // The line ends of Windows would be counted as none, and those of old Macs as one long line.
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let separator = separator(&text);
-    check_quotes(&text, separator).map_err(|problem| report(&[problem]))?;
+    check_quotes(&text, separator).map_err(|problem| report(&[*problem]))?;
     let mut reader = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
         .delimiter(u8::try_from(separator).unwrap_or(b','))
@@ -58,7 +58,7 @@ fn separator(text: &str) -> char {
 }
 
 /// A quote in the wrong place would swallow the rows after it, or cut a value short.
-fn check_quotes(text: &str, separator: char) -> Result<(), Problem> {
+fn check_quotes(text: &str, separator: char) -> Result<(), Box<Problem>> {
     let mut chars = text.chars().peekable();
     let (mut line, mut opened, mut starts) = (1, None, true);
     let (mut row, mut is_blank, mut ended) = (0, true, false);
@@ -75,9 +75,9 @@ fn check_quotes(text: &str, separator: char) -> Result<(), Problem> {
             '"' if opened.is_some() => (opened, ended) = (None, true),
             '"' if starts => opened = Some(told(Problem::new("a quote is not closed"))),
             '"' => {
-                return Err(told(Problem::new(
+                return Err(Box::new(told(Problem::new(
                     "a quote in the middle of a value: put the whole value in quotes, and double those in it",
-                )));
+                ))));
             }
             '\n' if opened.is_none() => {
                 row += usize::from(!is_blank);
@@ -85,9 +85,9 @@ fn check_quotes(text: &str, separator: char) -> Result<(), Problem> {
             }
             _ if c == separator || opened.is_some() => {}
             _ if ended && c != ' ' => {
-                return Err(told(Problem::new(
+                return Err(Box::new(told(Problem::new(
                     "a value goes on after its closing quote, or a quote is not closed",
-                )));
+                ))));
             }
             _ => {}
         }
@@ -96,7 +96,7 @@ fn check_quotes(text: &str, separator: char) -> Result<(), Problem> {
         starts = c == separator || c == '\n';
         ended = ended && !starts && opened.is_none();
     }
-    opened.map_or(Ok(()), Err)
+    opened.map_or(Ok(()), |problem| Err(Box::new(problem)))
 }
 
 fn header_problems(columns: &[String]) -> Vec<Problem> {
@@ -109,13 +109,13 @@ fn header_problems(columns: &[String]) -> Vec<Problem> {
 }
 
 /// The row as the object that a JSON line would hold.
-fn object(columns: &[String], record: &csv::StringRecord) -> Result<Value, Problem> {
+fn object(columns: &[String], record: &csv::StringRecord) -> Result<Value, Box<Problem>> {
     let beyond = record.iter().skip(columns.len());
     if record.len() < columns.len() || beyond.clone().any(|cell| !cell.is_empty()) {
         let (columns, needed) = (record.len(), columns.len());
-        return Err(Problem::new(format!(
+        return Err(Box::new(Problem::new(format!(
             "it has {columns} columns, but the header has {needed}"
-        )));
+        ))));
     }
     let cells = columns.iter().zip(record);
     if let Some((_, cell)) = cells
@@ -123,7 +123,7 @@ fn object(columns: &[String], record: &csv::StringRecord) -> Result<Value, Probl
         .find(|(column, cell)| column.is_empty() && !cell.is_empty())
     {
         let message = format!("the column of {cell:?} has no name in the header");
-        return Err(Problem::new(message));
+        return Err(Box::new(Problem::new(message)));
     }
     let known = cells.filter(|(column, _)| unknown_column(column).is_none());
     Ok(Value::Object(known.fold(Map::new(), insert_cell)))
