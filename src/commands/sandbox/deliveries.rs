@@ -88,19 +88,16 @@ impl View for List {
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        let rows = self.rows().enumerate();
-        page.table(
-            vec![
-                "", "last try", "kind", "state", "answer", "booking", "event",
-            ],
-            rows.map(|(row, it)| cells(row + 1, it)).collect(),
-            vec![0],
-        );
+        for (row, delivery) in self.rows().enumerate() {
+            page.columns(columns(row + 1, delivery));
+        }
         page
     }
 }
 
-fn cells(row: usize, delivery: &Value) -> Vec<TableCell> {
+/// A delivery with the time and the answer of its last attempt, with the minimum widths that keep a status within 80
+/// columns.
+fn columns(row: usize, delivery: &Value) -> Vec<(TableCell, usize)> {
     let text = |field: &str| delivery[field].as_str().unwrap_or_default();
     let attempts = delivery["attempts"].as_array();
     let last = attempts.and_then(|it| it.last());
@@ -108,13 +105,13 @@ fn cells(row: usize, delivery: &Value) -> Vec<TableCell> {
     let at = at.map(|it| it.to_zoned(system_zone()).strftime("%H:%M:%S").to_string());
     let kind = text("type");
     vec![
-        format!("@{row}").into(),
-        at.unwrap_or_default().into(),
-        TableCell::from(kind).in_short(kind.strip_prefix("booking.").map(str::to_owned)),
-        TableCell::toned(text("state"), tone(text("state"))),
-        last.map(answer).unwrap_or_default().into(),
-        text("booking_id").into(),
-        text("event_id").into(),
+        (format!("@{row}").into(), 3),
+        (at.unwrap_or_default().into(), 8),
+        (kind.strip_prefix("booking.").unwrap_or(kind).into(), 15),
+        (TableCell::toned(text("state"), tone(text("state"))), 9),
+        (text("booking_id").into(), 16),
+        (text("event_id").into(), 17),
+        (last.map(answer).unwrap_or_default().into(), 0),
     ]
 }
 

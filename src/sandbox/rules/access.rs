@@ -113,11 +113,10 @@ pub(crate) fn identify(authorization: Option<&str>) -> Result<&'static ApiKey, A
 }
 
 fn find(authorization: Option<&str>) -> Result<&'static ApiKey, NoKey> {
-    let header = authorization.ok_or(NoKey::Missing)?;
-    let (scheme, key) = header.split_once(' ').ok_or_else(|| match header {
-        "" => NoKey::Missing,
-        _ => NoKey::NoScheme,
-    })?;
+    let header = authorization
+        .filter(|it| !it.is_empty())
+        .ok_or(NoKey::Missing)?;
+    let (scheme, key) = header.split_once(' ').ok_or(NoKey::NoScheme)?;
     if !scheme.eq_ignore_ascii_case("bearer") {
         return Err(NoKey::OtherScheme(scheme.to_owned()));
     }
