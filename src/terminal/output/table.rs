@@ -22,7 +22,7 @@ const LONGEST_WORD: usize = 20;
 /// The widest that a column of words is at first.
 const WIDEST_OF_TWO_LINES: usize = 32;
 /// Columns of times, which are never broken.
-const TIMES: [&str; 7] = [
+const TIMES: [&str; 8] = [
     "when",
     "received",
     "started",
@@ -30,9 +30,17 @@ const TIMES: [&str; 7] = [
     "last seen",
     "next try",
     "expires",
+    "sent",
 ];
 /// Columns of names, which have one line: a longer name is cut where there is no room. A pipe and the JSON have all of it.
 const NAMES: [&str; 1] = ["guest"];
+
+/// Whether the cells below this header are times. What stands in parentheses names their clock.
+fn holds_times(header: &str) -> bool {
+    let name = header.split(" (").next().unwrap_or(header);
+    TIMES.contains(&name)
+}
+
 /// The width that a name has at least.
 const LEAST_NAME: usize = 12;
 /// The width that a name has before another column gives way to it.
@@ -204,7 +212,7 @@ fn column(index: usize, header: &'static str, rows: &[Vec<Cell>]) -> Option<Colu
     let texts = || cells.iter().map(|(text, _)| text.as_str());
     let (least, two_lines) = if NAMES.contains(&header) {
         (width.min(LEAST_NAME), width.min(USUAL_NAME))
-    } else if TIMES.contains(&header) || texts().all(|text| !text.contains(' ')) {
+    } else if holds_times(header) || texts().all(|text| !text.contains(' ')) {
         (width, width)
     } else {
         let words = texts().flat_map(|text| text.split(' ').map(UnicodeWidthStr::width));
