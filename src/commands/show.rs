@@ -98,7 +98,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 /// Reads one booking, and whether it is the requested one. Where the service does not know it, offers what the text
 /// finds on this computer.
 async fn read_or_find(context: &Context, id: &str, is_judged: bool) -> Result<(Booking, bool)> {
-    let error = match is_no_id(id) {
+    let error = match is_no_id(context, id) {
         true => no_such_id(id),
         false => match read(context, id, is_judged).await {
             Err(error) if error.http_status == Some(404) => error,

@@ -148,9 +148,16 @@ pub(crate) async fn venue_or_pick(
     locate_venue(context, venues[row].id())
 }
 
-/// Whether a text cannot be an id, so that it is looked for and not sent.
-pub(crate) fn is_no_id(text: &str) -> bool {
-    text.trim().contains(char::is_whitespace)
+/// Whether a text is hardly an id, so that it is looked for and not sent: it has blanks, and no booking that this
+/// computer knows has it for an id.
+pub(crate) fn is_no_id(context: &Context, text: &str) -> bool {
+    text.trim().contains(char::is_whitespace) && !is_known(context, text)
+}
+
+/// Whether the journal has a booking with this id. A read makes no journal.
+fn is_known(context: &Context, id: &str) -> bool {
+    let known = |journal: std::cell::RefMut<'_, Journal>| Ok(journal.kept(id)?.is_some());
+    context.journal_file().exists() && context.journal().and_then(known).unwrap_or(false)
 }
 
 /// The error for a text that is no id of a booking.
@@ -172,8 +179,7 @@ pub(crate) async fn found_instead(context: &Context, text: &str, error: Error) -
     if !context.journal_file().exists() {
         return Err(error);
     }
-    let is_known = |journal: std::cell::RefMut<'_, Journal>| Ok(journal.kept(text)?.is_some());
-    if context.journal().and_then(is_known).unwrap_or(false) {
+    if is_known(context, text) {
         // At a real service another API key may still show it.
         if context.certainty() == Certainty::Contract {
             let lost = |mut journal: std::cell::RefMut<'_, Journal>| journal.lose(Some(text));

@@ -13,7 +13,7 @@ use super::bookings::KeptBooking;
 use crate::json::{Document, plain};
 use crate::model::booking::Booking;
 use crate::model::document_time::DocumentTime;
-use crate::model::folded::{digits, folded};
+use crate::model::text_fold::{digits, fold};
 use crate::model::venue::Venue;
 use crate::outcome::Result;
 
@@ -66,7 +66,7 @@ struct Needles {
 impl Needles {
     fn of(sought: &Sought) -> Self {
         let words = |text: &Option<String>| -> Vec<String> {
-            let folded = folded(text.as_deref().unwrap_or_default());
+            let folded = fold(text.as_deref().unwrap_or_default());
             folded.split_whitespace().map(str::to_owned).collect()
         };
         let mut of_line = Vec::new();
@@ -241,7 +241,7 @@ impl Journal {
     ) -> (String, Option<String>) {
         let booking = Document::parse(document.to_owned()).ok();
         let Some(booking) = booking.and_then(Booking::from_document) else {
-            return (format!("\n\n\n\n{}", folded(id)), None);
+            return (format!("\n\n\n\n{}", fold(id)), None);
         };
         let request: Value = request
             .and_then(|text| serde_json::from_str(text).ok())
@@ -257,11 +257,11 @@ impl Journal {
         let name = booking.venue_name();
         let name = name.or_else(|| venue.as_ref().map(|venue| venue.name().to_owned()));
         let lines = [
-            folded(&guest("name")),
-            folded(&guest("email")),
+            fold(&guest("name")),
+            fold(&guest("email")),
             digits(&guest("phone")),
-            folded(&format!("{} {venue_id}", name.unwrap_or_default())),
-            folded(id),
+            fold(&format!("{} {venue_id}", name.unwrap_or_default())),
+            fold(id),
         ];
         let short = |line: String| line.replace('\n', " ").chars().take(LONGEST).collect();
         let lines: Vec<String> = lines.into_iter().map(short).collect();

@@ -1,11 +1,8 @@
 //! The states in which a booking was seen, one after the other. Triggers of the schema record them.
 
-use rusqlite::OptionalExtension;
 use serde_json::Value;
 
 use super::Journal;
-use crate::json::Document;
-use crate::model::booking::Booking;
 use crate::outcome::Result;
 
 /// A booking as it was seen once.
@@ -37,24 +34,12 @@ impl Journal {
                 .collect()
         })
     }
-
-    /// A booking as it was seen last, in any state.
-    pub(crate) fn last_seen(&self, booking_id: &str) -> Result<Option<Booking>> {
-        let text = self.read(|connection| {
-            let query = "SELECT document FROM bookings WHERE origin = ?1 AND id = ?2";
-            connection
-                .query_row(query, [&self.origin, booking_id], |row| {
-                    row.get::<_, String>(0)
-                })
-                .optional()
-        })?;
-        Ok(text.and_then(|text| Booking::from_document(Document::parse(text).ok()?)))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::booking::Booking;
     use serde_json::json;
 
     fn booking(status: &str, party_size: u32) -> Booking {

@@ -1,44 +1,71 @@
 //! Text for comparisons that ignore case and accents, such as a search for a name.
 
 use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
 
-/// The text in lower case, without accents and in compatibility form (NFKD), so that "creperie" is found in "Crêperie".
+/// The text in lower case and without accents, so that `creperie` finds `Crêperie`, and `muller` finds `MÜLLER`.
 ///
 /// Both sides of a comparison have to be folded. The result is not for display.
 pub(crate) fn fold(text: &str) -> String {
-    // Decomposed again at the end, because lower case can bring a combining mark of its own ("İ").
-    text.nfkd()
-        .flat_map(char::to_lowercase)
-        .nfkd()
-        .filter(|character| !is_combining_mark(*character))
-        // Lower case knows two forms of sigma, by the place in the word.
-        .map(|character| if character == 'ς' { 'σ' } else { character })
-        .collect()
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let mut folded = String::with_capacity(text.len());
+    for character in text.nfkd().flat_map(char::to_lowercase) {
+        match character {
+            // Accents, the vowel marks of Arabic, and joiners. The marks of other scripts are letters of their own.
+            '\u{300}'..='\u{36f}' | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{200c}' | '\u{200d}' => {
+            }
+            // Letters that are not a letter with an accent.
+            'ß' => folded.push_str("ss"),
+            'æ' => folded.push_str("ae"),
+            'œ' => folded.push_str("oe"),
+            'ø' => folded.push('o'),
+            'ł' => folded.push('l'),
+            'đ' => folded.push('d'),
+            'ı' => folded.push('i'),
+            // The form at the end of a word.
+            'ς' => folded.push('σ'),
+            _ => folded.push(character),
+        }
+    }
+    folded
+}
+
+/// The digits of a text, in the order in which they stand: of a phone number, whatever its blanks and signs.
+pub(crate) fn digits(text: &str) -> String {
+    let digits = text.nfkd().filter(char::is_ascii_digit);
+    digits.collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::fold;
+    use super::*;
 
     #[test]
-    fn case_accents_and_widths_do_not_tell_texts_apart() {
-        for (one, other) in [
-            ("Crêperie de la Marée", "creperie de la maree"),
-            ("Cre\u{302}perie", "Crêperie"),
-            ("İSTANBUL", "istanbul"),
-            ("ΟΔΥΣΣΕΥΣ", "Οδυσσεύς"),
-            ("ＡＤＡ", "ada"),
-            ("Nguyễn", "NGUYEN"),
+    fn what_is_typed_without_accents_finds_what_is_written_with_them() {
+        for (written, typed) in [
+            ("Crêperie de la Marée Haute", "creperie de la maree haute"),
+            ("Cre\u{302}perie", "creperie"),
+            ("Jürgen MÜLLER", "jurgen muller"),
+            ("Straße, Łódź, Søren, Ægir", "strasse, lodz, soren, aegir"),
+            ("İstanbul", "istanbul"),
+            ("Οδυσσεύς", "οδυσσευσ"),
+            ("Nguyễn", "nguyen"),
             ("ﬁnca", "finca"),
+            ("علی\u{200c}رضا", "علیرضا"),
+            ("李小龙", "李小龙"),
+            ("Ａｄａ", "ada"),
         ] {
-            assert_eq!(fold(one), fold(other));
+            assert_eq!(fold(written), fold(typed));
+            assert_eq!(fold(&fold(written)), fold(written));
         }
+        assert_eq!(digits("+44 (0)20 7946-0018"), "4402079460018");
     }
 
     #[test]
     fn different_letters_stay_different() {
-        assert_ne!(fold("東京"), fold("京都"));
-        assert_ne!(fold("ada"), fold("adam"));
+        for (one, other) in [("東京", "京都"), ("ada", "adam"), ("की", "का")] {
+            assert_ne!(fold(one), fold(other));
+        }
     }
 }

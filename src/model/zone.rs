@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use jiff::tz::{self, Offset, TimeZone};
+use strsim::levenshtein;
 
 use super::input_tokens::{ParseError, Problem, Token, normal, tokens, two_digits};
-use super::spelling::slips;
 
 const EXAMPLE: &str = "e.g. `Europe/Paris`, `UTC` or `+02:00`";
 /// The largest offset on earth. A larger number is the end of a range of times (`19:30-20:00`).
@@ -163,7 +163,7 @@ fn nearest(name: &str) -> Option<String> {
             let known = known.to_string();
             let lower = known.to_ascii_lowercase();
             let city = lower.rsplit('/').next().unwrap_or(&lower);
-            let slips = slips(name, &lower).min(slips(&city_meant, city));
+            let slips = levenshtein(name, &lower).min(levenshtein(&city_meant, city));
             // Prefer a name with a region, because those without one are historical; then the shorter name.
             (slips <= 2).then(|| (slips, !known.contains('/'), known.len(), known))
         })

@@ -69,7 +69,7 @@ fn a_read_with_a_key_in_the_environment_opens_its_connection_and_nothing_else() 
     home.run(["attempts"]).exits(0);
     for arguments in [
         &["show", "bk_1", "--json"][..],
-        &["show", "bk_1", "bk_2", "--json"],
+        &["show", "bk_1", "bk_1", "--json"],
         &["watch", "bk_1", "--json"],
         &["api", "GET", "/v1/", "--json"],
     ] {

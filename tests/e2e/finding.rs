@@ -264,7 +264,7 @@ fn without_a_booking_a_terminal_offers_a_list_at_every_width_and_a_pipe_names_th
             .see("Jürgen M");
         terminal
             .type_in("MULLER")
-            .see("match 1 of 1")
+            .see("1 of 3 match")
             .press(Key::Enter);
         let ended = terminal.end().exits(0).says(&muller);
         assert!(ended.broken.is_empty(), "{columns}: {:?}", ended.broken);

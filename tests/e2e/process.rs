@@ -123,7 +123,7 @@ fn a_command_that_holds_a_key_leaves_no_core_dump() {
     service.wait_for_request();
     assert_eq!(limit_on_core_dumps(running.id()), "0");
     running.signal("-QUIT");
-    assert_eq!(running.end().code, None);
+    assert_eq!(running.end().code, Some(131));
     let left: Vec<_> = fs::read_dir(home.folder()).unwrap().collect();
     let core = |name: &str| name.starts_with("core");
     let left = left.iter().flatten();

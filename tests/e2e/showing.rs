@@ -191,8 +191,10 @@ fn what_is_printed_to_be_copied_is_quoted_for_a_shell() {
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     for (call, printed) in [
-        (&["show", "x"][..], "bookctl continue QUOTED -F key=VALUE"),
-        (&["show", ID], "bookctl bookings QUOTED"),
+        (&["show", ID][..], "bookctl bookings QUOTED"),
+        (&["show", "x"], "bookctl continue QUOTED -F key=VALUE"),
+        // The journal knows it now.
+        (&["show", ID], "bookctl continue QUOTED -F key=VALUE"),
         (&["modify", "x", "--party", "3"], "bookctl watch QUOTED"),
         (&["cancel", ID, "--yes"], "bookctl show QUOTED"),
         (

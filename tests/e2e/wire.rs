@@ -182,7 +182,7 @@ fn an_id_cannot_leave_its_place_in_the_path() {
         "%2e%2e",
         "ключ",
     ] {
-        home.run(["show", "--", id]).exits(0);
+        home.run(["watch", "--", id]).exits(15);
     }
     for request in server.requests() {
         let segment = request.path.strip_prefix("/v1/bookings/").unwrap();

@@ -3,12 +3,15 @@
 use serde_json::{Map, Value};
 
 use super::paths::{is_word, letters, paths};
-use super::requests::{of_request, put, written};
-use super::schema::UNTYPED;
+use super::requests::of_request;
 use super::words::OTP_PARTS;
+use super::written::{put, written};
 use super::{Certainty, Finding};
 use crate::adapter::kind::WriteKind;
 use crate::adapter::names::same_words;
+
+/// What stands for a value of which a schema says nothing.
+pub(super) const UNTYPED: &str = "any";
 
 /// Words for the object or the list that holds the answers to questions.
 const ANSWERS: &str = "answers fields details responses action_fields values data inputs";

@@ -15,6 +15,7 @@ mod small;
 mod terms;
 mod time_form;
 mod words;
+mod written;
 
 pub(crate) use events::{Delivery, of_delivery};
 pub(crate) use fields::{of_documents, unnamed};

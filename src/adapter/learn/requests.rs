@@ -2,48 +2,15 @@
 
 use serde_json::Value;
 
-use super::paths::{at, is_word, jq_path, paths};
+use super::paths::{at, is_word, paths};
 use super::search_request::SearchRequest;
 use super::slots_request::SlotsRequest;
 use super::time_form::Time;
 use super::words::{PARTY_WORDS, SEATING_WORDS, TIME_WORDS, VENUE_WORDS};
+use super::written::{put, written};
 use super::{Certainty, Finding};
 use crate::adapter::kind::WriteKind;
 use crate::adapter::names::same_words;
-
-pub(super) fn put(tree: &mut Value, path: &[String], expression: &str) {
-    let Some((first, rest)) = path.split_first() else {
-        return;
-    };
-    let Some(object) = tree.as_object_mut() else {
-        return;
-    };
-    match rest {
-        [] => {
-            object.insert(first.clone(), Value::from(expression));
-        }
-        rest => {
-            let inner = object
-                .entry(first.clone())
-                .or_insert_with(|| Value::Object(serde_json::Map::new()));
-            put(inner, rest, expression);
-        }
-    }
-}
-
-/// An object of expressions as jq writes it.
-pub(super) fn written(tree: &Value) -> String {
-    match tree {
-        Value::Object(members) => {
-            let members = members.iter().map(|(name, value)| {
-                let path = jq_path(std::slice::from_ref(name));
-                format!("{}: {}", path.trim_start_matches('.'), written(value))
-            });
-            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
-        }
-        other => other.as_str().unwrap_or_default().to_owned(),
-    }
-}
 
 /// The names that a recorded request shows: of one that the service took.
 pub(crate) fn of_request(kind: WriteKind, body: &Value) -> Vec<Finding> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::answers::of_answer;
+use super::answers::{UNTYPED, of_answer};
 use super::recorded::{Recorded, auth, kinds_of};
 use super::requests::of_request;
 use super::{Certainty, Finding};
@@ -10,8 +10,6 @@ use crate::adapter::kind::{ReadKind, WriteKind};
 
 /// How deep schemas are followed: they may contain themselves.
 const DEEPEST: usize = 8;
-/// What stands for a value of which the schema says nothing.
-pub(super) const UNTYPED: &str = "any";
 /// How many alternatives and listed words of a schema are looked at.
 const ALTERNATIVES: usize = 12;
 

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::paths::is_word;
 use super::refused::Named;
-use super::requests::{put, written};
 use super::time_form::Time;
 use super::words::{DAY_WORDS, END_WORDS, PARTY_WORDS, PROVIDER_WORDS, TIME_WORDS, VENUE_WORDS};
+use super::written::{put, written};
 use super::{Certainty, Finding};
 
 /// The availability search as far as it is known.

@@ -10,6 +10,7 @@ use super::Context;
 use crate::client::{Call, Client, Failure, RATE_LIMIT_WINDOW};
 use crate::config::Target;
 use crate::journal::RateLimitWindow;
+use crate::model::certainty::Certainty;
 use crate::outcome::{Code, Error, Result};
 
 /// How often a wait checks the clock.
@@ -187,20 +188,15 @@ impl Context {
         };
         match pause {
             Some(pause) => self.wait_out(pause, allowed).await,
-            None => Err(self.with_a_sandboxs_hint(failure.into_error(call)).await),
+            None => Err(self.with_a_sandboxs_hint(failure.into_error(call))),
         }
     }
 
     /// Adds to a rate limit of a sandbox how to end it at once.
-    async fn with_a_sandboxs_hint(&self, mut error: Error) -> Error {
-        let may_be_sandbox = match &self.target {
-            Target::Embedded { .. } => true,
-            Target::Remote(service) => service.base_url.is_loopback(),
-        };
+    fn with_a_sandboxs_hint(&self, mut error: Error) -> Error {
         if error.http_status == Some(429)
             && let Some(after) = error.retry_after
-            && may_be_sandbox
-            && self.is_sandbox().await
+            && self.certainty() == Certainty::Contract
         {
             let seconds = after.as_secs().max(1);
             error.hint = Some(format!(

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::app::Context;
 use crate::flows::{Happening, locate_booking, read_booking, timeline};
+use crate::model::booking::Booking;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::view::{Timeline, TimelineRow};
 
@@ -39,9 +40,9 @@ pub(super) async fn run(context: &Context, named: &[String], judged: bool) -> Re
 }
 
 /// The booking as the journal has it.
-fn last_seen(context: &Context, id: &str) -> Result<Option<crate::model::booking::Booking>> {
+fn last_seen(context: &Context, id: &str) -> Result<Option<Booking>> {
     match context.journal_file().exists() {
-        true => context.journal()?.last_seen(id),
+        true => Ok(context.journal()?.kept(id)?.map(|kept| kept.booking)),
         false => Ok(None),
     }
 }

@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use serde_json::{Map, Value};
+use strsim::levenshtein;
 
 use super::problem::{Problem, quoted};
 use crate::client::NewBooking;
 use crate::model::document_time::DocumentTime;
-use crate::model::spelling::slips;
 
 /// The fields that a row may have. Any other is an error: it could be a misspelt field.
 const FIELDS: &[&str] = &[
@@ -132,7 +132,7 @@ fn meant<'a>(name: &str, known: &'a [String]) -> Option<&'a String> {
     let is_part = |it: &&String| it.split(['.', '_']).any(|part| part == word);
     let nearest = |it: &&String| {
         let last = it.rsplit('.').next().unwrap_or(it);
-        slips(word, last) <= 2 && word.len() > 2
+        levenshtein(word, last) <= 2 && word.len() > 2
     };
     let exact = |it: &&String| it.rsplit('.').next() == Some(word);
     let found = known.iter().find(exact);

@@ -31,8 +31,13 @@ pub(super) enum Written {
     Local { day: Day, time: Time },
 }
 
-/// Parses a time.
+/// Parses a time. The problem suggests what was probably meant.
 pub(super) fn written(text: &str) -> Result<Written, Problem> {
+    read(text, like)
+}
+
+/// Parses a time. `like` chooses a problem's example: the corrected text, or the usual example.
+fn read(text: &str, like: fn(String, &str) -> String) -> Result<Written, Problem> {
     let text = normal(text, EXAMPLE)?;
     let tokens = tokens(&text, EXAMPLE)?;
     if let Some(elapsed) = elapsed(&tokens)? {
@@ -46,7 +51,7 @@ pub(super) fn written(text: &str) -> Result<Written, Problem> {
         (None, rest)
     };
     let (own, rest) = own_zone(rest)?;
-    if let Some(problem) = leftover(rest, &text) {
+    if let Some(problem) = leftover(rest, &text, like) {
         return Err(problem);
     }
     match (day, first.or(second), own) {
@@ -172,9 +177,10 @@ fn exactly(local: DateTime, own: Own) -> Result<Moment, Problem> {
     }
 }
 
-/// The example of a valid time that is nearest to what was written, if it is one.
+/// The corrected text as an example, if it is a valid time.
 fn like(text: String, otherwise: &str) -> String {
-    match written(&text) {
+    // Its own problem would suggest a further correction, and so on.
+    match read(&text, |_, otherwise| otherwise.to_owned()) {
         Ok(_) => format!("e.g. `{text}`"),
         Err(_) => otherwise.to_owned(),
     }
@@ -190,7 +196,7 @@ fn meant(word: &str) -> Option<&'static str> {
 }
 
 /// The error for tokens that no parser used; `None` if there are none.
-fn leftover(tokens: &[Token<'_>], text: &str) -> Option<Problem> {
+fn leftover(tokens: &[Token<'_>], text: &str, like: fn(String, &str) -> String) -> Option<Problem> {
     let why = match tokens {
         [] => return None,
         [Token::Word("now"), ..] => {
