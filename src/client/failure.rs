@@ -323,7 +323,7 @@ mod tests {
         let has = |hint: Option<String>, words: &str| hint.is_some_and(|it| it.contains(words));
         assert!(has(
             hint(404, Call::get("/v1/bookings/bk_1")),
-            "`bookctl bookings`"
+            "`bookctl bookings TEXT`"
         ));
         assert!(has(
             hint(404, Call::get("/v1/sessions/card?end_user=u")),
