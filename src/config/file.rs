@@ -202,28 +202,16 @@ impl Profile {
     /// How requests carry the key, and what else they carry.
     fn transport(&self) -> Result<Transport, Wrong> {
         let mut transport = Transport::default();
-        let names: [(_, _, fn(&mut Transport, &str) -> Result<(), String>); 2] = [
-            ("auth_query", &self.auth_query, Transport::set_auth_query),
-            ("auth_user", &self.auth_user, Transport::set_auth_user),
-        ];
-        for (key, name, set) in names {
-            let Some(name) = name else { continue };
-            text(name.get_ref())
-                .and_then(|name| set(&mut transport, name))
-                .map_err(|why| Wrong {
-                    key: key.to_owned(),
-                    at: name.span().start,
-                    why,
-                })?;
+        if let Some(name) = &self.auth_query {
+            let set = |name: &str| transport.set_auth_query(name);
+            checked("auth_query", name, set)?;
+        }
+        if let Some(user) = &self.auth_user {
+            checked("auth_user", user, |user| transport.set_auth_user(user))?;
         }
         for (name, value) in &self.headers {
-            text(value.get_ref())
-                .and_then(|value| transport.add_header(name, value))
-                .map_err(|why| Wrong {
-                    key: format!("headers.{name}"),
-                    at: value.span().start,
-                    why,
-                })?;
+            let add = |value: &str| transport.add_header(name, value);
+            checked(&format!("headers.{name}"), value, add)?;
         }
         Ok(transport)
     }
@@ -233,6 +221,19 @@ impl Profile {
         let source = format!("the base_url of profile {}", name.escape_debug());
         BaseUrl::parse(&self.base_url, &source)
     }
+}
+
+/// Sets a text, or says what is wrong with it and where.
+fn checked(
+    key: &str,
+    value: &Spanned<Value>,
+    set: impl FnOnce(&str) -> Result<(), String>,
+) -> Result<(), Wrong> {
+    text(value.get_ref()).and_then(set).map_err(|why| Wrong {
+        key: key.to_owned(),
+        at: value.span().start,
+        why,
+    })
 }
 
 #[cfg(test)]
