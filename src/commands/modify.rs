@@ -20,17 +20,18 @@ use crate::model::shell;
 use crate::model::when::When;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Page, Tone};
+use crate::terminal::prompt::Question;
 
 /// Change a confirmed booking: its time, party size or seating
 ///
 /// Anything that you leave out stays as it is. A time without a day stays on the booking's day, and a time without an
-/// offset is the venue's local time. On a terminal, bookctl shows what would change and asks first.
+/// offset is the venue's local time. On a terminal, bookctl asks for what you leave out, shows what would change, and
+/// asks before it changes anything.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl modify bk_01 --party 4\n  \
     bookctl modify bk_01 --at 20:00\n  \
     bookctl modify bk_01 --at 'tomorrow 20:30' --seating terrace")]
-#[command(group(clap::ArgGroup::new("change").args(["at", "party", "seating", "fields"]).multiple(true).required(true)))]
 pub(crate) struct Args {
     /// Booking id, @N for a row of the last list of bookings, or @last
     #[arg(value_parser = id)]
@@ -56,13 +57,26 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     if !args.dry_run {
         context.before_change()?;
     }
+    let fields = std::mem::take(&mut args.extra).body()?;
+    let is_open =
+        args.at.is_none() && args.party.is_none() && args.seating.is_none() && fields.is_empty();
+    let what = Question::new(
+        "What would you like to change?",
+        "--at, --party or --seating",
+        "what to change",
+    );
+    if is_open {
+        context.prompter.check(&what)?;
+    }
     let id = &booking_or_pick(context, args.booking.as_deref(), Offered::Alive).await?;
+    if is_open {
+        ask_for_change(context, &what, &mut args).await?;
+    }
     let asks = context.prompter.interactive() && !args.yes && !args.dry_run;
-    let fields = args.extra.body()?;
     let adapter = context.adapter();
     // On the venue's own clock, a time with an offset has to be converted.
     let exact = args.at.as_ref().and_then(When::exact);
@@ -107,6 +121,45 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             }
         }
     }
+}
+
+/// Asks for one change.
+async fn ask_for_change(context: &Context, what: &Question, args: &mut Args) -> Result<()> {
+    let prompter = &context.prompter;
+    match prompter
+        .choose(what, &["time", "party size", "seating"])
+        .await?
+    {
+        0 => {
+            let question = Question::new(
+                "New time? (e.g. 20:00 or tomorrow 20:30)",
+                "--at",
+                "the new time",
+            );
+            let check = |text: &str| {
+                When::parse(text)
+                    .map(drop)
+                    .map_err(|error| error.to_string())
+            };
+            let text = prompter.text(&question, None, &check).await?;
+            args.at = Some(When::parse(&text).map_err(|error| Error::usage(error.to_string()))?);
+        }
+        1 => {
+            let question = Question::new("New party size?", "--party", "the new party size");
+            let check = |text: &str| party::parse(text).map(drop);
+            let text = prompter.text(&question, None, &check).await?;
+            args.party = Some(party::parse(&text).map_err(Error::usage)?);
+        }
+        _ => {
+            let question = Question::new("New seating?", "--seating", "the new seating");
+            let check = |text: &str| match text.is_empty() {
+                true => Err("type a seating, such as terrace".to_owned()),
+                false => Ok(()),
+            };
+            args.seating = Some(prompter.text(&question, None, &check).await?);
+        }
+    }
+    Ok(())
 }
 
 /// Reads the booking, which must be one that can be changed.

@@ -46,7 +46,7 @@ pub(crate) async fn booking_or_pick(
     if let Some(argument) = argument {
         return locate_booking(context, argument);
     }
-    let question = Question::new("Which booking?", "BOOKING", "the booking");
+    let question = Question::new("Which booking?", "BOOKING", "the booking").of("bookings");
     context.prompter.check(&question)?;
     take_in_received(context)?;
     let status = (offered == Offered::Waiting).then_some(Status::RequiresAction.as_str());
@@ -106,7 +106,7 @@ pub(crate) async fn attempt_or_pick(context: &Context, argument: Option<&str>) -
     if let Some(argument) = argument {
         return locate_attempt(context, argument);
     }
-    let question = Question::new("Which attempt?", "KEY", "the attempt's key");
+    let question = Question::new("Which attempt?", "KEY", "the attempt's key").of("attempts");
     context.prompter.check(&question)?;
     let open = context.journal()?.open_attempts()?;
     let rows = open.iter().rev().map(of_attempt).collect();
@@ -137,7 +137,7 @@ pub(crate) async fn venue_or_pick(
     if let Some(argument) = argument {
         return locate_venue(context, argument);
     }
-    let question = Question::new("Which venue?", "VENUE", "the venue");
+    let question = Question::new("Which venue?", "VENUE", "the venue").of("venues");
     context.prompter.check(&question)?;
     let venues = context.journal()?.recent_venues(MOST)?;
     let lines: Vec<String> = venues
@@ -201,7 +201,7 @@ pub(crate) async fn found_instead(context: &Context, text: &str, error: Error) -
             context
                 .out
                 .note(&format!("{}. Found by its text:", error.message));
-            let question = Question::new("Which booking?", "BOOKING", "the booking");
+            let question = Question::new("Which booking?", "BOOKING", "the booking").of("bookings");
             return pick_of(context, &question, &found.kept).await;
         }
     }

@@ -57,6 +57,27 @@ fn writes(service: &Scripted) -> usize {
     requests.iter().filter(of_booking).count() + requests.iter().filter(is_cancel).count()
 }
 
+/// "On a terminal, `modify` without an argument opens a list to pick from": and asks what to change.
+#[test]
+fn a_change_that_is_not_named_is_asked_for_on_a_terminal_and_refused_in_a_pipe() {
+    let home = Home::new();
+    let id = in_three_days(&home, "ven_confirms");
+    let mut terminal = Terminal::start(&home, &["modify"]);
+    terminal.see("1 booking").press(Key::Enter);
+    terminal
+        .see("❯ time")
+        .press(Key::Down)
+        .see("❯ party size")
+        .press(Key::Enter);
+    terminal.answer("? New party size?", "4");
+    terminal.see("2 → 4").see("(y/n)").type_in("y");
+    terminal.end().exits(0);
+    assert_eq!(home.booking(&id)["party_size"], 4);
+    home.run(["modify", &id])
+        .exits(2)
+        .says("pass --at, --party or --seating");
+}
+
 /// "a time without a day keeps the booking's day" (command line, Command tree)
 #[test]
 fn a_time_without_a_day_stays_on_the_bookings_own_day() {

@@ -271,11 +271,11 @@ fn without_a_booking_a_terminal_offers_a_list_at_every_width_and_a_pipe_names_th
     }
     let code = home.code();
     let mut terminal = Terminal::start(&home, &["continue", "--otp", &code]);
-    terminal.see("row 1 of 1").press(Key::Enter);
+    terminal.see("1 booking, type to filter").press(Key::Enter);
     terminal.end().exits(0).says(&ada);
     let mut terminal = Terminal::start(&home, &["watch"]);
     terminal
-        .see("row 1 of 3")
+        .see("3 bookings")
         .press(Key::Down)
         .press(Key::Down)
         .press(Key::Enter);

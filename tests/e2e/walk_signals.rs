@@ -112,7 +112,11 @@ fn a_question_that_was_stopped_from_outside_is_asked_again_by_fg() {
     terminal.see("❯ dining");
     let pid = pid_on(&mut terminal);
     signal("-TSTP", &pid);
-    terminal.see("Stopped").type_in("clear; fg\r");
+    // What is seen after the word is no remainder of the screen before.
+    terminal
+        .see("Stopped")
+        .type_in("clear; echo aga''in; fg\r")
+        .see("again");
     terminal.see("❯ dining").press(Key::Down).see("❯ fitness");
     terminal.press(Key::CtrlC).see("nothing was changed");
     terminal.type_in("exit 0\r");

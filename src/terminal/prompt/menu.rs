@@ -138,6 +138,10 @@ impl<'a> Menu<'a> {
 
     fn footer(&self) -> String {
         let (rows, noun) = (self.rows.len(), self.question.noun);
+        let noun = match rows {
+            1 => noun.strip_suffix('s').unwrap_or(noun),
+            _ => noun,
+        };
         let filter = self.filter.as_ref().map(LineEditor::text);
         match filter {
             Some("") if self.typed.is_some() => format!("{rows} {noun}, or type another"),

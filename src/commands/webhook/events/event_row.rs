@@ -45,7 +45,7 @@ fn newest(webhooks: &Webhooks, limit: u32) -> Result<Vec<EventRow>> {
 
 /// The id of the event that a person picks.
 pub(super) async fn pick(context: &Context) -> Result<String> {
-    let question = Question::new("Which event?", "EVENT", "the event");
+    let question = Question::new("Which event?", "EVENT", "the event").of("events");
     context.prompter.check(&question)?;
     let events = newest(&context.webhooks()?, MOST)?;
     let lines: Vec<String> = events.iter().map(line).collect();
