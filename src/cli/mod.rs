@@ -1,6 +1,8 @@
 //! The root parser, and errors in the arguments.
 
 pub(crate) mod completion;
+#[cfg(test)]
+mod examples;
 mod suggestion;
 mod wrong_values;
 

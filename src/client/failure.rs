@@ -185,9 +185,9 @@ impl Failure {
                     // Without a document, and with a status that the service does not use: something else answered.
                     exit = Exit::Network;
                 }
-                let next = refusal.values_to_correct();
-                // A name that is refused is no failure of the service.
-                let next = next.or_else(|| name_hint(refusal, call).filter(|_| refusal.status < 500));
+                // A name that is refused is no failure of the service, and its value is not what is wrong.
+                let next = name_hint(refusal, call).filter(|_| refusal.status < 500);
+                let next = next.or_else(|| refusal.values_to_correct());
                 let is_failed_read = refusal.status >= 500 && refusal.code.is_none() && !call.is_write();
                 let next = next.or_else(|| match is_failed_read {
                     true => Some(FAILED_READ_HINT.to_owned()),

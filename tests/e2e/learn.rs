@@ -827,7 +827,7 @@ fn a_dry_run_shows_the_path_with_that_of_the_base_url() {
 }
 
 #[test]
-fn a_refused_answer_names_write_action_and_a_wrong_value_is_no_wrong_name() {
+fn a_refused_name_names_its_setting_and_a_wrong_value_is_no_wrong_name() {
     let booking = json!({
         "id": "bk_1", "object": "booking", "status": "requires_action", "provider": "provider_a",
         "next_action": {"type": "provide_details", "message": "More, please"},
@@ -856,6 +856,9 @@ fn a_refused_answer_names_write_action_and_a_wrong_value_is_no_wrong_name() {
         .exits(12)
         .says("bookctl profile set foreign 'write.action={answers: .}'")
         .says("dietary_notes");
+    home.run(["modify", "bk_1", "--party", "4"])
+        .exits(12)
+        .says("dialect.modify_party_size_field=NAME");
     let refused = home
         .run(["modify", "bk_1", "--at", "2031-12-01T20:30:00Z"])
         .exits(12);

@@ -69,7 +69,7 @@ pub(crate) fn of_documents(kind: ReadKind, documents: &[Value]) -> Vec<Finding> 
             .collect();
         let why = match names.is_empty() {
             true => format!("what {} hold has another form", kind.as_str()),
-            false => format!("{} have other names than the contract's", names.join(", ")),
+            false => format!("{} have other names than bookctl's own", names.join(", ")),
         };
         findings.push(Finding::new(
             Certainty::Likely,
