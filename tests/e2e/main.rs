@@ -54,6 +54,7 @@ mod matrix;
 mod misbehaviours;
 mod open_attempts;
 mod open_points;
+mod organizations;
 mod our_servers;
 mod output;
 mod own_attempts;

@@ -20,6 +20,7 @@ use clap::Subcommand;
 
 use super::{Needs, ServiceNeed};
 use crate::app::Context;
+use crate::client::Call;
 use crate::journal::RecentList;
 use crate::outcome::{Error, Exit, Result};
 use crate::sandbox::{BUILT_IN, Speech};
@@ -89,6 +90,14 @@ fn speech(name: &str) -> Result<Arc<Speech>> {
             "the built-in services are {}; docs/sandbox.md lists the keys of a file",
             built_in.join(", ")
         ))),
+    }
+}
+
+/// The call that lists something, of one organization if one is named.
+fn list_of(path: &str, organization: Option<&str>) -> Call {
+    match organization {
+        Some(id) => Call::get(format!("{path}?organization={}", Call::segment(id))),
+        None => Call::get(path),
     }
 }
 

@@ -80,7 +80,8 @@ impl Tx<'_> {
         let mut deliveries = Vec::with_capacity(due.len());
         for (event, booking, organization, body, attempts) in due {
             let organization = self.organization(&organization)?;
-            let Some(url) = organization.webhook_url else {
+            let to = organization.and_then(|it| Some((it.webhook_url?, it.webhook_secret)));
+            let Some((url, secret)) = to else {
                 self.set_state(event, DeliveryState::Abandoned, None)?;
                 continue;
             };
@@ -90,7 +91,7 @@ impl Tx<'_> {
                 event,
                 booking,
                 url,
-                secret: organization.webhook_secret,
+                secret,
                 body,
                 number: attempts + 1,
                 at: self.now,
@@ -140,14 +141,20 @@ impl Tx<'_> {
         Ok(changed > 0)
     }
 
-    /// Every delivery with its attempts, in the order of the events; only that of `event` if given.
-    pub(crate) fn deliveries(&self, event: Option<i64>) -> rusqlite::Result<Vec<Value>> {
+    /// Every delivery with its attempts, in the order of the events; only that of `event`, or those of `organization`,
+    /// if given.
+    pub(crate) fn deliveries(
+        &self,
+        event: Option<i64>,
+        organization: Option<&str>,
+    ) -> rusqlite::Result<Vec<Value>> {
         self.sql(
             "SELECT d.event, e.kind, e.booking, d.url, d.state, d.next_attempt_at \
              FROM deliveries d JOIN events e ON e.number = d.event \
-             WHERE ?1 IS NULL OR d.event = ?1 ORDER BY d.event",
+             WHERE (?1 IS NULL OR d.event = ?1) AND (?2 IS NULL OR e.organization = ?2) \
+             ORDER BY d.event",
         )?
-        .query_map([event], |row| {
+        .query_map((event, organization), |row| {
             let mut delivery = json!({
                 "event_id": IdKind::Event.id(row.get(0)?),
                 "type": row.get::<_, String>(1)?,
@@ -166,7 +173,7 @@ impl Tx<'_> {
 
     /// The delivery of an event, with its body, and what each attempt sent and got back.
     pub(crate) fn delivery(&self, event: i64) -> rusqlite::Result<Option<Value>> {
-        let Some(mut delivery) = self.deliveries(Some(event))?.pop() else {
+        let Some(mut delivery) = self.deliveries(Some(event), None)?.pop() else {
             return Ok(None);
         };
         let body: String = self

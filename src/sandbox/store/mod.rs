@@ -82,8 +82,14 @@ impl Store {
     }
 
     /// The settings of an organization.
-    pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Organization> {
+    pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Option<Organization>> {
         Tx::begin(&self.lock())?.organization(id)
+    }
+
+    /// The id of the organization with this name.
+    pub(crate) fn organization_id(&self, name: &str) -> Result<String, ApiError> {
+        let found = Tx::begin(&self.lock())?.organization_named(name)?;
+        found.map(|it| it.id).ok_or(ApiError::OrganizationUnknown)
     }
 
     /// The sandbox's clock, with the offset as last read, without reading the database.

@@ -20,6 +20,7 @@ use super::parsed_request::ParsedRequest;
 use super::reply::{self, Outcome};
 use super::service::Service;
 use super::{openapi, pipeline};
+use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::store::Tx;
 
 /// An endpoint that inspects or changes the sandbox itself.
@@ -79,6 +80,13 @@ pub(crate) const CONTROLS: &[Control] = &[
     Control::read("/sandbox/keys", keys::list),
     Control::read("/sandbox/organization", organization::show),
     Control::write("PUT", "/sandbox/organization", organization::merge),
+    Control::read("/sandbox/organizations", organization::list),
+    Control::write("POST", "/sandbox/organizations", organization::add),
+    Control::write(
+        "DELETE",
+        "/sandbox/organizations/{id}",
+        organization::remove,
+    ),
     Control::read("/sandbox/bookings", bookings::list),
     Control::read("/sandbox/inbox", inbox::list),
     Control::read("/sandbox/faults", faults::list),
@@ -103,6 +111,13 @@ pub(super) fn route(control: &'static Control) -> MethodRouter<Arc<Service>> {
             serve(&service, control, request).await
         },
     )
+}
+
+/// The id of the organization that `?organization=` names.
+fn organization_asked(tx: &Tx<'_>, request: &ParsedRequest) -> Result<Option<String>, ApiError> {
+    let name = request.query("organization");
+    name.map(|name| Ok(organization::named(tx, &name)?.id))
+        .transpose()
 }
 
 async fn serve(service: &Service, control: &'static Control, request: Request) -> Response {

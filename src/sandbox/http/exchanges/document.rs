@@ -115,13 +115,11 @@ impl Exchange {
     }
 
     /// The organization of its key.
-    pub(super) fn organization(&self) -> Option<&'static str> {
+    pub(super) fn organization(&self) -> Option<String> {
         if self.status == 401 {
             return None;
         }
-        let key = self.key()?;
-        let known = access::KEYS.iter().find(|it| it.secret == key);
-        known.map(|it| it.organization)
+        access::key(&self.key()?).map(|it| it.organization.into_owned())
     }
 
     /// The booking in its path, or the one that it made.
