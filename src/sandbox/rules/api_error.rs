@@ -78,6 +78,7 @@ pub(crate) enum ApiError {
     /// An organization that every sandbox has.
     OrganizationBuiltIn,
     DeliveryNotFound,
+    FaultNotFound,
     RequestNotFound,
     /// The sandbox itself failed; the text says how.
     Broken(String),
@@ -150,6 +151,7 @@ impl ApiError {
             Self::OrganizationUnknown => error(404, "organization not found"),
             Self::OrganizationBuiltIn => error(409, "every sandbox has this organization, and it cannot be removed"),
             Self::DeliveryNotFound => error(404, "delivery not found"),
+            Self::FaultNotFound => error(404, "fault not found"),
             Self::RequestNotFound => error(404, "request not found; the sandbox keeps the last 1,000"),
             Self::Broken(detail) => (500, json!({"error": "internal error", "detail": detail})),
         }

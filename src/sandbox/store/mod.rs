@@ -5,6 +5,7 @@
 //! once.
 
 mod bookings;
+mod clock;
 mod deliveries;
 mod events;
 mod faults;
@@ -19,10 +20,9 @@ mod spoken_ids;
 mod tx;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use rusqlite::Connection;
 use tokio::sync::Notify;
 
@@ -36,6 +36,7 @@ pub(crate) use tx::Tx;
 use super::rules::api_error::ApiError;
 use super::rules::organization::Organization;
 use crate::platform::sqlite;
+use clock::Clock;
 use queue::{Job, PendingWrite};
 
 /// The size in bytes from which the log is checkpointed when the store is dropped. A checkpoint takes two syncs, so
@@ -49,8 +50,8 @@ pub(crate) struct Store {
     file: Option<PathBuf>,
     queue: Mutex<Vec<Box<dyn Job>>>,
     arrival: Notify,
-    /// The clock's offset in milliseconds as last read, for [`Store::recent_now`].
-    offset: AtomicI64,
+    /// The clock as last read, for [`Store::recent_now`].
+    clock: Mutex<Clock>,
 }
 
 impl Store {
@@ -64,7 +65,7 @@ impl Store {
             },
             queue: Mutex::default(),
             arrival: Notify::new(),
-            offset: AtomicI64::new(0),
+            clock: Mutex::default(),
         })
     }
 
@@ -77,7 +78,7 @@ impl Store {
     pub(crate) fn now(&self) -> rusqlite::Result<Timestamp> {
         let connection = self.lock();
         let tx = Tx::begin(&connection)?;
-        self.remember_offset(&tx);
+        self.remember_clock(&tx);
         Ok(tx.now)
     }
 
@@ -92,10 +93,10 @@ impl Store {
         found.map(|it| it.id).ok_or(ApiError::OrganizationUnknown)
     }
 
-    /// The sandbox's clock, with the offset as last read, without reading the database.
+    /// The sandbox's clock as last read, without reading the database.
     pub(crate) fn recent_now(&self) -> Timestamp {
-        let offset = SignedDuration::from_millis(self.offset.load(Ordering::Relaxed));
-        Timestamp::now().saturating_add(offset).unwrap_or_default()
+        let clock = *self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        Timestamp::from_millisecond(clock.now()).unwrap_or_default()
     }
 
     /// Runs `work` without a transaction. If a booking is due to change by time alone, this becomes a
@@ -108,7 +109,7 @@ impl Store {
         {
             let connection = self.lock();
             let tx = Tx::begin(&connection)?;
-            self.remember_offset(&tx);
+            self.remember_clock(&tx);
             if !tx.has_due_bookings() {
                 return work(&tx);
             }
@@ -157,8 +158,8 @@ impl Store {
         }
     }
 
-    fn remember_offset(&self, tx: &Tx<'_>) {
-        self.offset.store(tx.offset_ms, Ordering::Relaxed);
+    fn remember_clock(&self, tx: &Tx<'_>) {
+        *self.clock.lock().unwrap_or_else(PoisonError::into_inner) = tx.clock;
     }
 
     fn lock(&self) -> MutexGuard<'_, Connection> {

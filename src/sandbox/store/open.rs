@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use rusqlite::Connection;
 
+use super::clock::FROZEN;
+use super::faults::RULES;
 use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
 
 /// Where a sandbox keeps its state.
@@ -65,7 +67,7 @@ const KIND: Kind = Kind {
     name: "the sandbox's database",
     // "bksb"
     application: 0x626b_7362,
-    steps: &[FIRST, ANSWERS, OWNERS],
+    steps: &[FIRST, ANSWERS, OWNERS, RULES, FROZEN],
     journal: JournalMode::WriteAhead {
         synchronous: "NORMAL",
     },
@@ -222,6 +224,8 @@ mod tests {
                 FIRST,
                 ANSWERS,
                 OWNERS,
+                RULES,
+                FROZEN,
                 "ALTER TABLE bookings ADD COLUMN note TEXT DEFAULT 'none';",
             ],
             ..KIND
@@ -239,13 +243,13 @@ mod tests {
             })
             .collect();
         for thread in threads {
-            let expected = ("confirmed".to_owned(), "none".to_owned(), 4);
+            let expected = ("confirmed".to_owned(), "none".to_owned(), 6);
             assert_eq!(thread.join().unwrap(), expected);
         }
         // A program without that step is told that the file is newer.
         assert!(matches!(
             failure(&path),
-            Failure::Newer { found: 4, known: 3 }
+            Failure::Newer { found: 6, known: 5 }
         ));
     }
 

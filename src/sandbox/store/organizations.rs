@@ -61,6 +61,7 @@ impl Tx<'_> {
             "DELETE FROM bookings WHERE organization = ?",
             "DELETE FROM known_venues WHERE organization = ?",
             "DELETE FROM rate_windows WHERE organization = ?",
+            "DELETE FROM faults WHERE organization = ?",
             "DELETE FROM organizations WHERE id = ?",
         ] {
             self.sql(sql)?.execute([id])?;

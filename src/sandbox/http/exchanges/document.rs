@@ -94,7 +94,7 @@ impl Exchange {
             Fault::DropAfter => Some("A fault closed the connection after the request was handled; this answer was not sent."),
             Fault::Truncate { .. } => Some("A fault closed the connection in the middle of this answer."),
             Fault::Garbage => Some("A fault sent this page instead of the answer."),
-            Fault::Delay { .. } => None,
+            Fault::Delay { .. } | Fault::Drop | Fault::Duplicate | Fault::Reorder => None,
         });
         fault.map(str::to_owned).or_else(|| self.refusal.clone())
     }
