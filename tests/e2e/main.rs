@@ -82,6 +82,7 @@ mod sent_names;
 mod sessions;
 mod shared_limits;
 mod showing;
+mod snapshots;
 mod speak;
 mod timeline;
 mod times;

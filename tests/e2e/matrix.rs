@@ -166,6 +166,12 @@ const LINES: &[&str] = &[
     "sandbox deliveries resend evt_nobody",
     "sandbox requests",
     "sandbox requests show req_nobody",
+    "sandbox snapshot",
+    "sandbox snapshot save clean",
+    "sandbox snapshot restore clean",
+    "sandbox snapshot list",
+    "sandbox snapshot remove clean",
+    "sandbox env",
     "sandbox reset",
 ];
 

@@ -79,6 +79,7 @@ pub(crate) enum ApiError {
     OrganizationBuiltIn,
     DeliveryNotFound,
     FaultNotFound,
+    SnapshotNotFound,
     RequestNotFound,
     /// The sandbox itself failed; the text says how.
     Broken(String),
@@ -151,6 +152,7 @@ impl ApiError {
             Self::OrganizationUnknown => error(404, "organization not found"),
             Self::OrganizationBuiltIn => error(409, "every sandbox has this organization, and it cannot be removed"),
             Self::DeliveryNotFound => error(404, "delivery not found"),
+            Self::SnapshotNotFound => error(404, "snapshot not found"),
             Self::FaultNotFound => error(404, "fault not found"),
             Self::RequestNotFound => error(404, "request not found; the sandbox keeps the last 1,000"),
             Self::Broken(detail) => (500, json!({"error": "internal error", "detail": detail})),

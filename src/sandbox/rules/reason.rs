@@ -52,6 +52,7 @@ impl ApiError {
             Self::OrganizationUnknown => "The sandbox has no organization with this id.",
             Self::OrganizationBuiltIn => "Every sandbox has this organization; POST /sandbox/reset takes it back to where it began.",
             Self::DeliveryNotFound => "No event with this id has a delivery.",
+            Self::SnapshotNotFound => "The sandbox has no snapshot of this name.",
             Self::FaultNotFound => "No fault with this id is left.",
             Self::RequestNotFound => "No request with this id is kept.",
             Self::Broken(detail) => return format!("The sandbox itself failed: {detail}."),

@@ -6,6 +6,7 @@
 
 mod bookings;
 mod clock;
+mod clock_moves;
 mod deliveries;
 mod events;
 mod faults;
@@ -16,6 +17,7 @@ mod organizations;
 mod queue;
 mod rate_limits;
 mod sessions;
+mod snapshots;
 mod spoken_ids;
 mod tx;
 
@@ -31,6 +33,7 @@ pub(crate) use faults::WaitingFault;
 pub(crate) use messages::MessageSubject;
 pub(crate) use number::{one_time_code, reference};
 pub(crate) use open::{Database, OpenError, explain};
+pub(crate) use snapshots::Snapshot;
 pub(crate) use tx::Tx;
 
 use super::rules::api_error::ApiError;

@@ -7,6 +7,7 @@ use rusqlite::Connection;
 
 use super::clock::FROZEN;
 use super::faults::RULES;
+use super::snapshots::TABLE as SNAPSHOTS;
 use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
 
 /// Where a sandbox keeps its state.
@@ -67,7 +68,7 @@ const KIND: Kind = Kind {
     name: "the sandbox's database",
     // "bksb"
     application: 0x626b_7362,
-    steps: &[FIRST, ANSWERS, OWNERS, RULES, FROZEN],
+    steps: &[FIRST, ANSWERS, OWNERS, RULES, FROZEN, SNAPSHOTS],
     journal: JournalMode::WriteAhead {
         synchronous: "NORMAL",
     },
@@ -226,6 +227,7 @@ mod tests {
                 OWNERS,
                 RULES,
                 FROZEN,
+                SNAPSHOTS,
                 "ALTER TABLE bookings ADD COLUMN note TEXT DEFAULT 'none';",
             ],
             ..KIND
@@ -243,13 +245,13 @@ mod tests {
             })
             .collect();
         for thread in threads {
-            let expected = ("confirmed".to_owned(), "none".to_owned(), 6);
+            let expected = ("confirmed".to_owned(), "none".to_owned(), 7);
             assert_eq!(thread.join().unwrap(), expected);
         }
         // A program without that step is told that the file is newer.
         assert!(matches!(
             failure(&path),
-            Failure::Newer { found: 6, known: 5 }
+            Failure::Newer { found: 7, known: 6 }
         ));
     }
 

@@ -9,6 +9,7 @@ mod keys;
 mod organization;
 mod requests;
 mod reset;
+mod snapshots;
 
 use std::sync::Arc;
 
@@ -71,9 +72,22 @@ impl Control {
     }
 }
 
+/// The largest body of a control: a snapshot of some thousand bookings.
+const LIMIT: usize = 64 * 1024 * 1024;
+
 /// Every control.
 pub(crate) const CONTROLS: &[Control] = &[
     Control::write("POST", "/sandbox/reset", reset::reset),
+    Control::read("/sandbox/snapshots", snapshots::list),
+    Control::write("POST", "/sandbox/snapshots", snapshots::save),
+    Control::write(
+        "POST",
+        "/sandbox/snapshots/{name}/restore",
+        snapshots::restore,
+    ),
+    Control::write("DELETE", "/sandbox/snapshots/{name}", snapshots::remove),
+    Control::read("/sandbox/snapshot", snapshots::read),
+    Control::write("PUT", "/sandbox/snapshot", snapshots::replace),
     Control::read("/openapi.json", openapi::document),
     Control::read("/sandbox/clock", clock::show),
     Control::write("POST", "/sandbox/clock", clock::change),
@@ -122,7 +136,7 @@ fn organization_asked(tx: &Tx<'_>, request: &ParsedRequest) -> Result<Option<Str
 }
 
 async fn serve(service: &Service, control: &'static Control, request: Request) -> Response {
-    let request = match ParsedRequest::of(request).await {
+    let request = match ParsedRequest::of_at_most(request, LIMIT).await {
         Ok(request) => request,
         Err((error, _)) => return reply::error(&error),
     };
