@@ -124,7 +124,7 @@ impl Tx<'_> {
 
     fn table(&self, name: &str) -> rusqlite::Result<Table> {
         let mut read = self.sql(&format!("SELECT * FROM {name}"))?;
-        let columns: Vec<String> = read.column_names().into_iter().map(str::to_owned).collect();
+        let columns: Vec<String> = read.column_names().map(str::to_owned).collect();
         let mut rows = Vec::new();
         let mut found = read.query(())?;
         while let Some(row) = found.next()? {
@@ -190,7 +190,9 @@ impl Tx<'_> {
         for organization in tx.added_organizations()? {
             tx.sessions(&organization.id, None)?;
         }
-        (tx.faults()?, tx.messages(None)?, tx.deliveries(None, None)?);
+        tx.faults()?;
+        tx.messages(None)?;
+        tx.deliveries(None, None)?;
         Ok(tx)
     }
 }

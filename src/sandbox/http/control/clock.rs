@@ -51,7 +51,7 @@ fn read(tx: &Tx<'_>, body: &Map<String, Value>) -> Result<Change, ApiError> {
     let mut given = CHANGES.iter().filter(is_given);
     let name = *given.next().unwrap_or(&"advance");
     if let Some(second) = given.next() {
-        errors.add(*second, format!("cannot be given with {name}"));
+        errors.add(second, format!("cannot be given with {name}"));
     }
     let change = match name {
         "advance" => advanced(tx, fields, &mut errors)?.map(Change::To),
