@@ -157,10 +157,14 @@ impl Sending<'_> {
     }
 
     /// Whether the booking itself says that it was made before this run began.
-    fn is_older(&self, booking: &Booking) -> bool {
+    fn is_older(&self, booking: &Booking, status: u16) -> bool {
         let Ok(client) = self.context.client() else {
             return false;
         };
+        // The sandbox answers 201 to a new booking alone, and its clock may stand still.
+        if client.speaks_contract() && status == 201 {
+            return false;
+        }
         // The clocks of two computers are compared with a resolution of some seconds.
         let margin = match client.is_loopback() {
             true => SignedDuration::ZERO,
@@ -267,7 +271,7 @@ impl Sending<'_> {
         // A booking that an earlier run of this attempt made is the requested one, even if it was modified since.
         let is_known = known.as_deref() == Some(booking.id());
         // The status of the answer does not say it: services answer a fresh booking with 200 too.
-        let is_older = self.is_older(&booking);
+        let is_older = self.is_older(&booking, status);
         if let Some(difference) = difference(&self.asked, &booking).filter(|_| !is_known) {
             // "Nothing new was booked" needs both: the status, and the booking's own time.
             let is_new = status != 200 || !is_older;

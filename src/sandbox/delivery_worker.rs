@@ -13,6 +13,7 @@ use tokio::time::{MissedTickBehavior, interval_at};
 
 use super::interpreter;
 use super::rules::delivery::{Content, DeliveryAttempt};
+use super::rules::fault::Fault;
 use super::rules::signature::sign;
 use super::speak::Speech;
 use super::store::{PendingDelivery, Store};
@@ -100,7 +101,15 @@ impl DeliveryWorker<'_> {
             let client = self.client();
             let headers = Arc::clone(&self.headers);
             self.in_flight.spawn(async move {
-                let attempt = attempt(client, &headers, &delivery, body).await;
+                let attempt = match &delivery.fault {
+                    Some(Fault::Drop) => DeliveryAttempt::failed("a fault dropped the webhook"),
+                    Some(Fault::Duplicate) => {
+                        let _first =
+                            attempt(client.clone(), &headers, &delivery, body.clone()).await;
+                        attempt(client, &headers, &delivery, body).await
+                    }
+                    _ => attempt(client, &headers, &delivery, body).await,
+                };
                 (delivery, attempt)
             });
         }
@@ -155,12 +164,7 @@ async fn attempt(
     body: Result<String, String>,
 ) -> DeliveryAttempt {
     let started = Instant::now();
-    let mut attempt = DeliveryAttempt {
-        outcome: Err("the HTTP client could not be built".to_owned()),
-        latency_ms: 0,
-        request: None,
-        response: None,
-    };
+    let mut attempt = DeliveryAttempt::failed("the HTTP client could not be built");
     let (client, body) = match (client, body) {
         (Some(client), Ok(body)) => (client, body),
         (None, _) => return attempt,

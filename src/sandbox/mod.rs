@@ -36,6 +36,8 @@ pub(crate) struct Options {
     pub(crate) delivery_interval: Duration,
     /// How the service speaks; `None` for the contract itself.
     pub(crate) speech: Option<Arc<Speech>>,
+    /// Names that the server goes by, besides those of loopback.
+    pub(crate) hosts: Vec<String>,
     /// Whether the last requests are kept, for `/sandbox/requests`.
     pub(crate) keeps_requests: bool,
 }
@@ -48,6 +50,7 @@ impl Options {
             limits: true,
             delivery_interval: Duration::from_secs(1),
             speech: None,
+            hosts: Vec::new(),
             keeps_requests: true,
         }
     }
@@ -82,6 +85,7 @@ impl Sandbox {
     pub(crate) fn webhook_secret(&self) -> Result<String, OpenError> {
         self.store
             .organization(Organization::MAIN)
+            .map(|it| it.unwrap_or_else(|| Organization::fresh(Organization::MAIN)))
             .map(|organization| organization.webhook_secret)
             .map_err(|error| store::explain(&self.options.database, &error))
     }
@@ -100,6 +104,7 @@ impl Sandbox {
             delivery_interval: self.options.delivery_interval,
             speech: self.options.speech,
             port: address.port(),
+            hosts: self.options.hosts,
             exposed: !address.ip().is_loopback(),
             exchanges: self.options.keeps_requests.then(http::ExchangeLog::new),
             on_request,

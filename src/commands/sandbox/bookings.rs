@@ -1,6 +1,5 @@
 use super::listing::Listing;
 use crate::app::Context;
-use crate::client::Call;
 use crate::outcome::{Exit, Result};
 
 /// List all bookings in the sandbox, oldest first
@@ -8,10 +7,19 @@ use crate::outcome::{Exit, Result};
 #[command(after_help = "Examples:\n  \
     bookctl sandbox bookings\n  \
     bookctl sandbox bookings --jq '.bookings | length'")]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// Only those of this organization
+    #[arg(long, value_name = "ID")]
+    organization: Option<String>,
+}
 
-pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
-    let answer = context.control(Call::get("/sandbox/bookings")).await?;
+pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let answer = context
+        .control(super::list_of(
+            "/sandbox/bookings",
+            args.organization.as_deref(),
+        ))
+        .await?;
     let bookings = Listing {
         document: answer.document,
         field: "bookings",

@@ -22,6 +22,9 @@ use crate::terminal::output::{DocumentView, Page, TableCell, Tone, View};
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<Action>,
+    /// Only those of this organization
+    #[arg(long, value_name = "ID")]
+    organization: Option<String>,
 }
 
 #[derive(clap::Subcommand, Debug)]
@@ -45,7 +48,12 @@ enum Action {
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     match args.action.unwrap_or(Action::List) {
         Action::List => {
-            let answer = context.control(Call::get("/sandbox/deliveries")).await?;
+            let answer = context
+                .control(super::list_of(
+                    "/sandbox/deliveries",
+                    args.organization.as_deref(),
+                ))
+                .await?;
             let list = List(answer.document);
             let ids: Vec<&str> = list
                 .rows()

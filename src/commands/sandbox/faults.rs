@@ -8,7 +8,7 @@ use crate::client::Call;
 use crate::model::duration::duration;
 use crate::outcome::{Exit, Result};
 
-/// Make requests fail on purpose
+/// Make requests and webhooks fail on purpose
 ///
 /// A fault delays a response, replaces it with an error, drops the connection, or breaks the response.
 #[derive(clap::Args, Debug)]
@@ -33,23 +33,45 @@ enum Action {
         bookctl sandbox faults add --on 'GET /v1/bookings/{id}' \\\n    \
           --kind delay --delay 2s --times 3\n  \
         bookctl sandbox faults add --on 'POST /v1/venues/search' \\\n    \
-          --kind status --status 502")]
+          --kind status --status 502\n  \
+        bookctl sandbox faults add --preset flaky --seed 7\n  \
+        bookctl sandbox faults add --on webhook --kind duplicate --times always")]
     Add(Box<Fault>),
+    /// Remove one fault
+    #[command(after_help = "Examples:\n  bookctl sandbox faults remove flt_01")]
+    Remove {
+        /// Id of the fault
+        fault: String,
+    },
     /// Remove all faults
     Clear,
 }
 
 #[derive(clap::Args, Debug)]
 struct Fault {
-    /// Request that fails, such as 'POST /v1/bookings'
+    /// A fault for all requests: flaky answers one in five with 503, slow waits 3s, down closes the connection, rate_limited
+    /// answers 429; the other flags change it
+    #[arg(long, value_parser = ["flaky", "slow", "down", "rate_limited"], required_unless_present_all = ["on", "kind"])]
+    preset: Option<String>,
+    /// Request that fails, such as 'POST /v1/bookings'; any for every request, webhook for deliveries of webhooks
     #[arg(long, value_name = "CALL")]
-    on: String,
-    /// What happens to the request; drop_after handles it, then closes the connection without a response
-    #[arg(long, value_parser = ["delay", "status", "drop_before", "drop_after", "truncate", "garbage"])]
-    kind: String,
-    /// How many requests fail
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    times: u32,
+    on: Option<String>,
+    /// What happens to the request; drop_after handles it, then closes the connection without a response. A webhook takes
+    /// delay, drop, duplicate and reorder
+    #[arg(long, value_parser = ["delay", "status", "drop_before", "drop_after", "truncate", "garbage", "drop", "duplicate", "reorder"])]
+    kind: Option<String>,
+    /// How many requests fail: a number, or always [default: 1, with --rate always]
+    #[arg(long, value_name = "N", value_parser = times)]
+    times: Option<Value>,
+    /// Share of the requests that fail, such as 0.2
+    #[arg(long, value_name = "SHARE")]
+    rate: Option<f64>,
+    /// Which of the requests fail at a rate; the same seed repeats a run [default: random, and shown]
+    #[arg(long, value_name = "N")]
+    seed: Option<u32>,
+    /// Only requests with a key of this organization, and its webhooks
+    #[arg(long, value_name = "ID")]
+    organization: Option<String>,
     /// Length of a delay [default: 1s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     delay: Option<Duration>,
@@ -67,13 +89,17 @@ struct Fault {
 impl Fault {
     fn document(self) -> Value {
         let mut fault = Map::new();
-        fault.insert("on".to_owned(), json!(self.on));
-        fault.insert("kind".to_owned(), json!(self.kind));
-        fault.insert("times".to_owned(), json!(self.times));
         let body = self
             .body
             .map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text)));
         let optional = [
+            ("preset", self.preset.map(Value::String)),
+            ("on", self.on.map(Value::String)),
+            ("kind", self.kind.map(Value::String)),
+            ("times", self.times),
+            ("rate", self.rate.map(|rate| json!(rate))),
+            ("seed", self.seed.map(|seed| json!(seed))),
+            ("organization", self.organization.map(Value::String)),
             (
                 "delay_ms",
                 self.delay.map(|delay| json!(delay.as_millis() as u64)),
@@ -91,11 +117,20 @@ impl Fault {
     }
 }
 
+fn times(text: &str) -> Result<Value, String> {
+    match text.parse::<u32>() {
+        Ok(times) => Ok(json!(times)),
+        Err(_) if text == "always" => Ok(json!(text)),
+        Err(_) => Err("give a number, or always".to_owned()),
+    }
+}
+
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     const PATH: &str = "/sandbox/faults";
     let call = match args.action.unwrap_or(Action::List) {
         Action::List => Call::get(PATH),
         Action::Add(fault) => Call::post(PATH, fault.document()),
+        Action::Remove { fault } => Call::delete(format!("{PATH}/{}", Call::segment(&fault))),
         Action::Clear => Call::delete(PATH),
     };
     let document = context.control(call).await?.document;
@@ -119,6 +154,8 @@ fn listing(document: crate::json::Document) -> Listing {
             ("on", "on"),
             ("kind", "kind"),
             ("times", "times"),
+            ("rate", "rate"),
+            ("seed", "seed"),
             ("delay ms", "delay_ms"),
             ("status", "status"),
             ("cut after", "after_bytes"),

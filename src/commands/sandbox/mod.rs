@@ -3,6 +3,7 @@
 mod bookings;
 mod clock;
 mod deliveries;
+mod env;
 mod faults;
 mod inbox;
 mod keys;
@@ -13,6 +14,7 @@ mod requests;
 mod reset;
 mod run;
 mod serve;
+mod snapshot;
 
 use std::sync::Arc;
 
@@ -20,6 +22,7 @@ use clap::Subcommand;
 
 use super::{Needs, ServiceNeed};
 use crate::app::Context;
+use crate::client::Call;
 use crate::journal::RecentList;
 use crate::outcome::{Error, Exit, Result};
 use crate::sandbox::{BUILT_IN, Speech};
@@ -40,6 +43,8 @@ pub(crate) enum Command {
     Organization(organization::Args),
     Faults(faults::Args),
     Deliveries(deliveries::Args),
+    Snapshot(snapshot::Args),
+    Env(env::Args),
     Reset(reset::Args),
 }
 
@@ -56,6 +61,8 @@ impl Command {
             | Command::Organization(_)
             | Command::Faults(_)
             | Command::Deliveries(_)
+            | Command::Snapshot(_)
+            | Command::Env(_)
             | Command::Inbox(_)
             | Command::Requests(_)
             | Command::Clock(_)
@@ -73,6 +80,8 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Organization(args) => organization::run(context, args).await,
         Command::Faults(args) => faults::run(context, args).await,
         Command::Deliveries(args) => deliveries::run(context, args).await,
+        Command::Snapshot(args) => snapshot::run(context, args).await,
+        Command::Env(args) => env::run(context, args).await,
         Command::Requests(args) => requests::run(context, args).await,
         Command::Inbox(args) => inbox::run(context, args).await,
         Command::Clock(args) => clock::run(context, args).await,
@@ -89,6 +98,14 @@ fn speech(name: &str) -> Result<Arc<Speech>> {
             "the built-in services are {}; docs/sandbox.md lists the keys of a file",
             built_in.join(", ")
         ))),
+    }
+}
+
+/// The call that lists something, of one organization if one is named.
+fn list_of(path: &str, organization: Option<&str>) -> Call {
+    match organization {
+        Some(id) => Call::get(format!("{path}?organization={}", Call::segment(id))),
+        None => Call::get(path),
     }
 }
 

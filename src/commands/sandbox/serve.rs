@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::net::TcpListener;
 
+use super::env::{Shell, Variables};
 use super::request_log;
 use crate::app::{Context, Signals, sandbox_error};
 use crate::config::ProfileName;
@@ -42,6 +43,9 @@ pub(crate) struct Args {
     /// container's.
     #[arg(long, value_name = "ADDRESS")]
     expose: Option<IpAddr>,
+    /// Answer requests to this host name too, such as host.docker.internal; repeatable
+    #[arg(long = "host", value_name = "NAME")]
+    hosts: Vec<String>,
     /// Speak as another service would: enveloped, camel, plain, or a file that describes one
     #[arg(long, value_name = "FILE|NAME")]
     speak: Option<String>,
@@ -86,6 +90,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         limits: context.has_sandbox_limits(),
         delivery_interval: args.delivery_interval,
         speech: speech.clone(),
+        hosts: args.hosts,
         ..Options::new(database)
     })
     .map_err(|error| {
@@ -196,19 +201,16 @@ impl Ready {
     /// it wants the key.
     fn how_to_use(&self) -> Vec<String> {
         let base_url = self.base_url();
-        let export =
-            |variable: &str, value: &str| format!("export {variable}={}", shell::word(value));
-        let secrets = [
-            export("BOOKCTL_API_KEY", LIVE_KEY),
-            export("BOOKCTL_WEBHOOK_SECRET", &self.webhook_secret),
-        ];
-        let Some(speech) = &self.speech else {
-            return [
-                vec![export("BOOKCTL_BASE_URL", &base_url)],
-                secrets.to_vec(),
-            ]
-            .concat();
+        let variables = Variables {
+            base_url: base_url.clone(),
+            key: LIVE_KEY.to_owned(),
+            webhook_secret: self.webhook_secret.clone(),
         };
+        let own = variables.lines(Shell::Bash);
+        let Some(speech) = &self.speech else {
+            return own;
+        };
+        let secrets = &own[1..];
         let is_name = ProfileName::parse(&speech.name).is_ok();
         let name = if is_name { &speech.name } else { "double" };
         let mut add = format!(
@@ -225,7 +227,7 @@ impl Ready {
             }
         }
         let learn = format!("bookctl profile learn {name}");
-        let set = export("BOOKCTL_PROFILE", name);
+        let set = Shell::Bash.export("BOOKCTL_PROFILE", name);
         [vec![add, set], secrets.to_vec(), vec![learn]].concat()
     }
 }

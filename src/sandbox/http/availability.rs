@@ -30,7 +30,9 @@ pub(super) fn search(context: &RequestContext<'_, '_>) -> Outcome {
     let day = query.at.to_zoned(venue.timezone()).date();
     let mut free = Vec::new();
     for slot in slots_on(venue, day) {
-        if slot.datetime.timestamp() > tx.now && has_room(&slot, tx.held(&slot.id)?) {
+        if slot.datetime.timestamp() > tx.now
+            && has_room(&slot, tx.held(&context.organization.id, &slot.id)?)
+        {
             free.push(slot);
         }
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use axum::body::HttpBody;
+use axum::http::header;
 use axum::response::Response;
 use serde_json::json;
 
@@ -10,6 +11,7 @@ use super::connection::CutHandle;
 use super::parsed_request::ParsedRequest;
 use super::reply;
 use super::service::Service;
+use crate::sandbox::rules::access;
 use crate::sandbox::rules::fault::Fault;
 
 /// The fault, if any, that applies to a request.
@@ -26,7 +28,7 @@ impl InjectedFault {
         request: &ParsedRequest,
     ) -> Self {
         Self {
-            fault: fault(service, method, request.path()).await,
+            fault: fault(service, method, request).await,
             connection: request.connection().cloned(),
         }
     }
@@ -47,13 +49,21 @@ impl InjectedFault {
             Fault::Status { status, body } => {
                 let fallback = || json!({"error": format!("a fault answers {status}")});
                 let body = body.clone().unwrap_or_else(fallback);
-                Some(reply::response(*status, body.to_string().into_bytes()))
+                let mut response = reply::response(*status, body.to_string().into_bytes());
+                // As the service's own refusal has it.
+                if let Some(seconds) = body["retry_after_seconds"].as_u64() {
+                    let headers = response.headers_mut();
+                    headers.insert(header::RETRY_AFTER, seconds.into());
+                }
+                Some(response)
             }
             Fault::DropBefore => {
                 self.connection.as_ref()?.cut();
                 Some(reply::response(500, Vec::new()))
             }
             Fault::DropAfter | Fault::Truncate { .. } | Fault::Garbage => None,
+            // These happen to webhooks.
+            Fault::Drop | Fault::Duplicate | Fault::Reorder => None,
         }
     }
 
@@ -73,13 +83,15 @@ impl InjectedFault {
     }
 }
 
-async fn fault(service: &Service, method: &'static str, path: &str) -> Option<Fault> {
+async fn fault(service: &Service, method: &'static str, request: &ParsedRequest) -> Option<Fault> {
     // An error of the store is left to the request itself to report.
     let store = &service.store;
     if store.read(|tx| Ok(tx.has_faults()?)).await != Ok(true) {
         return None;
     }
-    let path = path.to_owned();
-    let taken = store.write(move |tx| Ok(tx.take_fault(method, &path)?));
-    Some(taken.await.ok()??.request.fault)
+    let path = request.path().to_owned();
+    let key = access::identify(request.authorization()).ok();
+    let organization = key.map(|it| it.organization);
+    let taken = store.write(move |tx| Ok(tx.take_fault(organization.as_deref(), method, &path)?));
+    taken.await.ok()?
 }

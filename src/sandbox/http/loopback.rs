@@ -5,11 +5,20 @@ use axum::http::{HeaderMap, Method, header};
 
 use crate::sandbox::rules::api_error::ApiError;
 
+/// What a server is called.
+pub(super) struct Own<'a> {
+    pub(super) port: u16,
+    /// Names besides those of loopback.
+    pub(super) hosts: &'a [String],
+    /// Whether other machines reach it, by names that it cannot know.
+    pub(super) exposed: bool,
+}
+
 /// Rejects a request to another host name (DNS rebinding), and a write to the controls from a page of
 /// another origin.
 ///
 /// An `exposed` server accepts any host name, because it cannot know its own.
-pub(super) fn check(request: &Request, port: u16, exposed: bool) -> Result<(), ApiError> {
+pub(super) fn check(request: &Request, own: &Own<'_>) -> Result<(), ApiError> {
     let header = |name| {
         let value = request.headers().get(name)?;
         Some(value.to_str().unwrap_or_default())
@@ -20,16 +29,16 @@ pub(super) fn check(request: &Request, port: u16, exposed: bool) -> Result<(), A
         .uri()
         .authority()
         .map_or(host, |it| Some(it.as_str()));
-    let is_foreign = |host: Option<&str>| !host.is_some_and(|it| is_own_host(it, port));
+    let is_foreign = |host: Option<&str>| !host.is_some_and(|it| own.is_host(it));
     let is_doubtful = request.headers().get_all(header::HOST).iter().count() > 1;
-    if !exposed && (is_doubtful || is_foreign(host) || is_foreign(target)) {
+    if !own.exposed && (is_doubtful || is_foreign(host) || is_foreign(target)) {
         return Err(ApiError::ForeignHost);
     }
     let writes = !matches!(*request.method(), Method::GET | Method::HEAD);
     let controls = request.uri().path().starts_with("/sandbox");
     let is_own = |origin: &str| {
-        let by_its_name = exposed && origin.strip_prefix("http://") == host;
-        by_its_name || is_own_origin(origin, port)
+        let by_its_name = own.exposed && origin.strip_prefix("http://") == host;
+        by_its_name || own.is_origin(origin)
     };
     if writes && controls && is_from_elsewhere(request.headers(), is_own) {
         return Err(ApiError::CrossOrigin);
@@ -56,22 +65,24 @@ fn is_from_elsewhere(headers: &HeaderMap, is_own: impl Fn(&str) -> bool) -> bool
     }
 }
 
-/// Whether a `Host` header is a loopback name with this port.
-fn is_own_host(host: &str, port: u16) -> bool {
-    let (name, named_port) = match host.rsplit_once(':') {
-        Some((name, digits)) if !digits.ends_with(']') => (name, digits.parse().ok()),
-        _ => (host, Some(80)),
-    };
-    named_port == Some(port)
-        && ["localhost", "127.0.0.1", "[::1]"]
-            .iter()
-            .any(|own| own.eq_ignore_ascii_case(name))
-}
+impl Own<'_> {
+    /// Whether a `Host` header is one of the server's names with its port.
+    fn is_host(&self, host: &str) -> bool {
+        let (name, named_port) = match host.rsplit_once(':') {
+            Some((name, digits)) if !digits.ends_with(']') => (name, digits.parse().ok()),
+            _ => (host, Some(80)),
+        };
+        let names = ["localhost", "127.0.0.1", "[::1]"].into_iter();
+        named_port == Some(self.port)
+            && names
+                .chain(self.hosts.iter().map(String::as_str))
+                .any(|own| own.eq_ignore_ascii_case(name))
+    }
 
-fn is_own_origin(origin: &str, port: u16) -> bool {
-    origin
-        .strip_prefix("http://")
-        .is_some_and(|host| is_own_host(host, port))
+    fn is_origin(&self, origin: &str) -> bool {
+        let host = origin.strip_prefix("http://");
+        host.is_some_and(|host| self.is_host(host))
+    }
 }
 
 #[cfg(test)]
@@ -79,12 +90,22 @@ mod tests {
     use super::*;
     use axum::body::Body;
 
+    fn own(hosts: &[&str], exposed: bool) -> Own<'static> {
+        let hosts: Vec<String> = hosts.iter().map(|it| (*it).to_owned()).collect();
+        Own {
+            port: 4010,
+            hosts: hosts.leak(),
+            exposed,
+        }
+    }
+
     fn ask(method: &str, path: &str, headers: &[(&str, &str)]) -> Result<(), ApiError> {
         let request = Request::builder().method(method).uri(path);
         let request = headers
             .iter()
             .fold(request, |it, (name, value)| it.header(*name, *value));
-        check(&request.body(Body::empty()).unwrap(), 4010, false)
+        let request = request.body(Body::empty()).unwrap();
+        check(&request, &own(&["host.docker.internal"], false))
     }
 
     #[test]
@@ -94,6 +115,7 @@ mod tests {
             "localhost:4010",
             "LOCALHOST:4010",
             "[::1]:4010",
+            "host.docker.internal:4010",
         ] {
             assert_eq!(
                 ask("GET", "/sandbox/clock", &[("host", host)]),
@@ -175,7 +197,7 @@ mod tests {
                 .header("origin", origin)
                 .body(Body::empty())
                 .unwrap();
-            check(&request, 4010, true)
+            check(&request, &own(&[], true))
         };
         assert_eq!(post("http://sandbox.test:4010"), Ok(()));
         assert_eq!(post("http://evil.example"), Err(ApiError::CrossOrigin));

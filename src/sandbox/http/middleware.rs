@@ -22,7 +22,12 @@ pub(super) async fn run(
     next: Next,
 ) -> Response {
     let opening = service.opens(&request);
-    let mut response = match loopback::check(&request, service.port, service.exposed) {
+    let own = loopback::Own {
+        port: service.port,
+        hosts: &service.hosts,
+        exposed: service.exposed,
+    };
+    let mut response = match loopback::check(&request, &own) {
         Ok(()) => next.run(request).await,
         Err(error) => reply::error(&error),
     };

@@ -45,8 +45,16 @@ pub(super) struct Heard {
 impl ParsedRequest {
     /// Reads the whole request. Fails if the body is too large or breaks off, with the first bytes that came.
     pub(crate) async fn of(request: Request) -> Result<Self, (ApiError, Bytes)> {
+        Self::of_at_most(request, BODY_LIMIT).await
+    }
+
+    /// The same with another limit to the body.
+    pub(crate) async fn of_at_most(
+        request: Request,
+        limit: usize,
+    ) -> Result<Self, (ApiError, Bytes)> {
         let (mut parts, body) = request.into_parts();
-        let body = read(body).await?;
+        let body = read(body, limit).await?;
         // A parameter that does not decode to UTF-8 cannot be an id.
         let params = parts.extract::<RawPathParams>().await.ok();
         let id = params.and_then(|it| Some(it.iter().next()?.1.to_owned()));
@@ -138,7 +146,7 @@ impl ParsedRequest {
     }
 }
 
-async fn read(mut body: Body) -> Result<Bytes, (ApiError, Bytes)> {
+async fn read(mut body: Body, limit: usize) -> Result<Bytes, (ApiError, Bytes)> {
     let mut first = Bytes::new();
     let mut rest = Vec::new();
     let mut length = 0_usize;
@@ -153,7 +161,7 @@ async fn read(mut body: Body) -> Result<Bytes, (ApiError, Bytes)> {
         length = length.saturating_add(data.len());
         if length > DRAIN_LIMIT {
             break;
-        } else if length > BODY_LIMIT {
+        } else if length > limit {
             rest.clear();
         } else if first.is_empty() {
             first = data;
@@ -161,7 +169,7 @@ async fn read(mut body: Body) -> Result<Bytes, (ApiError, Bytes)> {
             rest.extend_from_slice(&data);
         }
     }
-    if length > BODY_LIMIT {
+    if length > limit {
         Err((ApiError::BodyTooLarge, first))
     } else if rest.is_empty() {
         Ok(first)

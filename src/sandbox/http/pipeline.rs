@@ -18,6 +18,7 @@ use super::service::Service;
 use super::speaking::Speaker;
 use crate::sandbox::rules::access::{self, KeyKind, TEST_ALLOWANCE};
 use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::no_key::{NoKey, masked};
 use crate::sandbox::rules::rate_limit::RateLimitStatus;
 use crate::sandbox::store::Tx;
 
@@ -128,14 +129,18 @@ fn check_and_run(
     counted: &mut Option<RateLimitStatus>,
 ) -> Outcome {
     let key = access::identify(request.authorization())?;
+    let organization = tx.organization(&key.organization)?;
+    // The organization of a key that is not built in may have been removed, or may never have been.
+    let unknown = || ApiError::Unauthorized(NoKey::Unknown(masked(&key.secret)));
+    let organization = organization.ok_or_else(unknown)?;
     let context = RequestContext {
         tx,
         request,
         key,
-        organization: tx.organization(key.organization)?,
+        organization,
     };
-    access::admit(key, &context.organization, endpoint.scope)?;
-    if endpoint.live_only && key.kind != KeyKind::Live {
+    access::admit(&context.key, &context.organization, endpoint.scope)?;
+    if endpoint.live_only && context.key.kind != KeyKind::Live {
         return Err(ApiError::LiveKeyRequired);
     }
     if limits && let Some(rate_limit) = endpoint.rate_limit {
@@ -158,7 +163,7 @@ impl RequestContext<'_, '_> {
         if needs == Needs::Nothing {
             return Ok(());
         }
-        access::check_billing(self.key, &self.organization)?;
+        access::check_billing(&self.key, &self.organization)?;
         if needs == Needs::Billing {
             return Ok(());
         }
@@ -168,6 +173,6 @@ impl RequestContext<'_, '_> {
         } else {
             0
         };
-        access::check_entitlement(self.key, &self.organization, used)
+        access::check_entitlement(&self.key, &self.organization, used)
     }
 }

@@ -9,7 +9,7 @@ use crate::sandbox::store::Tx;
 pub(crate) struct RequestContext<'a, 't> {
     pub(crate) tx: &'a Tx<'t>,
     pub(crate) request: &'a ParsedRequest,
-    pub(crate) key: &'static ApiKey,
+    pub(crate) key: ApiKey,
     /// The key's organization, as the transaction finds it.
     pub(crate) organization: Organization,
 }

@@ -20,6 +20,8 @@ pub(crate) struct Service {
     pub(crate) speech: Option<Arc<Speech>>,
     /// The port it listens on.
     pub(crate) port: u16,
+    /// Names that it goes by, besides those of loopback.
+    pub(crate) hosts: Vec<String>,
     /// Whether other machines can reach it.
     pub(crate) exposed: bool,
     /// The last requests; `None` if they are not kept.

@@ -32,7 +32,13 @@ pub(super) fn connect(context: &RequestContext<'_, '_>) -> Outcome {
     tx.save_session(&session)?;
     let text = format!("{} is your code to connect your account.", session.code);
     let about = MessageSubject::Session(session.number);
-    tx.send_code(&session.phone, &text, &session.code, &about)?;
+    tx.send_code(
+        &session.organization,
+        &session.phone,
+        &text,
+        &session.code,
+        &about,
+    )?;
     Reply::created(&SessionDocument::of(&session, tx.now))
 }
 

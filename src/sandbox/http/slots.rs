@@ -2,21 +2,21 @@
 
 use jiff::Timestamp;
 
+use super::request_context::RequestContext;
 use crate::sandbox::rules::provider_response::has_room;
 use crate::sandbox::seed::{Slot, Venue, slots_at};
-use crate::sandbox::store::Tx;
 
 /// The slot at an instant, with the number of bookings in it. Of several seatings, the first wanted
 /// one that has room, else the first wanted one.
 pub(super) fn choose_slot(
-    tx: &Tx<'_>,
+    context: &RequestContext<'_, '_>,
     venue: &Venue,
     at: Timestamp,
     wanted: impl Fn(&Slot) -> bool,
 ) -> rusqlite::Result<Option<(Slot, u32)>> {
     let mut full = None;
     for slot in slots_at(venue, at).filter(wanted) {
-        let (slot, held) = with_held(tx, slot)?;
+        let (slot, held) = with_held(context, slot)?;
         if has_room(&slot, held) {
             return Ok(Some((slot, held)));
         }
@@ -26,7 +26,10 @@ pub(super) fn choose_slot(
 }
 
 /// The slot with the number of bookings in it.
-pub(super) fn with_held(tx: &Tx<'_>, slot: Slot) -> rusqlite::Result<(Slot, u32)> {
-    let held = tx.held(&slot.id)?;
+pub(super) fn with_held(
+    context: &RequestContext<'_, '_>,
+    slot: Slot,
+) -> rusqlite::Result<(Slot, u32)> {
+    let held = context.tx.held(&context.organization.id, &slot.id)?;
     Ok((slot, held))
 }

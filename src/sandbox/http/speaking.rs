@@ -127,7 +127,7 @@ impl<'a> Speaker<'a> {
         let found = self
             .service
             .store
-            .read(move |tx| Ok(tx.booking(organization, number)?));
+            .read(move |tx| Ok(tx.booking(&organization, number)?));
         found.await.ok()?
     }
 

@@ -1,5 +1,7 @@
 //! The API keys, and the checks of a request's key ("Authentication").
 
+use std::borrow::Cow;
+
 use super::api_error::ApiError;
 use super::no_key::{NoKey, masked};
 use super::organization::{CheckStatus, Organization};
@@ -39,13 +41,13 @@ const EVERY_SCOPE: &[Scope] = &[
 const READ_SCOPES: &[Scope] = &[Scope::VenuesRead, Scope::BookingsRead, Scope::SessionsRead];
 
 /// An API key.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ApiKey {
     /// The bearer token.
-    pub(crate) secret: &'static str,
+    pub(crate) secret: Cow<'static, str>,
     pub(crate) kind: KeyKind,
     /// The id of the organization that the key belongs to.
-    pub(crate) organization: &'static str,
+    pub(crate) organization: Cow<'static, str>,
     pub(crate) scopes: &'static [Scope],
     /// What the key lets a developer try.
     pub(crate) purpose: &'static str,
@@ -54,65 +56,109 @@ pub(crate) struct ApiKey {
 /// The live key with every scope, of the main organization.
 pub(crate) const LIVE_KEY: &str = "sk_live_sandbox";
 
-/// Every key of a sandbox.
+/// The keys that every sandbox has.
 pub(crate) const KEYS: &[ApiKey] = &[
     ApiKey {
-        secret: LIVE_KEY,
+        secret: Cow::Borrowed(LIVE_KEY),
         kind: KeyKind::Live,
-        organization: Organization::MAIN,
+        organization: Cow::Borrowed(Organization::MAIN),
         scopes: EVERY_SCOPE,
         purpose: "every scope",
     },
     ApiKey {
-        secret: "sk_test_sandbox",
+        secret: Cow::Borrowed("sk_test_sandbox"),
         kind: KeyKind::Test,
-        organization: Organization::MAIN,
+        organization: Cow::Borrowed(Organization::MAIN),
         scopes: EVERY_SCOPE,
         purpose: "3 confirmed test bookings",
     },
     ApiKey {
-        secret: "sk_live_readonly",
+        secret: Cow::Borrowed("sk_live_readonly"),
         kind: KeyKind::Live,
-        organization: Organization::MAIN,
+        organization: Cow::Borrowed(Organization::MAIN),
         scopes: READ_SCOPES,
         purpose: "may only read",
     },
     ApiKey {
-        secret: "sk_live_nobilling",
+        secret: Cow::Borrowed("sk_live_nobilling"),
         kind: KeyKind::Live,
-        organization: Organization::WITHOUT_BILLING,
+        organization: Cow::Borrowed(Organization::WITHOUT_BILLING),
         scopes: EVERY_SCOPE,
         purpose: "an organization without billing",
     },
     ApiKey {
-        secret: "sk_v3_sandbox",
+        secret: Cow::Borrowed("sk_v3_sandbox"),
         kind: KeyKind::Beta,
-        organization: Organization::MAIN,
+        organization: Cow::Borrowed(Organization::MAIN),
         scopes: EVERY_SCOPE,
         purpose: "the wrong environment for /v1",
     },
     ApiKey {
-        secret: "sk_live_suspended",
+        secret: Cow::Borrowed("sk_live_suspended"),
         kind: KeyKind::Live,
-        organization: Organization::SUSPENDED,
+        organization: Cow::Borrowed(Organization::SUSPENDED),
         scopes: EVERY_SCOPE,
         purpose: "a suspended organization",
     },
     ApiKey {
-        secret: "sk_live_other",
+        secret: Cow::Borrowed("sk_live_other"),
         kind: KeyKind::Live,
-        organization: Organization::OTHER,
+        organization: Cow::Borrowed(Organization::OTHER),
         scopes: EVERY_SCOPE,
         purpose: "another organization in good standing",
     },
 ];
 
+/// The keys of an organization that was added: a prefix each, before the organization's id without its own.
+const ADDED: [(&str, KeyKind, &[Scope], &str); 3] = [
+    ("sk_live_", KeyKind::Live, EVERY_SCOPE, "every scope"),
+    (
+        "sk_test_",
+        KeyKind::Test,
+        EVERY_SCOPE,
+        "3 confirmed test bookings",
+    ),
+    (
+        "sk_live_readonly_",
+        KeyKind::Live,
+        READ_SCOPES,
+        "may only read",
+    ),
+];
+
+/// The keys of an organization.
+pub(crate) fn keys_of(organization: &str) -> Vec<ApiKey> {
+    if Organization::is_built_in(organization) {
+        let own = KEYS.iter().filter(|it| it.organization == organization);
+        return own.cloned().collect();
+    }
+    let name = organization.strip_prefix("org_").unwrap_or(organization);
+    let key = |(prefix, kind, scopes, purpose)| ApiKey {
+        secret: Cow::Owned(format!("{prefix}{name}")),
+        kind,
+        organization: Cow::Owned(organization.to_owned()),
+        scopes,
+        purpose,
+    };
+    ADDED.into_iter().map(key).collect()
+}
+
+/// The key with this secret. The store knows whether the organization of one that is not built in exists.
+pub(crate) fn key(secret: &str) -> Option<ApiKey> {
+    if let Some(known) = KEYS.iter().find(|it| it.secret == secret) {
+        return Some(known.clone());
+    }
+    let (_, name) = secret.rsplit_once('_')?;
+    let keys = keys_of(&format!("org_{name}"));
+    keys.into_iter().find(|it| it.secret == secret)
+}
+
 /// The key that an `Authorization` header carries.
-pub(crate) fn identify(authorization: Option<&str>) -> Result<&'static ApiKey, ApiError> {
+pub(crate) fn identify(authorization: Option<&str>) -> Result<ApiKey, ApiError> {
     find(authorization).map_err(ApiError::Unauthorized)
 }
 
-fn find(authorization: Option<&str>) -> Result<&'static ApiKey, NoKey> {
+fn find(authorization: Option<&str>) -> Result<ApiKey, NoKey> {
     let header = authorization
         .filter(|it| !it.is_empty())
         .ok_or(NoKey::Missing)?;
@@ -120,9 +166,8 @@ fn find(authorization: Option<&str>) -> Result<&'static ApiKey, NoKey> {
     if !scheme.eq_ignore_ascii_case("bearer") {
         return Err(NoKey::OtherScheme(scheme.to_owned()));
     }
-    let key = key.trim();
-    let known = KEYS.iter().find(|it| it.secret == key);
-    known.ok_or_else(|| NoKey::Unknown(masked(key)))
+    let secret = key.trim();
+    self::key(secret).ok_or_else(|| NoKey::Unknown(masked(secret)))
 }
 
 /// Checks environment, suspension and scope, in this order.
@@ -178,7 +223,7 @@ pub(crate) fn check_entitlement(
 mod tests {
     use super::*;
 
-    fn key(secret: &str) -> &'static ApiKey {
+    fn key(secret: &str) -> ApiKey {
         identify(Some(&format!("Bearer {secret}"))).unwrap()
     }
 
@@ -200,25 +245,43 @@ mod tests {
     }
 
     #[test]
+    fn an_added_organization_has_keys_that_lead_back_to_it() {
+        let keys = keys_of("org_0abc");
+        let secrets: Vec<_> = keys.iter().map(|it| it.secret.as_ref()).collect();
+        assert_eq!(
+            secrets,
+            ["sk_live_0abc", "sk_test_0abc", "sk_live_readonly_0abc"]
+        );
+        for key in keys {
+            assert_eq!(super::key(&key.secret), Some(key));
+        }
+        // A built-in organization has its own keys and no others.
+        for secret in ["sk_test_nobilling", "sk_live_readonly_other", "sk_v3_0abc"] {
+            assert_eq!(super::key(secret), None, "{secret}");
+        }
+        assert_eq!(keys_of(Organization::SUSPENDED).len(), 1);
+    }
+
+    #[test]
     fn environment_comes_before_suspension_and_suspension_before_scope() {
         let mut organization = Organization::fresh(Organization::MAIN);
         organization.suspended = true;
         let wants = Some(Scope::BookingsCreate);
         assert_eq!(
-            admit(key("sk_v3_sandbox"), &organization, wants),
+            admit(&key("sk_v3_sandbox"), &organization, wants),
             Err(ApiError::WrongKeyEnvironment)
         );
         let readonly = key("sk_live_readonly");
         assert_eq!(
-            admit(readonly, &organization, wants),
+            admit(&readonly, &organization, wants),
             Err(ApiError::OrgSuspended { reason: None })
         );
         organization.suspended = false;
         assert_eq!(
-            admit(readonly, &organization, wants),
+            admit(&readonly, &organization, wants),
             Err(ApiError::InsufficientScope(Scope::BookingsCreate))
         );
-        assert_eq!(admit(readonly, &organization, None), Ok(()));
+        assert_eq!(admit(&readonly, &organization, None), Ok(()));
     }
 
     #[test]
@@ -226,15 +289,18 @@ mod tests {
         let mut organization = Organization::fresh(Organization::MAIN);
         organization.billing = false;
         assert_eq!(
-            check_billing(key(LIVE_KEY), &organization),
+            check_billing(&key(LIVE_KEY), &organization),
             Err(ApiError::BillingRequired)
         );
-        assert_eq!(check_billing(key("sk_test_sandbox"), &organization), Ok(()));
-        assert_eq!(check_entitlement(key(LIVE_KEY), &organization, 9), Ok(()));
-        let test = key("sk_test_sandbox");
-        assert_eq!(check_entitlement(test, &organization, 2), Ok(()));
         assert_eq!(
-            check_entitlement(test, &organization, 3),
+            check_billing(&key("sk_test_sandbox"), &organization),
+            Ok(())
+        );
+        assert_eq!(check_entitlement(&key(LIVE_KEY), &organization, 9), Ok(()));
+        let test = key("sk_test_sandbox");
+        assert_eq!(check_entitlement(&test, &organization, 2), Ok(()));
+        assert_eq!(
+            check_entitlement(&test, &organization, 3),
             Err(ApiError::FreeTierExhausted { limit: 3 })
         );
     }

@@ -75,7 +75,11 @@ pub(crate) enum ApiError {
     ForeignHost,
     CrossOrigin,
     OrganizationUnknown,
+    /// An organization that every sandbox has.
+    OrganizationBuiltIn,
     DeliveryNotFound,
+    FaultNotFound,
+    SnapshotNotFound,
     RequestNotFound,
     /// The sandbox itself failed; the text says how.
     Broken(String),
@@ -146,7 +150,10 @@ impl ApiError {
             Self::ForeignHost => error(403, "the Host header is not a loopback name and the port of this sandbox"),
             Self::CrossOrigin => error(403, "a page of another origin may not write to the sandbox"),
             Self::OrganizationUnknown => error(404, "organization not found"),
+            Self::OrganizationBuiltIn => error(409, "every sandbox has this organization, and it cannot be removed"),
             Self::DeliveryNotFound => error(404, "delivery not found"),
+            Self::SnapshotNotFound => error(404, "snapshot not found"),
+            Self::FaultNotFound => error(404, "fault not found"),
             Self::RequestNotFound => error(404, "request not found; the sandbox keeps the last 1,000"),
             Self::Broken(detail) => (500, json!({"error": "internal error", "detail": detail})),
         }

@@ -43,6 +43,16 @@ pub(crate) struct Content {
 }
 
 impl DeliveryAttempt {
+    /// One that sent nothing.
+    pub(crate) fn failed(why: &str) -> Self {
+        Self {
+            outcome: Err(why.to_owned()),
+            latency_ms: 0,
+            request: None,
+            response: None,
+        }
+    }
+
     /// Whether the consumer responded with a 2xx status.
     pub(crate) fn is_delivered(&self) -> bool {
         matches!(self.outcome, Ok(200..=299))

@@ -101,7 +101,7 @@ impl<'a> Fields<'a> {
 }
 
 /// The value as a whole number, clamped to 64 bits.
-fn whole(value: &Value) -> Option<i64> {
+pub(super) fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| {
         let number = value.as_f64().filter(|it| it.fract() == 0.0)?;
         #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
@@ -186,7 +186,7 @@ impl FieldErrors {
 
 /// Parses RFC 3339 strictly: a date alone or the name of a zone is rejected. Digits beyond the
 /// nanosecond are dropped.
-fn rfc3339(text: &str) -> Option<Timestamp> {
+pub(crate) fn rfc3339(text: &str) -> Option<Timestamp> {
     const SHAPE: &[u8] = b"0000-00-00T00:00:00";
     let (moment, rest) = text.split_at_checked(SHAPE.len())?;
     let is_shaped = moment.bytes().zip(SHAPE).all(|(byte, shape)| match shape {

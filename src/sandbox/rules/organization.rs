@@ -30,6 +30,9 @@ impl CheckStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Organization {
     pub(crate) id: String,
+    /// What a person calls one that was added.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
     pub(crate) webhook_url: Option<String>,
     pub(crate) webhook_secret: String,
     pub(crate) billing: bool,
@@ -50,16 +53,17 @@ impl Organization {
     pub(crate) const SUSPENDED: &'static str = "org_suspended";
     pub(crate) const OTHER: &'static str = "org_other";
 
-    /// The id of the organization with this name, with or without its prefix.
-    pub(crate) fn named(name: &str) -> Option<&'static str> {
-        [
-            Self::MAIN,
-            Self::WITHOUT_BILLING,
-            Self::SUSPENDED,
-            Self::OTHER,
-        ]
-        .into_iter()
-        .find(|id| *id == name || id.strip_prefix("org_") == Some(name))
+    /// The organizations that every sandbox has.
+    pub(crate) const BUILT_IN: [&'static str; 4] = [
+        Self::MAIN,
+        Self::WITHOUT_BILLING,
+        Self::SUSPENDED,
+        Self::OTHER,
+    ];
+
+    /// Whether every sandbox has the organization with this id.
+    pub(crate) fn is_built_in(id: &str) -> bool {
+        Self::BUILT_IN.contains(&id)
     }
 
     /// The organization with its default settings.
@@ -67,6 +71,7 @@ impl Organization {
         let suspended = id == Self::SUSPENDED;
         Self {
             id: id.to_owned(),
+            name: None,
             webhook_url: None,
             webhook_secret: format!("whsec_{}", id.strip_prefix("org_").unwrap_or(id)),
             billing: id != Self::WITHOUT_BILLING,
@@ -91,6 +96,7 @@ impl Organization {
                         errors.add(name, "cannot be changed");
                     }
                 }
+                "name" => merged.name = fields.text(name)?.map(str::to_owned),
                 "webhook_url" => {
                     merged.webhook_url = match fields.text(name)? {
                         None | Some("") => None,

@@ -50,7 +50,10 @@ impl ApiError {
             Self::ForeignHost => "The Host header names neither loopback nor this port; it is a guard of the sandbox, not a rule of the service.",
             Self::CrossOrigin => "A page of another origin may not write; it is a guard of the sandbox, not a rule of the service.",
             Self::OrganizationUnknown => "The sandbox has no organization with this id.",
+            Self::OrganizationBuiltIn => "Every sandbox has this organization; POST /sandbox/reset takes it back to where it began.",
             Self::DeliveryNotFound => "No event with this id has a delivery.",
+            Self::SnapshotNotFound => "The sandbox has no snapshot of this name.",
+            Self::FaultNotFound => "No fault with this id is left.",
             Self::RequestNotFound => "No request with this id is kept.",
             Self::Broken(detail) => return format!("The sandbox itself failed: {detail}."),
         };

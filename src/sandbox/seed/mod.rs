@@ -34,3 +34,11 @@ pub(crate) use terms::{CancellationTerms, CardTerms};
 pub(crate) use venue::Venue;
 pub(crate) use venues::venue;
 pub(crate) use vertical::Vertical;
+
+/// A number from 0 to 1 that a seed and the number of a request determine.
+pub(crate) fn chance(seed: u32, number: u32) -> f64 {
+    let random = seeded_random::SeededRandom::from_text("fault");
+    let bits = random.with(seed.into()).with(number.into()).bits(32);
+    // 32 bits are exact in a float.
+    bits as f64 / 4_294_967_296.0
+}

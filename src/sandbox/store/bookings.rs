@@ -91,11 +91,13 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Every booking of every organization, oldest first.
-    pub(crate) fn bookings(&self) -> rusqlite::Result<Vec<Booking>> {
-        self.sql(bookings!("ORDER BY number"))?
-            .query_map((), booking)?
-            .collect()
+    /// Every booking, oldest first; only those of `organization` if given.
+    pub(crate) fn bookings(&self, organization: Option<&str>) -> rusqlite::Result<Vec<Booking>> {
+        self.sql(bookings!(
+            "WHERE ?1 IS NULL OR organization = ?1 ORDER BY number"
+        ))?
+        .query_map([organization], booking)?
+        .collect()
     }
 
     /// The organization's unfinished bookings of the last day, oldest first.
@@ -109,10 +111,11 @@ impl Tx<'_> {
         .collect()
     }
 
-    /// How many bookings occupy a slot.
-    pub(crate) fn held(&self, slot: &str) -> rusqlite::Result<u32> {
-        self.sql("SELECT count(*) FROM bookings WHERE held_slot = ?")?
-            .query_row([slot], |row| row.get(0))
+    /// How many bookings of the organization occupy a slot. Each has slots of its own, so that tests that run at once
+    /// do not take each other's.
+    pub(crate) fn held(&self, organization: &str, slot: &str) -> rusqlite::Result<u32> {
+        self.sql("SELECT count(*) FROM bookings WHERE held_slot = ? AND organization = ?")?
+            .query_row([slot, organization], |row| row.get(0))
     }
 
     /// How many bookings of the test allowance the organization used, counted up to `limit`.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::tx::{Tx, moment};
 use crate::sandbox::rules::delivery::{DeliveryAttempt, DeliveryState, after};
+use crate::sandbox::rules::fault::Fault;
 use crate::sandbox::wire::id::IdKind;
 use crate::sandbox::wire::moment::Moment;
 
@@ -27,7 +28,23 @@ pub(crate) struct PendingDelivery {
     pub(crate) number: u32,
     /// When the attempt begins, by the sandbox's clock.
     at: Timestamp,
+    /// What happens to it on its way.
+    pub(crate) fault: Option<Fault>,
 }
+
+/// A row of the deliveries that are due.
+struct Due {
+    event: i64,
+    booking: i64,
+    organization: String,
+    body: String,
+    attempts: u32,
+    /// The number of the attempt that has met its fault already.
+    met: Option<u32>,
+}
+
+/// How long a webhook waits for the next one of its booking, by the sandbox's clock.
+const HELD_BACK: SignedDuration = SignedDuration::from_secs(30);
 
 impl Tx<'_> {
     /// Queues the delivery of an event, if the organization has a webhook URL.
@@ -57,46 +74,85 @@ impl Tx<'_> {
         let today = Timestamp::now();
         let mut due = self.sql(
             "SELECT d.event, e.booking, e.organization, e.body, \
-                 (SELECT count(*) FROM attempts a WHERE a.event = d.event) \
+                 (SELECT count(*) FROM attempts a WHERE a.event = d.event), d.met \
                  FROM deliveries d JOIN events e ON e.number = d.event \
                  WHERE d.next_attempt_at <= ? AND coalesce(d.leased_until, 0) <= ? \
                  ORDER BY d.event",
         )?;
         let mut rows = due.query((self.now.as_millisecond(), today.as_millisecond()))?;
-        let mut due: Vec<(i64, i64, String, String, u32)> = Vec::new();
+        let mut due = Vec::new();
         while due.len() < most
             && let Some(row) = rows.next()?
         {
             if busy.insert(row.get(1)?) {
-                due.push((
-                    row.get(0)?,
-                    row.get(1)?,
-                    row.get(2)?,
-                    row.get(3)?,
-                    row.get(4)?,
-                ));
+                due.push(Due {
+                    event: row.get(0)?,
+                    booking: row.get(1)?,
+                    organization: row.get(2)?,
+                    body: row.get(3)?,
+                    attempts: row.get(4)?,
+                    met: row.get(5)?,
+                });
             }
         }
         let mut deliveries = Vec::with_capacity(due.len());
-        for (event, booking, organization, body, attempts) in due {
-            let organization = self.organization(&organization)?;
-            let Some(url) = organization.webhook_url else {
+        let has_faults = self.has_faults()?;
+        for due in due {
+            let event = due.event;
+            let organization = self.organization(&due.organization)?;
+            let to = organization.and_then(|it| Some((it.webhook_url?, it.webhook_secret)));
+            let Some((url, secret)) = to else {
                 self.set_state(event, DeliveryState::Abandoned, None)?;
                 continue;
             };
+            let fault = match has_faults && due.met != Some(due.attempts + 1) {
+                true => self.take_webhook_fault(&due.organization)?,
+                false => None,
+            };
+            if let Some(pause) = fault.as_ref().and_then(pause) {
+                self.hold_back(&due, pause, fault == Some(Fault::Reorder))?;
+                continue;
+            }
             self.sql("UPDATE deliveries SET url = ?, leased_until = ? WHERE event = ?")?
                 .execute((&url, (today + LEASE).as_millisecond(), event))?;
             deliveries.push(PendingDelivery {
                 event,
-                booking,
+                booking: due.booking,
                 url,
-                secret: organization.webhook_secret,
-                body,
-                number: attempts + 1,
+                secret,
+                body: due.body,
+                number: due.attempts + 1,
                 at: self.now,
+                fault,
             });
         }
         Ok(deliveries)
+    }
+
+    /// Lets a delivery wait, `reordered` at most until another one of its booking was attempted.
+    fn hold_back(&self, due: &Due, pause: SignedDuration, reordered: bool) -> rusqlite::Result<()> {
+        let then = self.now.saturating_add(pause).unwrap_or(self.now);
+        self.sql(
+            "UPDATE deliveries SET next_attempt_at = ?, met = ?, held_back = ? WHERE event = ?",
+        )?
+        .execute((
+            then.as_millisecond(),
+            due.attempts + 1,
+            reordered,
+            due.event,
+        ))?;
+        Ok(())
+    }
+
+    /// Lets go of the delivery that waited for this one.
+    fn release(&self, delivery: &PendingDelivery) -> rusqlite::Result<()> {
+        self.sql(
+            "UPDATE deliveries SET next_attempt_at = ?, held_back = 0 \
+             WHERE held_back = 1 AND event <> ? \
+             AND event IN (SELECT number FROM events WHERE booking = ?)",
+        )?
+        .execute((self.now.as_millisecond(), delivery.event, delivery.booking))?;
+        Ok(())
     }
 
     /// Records the outcome of an attempt. Does nothing if the delivery was deleted meanwhile.
@@ -125,6 +181,7 @@ impl Tx<'_> {
                 attempt.request.as_ref().map(|it| json!(it).to_string()),
                 attempt.response.as_ref().map(|it| json!(it).to_string()),
             ))?;
+        self.release(delivery)?;
         let (state, next) = after(attempt, failures, self.now);
         self.set_state(delivery.event, state, next)
     }
@@ -140,14 +197,20 @@ impl Tx<'_> {
         Ok(changed > 0)
     }
 
-    /// Every delivery with its attempts, in the order of the events; only that of `event` if given.
-    pub(crate) fn deliveries(&self, event: Option<i64>) -> rusqlite::Result<Vec<Value>> {
+    /// Every delivery with its attempts, in the order of the events; only that of `event`, or those of `organization`,
+    /// if given.
+    pub(crate) fn deliveries(
+        &self,
+        event: Option<i64>,
+        organization: Option<&str>,
+    ) -> rusqlite::Result<Vec<Value>> {
         self.sql(
             "SELECT d.event, e.kind, e.booking, d.url, d.state, d.next_attempt_at \
              FROM deliveries d JOIN events e ON e.number = d.event \
-             WHERE ?1 IS NULL OR d.event = ?1 ORDER BY d.event",
+             WHERE (?1 IS NULL OR d.event = ?1) AND (?2 IS NULL OR e.organization = ?2) \
+             ORDER BY d.event",
         )?
-        .query_map([event], |row| {
+        .query_map((event, organization), |row| {
             let mut delivery = json!({
                 "event_id": IdKind::Event.id(row.get(0)?),
                 "type": row.get::<_, String>(1)?,
@@ -166,7 +229,7 @@ impl Tx<'_> {
 
     /// The delivery of an event, with its body, and what each attempt sent and got back.
     pub(crate) fn delivery(&self, event: i64) -> rusqlite::Result<Option<Value>> {
-        let Some(mut delivery) = self.deliveries(Some(event))?.pop() else {
+        let Some(mut delivery) = self.deliveries(Some(event), None)?.pop() else {
             return Ok(None);
         };
         let body: String = self
@@ -208,11 +271,22 @@ impl Tx<'_> {
         next: Option<Timestamp>,
     ) -> rusqlite::Result<()> {
         self.sql(
-            "UPDATE deliveries SET state = ?, next_attempt_at = ?, leased_until = NULL \
+            "UPDATE deliveries SET state = ?, next_attempt_at = ?, leased_until = NULL, held_back = 0 \
              WHERE event = ?",
         )?
         .execute((state.as_str(), next.map(Timestamp::as_millisecond), event))?;
         Ok(())
+    }
+}
+
+/// How long a fault lets a delivery wait.
+fn pause(fault: &Fault) -> Option<SignedDuration> {
+    match fault {
+        Fault::Delay { delay_ms } => Some(SignedDuration::from_millis(
+            i64::try_from(*delay_ms).unwrap_or_default(),
+        )),
+        Fault::Reorder => Some(HELD_BACK),
+        _ => None,
     }
 }
 

@@ -17,6 +17,7 @@ impl Tx<'_> {
     /// Records a text message with a one-time code.
     pub(crate) fn send_code(
         &self,
+        organization: &str,
         recipient: &str,
         text: &str,
         code: &str,
@@ -26,7 +27,7 @@ impl Tx<'_> {
             MessageSubject::Booking(number) => (Some(number), None),
             MessageSubject::Session(number) => (None, Some(number)),
         };
-        self.sql("INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?)")?
+        self.sql("INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?)")?
             .execute((
                 next_number(),
                 recipient,
@@ -35,17 +36,18 @@ impl Tx<'_> {
                 booking,
                 session,
                 self.now.as_millisecond(),
+                organization,
             ))?;
         Ok(())
     }
 
-    /// Every message, newest first.
-    pub(crate) fn messages(&self) -> rusqlite::Result<Vec<Value>> {
+    /// Every message, newest first; only those of `organization` if given.
+    pub(crate) fn messages(&self, organization: Option<&str>) -> rusqlite::Result<Vec<Value>> {
         self.sql(
             "SELECT number, recipient, text, code, booking, session, created_at \
-             FROM messages ORDER BY number DESC",
+             FROM messages WHERE ?1 IS NULL OR organization = ?1 ORDER BY number DESC",
         )?
-        .query_map((), |row| {
+        .query_map([organization], |row| {
             let mut message = json!({
                 "id": IdKind::Message.id(row.get(0)?),
                 "to": row.get::<_, String>(1)?,

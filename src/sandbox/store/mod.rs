@@ -5,6 +5,8 @@
 //! once.
 
 mod bookings;
+mod clock;
+mod clock_moves;
 mod deliveries;
 mod events;
 mod faults;
@@ -15,14 +17,14 @@ mod organizations;
 mod queue;
 mod rate_limits;
 mod sessions;
+mod snapshots;
 mod spoken_ids;
 mod tx;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use rusqlite::Connection;
 use tokio::sync::Notify;
 
@@ -31,11 +33,13 @@ pub(crate) use faults::WaitingFault;
 pub(crate) use messages::MessageSubject;
 pub(crate) use number::{one_time_code, reference};
 pub(crate) use open::{Database, OpenError, explain};
+pub(crate) use snapshots::Snapshot;
 pub(crate) use tx::Tx;
 
 use super::rules::api_error::ApiError;
 use super::rules::organization::Organization;
 use crate::platform::sqlite;
+use clock::Clock;
 use queue::{Job, PendingWrite};
 
 /// The size in bytes from which the log is checkpointed when the store is dropped. A checkpoint takes two syncs, so
@@ -49,8 +53,8 @@ pub(crate) struct Store {
     file: Option<PathBuf>,
     queue: Mutex<Vec<Box<dyn Job>>>,
     arrival: Notify,
-    /// The clock's offset in milliseconds as last read, for [`Store::recent_now`].
-    offset: AtomicI64,
+    /// The clock as last read, for [`Store::recent_now`].
+    clock: Mutex<Clock>,
 }
 
 impl Store {
@@ -64,7 +68,7 @@ impl Store {
             },
             queue: Mutex::default(),
             arrival: Notify::new(),
-            offset: AtomicI64::new(0),
+            clock: Mutex::default(),
         })
     }
 
@@ -77,19 +81,25 @@ impl Store {
     pub(crate) fn now(&self) -> rusqlite::Result<Timestamp> {
         let connection = self.lock();
         let tx = Tx::begin(&connection)?;
-        self.remember_offset(&tx);
+        self.remember_clock(&tx);
         Ok(tx.now)
     }
 
     /// The settings of an organization.
-    pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Organization> {
+    pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Option<Organization>> {
         Tx::begin(&self.lock())?.organization(id)
     }
 
-    /// The sandbox's clock, with the offset as last read, without reading the database.
+    /// The id of the organization with this name.
+    pub(crate) fn organization_id(&self, name: &str) -> Result<String, ApiError> {
+        let found = Tx::begin(&self.lock())?.organization_named(name)?;
+        found.map(|it| it.id).ok_or(ApiError::OrganizationUnknown)
+    }
+
+    /// The sandbox's clock as last read, without reading the database.
     pub(crate) fn recent_now(&self) -> Timestamp {
-        let offset = SignedDuration::from_millis(self.offset.load(Ordering::Relaxed));
-        Timestamp::now().saturating_add(offset).unwrap_or_default()
+        let clock = *self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        Timestamp::from_millisecond(clock.now()).unwrap_or_default()
     }
 
     /// Runs `work` without a transaction. If a booking is due to change by time alone, this becomes a
@@ -102,7 +112,7 @@ impl Store {
         {
             let connection = self.lock();
             let tx = Tx::begin(&connection)?;
-            self.remember_offset(&tx);
+            self.remember_clock(&tx);
             if !tx.has_due_bookings() {
                 return work(&tx);
             }
@@ -151,8 +161,8 @@ impl Store {
         }
     }
 
-    fn remember_offset(&self, tx: &Tx<'_>) {
-        self.offset.store(tx.offset_ms, Ordering::Relaxed);
+    fn remember_clock(&self, tx: &Tx<'_>) {
+        *self.clock.lock().unwrap_or_else(PoisonError::into_inner) = tx.clock;
     }
 
     fn lock(&self) -> MutexGuard<'_, Connection> {

@@ -53,7 +53,7 @@ pub(crate) fn reference(prefix: &str) -> String {
 }
 
 /// 32 random bits: the end of a version 7 UUID.
-fn random() -> u32 {
+pub(super) fn random() -> u32 {
     let [.., a, b, c, d] = uuid::Uuid::now_v7().into_bytes();
     u32::from_be_bytes([a, b, c, d])
 }

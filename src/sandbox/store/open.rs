@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use rusqlite::Connection;
 
+use super::clock::FROZEN;
+use super::faults::RULES;
+use super::snapshots::TABLE as SNAPSHOTS;
 use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
 
 /// Where a sandbox keeps its state.
@@ -65,7 +68,7 @@ const KIND: Kind = Kind {
     name: "the sandbox's database",
     // "bksb"
     application: 0x626b_7362,
-    steps: &[FIRST, ANSWERS],
+    steps: &[FIRST, ANSWERS, OWNERS, RULES, FROZEN, SNAPSHOTS],
     journal: JournalMode::WriteAhead {
         synchronous: "NORMAL",
     },
@@ -77,6 +80,11 @@ const FIRST: &str = include_str!("schema.sql");
 /// What each attempt sent and got back, as JSON: headers and body.
 const ANSWERS: &str =
     "ALTER TABLE attempts ADD COLUMN request TEXT; ALTER TABLE attempts ADD COLUMN response TEXT";
+/// The organization of each message, so that each has an inbox of its own.
+const OWNERS: &str = "ALTER TABLE messages ADD COLUMN organization TEXT; \
+    UPDATE messages SET organization = coalesce( \
+    (SELECT organization FROM bookings WHERE number = messages.booking), \
+    (SELECT organization FROM sessions WHERE number = messages.session))";
 const STATEMENTS: usize = 64;
 
 /// The connection to an up-to-date database.
@@ -216,6 +224,10 @@ mod tests {
             steps: &[
                 FIRST,
                 ANSWERS,
+                OWNERS,
+                RULES,
+                FROZEN,
+                SNAPSHOTS,
                 "ALTER TABLE bookings ADD COLUMN note TEXT DEFAULT 'none';",
             ],
             ..KIND
@@ -233,13 +245,13 @@ mod tests {
             })
             .collect();
         for thread in threads {
-            let expected = ("confirmed".to_owned(), "none".to_owned(), 3);
+            let expected = ("confirmed".to_owned(), "none".to_owned(), 7);
             assert_eq!(thread.join().unwrap(), expected);
         }
         // A program without that step is told that the file is newer.
         assert!(matches!(
             failure(&path),
-            Failure::Newer { found: 3, known: 2 }
+            Failure::Newer { found: 7, known: 6 }
         ));
     }
 

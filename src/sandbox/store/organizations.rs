@@ -2,23 +2,71 @@
 
 use rusqlite::OptionalExtension;
 
+use super::number::next_number;
 use super::tx::{Tx, invalid_column};
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::seed::Venue;
+use crate::sandbox::wire::id::IdKind;
 
 impl Tx<'_> {
-    /// The organization's settings; the defaults if they were never changed.
-    pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Organization> {
+    /// The organization's settings; the defaults of a built-in one if they were never changed.
+    pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Option<Organization>> {
         let settings: Option<String> = self
             .sql("SELECT settings FROM organizations WHERE id = ?")?
             .query_row([id], |row| row.get(0))
             .optional()?;
         match settings {
-            None => Ok(Organization::fresh(id)),
-            Some(settings) => {
-                serde_json::from_str(&settings).map_err(|_| invalid_column(0, &settings))
-            }
+            None => Ok(Organization::is_built_in(id).then(|| Organization::fresh(id))),
+            Some(settings) => parse(&settings).map(Some),
         }
+    }
+
+    /// The organization with this id, which may lack its prefix.
+    pub(crate) fn organization_named(&self, name: &str) -> rusqlite::Result<Option<Organization>> {
+        match name.starts_with("org_") {
+            true => self.organization(name),
+            false => self.organization(&format!("org_{name}")),
+        }
+    }
+
+    /// The organizations that were added, oldest first.
+    pub(crate) fn added_organizations(&self) -> rusqlite::Result<Vec<Organization>> {
+        let all: Vec<Organization> = self
+            .sql("SELECT settings FROM organizations ORDER BY id")?
+            .query_map((), |row| parse(&row.get::<_, String>(0)?))?
+            .collect::<rusqlite::Result<_>>()?;
+        let added = all.into_iter();
+        Ok(added
+            .filter(|it| !Organization::is_built_in(&it.id))
+            .collect())
+    }
+
+    /// Adds an organization with the default settings.
+    pub(crate) fn add_organization(&self, name: Option<&str>) -> rusqlite::Result<Organization> {
+        let mut organization = Organization::fresh(&IdKind::Organization.id(next_number()));
+        organization.name = name.map(str::to_owned);
+        self.save_organization(&organization)?;
+        Ok(organization)
+    }
+
+    /// Deletes an organization with all that is its.
+    pub(crate) fn delete_organization(&self, id: &str) -> rusqlite::Result<()> {
+        for sql in [
+            "DELETE FROM attempts WHERE event IN (SELECT number FROM events WHERE organization = ?)",
+            "DELETE FROM deliveries WHERE event IN (SELECT number FROM events WHERE organization = ?)",
+            "DELETE FROM events WHERE organization = ?",
+            "DELETE FROM messages WHERE organization = ?",
+            "DELETE FROM sessions WHERE organization = ?",
+            "DELETE FROM idempotency_keys WHERE organization = ?",
+            "DELETE FROM bookings WHERE organization = ?",
+            "DELETE FROM known_venues WHERE organization = ?",
+            "DELETE FROM rate_windows WHERE organization = ?",
+            "DELETE FROM faults WHERE organization = ?",
+            "DELETE FROM organizations WHERE id = ?",
+        ] {
+            self.sql(sql)?.execute([id])?;
+        }
+        Ok(())
     }
 
     /// Stores the organization's settings.
@@ -46,4 +94,8 @@ impl Tx<'_> {
         self.sql("SELECT 1 FROM known_venues WHERE organization = ? AND venue_id = ?")?
             .exists([organization, &venue.id])
     }
+}
+
+fn parse(settings: &str) -> rusqlite::Result<Organization> {
+    serde_json::from_str(settings).map_err(|_| invalid_column(0, settings))
 }

@@ -1,9 +1,10 @@
 //! A read or a transaction, at one moment of the sandbox's clock.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use rusqlite::types::Type;
 use rusqlite::{CachedStatement, Connection};
 
+use super::clock::Clock;
 use super::number::next_number;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::transition::{Event, step};
@@ -13,7 +14,7 @@ pub(crate) struct Tx<'a> {
     connection: &'a Connection,
     /// The sandbox's time, in whole milliseconds.
     pub(crate) now: Timestamp,
-    pub(super) offset_ms: i64,
+    pub(super) clock: Clock,
     /// When the next booking changes by time alone, in milliseconds.
     first_due: Option<i64>,
 }
@@ -21,20 +22,30 @@ pub(crate) struct Tx<'a> {
 impl<'a> Tx<'a> {
     /// Reads the clock. A caller that writes has begun the SQL transaction.
     pub(super) fn begin(connection: &'a Connection) -> rusqlite::Result<Self> {
-        let (offset_ms, first_due) = connection
+        let (clock, first_due) = connection
             .prepare_cached(
-                "SELECT offset_ms, \
+                "SELECT offset_ms, frozen_at, \
                  (SELECT due_at FROM bookings WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1) \
                  FROM clock",
             )?
-            .query_row((), |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let now = Timestamp::now().as_millisecond().saturating_add(offset_ms);
+            .query_row((), |row| {
+                let clock = Clock {
+                    offset_ms: row.get(0)?,
+                    frozen_at: row.get(1)?,
+                };
+                Ok((clock, row.get(2)?))
+            })?;
         Ok(Self {
             connection,
-            now: moment(now)?,
-            offset_ms,
+            now: moment(clock.now())?,
+            clock,
             first_due,
         })
+    }
+
+    /// The same transaction, with the clock as it is now.
+    pub(super) fn again(&self) -> rusqlite::Result<Self> {
+        Self::begin(self.connection)
     }
 
     pub(super) fn sql(&self, sql: &str) -> rusqlite::Result<CachedStatement<'a>> {
@@ -65,28 +76,13 @@ impl<'a> Tx<'a> {
         next_number()
     }
 
-    /// How many seconds the sandbox's clock is ahead of real time.
-    pub(crate) const fn offset_seconds(&self) -> i64 {
-        self.offset_ms / 1_000
-    }
-
-    /// Moves the clock ahead and applies what is due by then. Returns the transaction at the new time.
-    pub(crate) fn advance(&self, by: SignedDuration) -> Result<Self, ApiError> {
-        let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
-        self.sql("UPDATE clock SET offset_ms = offset_ms + ?")?
-            .execute([by])?;
-        let tx = Self::begin(self.connection)?;
-        tx.apply_due_bookings()?;
-        Ok(tx)
-    }
-
     /// Deletes everything and sets the clock to real time.
     pub(crate) fn reset(&self) -> Result<(), ApiError> {
         self.batch(
             "DELETE FROM organizations; DELETE FROM known_venues; DELETE FROM bookings; \
              DELETE FROM idempotency_keys; DELETE FROM events; DELETE FROM messages; \
              DELETE FROM sessions; DELETE FROM rate_windows; DELETE FROM deliveries; \
-             DELETE FROM attempts; DELETE FROM faults; UPDATE clock SET offset_ms = 0",
+             DELETE FROM attempts; DELETE FROM faults; UPDATE clock SET offset_ms = 0, frozen_at = NULL",
         )?;
         Ok(())
     }

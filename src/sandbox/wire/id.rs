@@ -12,6 +12,7 @@ pub(crate) enum IdKind {
     Event,
     Fault,
     Message,
+    Organization,
     Request,
     Session,
 }
@@ -23,6 +24,7 @@ impl IdKind {
             Self::Event => "evt_",
             Self::Fault => "flt_",
             Self::Message => "msg_",
+            Self::Organization => "org_",
             Self::Request => "req_",
             Self::Session => "ses_",
         }

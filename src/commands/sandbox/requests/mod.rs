@@ -71,6 +71,9 @@ struct Filter {
     /// Only requests about this booking
     #[arg(long, value_name = "ID")]
     booking: Option<String>,
+    /// Only requests with a key of this organization
+    #[arg(long, value_name = "ID")]
+    organization: Option<String>,
     /// Longest list
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
     limit: u32,
@@ -85,6 +88,7 @@ impl Filter {
             ("method", self.method.as_deref()),
             ("path", self.path.as_deref()),
             ("booking", self.booking.as_deref()),
+            ("organization", self.organization.as_deref()),
             ("after", after),
         ] {
             if let Some(value) = value {

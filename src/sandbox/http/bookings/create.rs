@@ -46,8 +46,8 @@ pub(in super::super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
     request.check_payment(&context.organization, venue, provider)?;
 
     let slot = match offered {
-        Some(slot) => Some(with_held(tx, slot)?),
-        None => choose_slot(tx, venue, request.at, |_| true)?,
+        Some(slot) => Some(with_held(context, slot)?),
+        None => choose_slot(context, venue, request.at, |_| true)?,
     };
     let generate = || GeneratedCodes {
         otp: one_time_code(),
@@ -99,6 +99,7 @@ fn send_code(context: &RequestContext<'_, '_>, booking: &Booking) -> Result<(), 
         let venue = seed::venue(&booking.venue_id).map_or("the venue", |it| it.name.as_str());
         let text = format!("{code} is your code to book {venue}.");
         context.tx.send_code(
+            &booking.organization,
             sent_to,
             &text,
             code,

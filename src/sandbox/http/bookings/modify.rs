@@ -60,10 +60,10 @@ fn new_slot(
     let seating = request.seating.as_deref().or(booking.seating.as_deref());
     let preferred = |slot: &Slot| slot.seating == seating;
     let other = |slot: &Slot| Some(&slot.id) != booking.slot_id.as_ref();
-    let favourite = choose_slot(context.tx, venue, at, |slot| preferred(slot) && other(slot))?
+    let favourite = choose_slot(context, venue, at, |slot| preferred(slot) && other(slot))?
         .filter(|(slot, held)| *held < slot.capacity);
     match favourite {
-        None if moves => Ok(choose_slot(context.tx, venue, at, other)?),
+        None if moves => Ok(choose_slot(context, venue, at, other)?),
         favourite => Ok(favourite.filter(|_| moves || request.seating.is_some())),
     }
 }

@@ -1,4 +1,4 @@
-//! `GET /sandbox/bookings`: every booking of every organization.
+//! `GET /sandbox/bookings`: every booking, or every one of an organization.
 
 use serde::Serialize;
 
@@ -12,8 +12,9 @@ struct Bookings<'a> {
     bookings: Vec<BookingDocument<'a>>,
 }
 
-pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
-    let bookings = tx.bookings()?;
+pub(super) fn list(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+    let organization = super::organization_asked(tx, request)?;
+    let bookings = tx.bookings(organization.as_deref())?;
     Reply::ok(&Bookings {
         bookings: bookings.iter().map(BookingDocument::of).collect(),
     })

@@ -1,12 +1,13 @@
-//! `/sandbox/clock`: the sandbox's clock, which can be moved ahead.
+//! `/sandbox/clock`: the sandbox's clock, which can be moved ahead and stopped.
 
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
 use crate::sandbox::rules::advance::parse_advance;
-use crate::sandbox::rules::fields::{FieldErrors, Fields};
+use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::fields::{FieldErrors, Fields, rfc3339};
 use crate::sandbox::store::Tx;
 use crate::sandbox::wire::moment::Moment;
 
@@ -14,15 +15,91 @@ use crate::sandbox::wire::moment::Moment;
 const FARTHEST: Timestamp = Timestamp::constant(221_845_392_000, 0);
 
 pub(super) fn show(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
-    Reply::ok(&json!({"now": Moment(tx.now), "offset_seconds": tx.offset_seconds()}))
+    let mut clock = json!({"now": Moment(tx.now), "offset_seconds": tx.offset_seconds()});
+    if tx.is_frozen() {
+        clock["frozen"] = json!(true);
+    }
+    if let Some(next) = tx.next_due()? {
+        clock["next_due_at"] = json!(Moment(next));
+    }
+    Reply::ok(&clock)
 }
 
-/// Moves the clock ahead, and applies what is due by then.
-pub(super) fn advance(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
-    let body = request.fields()?;
+/// A change of the clock.
+enum Change {
+    /// To this moment, which is not past.
+    To(Timestamp),
+    Freeze,
+    Resume,
+}
+
+/// Moves the clock ahead, and applies what is due by then; or stops it, or lets it go on.
+pub(super) fn change(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+    let changed = match read(tx, &request.fields()?)? {
+        Change::To(at) => tx.move_to(at)?,
+        Change::Freeze => tx.freeze()?,
+        Change::Resume => tx.resume()?,
+    };
+    show(&changed, request)
+}
+
+fn read(tx: &Tx<'_>, body: &Map<String, Value>) -> Result<Change, ApiError> {
+    const CHANGES: [&str; 5] = ["advance", "set", "freeze", "resume", "next"];
+    let fields = Fields::of(body);
     let mut errors = FieldErrors::default();
+    let is_given = |name: &&&str| body.get(**name).is_some_and(|it| !it.is_null());
+    let mut given = CHANGES.iter().filter(is_given);
+    let name = *given.next().unwrap_or(&"advance");
+    if let Some(second) = given.next() {
+        errors.add(second, format!("cannot be given with {name}"));
+    }
+    let change = match name {
+        "advance" => advanced(tx, fields, &mut errors)?.map(Change::To),
+        "set" => {
+            let at = fields.text(name)?.and_then(rfc3339);
+            if at.is_none() {
+                errors.add(
+                    name,
+                    "must be a time with an offset, as 2026-12-01T19:30:00Z",
+                );
+            } else if at.is_some_and(|at| at < tx.now) {
+                errors.add(
+                    name,
+                    "is before the sandbox's clock; only a reset or a snapshot takes it back",
+                );
+            }
+            at.map(Change::To)
+        }
+        "next" => {
+            let next = affirmed(name, fields, &mut errors)?.then(|| tx.next_due());
+            let next = next.transpose()?.flatten();
+            if next.is_none() {
+                errors.add(name, "leads nowhere, because nothing is due");
+            }
+            next.map(Change::To)
+        }
+        name => {
+            affirmed(name, fields, &mut errors)?;
+            Some(match name {
+                "freeze" => Change::Freeze,
+                _ => Change::Resume,
+            })
+        }
+    };
+    if matches!(change, Some(Change::To(at)) if at > FARTHEST) {
+        errors.add(name, "leads past the year 9000");
+    }
+    errors.finish(change)
+}
+
+/// The time at which `advance` ends.
+fn advanced(
+    tx: &Tx<'_>,
+    fields: Fields<'_>,
+    errors: &mut FieldErrors,
+) -> Result<Option<Timestamp>, ApiError> {
     let by = errors
-        .required("advance", Fields::of(&body).text("advance")?)
+        .required("advance", fields.text("advance")?)
         .map(parse_advance);
     if by == Some(None) {
         errors.add(
@@ -30,11 +107,15 @@ pub(super) fn advance(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
             "must be a duration ahead, as 21m, 1h30m, 2d or 90s",
         );
     }
-    let by = by.flatten();
-    let leads_too_far = |by| tx.now.saturating_add(by).is_ok_and(|then| then > FARTHEST);
-    if by.is_some_and(leads_too_far) {
-        errors.add("advance", "leads past the year 9000");
+    let ahead = |by| tx.now.saturating_add(by).unwrap_or(Timestamp::MAX);
+    Ok(by.flatten().map(ahead))
+}
+
+/// Whether a field says true, which is the only thing that it may say.
+fn affirmed(name: &str, fields: Fields<'_>, errors: &mut FieldErrors) -> Result<bool, ApiError> {
+    let says = fields.flag(name)? == Some(true);
+    if !says {
+        errors.add(name, "must be true");
     }
-    let by = errors.finish(by)?;
-    show(&tx.advance(by)?, request)
+    Ok(says)
 }

@@ -8,8 +8,10 @@ use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::store::Tx;
 use crate::sandbox::wire::id::IdKind;
 
-pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
-    Reply::ok(&json!({"deliveries": tx.deliveries(None)?}))
+pub(super) fn list(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+    let organization = super::organization_asked(tx, request)?;
+    let deliveries = tx.deliveries(None, organization.as_deref())?;
+    Reply::ok(&json!({ "deliveries": deliveries }))
 }
 
 /// One delivery, with what was sent and what the consumer answered to each attempt.
@@ -28,6 +30,6 @@ pub(super) fn resend(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     if !tx.resend(event)? {
         return Err(ApiError::DeliveryNotFound);
     }
-    let delivery = tx.deliveries(Some(event))?.pop();
+    let delivery = tx.deliveries(Some(event), None)?.pop();
     Reply::ok(&delivery.ok_or(ApiError::DeliveryNotFound)?)
 }

@@ -1,11 +1,12 @@
 //! `/sandbox/faults`: faults that requests meet on purpose.
 
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::endpoints::ENDPOINTS;
 use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
+use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fault::{Fault, FaultRequest, covers};
 use crate::sandbox::store::{Tx, WaitingFault};
 use crate::sandbox::wire::id::IdKind;
@@ -16,7 +17,13 @@ struct FaultDocument<'a> {
     on: String,
     #[serde(flatten)]
     fault: &'a Fault,
-    times: u32,
+    times: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    organization: Option<&'a str>,
 }
 
 impl<'a> FaultDocument<'a> {
@@ -24,9 +31,12 @@ impl<'a> FaultDocument<'a> {
         let request = &waiting.request;
         Self {
             id: IdKind::Fault.id(waiting.number),
-            on: format!("{} {}", request.method, request.path),
+            on: request.target.as_text(),
             fault: &request.fault,
-            times: request.times,
+            times: request.times.map_or(json!("always"), |it| json!(it)),
+            rate: request.chance.map(|it| it.rate),
+            seed: request.chance.map(|it| it.seed),
+            organization: request.organization.as_deref(),
         }
     }
 }
@@ -39,12 +49,24 @@ pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
 
 /// Adds a fault.
 pub(super) fn add(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
-    let request = FaultRequest::read(&request.fields()?, |method, path| {
-        ENDPOINTS
-            .iter()
-            .any(|it| it.method == method && covers(it.path, path))
-    })?;
+    let is_served = |method: &str, path: &str| {
+        let mut endpoints = ENDPOINTS.iter();
+        endpoints.any(|it| it.method == method && covers(it.path, path))
+    };
+    let mut request = FaultRequest::read(&request.fields()?, is_served, tx.new_seed())?;
+    if let Some(name) = &request.organization {
+        request.organization = Some(super::organization::named(tx, name)?.id);
+    }
     Reply::created(&FaultDocument::of(&tx.add_fault(request)?))
+}
+
+/// Deletes one fault.
+pub(super) fn remove(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+    let number = IdKind::Fault.number(request.id());
+    match number.map(|number| tx.delete_fault(number)).transpose()? {
+        Some(true) => list(tx, request),
+        _ => Err(ApiError::FaultNotFound),
+    }
 }
 
 /// Deletes all faults.

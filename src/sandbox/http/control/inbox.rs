@@ -6,6 +6,7 @@ use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
 use crate::sandbox::store::Tx;
 
-pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
-    Reply::ok(&json!({"messages": tx.messages()?}))
+pub(super) fn list(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+    let organization = super::organization_asked(tx, request)?;
+    Reply::ok(&json!({"messages": tx.messages(organization.as_deref())?}))
 }

@@ -4,13 +4,17 @@ use serde_json::{Value, json};
 
 use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
-use crate::sandbox::rules::access::KEYS;
+use crate::sandbox::rules::access::{KEYS, keys_of};
 use crate::sandbox::rules::scope::Scope;
 use crate::sandbox::store::Tx;
 
-pub(super) fn list(_tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
+pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
+    let added = tx.added_organizations()?;
+    let added = added.iter().flat_map(|it| keys_of(&it.id));
     let keys: Vec<Value> = KEYS
         .iter()
+        .cloned()
+        .chain(added)
         .map(|key| {
             json!({
                 "key": key.secret,

@@ -9,6 +9,7 @@ mod keys;
 mod organization;
 mod requests;
 mod reset;
+mod snapshots;
 
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use super::parsed_request::ParsedRequest;
 use super::reply::{self, Outcome};
 use super::service::Service;
 use super::{openapi, pipeline};
+use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::store::Tx;
 
 /// An endpoint that inspects or changes the sandbox itself.
@@ -70,20 +72,41 @@ impl Control {
     }
 }
 
+/// The largest body of a control: a snapshot of some thousand bookings.
+const LIMIT: usize = 64 * 1024 * 1024;
+
 /// Every control.
 pub(crate) const CONTROLS: &[Control] = &[
     Control::write("POST", "/sandbox/reset", reset::reset),
+    Control::read("/sandbox/snapshots", snapshots::list),
+    Control::write("POST", "/sandbox/snapshots", snapshots::save),
+    Control::write(
+        "POST",
+        "/sandbox/snapshots/{name}/restore",
+        snapshots::restore,
+    ),
+    Control::write("DELETE", "/sandbox/snapshots/{name}", snapshots::remove),
+    Control::read("/sandbox/snapshot", snapshots::read),
+    Control::write("PUT", "/sandbox/snapshot", snapshots::replace),
     Control::read("/openapi.json", openapi::document),
     Control::read("/sandbox/clock", clock::show),
-    Control::write("POST", "/sandbox/clock", clock::advance),
+    Control::write("POST", "/sandbox/clock", clock::change),
     Control::read("/sandbox/keys", keys::list),
     Control::read("/sandbox/organization", organization::show),
     Control::write("PUT", "/sandbox/organization", organization::merge),
+    Control::read("/sandbox/organizations", organization::list),
+    Control::write("POST", "/sandbox/organizations", organization::add),
+    Control::write(
+        "DELETE",
+        "/sandbox/organizations/{id}",
+        organization::remove,
+    ),
     Control::read("/sandbox/bookings", bookings::list),
     Control::read("/sandbox/inbox", inbox::list),
     Control::read("/sandbox/faults", faults::list),
     Control::write("POST", "/sandbox/faults", faults::add),
     Control::write("DELETE", "/sandbox/faults", faults::clear),
+    Control::write("DELETE", "/sandbox/faults/{id}", faults::remove),
     Control::process("/sandbox/requests", requests::list),
     Control::process("/sandbox/requests/{id}", requests::show),
     Control::read("/sandbox/deliveries", deliveries::list),
@@ -105,8 +128,15 @@ pub(super) fn route(control: &'static Control) -> MethodRouter<Arc<Service>> {
     )
 }
 
+/// The id of the organization that `?organization=` names.
+fn organization_asked(tx: &Tx<'_>, request: &ParsedRequest) -> Result<Option<String>, ApiError> {
+    let name = request.query("organization");
+    name.map(|name| Ok(organization::named(tx, &name)?.id))
+        .transpose()
+}
+
 async fn serve(service: &Service, control: &'static Control, request: Request) -> Response {
-    let request = match ParsedRequest::of(request).await {
+    let request = match ParsedRequest::of_at_most(request, LIMIT).await {
         Ok(request) => request,
         Err((error, _)) => return reply::error(&error),
     };

@@ -1,9 +1,17 @@
-//! `/sandbox/organization`: the settings of the service's dashboard.
+//! `/sandbox/organization`: the settings of the service's dashboard. `/sandbox/organizations`: organizations that are
+//! added, one for each test, say.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
 
 use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
+use crate::sandbox::rules::access::{KeyKind, keys_of};
 use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::fields::Fields;
 use crate::sandbox::rules::organization::Organization;
+use crate::sandbox::rules::scope::Scope;
 use crate::sandbox::store::Tx;
 
 pub(super) fn show(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
@@ -17,11 +25,64 @@ pub(super) fn merge(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     Reply::ok(&organization)
 }
 
+/// Every organization, those that every sandbox has first.
+pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
+    let mut organizations = Vec::new();
+    for id in Organization::BUILT_IN {
+        organizations.extend(tx.organization(id)?);
+    }
+    organizations.extend(tx.added_organizations()?);
+    let organizations: Vec<Value> = organizations.iter().map(document).collect();
+    Reply::ok(&json!({ "organizations": organizations }))
+}
+
+/// Adds an organization.
+pub(super) fn add(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+    let body = request.fields()?;
+    let name = Fields::of(&body).text("name")?;
+    Reply::created(&document(&tx.add_organization(name)?))
+}
+
+/// Deletes an organization with all that is its.
+pub(super) fn remove(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
+    let organization = named(tx, request.id())?;
+    if Organization::is_built_in(&organization.id) {
+        return Err(ApiError::OrganizationBuiltIn);
+    }
+    tx.delete_organization(&organization.id)?;
+    Reply::ok(&json!({"id": organization.id, "object": "organization", "deleted": true}))
+}
+
+/// What its user needs of an organization: its keys, each by what it is for, and its secret.
+fn document(organization: &Organization) -> Value {
+    let mut keys = Map::new();
+    for key in keys_of(&organization.id) {
+        let may_write = key.scopes.contains(&Scope::BookingsCreate);
+        let field = match key.kind {
+            KeyKind::Live if !may_write => "readonly",
+            kind => kind.as_str(),
+        };
+        keys.insert(field.to_owned(), json!(key.secret));
+    }
+    let mut document = json!({
+        "id": organization.id,
+        "keys": keys,
+        "webhook_secret": organization.webhook_secret,
+    });
+    if let Some(name) = &organization.name {
+        document["name"] = json!(name);
+    }
+    document
+}
+
 /// The organization that `?organization=` names, else the main one.
 fn find(tx: &Tx<'_>, request: &ParsedRequest) -> Result<Organization, ApiError> {
-    let id = match request.query("organization") {
-        None => Organization::MAIN,
-        Some(name) => Organization::named(&name).ok_or(ApiError::OrganizationUnknown)?,
-    };
-    Ok(tx.organization(id)?)
+    let name = request.query("organization").map(Cow::Owned);
+    named(tx, &name.unwrap_or(Cow::Borrowed(Organization::MAIN)))
+}
+
+/// The organization with this id, which may lack its prefix.
+pub(super) fn named(tx: &Tx<'_>, name: &str) -> Result<Organization, ApiError> {
+    tx.organization_named(name)?
+        .ok_or(ApiError::OrganizationUnknown)
 }

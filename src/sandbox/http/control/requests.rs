@@ -9,7 +9,12 @@ use super::super::service::Service;
 use crate::sandbox::rules::api_error::ApiError;
 
 pub(super) fn list(service: &Service, request: &ParsedRequest) -> Outcome {
-    let filter = Filter::read(|name| request.query(name))?;
+    let organization = request.query("organization");
+    let organization = match organization {
+        Some(name) => Some(service.store.organization_id(&name)?),
+        None => None,
+    };
+    let filter = Filter::read(organization, |name| request.query(name))?;
     let kept = service.exchanges.as_ref().map(|it| it.list(&filter));
     let requests: Vec<_> = kept.iter().flatten().map(|it| it.document()).collect();
     Reply::ok(&json!({"requests": requests}))

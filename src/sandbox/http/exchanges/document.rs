@@ -94,7 +94,7 @@ impl Exchange {
             Fault::DropAfter => Some("A fault closed the connection after the request was handled; this answer was not sent."),
             Fault::Truncate { .. } => Some("A fault closed the connection in the middle of this answer."),
             Fault::Garbage => Some("A fault sent this page instead of the answer."),
-            Fault::Delay { .. } => None,
+            Fault::Delay { .. } | Fault::Drop | Fault::Duplicate | Fault::Reorder => None,
         });
         fault.map(str::to_owned).or_else(|| self.refusal.clone())
     }
@@ -115,13 +115,11 @@ impl Exchange {
     }
 
     /// The organization of its key.
-    pub(super) fn organization(&self) -> Option<&'static str> {
+    pub(super) fn organization(&self) -> Option<String> {
         if self.status == 401 {
             return None;
         }
-        let key = self.key()?;
-        let known = access::KEYS.iter().find(|it| it.secret == key);
-        known.map(|it| it.organization)
+        access::key(&self.key()?).map(|it| it.organization.into_owned())
     }
 
     /// The booking in its path, or the one that it made.

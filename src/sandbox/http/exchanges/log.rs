@@ -87,8 +87,11 @@ pub(in super::super) struct Filter {
 }
 
 impl Filter {
-    /// Reads a query.
-    pub(in super::super) fn read(query: impl Fn(&str) -> Option<String>) -> Result<Self, ApiError> {
+    /// Reads a query, in which `organization` was looked up.
+    pub(in super::super) fn read(
+        organization: Option<String>,
+        query: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, ApiError> {
         let mut errors = FieldErrors::default();
         let limit = query("limit").map_or(Some(LIMIT), |it| it.parse().ok());
         let limit = limit.filter(|it| (1..=MOST).contains(it));
@@ -114,7 +117,7 @@ impl Filter {
             method: query("method"),
             path: query("path"),
             booking: query("booking"),
-            organization: query("organization"),
+            organization,
             after: after.flatten(),
         })
     }
@@ -137,10 +140,6 @@ impl Filter {
                 .as_ref()
                 .is_none_or(|it| exchange.path().starts_with(it.as_str()))
             && (self.booking.is_none() || is(&self.booking, exchange.booking()))
-            && (self.organization.is_none()
-                || is(
-                    &self.organization,
-                    exchange.organization().map(str::to_owned),
-                ))
+            && (self.organization.is_none() || is(&self.organization, exchange.organization()))
     }
 }

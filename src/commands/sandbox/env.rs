@@ -1,0 +1,140 @@
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+use crate::app::Context;
+use crate::client::Call;
+use crate::config::Target;
+use crate::json::{Document, plain};
+use crate::model::shell;
+use crate::outcome::{Error, Exit, Result};
+use crate::terminal::output::{Page, View};
+
+/// Print the variables that make bookctl and your tests use a served sandbox
+///
+/// These are its address, an API key and the webhook secret, as lines for your shell.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    eval \"$(bookctl sandbox env)\"\n  \
+    bookctl sandbox env --shell fish | source\n  \
+    bookctl sandbox env --organization org_01 --json")]
+pub(crate) struct Args {
+    /// How to write the lines
+    #[arg(long, value_enum, default_value_t = Shell::Bash)]
+    shell: Shell,
+    /// The key and the webhook secret of this organization [default: the one that most keys belong to]
+    #[arg(long, value_name = "ID")]
+    organization: Option<String>,
+}
+
+/// How a shell writes a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+    Powershell,
+    Json,
+}
+
+impl Shell {
+    /// The line that sets a variable for the programs that the shell starts.
+    pub(super) fn export(self, variable: &str, value: &str) -> String {
+        match self {
+            Self::Bash | Self::Zsh | Self::Json => {
+                format!("export {variable}={}", shell::word(value))
+            }
+            Self::Fish => {
+                let value = value.replace('\\', "\\\\").replace('\'', "\\'");
+                format!("set -gx {variable} '{value}'")
+            }
+            Self::Powershell => format!("$env:{variable} = '{}'", value.replace('\'', "''")),
+        }
+    }
+}
+
+/// What bookctl needs to use a sandbox.
+pub(super) struct Variables {
+    pub(super) base_url: String,
+    pub(super) key: String,
+    pub(super) webhook_secret: String,
+}
+
+impl Variables {
+    fn pairs(&self) -> [(&'static str, &str); 3] {
+        [
+            ("BOOKCTL_BASE_URL", &self.base_url),
+            ("BOOKCTL_API_KEY", &self.key),
+            ("BOOKCTL_WEBHOOK_SECRET", &self.webhook_secret),
+        ]
+    }
+
+    /// The lines that set them.
+    pub(super) fn lines(&self, shell: Shell) -> Vec<String> {
+        let pairs = self.pairs().into_iter();
+        pairs
+            .map(|(name, value)| shell.export(name, value))
+            .collect()
+    }
+}
+
+impl View for Variables {
+    fn json(&self) -> Document {
+        let pairs = self.pairs().into_iter();
+        let variables = pairs.map(|(name, value)| (name.to_owned(), json!(value)));
+        Value::Object(variables.collect()).into()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        for line in self.lines(Shell::Bash) {
+            page.line(line);
+        }
+        page
+    }
+}
+
+pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let Target::Remote(service) = context.target() else {
+        let hint = "start `bookctl sandbox serve`, which prints the variables, or set BOOKCTL_BASE_URL to its address";
+        return Err(Error::config("the embedded sandbox has no address").hint(hint));
+    };
+    let base_url = service.base_url.join("");
+    let answer = context.control(Call::get("/sandbox/organizations")).await?;
+    let wanted = args.organization.as_deref().unwrap_or("org_sandbox");
+    let organizations = answer.document.value()["organizations"].as_array();
+    let mut organizations = organizations.into_iter().flatten();
+    let is_wanted = |id: &str| id == wanted || id.strip_prefix("org_") == Some(wanted);
+    let Some(found) = organizations.find(|it| it["id"].as_str().is_some_and(is_wanted)) else {
+        let what = format!("the sandbox has no organization {wanted}");
+        return Err(Error::usage(what).hint("list them with: bookctl sandbox organization list"));
+    };
+    let variables = Variables {
+        base_url,
+        key: plain(&found["keys"]["live"]),
+        webhook_secret: plain(&found["webhook_secret"]),
+    };
+    if context.out.is_human() && args.shell != Shell::Json {
+        let lines = variables.lines(args.shell).join("\n");
+        context.out.print_script(&format!("{lines}\n"))?;
+    } else if args.shell == Shell::Json && context.out.is_human() {
+        context
+            .out
+            .print_script(&format!("{:#}\n", variables.json().value()))?;
+    } else {
+        context.out.emit(&variables)?;
+    }
+    Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Shell;
+
+    #[test]
+    fn each_shell_reads_the_value_as_it_is() {
+        let line = |shell: Shell| shell.export("NAME", r"a'b\c");
+        assert_eq!(line(Shell::Bash), r"export NAME='a'\''b\c'");
+        assert_eq!(line(Shell::Fish), r"set -gx NAME 'a\'b\\c'");
+        assert_eq!(line(Shell::Powershell), r"$env:NAME = 'a''b\c'");
+    }
+}

@@ -1,0 +1,26 @@
+//! The sandbox's clock. It goes ahead of real time, or stands still.
+
+use jiff::Timestamp;
+
+/// The moment at which the clock stands; null while it goes.
+pub(super) const FROZEN: &str = "ALTER TABLE clock ADD COLUMN frozen_at INTEGER";
+
+/// What the clock shows, without reading the database again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Clock {
+    pub(super) offset_ms: i64,
+    pub(super) frozen_at: Option<i64>,
+}
+
+impl Clock {
+    /// The time in milliseconds.
+    pub(super) fn now(self) -> i64 {
+        let going = || real_now().saturating_add(self.offset_ms);
+        self.frozen_at.unwrap_or_else(going)
+    }
+}
+
+/// Real time in milliseconds.
+pub(super) fn real_now() -> i64 {
+    Timestamp::now().as_millisecond()
+}

@@ -1,0 +1,211 @@
+//! Faults that the sandbox has on purpose: always, at a rate that can be repeated, of webhooks, of one organization.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::harness::http::{exchange, send};
+use crate::harness::{HANG, Home, Reply, Scripted, Served, text};
+
+/// A served sandbox that delivers at once, without limits.
+fn quick(home: &Home) -> Served {
+    let options = ["--ephemeral", "--no-limits", "--delivery-interval", "20ms"];
+    Served::with(home, &options)
+}
+
+fn control(server: &Served, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    send(server.base_url(), method, path, &[], &body.to_string())
+}
+
+fn add(server: &Served, fault: &Value) -> Value {
+    let (status, added) = control(server, "POST", "/sandbox/faults", fault);
+    assert_eq!(status, 201, "{added}");
+    added
+}
+
+fn index(server: &Served, key: &str) -> u16 {
+    let bearer = format!("Bearer {key}");
+    let headers = [("Authorization", bearer.as_str())];
+    send(server.base_url(), "GET", "/v1/", &headers, "").0
+}
+
+const LIVE: &str = "sk_live_sandbox";
+
+/// "`rate: 0.2` (seeded, `seed` shown, so that a run can be repeated)" (sandbox tools)
+#[test]
+fn a_rate_fails_the_same_requests_again_with_the_seed_that_it_showed() {
+    let server = Served::unlimited();
+    let run = |fault: &Value| -> (Value, Vec<u16>) {
+        let added = add(&server, fault);
+        let statuses = (0..60).map(|_| index(&server, LIVE)).collect();
+        control(&server, "DELETE", "/sandbox/faults", &Value::Null);
+        (added, statuses)
+    };
+    let (shown, first) = run(&json!({"preset": "flaky"}));
+    assert_eq!(
+        (&shown["times"], &shown["rate"]),
+        (&json!("always"), &json!(0.2))
+    );
+    let failed = first.iter().filter(|it| **it == 503).count();
+    assert!((1..30).contains(&failed), "{first:?}");
+    let (_, again) = run(&json!({"preset": "flaky", "seed": shown["seed"]}));
+    assert_eq!(again, first);
+    let half = json!({"on": "GET /v1/", "kind": "status", "rate": 0.5, "times": 4, "seed": 1});
+    let (_, four) = run(&half);
+    assert_eq!(four.iter().filter(|it| **it == 500).count(), 4);
+}
+
+#[test]
+fn a_fault_that_always_happens_ends_when_it_is_removed() {
+    let server = Served::unlimited();
+    let home = server.home();
+    let add = [
+        "sandbox",
+        "faults",
+        "add",
+        "--preset",
+        "rate_limited",
+        "--json",
+    ];
+    let added = home.run(add).exits(0).json();
+    let refused = exchange(server.base_url(), "GET", "/v1/", &[], "");
+    assert_eq!(refused.status(), 429);
+    assert_eq!(refused.header("retry-after"), Some("30"));
+    for _ in 0..5 {
+        assert_eq!(index(&server, LIVE), 429);
+    }
+    // The sandbox's own surface goes on.
+    let remove = ["sandbox", "faults", "remove", &text(&added, "id"), "--json"];
+    assert_eq!(home.run(remove).exits(0).json(), json!({"faults": []}));
+    assert_eq!(index(&server, LIVE), 200);
+    home.run(remove).refused(6, "http_404");
+    let unknown = ["sandbox", "faults", "add", "--preset", "gloomy", "--json"];
+    home.run(unknown).refused(2, "usage");
+    let nothing = ["sandbox", "faults", "add", "--json"];
+    home.run(nothing).refused(2, "usage");
+}
+
+#[test]
+fn a_fault_of_one_organization_spares_the_others() {
+    let server = Served::unlimited();
+    let (_, organization) = control(&server, "POST", "/sandbox/organizations", &json!({}));
+    let key = text(&organization["keys"], "live");
+    add(
+        &server,
+        &json!({"preset": "rate_limited", "organization": organization["id"]}),
+    );
+    assert_eq!([index(&server, &key), index(&server, LIVE)], [429, 200]);
+    let path = format!("/sandbox/organizations/{}", text(&organization, "id"));
+    control(&server, "DELETE", &path, &Value::Null);
+    let (_, faults) = control(&server, "GET", "/sandbox/faults", &Value::Null);
+    assert_eq!(faults, json!({"faults": []}));
+    let unknown = json!({"preset": "slow", "organization": "org_nobody"});
+    assert_eq!(control(&server, "POST", "/sandbox/faults", &unknown).0, 404);
+}
+
+/// A consumer of webhooks, and a sandbox that delivers to it.
+struct Delivered {
+    server: Served,
+    consumer: Scripted,
+    home: Home,
+}
+
+impl Delivered {
+    fn with(fault: &Value) -> Self {
+        let server = quick(&Home::new());
+        let consumer = Scripted::start(|_| Reply::json(200, &json!({})));
+        let url = json!({"webhook_url": format!("{}/hook", consumer.base_url())});
+        assert_eq!(
+            control(&server, "PUT", "/sandbox/organization", &url).0,
+            200
+        );
+        add(&server, fault);
+        let home = server.home();
+        home.booked("ven_confirms", &[], 0);
+        Delivered {
+            server,
+            consumer,
+            home,
+        }
+    }
+
+    /// The types of the events that came, in their order, once `count` have come.
+    fn came(&self, count: usize) -> Vec<String> {
+        let deadline = Instant::now() + HANG;
+        loop {
+            let came = self.consumer.requests();
+            if came.len() >= count {
+                return came.iter().map(|it| text(&it.json(), "type")).collect();
+            }
+            assert!(Instant::now() < deadline, "{} came", came.len());
+            std::thread::yield_now();
+        }
+    }
+
+    fn deliveries(&self) -> Vec<Value> {
+        let (_, list) = control(&self.server, "GET", "/sandbox/deliveries", &Value::Null);
+        list["deliveries"].as_array().unwrap().clone()
+    }
+
+    fn wait_until(&self, condition: impl Fn(&[Value]) -> bool) {
+        let deadline = Instant::now() + HANG;
+        while !condition(&self.deliveries()) {
+            assert!(Instant::now() < deadline, "{:?}", self.deliveries());
+            std::thread::yield_now();
+        }
+    }
+
+    fn advance(&self, by: &str) {
+        let advance = ["sandbox", "clock", "--advance", by];
+        self.home.run(advance).exits(0);
+    }
+}
+
+const CREATED: &str = "booking.created";
+const CONFIRMED: &str = "booking.confirmed";
+
+#[test]
+fn a_webhook_that_is_duplicated_arrives_twice() {
+    let delivered = Delivered::with(&json!({"on": "webhook", "kind": "duplicate"}));
+    assert_eq!(delivered.came(3), [CREATED, CREATED, CONFIRMED]);
+    let requests = delivered.consumer.requests();
+    assert_eq!(requests[0].json()["id"], requests[1].json()["id"]);
+}
+
+#[test]
+fn a_webhook_that_is_reordered_arrives_after_the_next_one_of_its_booking() {
+    let delivered = Delivered::with(&json!({"on": "webhook", "kind": "reorder"}));
+    assert_eq!(delivered.came(2), [CONFIRMED, CREATED]);
+}
+
+#[test]
+fn a_webhook_that_is_dropped_is_tried_again_later() {
+    let delivered = Delivered::with(&json!({"on": "webhook", "kind": "drop", "times": 2}));
+    delivered.wait_until(|all| {
+        let failed = |it: &Value| it["attempts"][0]["error"] == "a fault dropped the webhook";
+        all.len() == 2 && all.iter().all(failed)
+    });
+    assert_eq!(delivered.consumer.requests().len(), 0);
+    delivered.advance("31s");
+    delivered.came(2);
+    delivered.wait_until(|all| all.iter().all(|it| it["state"] == "delivered"));
+}
+
+#[test]
+fn a_webhook_that_is_delayed_waits_by_the_sandboxs_clock_even_if_each_is() {
+    let hour = json!({"on": "webhook", "kind": "delay", "delay_ms": 600_000, "times": "always"});
+    let delivered = Delivered::with(&hour);
+    delivered.wait_until(|all| {
+        let waits = |it: &Value| {
+            let next = it["next_attempt_at"]
+                .as_str()
+                .and_then(|it| it.parse().ok());
+            let in_five = jiff::Timestamp::now() + jiff::SignedDuration::from_mins(5);
+            next.is_some_and(|next: jiff::Timestamp| next > in_five)
+        };
+        all.len() == 2 && all.iter().all(waits)
+    });
+    assert_eq!(delivered.consumer.requests().len(), 0);
+    delivered.advance("601s");
+    delivered.came(2);
+}

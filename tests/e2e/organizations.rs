@@ -1,0 +1,201 @@
+//! Organizations that are added: each with keys, bookings, messages, slots and limits of its own.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::harness::http::send;
+use crate::harness::{Served, text};
+
+/// A generous bound for a hundred tests of ten requests each, on a machine that runs others meanwhile.
+const BOUND: Duration = Duration::from_secs(60);
+
+/// An organization of its own at a served sandbox.
+struct Tenant<'a> {
+    base: &'a str,
+    id: String,
+    document: Value,
+}
+
+impl<'a> Tenant<'a> {
+    fn new(server: &'a Served) -> Self {
+        let base = server.base_url();
+        let (status, document) = send(base, "POST", "/sandbox/organizations", &[], "");
+        assert_eq!(status, 201, "{document}");
+        let id = text(&document, "id");
+        Tenant { base, id, document }
+    }
+
+    fn key(&self, kind: &str) -> String {
+        text(&self.document["keys"], kind)
+    }
+
+    /// A call with the key of this kind.
+    fn call(&self, kind: &str, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        let bearer = format!("Bearer {}", self.key(kind));
+        let headers = [
+            ("Authorization", bearer.as_str()),
+            ("Idempotency-Key", "the same in each"),
+        ];
+        send(
+            self.base,
+            method,
+            path,
+            &headers[..1 + usize::from(path == "/v1/bookings")],
+            &body.to_string(),
+        )
+    }
+
+    fn book(&self, venue: &str, at: &str) -> Value {
+        let order = json!({
+            "venue_id": venue,
+            "datetime": at,
+            "party_size": 2,
+            "customer": {"name": "Ada Lovelace", "phone": "+441632960001"},
+        });
+        let (status, booking) = self.call("live", "POST", "/v1/bookings", &order);
+        assert_eq!(status, 201, "{booking}");
+        booking
+    }
+
+    /// The elements of a list of the sandbox's own surface that are this organization's.
+    fn list(&self, what: &str, field: &str) -> Vec<Value> {
+        let path = format!("/sandbox/{what}?organization={}", self.id);
+        let (status, list) = send(self.base, "GET", &path, &[], "");
+        assert_eq!(status, 200, "{list}");
+        list[field].as_array().unwrap().clone()
+    }
+}
+
+/// A time at which a scenario venue has a slot, `days` ahead.
+fn dinner(days: i64) -> String {
+    let day = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(24 * days);
+    format!("{}T19:00:00Z", day.strftime("%Y-%m-%d"))
+}
+
+/// "an organization of its own per test, so that parallel tests share one server" (sandbox tools): the same table, the
+/// same idempotency key, and ten times the requests that one organization may send.
+#[test]
+fn a_hundred_tests_share_a_server_and_none_of_them_sees_another() {
+    let server = Served::start();
+    let started = Instant::now();
+    let at = dinner(3);
+    std::thread::scope(|scope| {
+        for _ in 0..100 {
+            scope.spawn(|| {
+                let tenant = Tenant::new(&server);
+                let table = tenant.book("ven_last_table", &at);
+                assert_eq!(table["status"], "confirmed", "{table}");
+                let id = text(&table, "id");
+                let path = "/v1/sessions";
+                let person =
+                    json!({"end_user": "ada", "provider": "provider_b", "phone": "+441632960001"});
+                let (status, session) = tenant.call("live", "POST", path, &person);
+                assert_eq!(status, 201, "{session}");
+                // The inbox has this test's code alone.
+                let messages = tenant.list("inbox", "messages");
+                assert_eq!(messages.len(), 1, "{messages:?}");
+                let code = json!({"code": messages[0]["code"]});
+                let path = format!("/v1/sessions/{}/verify", text(&session, "id"));
+                let (status, session) = tenant.call("live", "POST", &path, &code);
+                assert_eq!(
+                    (status, &session["state"]),
+                    (200, &json!("active")),
+                    "{session}"
+                );
+                let listed = tenant.list("bookings", "bookings");
+                assert_eq!(listed, [table]);
+                let requests = tenant.list("requests", "requests");
+                assert_eq!(requests.len(), 3, "{requests:?}");
+                let (status, read) = tenant.call(
+                    "readonly",
+                    "GET",
+                    &format!("/v1/bookings/{id}"),
+                    &Value::Null,
+                );
+                assert_eq!(status, 200, "{read}");
+            });
+        }
+    });
+    assert!(started.elapsed() < BOUND, "{:?}", started.elapsed());
+    assert_eq!(server.bookings().len(), 100);
+}
+
+#[test]
+fn a_removed_organization_leaves_nothing_and_its_keys_are_refused() {
+    let server = Served::start();
+    let [kept, removed] = [Tenant::new(&server), Tenant::new(&server)];
+    for tenant in [&kept, &removed] {
+        tenant.book("ven_otp", &dinner(3));
+        assert_eq!(tenant.list("inbox", "messages").len(), 1);
+    }
+    let path = format!("/sandbox/organizations/{}", removed.id);
+    let (status, gone) = send(removed.base, "DELETE", &path, &[], "");
+    assert_eq!((status, &gone["deleted"]), (200, &json!(true)), "{gone}");
+    for kind in ["live", "test", "readonly"] {
+        let (status, refusal) = removed.call(kind, "GET", "/v1/", &Value::Null);
+        assert_eq!((status, &refusal["error"]), (401, &json!("unauthorized")));
+    }
+    let whole = |path: &str| send(kept.base, "GET", path, &[], "").1;
+    assert_eq!(server.bookings(), kept.list("bookings", "bookings"));
+    assert_eq!(
+        whole("/sandbox/inbox")["messages"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    for path in [
+        "inbox",
+        "bookings",
+        "deliveries",
+        "requests",
+        "organization",
+    ] {
+        let path = format!("/sandbox/{path}?organization={}", removed.id);
+        assert_eq!(send(kept.base, "GET", &path, &[], "").0, 404, "{path}");
+    }
+    assert_eq!(send(kept.base, "DELETE", &path, &[], "").0, 404);
+    let main = "/sandbox/organizations/org_sandbox";
+    assert_eq!(send(kept.base, "DELETE", main, &[], "").0, 409);
+    server.reset();
+    let (status, _) = kept.call("live", "GET", "/v1/", &Value::Null);
+    assert_eq!(status, 401);
+}
+
+#[test]
+fn the_command_adds_lists_and_removes_organizations() {
+    let server = Served::start();
+    let home = server.home();
+    let organization = |words: &[&str]| {
+        let command = ["sandbox", "organization"].iter().chain(words);
+        home.run(command).exits(0)
+    };
+    let added = organization(&["add", "--name", "test 17", "--json"]).json();
+    let id = text(&added, "id");
+    let key = text(&added["keys"], "live");
+    assert!(key.starts_with("sk_live_"), "{added}");
+    assert!(text(&added, "webhook_secret").starts_with("whsec_"));
+    let listed = organization(&["list"]).stdout;
+    let line = listed.lines().find(|line| line.starts_with(&id)).unwrap();
+    assert!(line.contains("test 17") && line.contains(&key), "{listed}");
+    let tenant = server.home_with(&key);
+    tenant.booked("ven_confirms", &[], 0);
+    let of = ["sandbox", "bookings", "--organization", &id, "--json"];
+    let bookings = home.run(of).exits(0).json();
+    assert_eq!(bookings["bookings"].as_array().unwrap().len(), 1);
+    let main = ["sandbox", "bookings", "--organization", "sandbox", "--json"];
+    let bookings = home.run(main).exits(0).json();
+    assert_eq!(bookings, json!({"bookings": []}));
+    let shown = organization(&["--organization", &id, "--json"]).json();
+    assert_eq!(
+        (&shown["id"], &shown["name"]),
+        (&json!(id), &json!("test 17"))
+    );
+    assert_eq!(
+        organization(&["remove", &id]).stdout,
+        format!("organization {id} removed\n")
+    );
+    let gone = ["sandbox", "organization", "remove", &id, "--json"];
+    home.run(gone).refused(6, "http_404");
+}
