@@ -1,4 +1,4 @@
-//! The sandbox's own endpoints: `/sandbox` and `/openapi.json`. They need no key.
+//! The sandbox's own endpoints: `/`, `/sandbox` and `/openapi.json`. They need no key.
 
 mod bookings;
 mod clock;
@@ -73,7 +73,9 @@ impl Control {
 /// Every control.
 pub(crate) const CONTROLS: &[Control] = &[
     Control::write("POST", "/sandbox/reset", reset::reset),
+    Control::read("/", openapi::index),
     Control::read("/openapi.json", openapi::document),
+    Control::read("/sandbox/openapi.json", openapi::controls),
     Control::read("/sandbox/clock", clock::show),
     Control::write("POST", "/sandbox/clock", clock::advance),
     Control::read("/sandbox/keys", keys::list),
