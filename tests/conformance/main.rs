@@ -5,7 +5,9 @@
 
 mod authentication;
 mod controls;
+mod controls_described;
 mod crashes;
+mod described;
 mod endpoints;
 mod errors;
 mod events;

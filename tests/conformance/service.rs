@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -10,6 +11,8 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use super::described;
 
 pub(crate) const LIVE: &str = "sk_live_sandbox";
 pub(crate) const TEST: &str = "sk_test_sandbox";
@@ -27,6 +30,8 @@ pub(crate) struct Service {
     /// What the server printed when it was ready.
     pub(crate) ready: Value,
     pub(crate) client: Client,
+    /// A fault may answer with what no document describes.
+    has_faults: AtomicBool,
     _home: TempDir,
 }
 
@@ -93,6 +98,7 @@ impl Service {
             base: ready["base_url"].as_str().unwrap().to_owned(),
             ready,
             client,
+            has_faults: AtomicBool::new(false),
             _home: home,
         }
     }
@@ -259,6 +265,22 @@ impl Service {
             .clone()
     }
 
+    /// Holds an answer against the OpenAPI documents. A request that is not valid HTTP gets none of theirs.
+    fn compare(&self, method: &str, path: &str, answer: &Answer) {
+        if (method, path) == ("POST", "/sandbox/faults") {
+            self.has_faults.store(true, Ordering::Relaxed);
+        }
+        let is_control = !path.starts_with("/v1");
+        let is_described = is_control || !self.has_faults.load(Ordering::Relaxed);
+        if let Some(call) = described::find(method, path)
+            && is_described
+            && !answer.text.is_empty()
+        {
+            let wrong = call.differences(answer.status, &answer.body);
+            assert!(wrong.is_empty(), "{wrong:#?}: {answer:#?}");
+        }
+    }
+
     /// The history of deliveries.
     pub(crate) async fn deliveries(&self) -> Vec<Value> {
         list(self.get("/sandbox/deliveries").await.is(200), "deliveries")
@@ -344,13 +366,15 @@ impl Caller<'_> {
         let status = response.status().as_u16();
         let headers = response.headers().clone();
         let text = response.text().await?;
-        Ok(Answer {
+        let answer = Answer {
             asked: format!("{method} {path}"),
             status,
             headers,
             body: serde_json::from_str(&text).unwrap_or(Value::Null),
             text,
-        })
+        };
+        self.service.compare(method, path, &answer);
+        Ok(answer)
     }
 }
 

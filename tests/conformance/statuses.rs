@@ -149,7 +149,6 @@ async fn status_8_a_venues_refusal_carries_the_booking() {
 async fn status_9_an_unknown_path_is_404_and_a_wrong_method_405() {
     let service = Service::start(&[]);
     for path in [
-        "/",
         "/v1/nowhere",
         "/v1/bookings/bk_1/pay",
         "/v1/sessions/ses_1/card/x",

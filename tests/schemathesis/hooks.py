@@ -28,6 +28,12 @@ def before_load_schema(context, raw_schema):
                 seen.add(reference)
                 _, _, kind, name = reference.split("/")
                 close(raw_schema["components"][kind][name])
+            # A closed base would forbid the fields that are added to it.
+            for part in node.pop("allOf", []):
+                base = part.get("$ref", "").split("/")[-1]
+                part = raw_schema["components"]["schemas"].get(base, part)
+                node.setdefault("properties", {}).update(part["properties"])
+                node.setdefault("required", []).extend(part["required"])
             if "properties" in node:
                 node.setdefault("additionalProperties", False)
             for item in list(node.values()):
@@ -85,7 +91,7 @@ def before_call(context, case, kwargs):
     is_valid = case.meta is None or case.meta.generation.mode.is_positive
     if not is_valid or pick.random() < 0.2:
         return
-    if operation == "readPersonCard":
+    if operation == "getPersonCard":
         case.query = {"end_user": pick.choice(PERSONS)}
     if operation in READY_FOR:
         lead_to_booking(case, READY_FOR[operation], pick)

@@ -49,7 +49,8 @@ impl Service {
         let path = request.uri().path();
         let base = self.speech.as_ref().map_or("", |it| it.base_path());
         let below = path.strip_prefix(base).unwrap_or(path);
-        let is_own = |path: &str| path.starts_with("/sandbox") || path == "/openapi.json";
+        let is_own =
+            |path: &str| path.starts_with("/sandbox") || ["/", "/openapi.json"].contains(&path);
         let is_service = !is_own(path) && !is_own(below);
         let is_wanted = self.on_request.is_some() || is_service && self.exchanges.is_some();
         is_wanted.then(|| Opening::of(request, is_service))

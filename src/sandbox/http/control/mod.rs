@@ -1,4 +1,4 @@
-//! The sandbox's own endpoints: `/sandbox` and `/openapi.json`. They need no key.
+//! The sandbox's own endpoints: `/`, `/sandbox` and `/openapi.json`. They need no key.
 
 mod bookings;
 mod clock;
@@ -78,6 +78,7 @@ const LIMIT: usize = 64 * 1024 * 1024;
 /// Every control.
 pub(crate) const CONTROLS: &[Control] = &[
     Control::write("POST", "/sandbox/reset", reset::reset),
+    Control::read("/", openapi::index),
     Control::read("/sandbox/snapshots", snapshots::list),
     Control::write("POST", "/sandbox/snapshots", snapshots::save),
     Control::write(
@@ -89,6 +90,7 @@ pub(crate) const CONTROLS: &[Control] = &[
     Control::read("/sandbox/snapshot", snapshots::read),
     Control::write("PUT", "/sandbox/snapshot", snapshots::replace),
     Control::read("/openapi.json", openapi::document),
+    Control::read("/sandbox/openapi.json", openapi::controls),
     Control::read("/sandbox/clock", clock::show),
     Control::write("POST", "/sandbox/clock", clock::change),
     Control::read("/sandbox/keys", keys::list),
