@@ -126,6 +126,9 @@ const ADDED: [(&str, KeyKind, &[Scope], &str); 3] = [
     ),
 ];
 
+/// The length of an added organization's id, without its prefix.
+const ID_DIGITS: usize = 13;
+
 /// The keys of an organization.
 pub(crate) fn keys_of(organization: &str) -> Vec<ApiKey> {
     if Organization::is_built_in(organization) {
@@ -149,6 +152,9 @@ pub(crate) fn key(secret: &str) -> Option<ApiKey> {
         return Some(known.clone());
     }
     let (_, name) = secret.rsplit_once('_')?;
+    if name.len() != ID_DIGITS {
+        return None;
+    }
     let keys = keys_of(&format!("org_{name}"));
     keys.into_iter().find(|it| it.secret == secret)
 }
@@ -246,17 +252,25 @@ mod tests {
 
     #[test]
     fn an_added_organization_has_keys_that_lead_back_to_it() {
-        let keys = keys_of("org_0abc");
+        let keys = keys_of("org_0123456789abc");
         let secrets: Vec<_> = keys.iter().map(|it| it.secret.as_ref()).collect();
         assert_eq!(
             secrets,
-            ["sk_live_0abc", "sk_test_0abc", "sk_live_readonly_0abc"]
+            [
+                "sk_live_0123456789abc",
+                "sk_test_0123456789abc",
+                "sk_live_readonly_0123456789abc"
+            ]
         );
         for key in keys {
             assert_eq!(super::key(&key.secret), Some(key));
         }
         // A built-in organization has its own keys and no others.
-        for secret in ["sk_test_nobilling", "sk_live_readonly_other", "sk_v3_0abc"] {
+        for secret in [
+            "sk_test_nobilling",
+            "sk_live_readonly_other",
+            "sk_v3_0123456789abc",
+        ] {
             assert_eq!(super::key(secret), None, "{secret}");
         }
         assert_eq!(keys_of(Organization::SUSPENDED).len(), 1);
