@@ -7,6 +7,7 @@ mod faults;
 mod inbox;
 mod keys;
 mod listing;
+mod open;
 mod organization;
 mod request_log;
 mod requests;
@@ -32,6 +33,7 @@ use crate::sandbox::{BUILT_IN, Speech};
 pub(crate) enum Command {
     Serve(serve::Args),
     Run(run::Args),
+    Open(open::Args),
     Inbox(inbox::Args),
     Requests(requests::Args),
     Clock(clock::Args),
@@ -53,6 +55,7 @@ impl Command {
             },
             Command::Keys(_) => Needs::of(ServiceNeed::OwnSandbox),
             Command::Bookings(_)
+            | Command::Open(_)
             | Command::Organization(_)
             | Command::Faults(_)
             | Command::Deliveries(_)
@@ -68,6 +71,7 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
     match command {
         Command::Serve(args) => serve::run(context, args).await,
         Command::Run(args) => run::run(context, args).await,
+        Command::Open(args) => open::run(context, args).await,
         Command::Keys(args) => keys::run(context, args).await,
         Command::Bookings(args) => bookings::run(context, args).await,
         Command::Organization(args) => organization::run(context, args).await,

@@ -11,6 +11,7 @@ use jiff::fmt::rfc2822::DateTimePrinter;
 use super::exchanges::Opening;
 use super::service::Service;
 use super::{loopback, reply};
+use crate::sandbox::store::Topic;
 
 /// Says that this is a sandbox that speaks the contract, so that a client knows the unit of a whole amount. The real
 /// service has no such header.
@@ -44,7 +45,8 @@ impl Service {
         let path = request.uri().path();
         let base = self.speech.as_ref().map_or("", |it| it.base_path());
         let below = path.strip_prefix(base).unwrap_or(path);
-        let is_own = |path: &str| path.starts_with("/sandbox") || path == "/openapi.json";
+        let is_own =
+            |path: &str| path.starts_with("/sandbox") || path == "/openapi.json" || path == "/";
         let is_service = !is_own(path) && !is_own(below);
         let is_wanted = self.on_request.is_some() || is_service && self.exchanges.is_some();
         is_wanted.then(|| Opening::of(request, is_service))
@@ -57,7 +59,12 @@ impl Service {
         let (exchange, response) = opening.close(response, at, self.speech.as_ref()).await;
         let kept = self.exchanges.as_ref().filter(|_| is_service);
         let exchange = match kept {
-            Some(kept) => kept.keep(exchange),
+            Some(kept) => {
+                let kept = kept.keep(exchange);
+                let changes = self.store.changes();
+                changes.add(Topic::Request, kept.number());
+                kept
+            }
             None => Arc::new(exchange),
         };
         if let Some(on_request) = &self.on_request {

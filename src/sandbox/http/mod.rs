@@ -10,6 +10,7 @@ mod fault_injection;
 mod loopback;
 mod middleware;
 mod openapi;
+mod page;
 mod parsed_request;
 mod pipeline;
 mod reply;
@@ -55,8 +56,11 @@ pub(crate) async fn serve(
 ) -> io::Result<()> {
     let service = Arc::new(service);
     let (stopping, stopped) = oneshot::channel();
+    let stopped_service = Arc::clone(&service);
     let shutdown = async move {
         shutdown.await;
+        // Streams end; they would hold up the server otherwise.
+        stopped_service.store.changes().stop();
         let _ = stopping.send(());
     };
     let server = http1::serve(
@@ -105,6 +109,7 @@ fn router(service: &Arc<Service>) -> Router {
                 base => router.route(&format!("{base}{}", control.path), control::route(control)),
             }
         })
+        .route("/", axum::routing::get(page::answer))
         .fallback(async |State(service): State<Arc<Service>>| {
             speaking::refusal(&service, &ApiError::PathNotFound).await
         })

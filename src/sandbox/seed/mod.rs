@@ -32,5 +32,5 @@ pub(crate) use slot::slot_at;
 pub(crate) use slot::{Slot, slot, slots_at, slots_on};
 pub(crate) use terms::{CancellationTerms, CardTerms};
 pub(crate) use venue::Venue;
-pub(crate) use venues::venue;
+pub(crate) use venues::{venue, venues};
 pub(crate) use vertical::Vertical;

@@ -39,13 +39,13 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Every message, newest first.
-    pub(crate) fn messages(&self) -> rusqlite::Result<Vec<Value>> {
+    /// Every message, newest first; only that one if a number is given.
+    pub(crate) fn messages(&self, number: Option<i64>) -> rusqlite::Result<Vec<Value>> {
         self.sql(
             "SELECT number, recipient, text, code, booking, session, created_at \
-             FROM messages ORDER BY number DESC",
+             FROM messages WHERE ?1 IS NULL OR number = ?1 ORDER BY number DESC",
         )?
-        .query_map((), |row| {
+        .query_map([number], |row| {
             let mut message = json!({
                 "id": IdKind::Message.id(row.get(0)?),
                 "to": row.get::<_, String>(1)?,

@@ -5,6 +5,7 @@
 //! once.
 
 mod bookings;
+mod changes;
 mod deliveries;
 mod events;
 mod faults;
@@ -20,12 +21,13 @@ mod tx;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
 use tokio::sync::Notify;
 
+pub(crate) use changes::{Change, Changes, Tip, Topic};
 pub(crate) use deliveries::PendingDelivery;
 pub(crate) use faults::WaitingFault;
 pub(crate) use messages::MessageSubject;
@@ -51,13 +53,18 @@ pub(crate) struct Store {
     arrival: Notify,
     /// The clock's offset in milliseconds as last read, for [`Store::recent_now`].
     offset: AtomicI64,
+    changes: Arc<Changes>,
 }
 
 impl Store {
     /// Opens the database, creating it if necessary.
     pub(crate) fn open(database: &Database) -> Result<Self, OpenError> {
+        let mut connection = open::connect(database)?;
+        let changes = Arc::new(Changes::new());
+        changes::watch_rows(&mut connection, &changes)
+            .map_err(|error| explain(database, &error))?;
         Ok(Self {
-            connection: Mutex::new(open::connect(database)?),
+            connection: Mutex::new(connection),
             file: match database {
                 Database::File(path) => Some(path.clone()),
                 Database::Memory => None,
@@ -65,7 +72,13 @@ impl Store {
             queue: Mutex::default(),
             arrival: Notify::new(),
             offset: AtomicI64::new(0),
+            changes,
         })
+    }
+
+    /// The last changes of this process.
+    pub(crate) fn changes(&self) -> &Changes {
+        &self.changes
     }
 
     /// Makes the table of the numbers that stand for ids, if it is not there.

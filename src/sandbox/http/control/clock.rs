@@ -1,7 +1,7 @@
 //! `/sandbox/clock`: the sandbox's clock, which can be moved ahead.
 
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
@@ -14,7 +14,12 @@ use crate::sandbox::wire::moment::Moment;
 const FARTHEST: Timestamp = Timestamp::constant(221_845_392_000, 0);
 
 pub(super) fn show(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
-    Reply::ok(&json!({"now": Moment(tx.now), "offset_seconds": tx.offset_seconds()}))
+    Reply::ok(&state(tx))
+}
+
+/// The clock.
+pub(super) fn state(tx: &Tx<'_>) -> Value {
+    json!({"now": Moment(tx.now), "offset_seconds": tx.offset_seconds()})
 }
 
 /// Moves the clock ahead, and applies what is due by then.

@@ -1,11 +1,12 @@
 //! `/sandbox/faults`: faults that requests meet on purpose.
 
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::endpoints::ENDPOINTS;
 use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
+use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fault::{Fault, FaultRequest, covers};
 use crate::sandbox::store::{Tx, WaitingFault};
 use crate::sandbox::wire::id::IdKind;
@@ -32,9 +33,14 @@ impl<'a> FaultDocument<'a> {
 }
 
 pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
+    Reply::ok(&state(tx)?)
+}
+
+/// Every fault.
+pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
     let faults = tx.faults()?;
     let faults: Vec<_> = faults.iter().map(FaultDocument::of).collect();
-    Reply::ok(&json!({"faults": faults}))
+    Ok(json!({"faults": faults}))
 }
 
 /// Adds a fault.

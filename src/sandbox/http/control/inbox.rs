@@ -7,5 +7,5 @@ use super::super::reply::{Outcome, Reply};
 use crate::sandbox::store::Tx;
 
 pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
-    Reply::ok(&json!({"messages": tx.messages()?}))
+    Reply::ok(&json!({"messages": tx.messages(None)?}))
 }

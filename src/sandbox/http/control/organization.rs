@@ -1,13 +1,28 @@
 //! `/sandbox/organization`: the settings of the service's dashboard.
 
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
 use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
+use crate::sandbox::rules::access::KEYS;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::store::Tx;
 
 pub(super) fn show(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     Reply::ok(&find(tx, request)?)
+}
+
+/// The settings of every organization.
+pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
+    let ids: BTreeSet<&str> = KEYS.iter().map(|it| it.organization).collect();
+    let settings: Vec<_> = ids
+        .into_iter()
+        .map(|id| tx.organization(id))
+        .collect::<Result<_, _>>()?;
+    Ok(json!({"organizations": settings}))
 }
 
 /// Replaces the settings that the body names.
