@@ -10,7 +10,7 @@ use jiff::fmt::rfc2822::DateTimePrinter;
 
 use super::exchanges::Opening;
 use super::service::Service;
-use super::{loopback, reply};
+use super::{loopback, page, reply};
 use crate::sandbox::store::Topic;
 
 /// Says that this is a sandbox that speaks the contract, so that a client knows the unit of a whole amount. The real
@@ -24,6 +24,7 @@ pub(super) async fn run(
 ) -> Response {
     let opening = service.opens(&request);
     let mut response = match loopback::check(&request, service.port, service.exposed) {
+        Ok(()) if page::is_wanted(&request) => page::answer(),
         Ok(()) => next.run(request).await,
         Err(error) => reply::error(&error),
     };
@@ -46,7 +47,7 @@ impl Service {
         let base = self.speech.as_ref().map_or("", |it| it.base_path());
         let below = path.strip_prefix(base).unwrap_or(path);
         let is_own =
-            |path: &str| path.starts_with("/sandbox") || path == "/openapi.json" || path == "/";
+            |path: &str| path.starts_with("/sandbox") || ["/", "/openapi.json"].contains(&path);
         let is_service = !is_own(path) && !is_own(below);
         let is_wanted = self.on_request.is_some() || is_service && self.exchanges.is_some();
         is_wanted.then(|| Opening::of(request, is_service))

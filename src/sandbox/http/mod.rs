@@ -109,7 +109,6 @@ fn router(service: &Arc<Service>) -> Router {
                 base => router.route(&format!("{base}{}", control.path), control::route(control)),
             }
         })
-        .route("/", axum::routing::get(page::answer))
         .fallback(async |State(service): State<Arc<Service>>| {
             speaking::refusal(&service, &ApiError::PathNotFound).await
         })

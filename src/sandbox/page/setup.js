@@ -63,7 +63,9 @@ function faultsView() {
       keyed(list, state.faults, (it) => it.id, (it) => {
         const [what, name] = faultKinds[it.kind] ?? [it.kind];
         const value = name && it[name] !== undefined ? `: ${it[name]}` : '';
-        return el('li', {}, el('b', {}, it.on), ` ${what}${value}`, el('span', { class: 'quiet' }, ` · ${it.times === 'always' ? 'always' : `${it.times} more`}`));
+        const remove = offers('DELETE', '/sandbox/faults/{id}') && button('Remove', act(() => call('DELETE', `/sandbox/faults/${it.id}`), 'The fault is removed.'),
+          { 'aria-label': `Remove the fault of ${it.on}` });
+        return el('li', {}, remove, ' ', el('b', {}, it.on), ` ${what}${value}`, el('span', { class: 'quiet' }, ` · ${it.times === 'always' ? 'always' : `${it.times} more`}`));
       });
     },
   };

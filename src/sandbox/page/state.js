@@ -94,18 +94,20 @@ function follow() {
 /** What the sandbox offers beyond what every sandbox has, by its own description. */
 async function readControls() {
   try {
-    state.controls = (await call('GET', '/sandbox/openapi.json')).paths ?? {};
+    state.controls = await call('GET', '/sandbox/openapi.json');
     changed();
   } catch {
-    // An older sandbox has no description. What it may not have is not shown.
+    // A sandbox without a description. What it may not have is not shown.
   }
 }
 
 /** Whether a control exists and, if a field is named, takes it. */
 function offers(method, path, field) {
-  const operation = state.controls[path]?.[method.toLowerCase()];
+  const operation = state.controls.paths?.[path]?.[method.toLowerCase()];
   if (!operation || !field) return Boolean(operation);
-  return JSON.stringify(operation.requestBody ?? {}).includes(`"${field}"`);
+  const body = JSON.stringify(operation.requestBody ?? {});
+  const named = [...body.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => JSON.stringify(state.controls.components.schemas[name]));
+  return [body, ...named].some((it) => it.includes(`"${field}"`));
 }
 
 /** A key with which the page makes the service's own calls. */
