@@ -45,6 +45,7 @@ variables! {
     bookctl_pager = "BOOKCTL_PAGER", "pager for lists longer than the screen; `cat` or empty for none";
     pager = "PAGER", "that pager if BOOKCTL_PAGER is not set";
     less = "LESS", "options of less; `FRX` if not set";
+    browser = "BROWSER", "program that `sandbox open` opens the page with";
     visual = "VISUAL", "editor for payment answers";
     editor = "EDITOR", "editor for payment answers if VISUAL is not set";
 }

@@ -6,6 +6,7 @@
 mod delivery_worker;
 mod http;
 mod interpreter;
+mod page;
 mod rules;
 pub(crate) mod seed;
 mod speak;

@@ -234,7 +234,12 @@ async fn control_8_the_bookings_of_every_organization_are_listed_oldest_first() 
     let theirs = service.with(OTHER).post("/v1/bookings", order).await;
     let last = service.book("ven_confirms").await;
     let all = service.get("/sandbox/bookings").await;
-    let expected = [ours, theirs.is(201).clone(), last];
+    let mut expected = [ours, theirs.is(201).clone(), last];
+    // Each says beside the service's document whose it is.
+    let owners = ["org_sandbox", "org_other", "org_sandbox"];
+    for (booking, owner) in expected.iter_mut().zip(owners) {
+        booking["organization"] = json!(owner);
+    }
     assert_eq!(list(all.is(200), "bookings"), expected);
 }
 

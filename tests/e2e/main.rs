@@ -61,6 +61,7 @@ mod our_servers;
 mod output;
 mod own_attempts;
 mod ownership;
+mod page;
 mod paged;
 mod pager;
 mod pauses;

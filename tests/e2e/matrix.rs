@@ -144,6 +144,7 @@ const LINES: &[&str] = &[
     "sandbox",
     "sandbox serve --database /dev/null/nowhere.db",
     "sandbox run -- true",
+    "sandbox open",
     "sandbox inbox",
     "sandbox clock",
     "sandbox clock --advance 1s",

@@ -8,6 +8,7 @@ mod faults;
 mod inbox;
 mod keys;
 mod listing;
+mod open;
 mod organization;
 mod request_log;
 mod requests;
@@ -35,6 +36,7 @@ use crate::sandbox::{BUILT_IN, Speech};
 pub(crate) enum Command {
     Serve(serve::Args),
     Run(run::Args),
+    Open(open::Args),
     Inbox(inbox::Args),
     Requests(requests::Args),
     Clock(clock::Args),
@@ -58,6 +60,7 @@ impl Command {
             },
             Command::Keys(_) => Needs::of(ServiceNeed::OwnSandbox),
             Command::Bookings(_)
+            | Command::Open(_)
             | Command::Organization(_)
             | Command::Faults(_)
             | Command::Deliveries(_)
@@ -75,6 +78,7 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
     match command {
         Command::Serve(args) => serve::run(context, args).await,
         Command::Run(args) => run::run(context, args).await,
+        Command::Open(args) => open::run(context, args).await,
         Command::Keys(args) => keys::run(context, args).await,
         Command::Bookings(args) => bookings::run(context, args).await,
         Command::Organization(args) => organization::run(context, args).await,

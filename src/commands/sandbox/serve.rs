@@ -168,6 +168,7 @@ impl View for Ready {
         let mut ready = json!({
             "base_url": self.base_url(),
             "openapi_url": self.openapi_url(),
+            "page": format!("{}/", self.origin),
             "database": self.database,
         });
         if let Some(speech) = &self.speech {
@@ -182,6 +183,7 @@ impl View for Ready {
         if let Some(speech) = &self.speech {
             page.field("speaks", &speech.name);
         }
+        page.field("page", format!("{}/", self.origin));
         page.field("openapi", self.openapi_url());
         page.field("state", self.database.as_deref().unwrap_or("in memory"));
         page.field("stop", "Ctrl-C");

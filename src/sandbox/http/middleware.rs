@@ -10,7 +10,8 @@ use jiff::fmt::rfc2822::DateTimePrinter;
 
 use super::exchanges::Opening;
 use super::service::Service;
-use super::{loopback, reply};
+use super::{loopback, page, reply};
+use crate::sandbox::store::Topic;
 
 /// Says that this is a sandbox that speaks the contract, so that a client knows the unit of a whole amount. The real
 /// service has no such header.
@@ -28,6 +29,7 @@ pub(super) async fn run(
         exposed: service.exposed,
     };
     let mut response = match loopback::check(&request, &own) {
+        Ok(()) if page::is_wanted(&request) => page::answer(),
         Ok(()) => next.run(request).await,
         Err(error) => reply::error(&error),
     };
@@ -63,7 +65,12 @@ impl Service {
         let (exchange, response) = opening.close(response, at, self.speech.as_ref()).await;
         let kept = self.exchanges.as_ref().filter(|_| is_service);
         let exchange = match kept {
-            Some(kept) => kept.keep(exchange),
+            Some(kept) => {
+                let kept = kept.keep(exchange);
+                let changes = self.store.changes();
+                changes.add(Topic::Request, kept.number());
+                kept
+            }
             None => Arc::new(exchange),
         };
         if let Some(on_request) = &self.on_request {

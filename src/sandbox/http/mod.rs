@@ -10,6 +10,7 @@ mod fault_injection;
 mod loopback;
 mod middleware;
 mod openapi;
+mod page;
 mod parsed_request;
 mod pipeline;
 mod reply;
@@ -55,8 +56,11 @@ pub(crate) async fn serve(
 ) -> io::Result<()> {
     let service = Arc::new(service);
     let (stopping, stopped) = oneshot::channel();
+    let stopped_service = Arc::clone(&service);
     let shutdown = async move {
         shutdown.await;
+        // Streams end; they would hold up the server otherwise.
+        stopped_service.store.changes().stop();
         let _ = stopping.send(());
     };
     let server = http1::serve(

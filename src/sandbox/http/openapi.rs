@@ -24,7 +24,7 @@ pub(super) fn controls(_tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
 pub(super) fn index(_tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     let host = request.header("host").unwrap_or_default();
     Reply::ok(&json!({
-        "page": null,
+        "page": format!("http://{host}/"),
         "openapi_url": format!("http://{host}/openapi.json"),
         "controls_openapi_url": format!("http://{host}/sandbox/openapi.json"),
         "docs": "bookctl help sandbox",

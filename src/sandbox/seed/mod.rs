@@ -32,7 +32,7 @@ pub(crate) use slot::slot_at;
 pub(crate) use slot::{Slot, slot, slots_at, slots_on};
 pub(crate) use terms::{CancellationTerms, CardTerms};
 pub(crate) use venue::Venue;
-pub(crate) use venues::venue;
+pub(crate) use venues::{venue, venues};
 pub(crate) use vertical::Vertical;
 
 /// A number from 0 to 1 that a seed and the number of a request determine.

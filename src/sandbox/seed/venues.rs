@@ -31,7 +31,7 @@ struct CsvRow {
 }
 
 /// Every venue, in the order in which a search returns them.
-pub(super) fn venues() -> &'static [Venue] {
+pub(crate) fn venues() -> &'static [Venue] {
     // A test reads every line of the file, so that none is left out here.
     static VENUES: LazyLock<Vec<Venue>> = LazyLock::new(|| {
         let listed = rows().filter_map(|row| row.ok()?.venue());

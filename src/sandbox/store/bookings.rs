@@ -67,6 +67,13 @@ impl Tx<'_> {
             .optional()
     }
 
+    /// The booking of that number, whosever it is.
+    pub(crate) fn any_booking(&self, number: i64) -> rusqlite::Result<Option<Booking>> {
+        self.sql(bookings!("WHERE number = ?"))?
+            .query_row([number], booking)
+            .optional()
+    }
+
     /// The booking that was created with an idempotency key.
     pub(crate) fn booking_of_key(
         &self,

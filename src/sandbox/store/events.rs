@@ -1,9 +1,10 @@
 //! The table of webhook events. Each is committed with the change that it reports.
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::number::next_number;
-use super::tx::Tx;
+use super::tx::{Tx, invalid_column};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::transition::EventKind;
@@ -32,5 +33,15 @@ impl Tx<'_> {
             ))?;
         self.queue_delivery(number, &booking.organization)?;
         Ok(())
+    }
+
+    /// The events of a booking as they are delivered, oldest first. Those before a webhook URL was set are among them.
+    pub(crate) fn events(&self, booking: i64) -> rusqlite::Result<Vec<Value>> {
+        self.sql("SELECT body FROM events WHERE booking = ? ORDER BY number")?
+            .query_map([booking], |row| {
+                let body: String = row.get(0)?;
+                serde_json::from_str(&body).map_err(|_| invalid_column(0, &body))
+            })?
+            .collect()
     }
 }

@@ -41,13 +41,17 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Every message, newest first; only those of `organization` if given.
-    pub(crate) fn messages(&self, organization: Option<&str>) -> rusqlite::Result<Vec<Value>> {
+    /// Every message, newest first; only that one if a number is given, and only those of `organization` if given.
+    pub(crate) fn messages(
+        &self,
+        number: Option<i64>,
+        organization: Option<&str>,
+    ) -> rusqlite::Result<Vec<Value>> {
         self.sql(
             "SELECT number, recipient, text, code, booking, session, created_at \
-             FROM messages WHERE ?1 IS NULL OR organization = ?1 ORDER BY number DESC",
+             FROM messages WHERE (?1 IS NULL OR number = ?1) AND (?2 IS NULL OR organization = ?2) ORDER BY number DESC",
         )?
-        .query_map([organization], |row| {
+        .query_map((number, organization), |row| {
             let mut message = json!({
                 "id": IdKind::Message.id(row.get(0)?),
                 "to": row.get::<_, String>(1)?,

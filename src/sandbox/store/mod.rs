@@ -5,6 +5,7 @@
 //! once.
 
 mod bookings;
+mod changes;
 mod clock;
 mod clock_moves;
 mod deliveries;
@@ -22,12 +23,13 @@ mod spoken_ids;
 mod tx;
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use rusqlite::Connection;
 use tokio::sync::Notify;
 
+pub(crate) use changes::{Change, Changes, Tip, Topic};
 pub(crate) use deliveries::PendingDelivery;
 pub(crate) use faults::WaitingFault;
 pub(crate) use messages::MessageSubject;
@@ -55,13 +57,18 @@ pub(crate) struct Store {
     arrival: Notify,
     /// The clock as last read, for [`Store::recent_now`].
     clock: Mutex<Clock>,
+    changes: Arc<Changes>,
 }
 
 impl Store {
     /// Opens the database, creating it if necessary.
     pub(crate) fn open(database: &Database) -> Result<Self, OpenError> {
+        let mut connection = open::connect(database)?;
+        let changes = Arc::new(Changes::new());
+        changes::watch_rows(&mut connection, &changes)
+            .map_err(|error| explain(database, &error))?;
         Ok(Self {
-            connection: Mutex::new(open::connect(database)?),
+            connection: Mutex::new(connection),
             file: match database {
                 Database::File(path) => Some(path.clone()),
                 Database::Memory => None,
@@ -69,7 +76,13 @@ impl Store {
             queue: Mutex::default(),
             arrival: Notify::new(),
             clock: Mutex::default(),
+            changes,
         })
+    }
+
+    /// The last changes of this process.
+    pub(crate) fn changes(&self) -> &Changes {
+        &self.changes
     }
 
     /// Makes the table of the numbers that stand for ids, if it is not there.

@@ -191,7 +191,7 @@ impl Tx<'_> {
             tx.sessions(&organization.id, None)?;
         }
         tx.faults()?;
-        tx.messages(None)?;
+        tx.messages(None, None)?;
         tx.deliveries(None, None)?;
         Ok(tx)
     }

@@ -76,6 +76,12 @@ impl<'a> Tx<'a> {
         next_number()
     }
 
+    /// A number that changes when another process has written to the file.
+    pub(crate) fn data_version(&self) -> rusqlite::Result<i64> {
+        self.sql("PRAGMA data_version")?
+            .query_row((), |row| row.get(0))
+    }
+
     /// Deletes everything and sets the clock to real time.
     pub(crate) fn reset(&self) -> Result<(), ApiError> {
         self.batch(

@@ -1,5 +1,6 @@
 //! What the tests stand on: a blank home, a served sandbox, a terminal, a server that misbehaves on purpose.
 
+mod browser;
 mod disk;
 pub(crate) mod document;
 pub(crate) mod fixed;
@@ -21,6 +22,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+pub(crate) use browser::Browser;
 pub(crate) use disk::{Disk, Step, run_recorded, run_recorded_injected};
 pub(crate) use foreign::{FOREIGN_KEY, Foreign};
 pub(crate) use home::{GUEST, Home, Output, Running, text};

@@ -15,6 +15,11 @@ use crate::sandbox::wire::moment::Moment;
 const FARTHEST: Timestamp = Timestamp::constant(221_845_392_000, 0);
 
 pub(super) fn show(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
+    Reply::ok(&state(tx)?)
+}
+
+/// The clock.
+pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
     let mut clock = json!({"now": Moment(tx.now), "offset_seconds": tx.offset_seconds()});
     if tx.is_frozen() {
         clock["frozen"] = json!(true);
@@ -22,7 +27,7 @@ pub(super) fn show(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
     if let Some(next) = tx.next_due()? {
         clock["next_due_at"] = json!(Moment(next));
     }
-    Reply::ok(&clock)
+    Ok(clock)
 }
 
 /// A change of the clock.

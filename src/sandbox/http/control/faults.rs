@@ -42,9 +42,14 @@ impl<'a> FaultDocument<'a> {
 }
 
 pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
+    Reply::ok(&state(tx)?)
+}
+
+/// Every fault.
+pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
     let faults = tx.faults()?;
     let faults: Vec<_> = faults.iter().map(FaultDocument::of).collect();
-    Reply::ok(&json!({"faults": faults}))
+    Ok(json!({"faults": faults}))
 }
 
 /// Adds a fault.

@@ -8,5 +8,5 @@ use crate::sandbox::store::Tx;
 
 pub(super) fn list(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     let organization = super::organization_asked(tx, request)?;
-    Reply::ok(&json!({"messages": tx.messages(organization.as_deref())?}))
+    Reply::ok(&json!({"messages": tx.messages(None, organization.as_deref())?}))
 }

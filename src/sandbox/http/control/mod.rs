@@ -9,7 +9,9 @@ mod keys;
 mod organization;
 mod requests;
 mod reset;
+mod scenarios;
 mod snapshots;
+mod stream;
 
 use std::sync::Arc;
 
@@ -22,7 +24,7 @@ use super::reply::{self, Outcome};
 use super::service::Service;
 use super::{openapi, pipeline};
 use crate::sandbox::rules::api_error::ApiError;
-use crate::sandbox::store::Tx;
+use crate::sandbox::store::{Topic, Tx};
 
 /// An endpoint that inspects or changes the sandbox itself.
 pub(crate) struct Control {
@@ -40,6 +42,8 @@ enum Answer {
     Write(fn(&Tx<'_>, &ParsedRequest) -> Outcome),
     /// From what this process keeps.
     Process(fn(&Service, &ParsedRequest) -> Outcome),
+    /// With changes, for as long as the client listens.
+    Stream,
 }
 
 impl Control {
@@ -104,11 +108,18 @@ pub(crate) const CONTROLS: &[Control] = &[
         organization::remove,
     ),
     Control::read("/sandbox/bookings", bookings::list),
+    Control::read("/sandbox/bookings/{booking_id}/events", bookings::events),
+    Control::read("/sandbox/scenarios", scenarios::list),
     Control::read("/sandbox/inbox", inbox::list),
     Control::read("/sandbox/faults", faults::list),
     Control::write("POST", "/sandbox/faults", faults::add),
     Control::write("DELETE", "/sandbox/faults", faults::clear),
     Control::write("DELETE", "/sandbox/faults/{id}", faults::remove),
+    Control {
+        method: "GET",
+        path: "/sandbox/stream",
+        answer: Answer::Stream,
+    },
     Control::process("/sandbox/requests", requests::list),
     Control::process("/sandbox/requests/{id}", requests::show),
     Control::read("/sandbox/deliveries", deliveries::list),
@@ -137,7 +148,7 @@ fn organization_asked(tx: &Tx<'_>, request: &ParsedRequest) -> Result<Option<Str
         .transpose()
 }
 
-async fn serve(service: &Service, control: &'static Control, request: Request) -> Response {
+async fn serve(service: &Arc<Service>, control: &'static Control, request: Request) -> Response {
     let request = match ParsedRequest::of_at_most(request, LIMIT).await {
         Ok(request) => request,
         Err((error, _)) => return reply::error(&error),
@@ -145,7 +156,33 @@ async fn serve(service: &Service, control: &'static Control, request: Request) -
     let store = &service.store;
     reply::respond(match control.answer {
         Answer::Read(answer) => store.read(move |tx| answer(tx, &request)).await,
-        Answer::Write(answer) => store.write(move |tx| answer(tx, &request)).await,
+        Answer::Write(answer) => {
+            let outcome = store.write(move |tx| answer(tx, &request)).await;
+            if outcome.is_ok()
+                && let Some(topic) = changed_by(control)
+            {
+                store.changes().add(topic, 0);
+            }
+            outcome
+        }
         Answer::Process(answer) => answer(service, &request),
+        Answer::Stream => return stream::answer(service, &request),
     })
+}
+
+/// What a control changes beside the rows that the store sees changing: it does not see rows without a number, nor the
+/// deletion of a whole table.
+fn changed_by(control: &Control) -> Option<Topic> {
+    match (control.method, control.path) {
+        ("DELETE", "/sandbox/faults" | "/sandbox/faults/{id}") => Some(Topic::Fault),
+        ("POST", "/sandbox/organizations") | (_, "/sandbox/organization") => {
+            Some(Topic::Organization)
+        }
+        ("POST", "/sandbox/snapshots")
+        | ("DELETE", "/sandbox/snapshots/{name}")
+        | (_, "/sandbox/clock" | "/sandbox/faults" | "/sandbox/deliveries/{event_id}/resend") => {
+            None
+        }
+        _ => Some(Topic::Everything),
+    }
 }

@@ -18,6 +18,11 @@ pub(super) fn show(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     Reply::ok(&find(tx, request)?)
 }
 
+/// The settings of every organization.
+pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
+    Ok(json!({"organizations": all(tx)?}))
+}
+
 /// Replaces the settings that the body names.
 pub(super) fn merge(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     let organization = find(tx, request)?.merge(&request.fields()?)?;
@@ -27,13 +32,17 @@ pub(super) fn merge(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
 
 /// Every organization, those that every sandbox has first.
 pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
+    let organizations: Vec<Value> = all(tx)?.iter().map(document).collect();
+    Reply::ok(&json!({ "organizations": organizations }))
+}
+
+fn all(tx: &Tx<'_>) -> Result<Vec<Organization>, ApiError> {
     let mut organizations = Vec::new();
     for id in Organization::BUILT_IN {
         organizations.extend(tx.organization(id)?);
     }
     organizations.extend(tx.added_organizations()?);
-    let organizations: Vec<Value> = organizations.iter().map(document).collect();
-    Reply::ok(&json!({ "organizations": organizations }))
+    Ok(organizations)
 }
 
 /// Adds an organization.

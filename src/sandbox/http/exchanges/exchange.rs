@@ -182,6 +182,11 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
+    /// Its number in the log.
+    pub(crate) const fn number(&self) -> i64 {
+        self.number
+    }
+
     /// Whether it is a call of the service, not of the sandbox's own surface.
     pub(crate) const fn is_service(&self) -> bool {
         self.is_service

@@ -62,7 +62,11 @@ impl ExchangeLog {
 
     /// The one with this id.
     pub(in super::super) fn find(&self, id: &str) -> Option<Arc<Exchange>> {
-        let number = IdKind::Request.number(id)?;
+        self.numbered(IdKind::Request.number(id)?)
+    }
+
+    /// The one with this number.
+    pub(in super::super) fn numbered(&self, number: i64) -> Option<Arc<Exchange>> {
         let kept = self.lock();
         kept.exchanges
             .iter()

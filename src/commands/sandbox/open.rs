@@ -1,0 +1,84 @@
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::process::Command;
+
+use crate::app::Context;
+use crate::client::Call;
+use crate::config::{Environment, Target};
+use crate::json::Document;
+use crate::outcome::{Error, Exit, Result};
+use crate::terminal::output::{DocumentView, Page, Tone};
+
+/// How long a program may take that opens browsers. One that runs longer is the browser itself.
+const OPENING: Duration = Duration::from_secs(3);
+
+/// Open the sandbox's page in a browser
+///
+/// The page shows bookings, requests, messages and deliveries as they come, and can do what scripts can: answer bookings,
+/// move the clock, add faults. Its address is printed too. BROWSER names the program to open it with.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl sandbox open\n  \
+    BROWSER=firefox bookctl sandbox open")]
+pub(crate) struct Args {}
+
+pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
+    let Target::Remote(service) = context.target() else {
+        return Err(
+            Error::config("the embedded sandbox has no page, because it is not served").hint(
+                "run `bookctl sandbox serve` in another terminal, and here the `export` lines that it prints",
+            ),
+        );
+    };
+    let url = format!("{}/", service.base_url.origin());
+    // Fails if this is not a sandbox.
+    context.control(Call::get("/sandbox/clock")).await?;
+    let opened = open(context, &url).await;
+    let document = json!({"url": url, "opened": opened});
+    context.out.emit(&DocumentView(document.into(), page))?;
+    if !opened {
+        context
+            .out
+            .note("no browser could be started; open the address yourself");
+    }
+    Ok(Exit::Done)
+}
+
+/// Starts a browser; returns whether that worked.
+async fn open(context: &Context, url: &str) -> bool {
+    let usual = if cfg!(target_os = "macos") {
+        "open"
+    } else {
+        "xdg-open"
+    };
+    let browser = Environment::text(context.environment.browser.as_ref());
+    let mut command = Command::new("sh");
+    command
+        .args([
+            "-c",
+            &format!("{} \"$@\"", browser.as_deref().unwrap_or(usual)),
+        ])
+        .args(["browser", url])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let Ok(mut child) = command.spawn() else {
+        return false;
+    };
+    match tokio::time::timeout(OPENING, child.wait()).await {
+        Ok(ended) => ended.is_ok_and(|it| it.success()),
+        Err(_) => true,
+    }
+}
+
+fn page(document: &Document) -> Page {
+    let mut page = Page::default();
+    page.heading(
+        Tone::Strong,
+        "page",
+        document.str("url").unwrap_or_default(),
+    );
+    page
+}

@@ -1,0 +1,103 @@
+// The clock, faults, venues and keys.
+
+function clockView() {
+  const now = el('p', { class: 'code' });
+  const ahead = el('p', { class: 'quiet' });
+  const extra = el('div', { class: 'row' });
+  const send = (body) => act(() => call('POST', '/sandbox/clock', body), 'The clock is set. Everything that was due has happened.');
+  const draw = () => {
+    const date = state.clock?.frozen ? new Date(state.clock.now) : sandboxNow();
+    now.replaceChildren(el('time', { datetime: date.toISOString(), title: `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC` }, date.toLocaleString()));
+  };
+  const timer = setInterval(draw, 1000);
+  return {
+    node: [el('h2', {}, 'Clock'), now, ahead,
+      el('div', { class: 'row' }, [['+30 s', '30s'], ['+5 min', '5m'], ['+20 min', '20m']].map(([label, by]) => button(label, send({ advance: by })))), extra],
+    update() {
+      if (!state.clock) return;
+      draw();
+      ahead.textContent = `${state.clock.offset_seconds} s ahead of real time`;
+      const offered = [['next', 'To the next thing that is due', true], ['freeze', 'Freeze', !state.clock.frozen], ['resume', 'Resume', state.clock.frozen]]
+        .filter(([name, , isUseful]) => isUseful && offers('POST', '/sandbox/clock', name));
+      keyed(extra, offered, (it) => it[0], ([name, label]) => button(label, send({ [name]: true })));
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+const faultKinds = {
+  status: ['answers with a status', 'status', '503'], delay: ['answers later, ms', 'delay_ms', '2000'],
+  drop_before: ['closes the connection before the request is handled'], drop_after: ['handles the request, then closes the connection'],
+  truncate: ['cuts the answer after bytes', 'after_bytes', '20'], garbage: ['answers with a page that is not JSON'],
+};
+
+function faultsView() {
+  const on = el('select', {});
+  const amount = el('input', { type: 'number', min: '0' });
+  const amountLabel = el('label', {}, 'Value', amount);
+  const kind = el('select', { change: () => showAmount() }, Object.entries(faultKinds).map(([name, [what]]) => el('option', { value: name }, what)));
+  const times = el('input', { type: 'number', min: '1', value: '1', size: '4' });
+  const showAmount = () => {
+    const [, name, value] = faultKinds[kind.value];
+    amountLabel.hidden = !name;
+    amount.value = value ?? '';
+  };
+  showAmount();
+  call('GET', '/openapi.json').then(({ paths }) => on.replaceChildren(...Object.entries(paths).flatMap(([path, operations]) => Object.keys(operations)
+    .filter((it) => ['get', 'post', 'put', 'delete', 'patch'].includes(it)).map((it) => el('option', {}, `${it.toUpperCase()} ${path}`)))), () => {});
+  const add = act(() => {
+    const [, name] = faultKinds[kind.value];
+    return call('POST', '/sandbox/faults', { on: on.value, kind: kind.value, times: Number(times.value), ...(name ? { [name]: Number(amount.value) } : {}) });
+  }, 'The next requests meet the fault.');
+  const presets = el('div', { class: 'row' });
+  const list = el('ul', { class: 'list', 'aria-label': 'Faults' });
+  const none = el('p', { class: 'quiet' });
+  return {
+    node: [el('h2', {}, 'Faults'), presets, el('form', { class: 'row', submit: add }, el('label', {}, 'Request', on), el('label', {}, 'Fault', kind), amountLabel,
+      el('label', {}, 'Times', times), el('button', { class: 'main' }, 'Add')), none, list,
+    el('div', { class: 'row' }, button('Remove all', act(() => call('DELETE', '/sandbox/faults'), 'There are no faults.')))],
+    update() {
+      none.textContent = state.faults.length ? '' : 'No faults.';
+      const names = offers('POST', '/sandbox/faults', 'preset') ? ['flaky', 'slow', 'down', 'rate_limited'] : [];
+      keyed(presets, names, (it) => it, (it) => button(it.replaceAll('_', ' '), act(() => call('POST', '/sandbox/faults', { preset: it }), `The sandbox is ${it.replaceAll('_', ' ')}.`)));
+      keyed(list, state.faults, (it) => it.id, (it) => {
+        const [what, name] = faultKinds[it.kind] ?? [it.kind];
+        const value = name && it[name] !== undefined ? `: ${it[name]}` : '';
+        const remove = offers('DELETE', '/sandbox/faults/{id}') && button('Remove', act(() => call('DELETE', `/sandbox/faults/${it.id}`), 'The fault is removed.'),
+          { 'aria-label': `Remove the fault of ${it.on}` });
+        return el('li', {}, remove, ' ', el('b', {}, it.on), ` ${what}${value}`, el('span', { class: 'quiet' }, ` · ${it.times === 'always' ? 'always' : `${it.times} more`}`));
+      });
+    },
+  };
+}
+
+/** The command that books at a venue. */
+function bookingCommand(venue, isPayment) {
+  return [`curl -i ${location.origin}/v1/bookings`, `-H 'Authorization: Bearer ${keyOf('org_sandbox') ?? 'KEY'}'`, "-H 'Content-Type: application/json'",
+    `-H 'Idempotency-Key: ${crypto.randomUUID()}'`, `-d ${word(JSON.stringify(bookingRequest(venue.venue_id, venue.providers[0], isPayment)))}`].join(' \\\n  ');
+}
+
+function venuesView() {
+  const list = el('ul', { class: 'list', 'aria-label': 'Scenarios' });
+  const copyFor = (venue, it) => copyButton(() => bookingCommand(venue, it.payment), 'Copy curl', { 'aria-label': `Copy curl for ${venue.venue_id}` });
+  call('GET', '/sandbox/scenarios').then(({ scenarios }) => list.replaceChildren(...scenarios.map((it) => el('li', {},
+    el('b', {}, it.name), el('p', {}, it.description.replaceAll('`', '')),
+    it.venues.map((venue) => el('div', { class: 'row' }, el('code', {}, venue.venue_id), el('span', { class: 'quiet' }, venue.providers.join(', ')),
+      copyFor(venue, it), speaksContract ? button('Book', act(() => book(bookingRequest(venue.venue_id, venue.providers[0], it.payment), keyOf('org_sandbox')),
+        (made) => `Booking ${made.id} is ${made.status.replaceAll('_', ' ')}.`), { 'aria-label': `Book at ${venue.venue_id}` }) : ''))))),
+  (error) => say(error.message));
+  return { node: [el('h2', {}, 'Venues'), el('p', {}, 'Each venue of the city "Sandbox" has one outcome. Book there, and it happens.'), list], update() {} };
+}
+
+function keysView() {
+  const list = el('ul', { class: 'list', 'aria-label': 'Keys' });
+  const exports = (key, organization) => [['BOOKCTL_BASE_URL', location.origin], ['BOOKCTL_API_KEY', key], ['BOOKCTL_WEBHOOK_SECRET', state.organizations.get(organization)?.webhook_secret]]
+    .filter(([, value]) => value).map(([name, value]) => `export ${name}=${word(value)}`).join('\n');
+  return {
+    node: [el('h2', {}, 'Keys'), list],
+    update: () => keyed(list, state.keys, (it) => it.key, (it) => el('li', {}, el('div', { class: 'row' }, el('code', {}, it.key),
+      copyButton(it.key, 'Copy', { 'aria-label': `Copy ${it.key}` }), copyButton(() => exports(it.key, it.organization), 'Copy export lines', { 'aria-label': `Copy export lines for ${it.key}` })),
+    el('p', {}, it.purpose, el('span', { class: 'quiet' }, ` · ${it.organization} · ${it.kind}`)))),
+  };
+}
+

@@ -1,0 +1,186 @@
+//! Which rows changed last, for those who follow the sandbox. It keeps names of rows, not rows: whoever reads a change
+//! reads the row as it is by then, so a slow reader costs no memory.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use rusqlite::Connection;
+use tokio::sync::watch;
+
+/// How many changes are kept.
+const MOST: usize = 4096;
+
+/// What a change is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Topic {
+    Request,
+    Booking,
+    Message,
+    Delivery,
+    Clock,
+    Fault,
+    Organization,
+    /// More than the other words can say: another process wrote to the file, or everything was deleted.
+    Everything,
+}
+
+impl Topic {
+    /// The topic of a table, if somebody may follow it.
+    fn of_table(name: &str) -> Option<Self> {
+        Some(match name {
+            "bookings" => Self::Booking,
+            "messages" => Self::Message,
+            "deliveries" => Self::Delivery,
+            "clock" => Self::Clock,
+            "faults" => Self::Fault,
+            _ => return None,
+        })
+    }
+
+    /// Whether one document shows all rows of the topic.
+    const fn is_whole(self) -> bool {
+        matches!(
+            self,
+            Self::Clock | Self::Fault | Self::Organization | Self::Everything
+        )
+    }
+}
+
+/// A row that changed; the number is 0 for a topic that one document shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Change {
+    pub(crate) topic: Topic,
+    pub(crate) number: i64,
+}
+
+/// What followers wait for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tip {
+    /// The place of the last change.
+    pub(crate) last: i64,
+    /// Whether there will be no more.
+    pub(crate) is_stopped: bool,
+}
+
+/// The last changes of this process.
+pub(crate) struct Changes {
+    kept: Mutex<VecDeque<Change>>,
+    tip: watch::Sender<Tip>,
+    /// The file's version as last seen; 0 before the first time.
+    version: AtomicI64,
+}
+
+impl Changes {
+    /// None yet. Places begin with the time, so that those of an earlier process lie before them.
+    pub(super) fn new() -> Self {
+        let tip = Tip {
+            last: Timestamp::now().as_millisecond() << 21,
+            is_stopped: false,
+        };
+        Self {
+            kept: Mutex::default(),
+            tip: watch::Sender::new(tip),
+            version: AtomicI64::new(0),
+        }
+    }
+
+    /// Adds a change.
+    pub(crate) fn add(&self, topic: Topic, number: i64) {
+        let number = if topic.is_whole() { 0 } else { number };
+        let change = Change { topic, number };
+        let mut kept = self.kept();
+        if kept.len() == MOST {
+            kept.pop_front();
+        }
+        kept.push_back(change);
+        self.tip.send_modify(|tip| tip.last += 1);
+    }
+
+    /// Takes the file's version, and adds a change if another process has written to the file since the last one.
+    pub(crate) fn see_version(&self, version: i64) {
+        let before = self.version.swap(version, Ordering::Relaxed);
+        if before != 0 && before != version {
+            self.add(Topic::Everything, 0);
+        }
+    }
+
+    /// Tells every follower that there will be no more.
+    pub(crate) fn stop(&self) {
+        self.tip.send_modify(|tip| tip.is_stopped = true);
+    }
+
+    /// The place of the last change, to wait for the next.
+    pub(crate) fn follow(&self) -> watch::Receiver<Tip> {
+        self.tip.subscribe()
+    }
+
+    /// The changes after a place, each row once, and the place of the last. `None` if some of them are no longer kept.
+    pub(crate) fn since(&self, place: i64) -> (Option<Vec<Change>>, i64) {
+        let kept = self.kept();
+        let last = self.tip.borrow().last;
+        let missed = last.checked_sub(place).map(usize::try_from);
+        let missed = missed.and_then(Result::ok).unwrap_or(usize::MAX);
+        let Some(first) = kept.len().checked_sub(missed) else {
+            return (None, last);
+        };
+        let mut seen = HashSet::new();
+        let newest_first = kept.range(first..).rev().copied();
+        let mut changes: Vec<Change> = newest_first.filter(|it| seen.insert(*it)).collect();
+        changes.reverse();
+        (Some(changes), last)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, VecDeque<Change>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Adds a change for every row that this connection writes. SQLite calls it before the commit; the rows are read
+/// after it.
+pub(super) fn watch_rows(
+    connection: &mut Connection,
+    changes: &Arc<Changes>,
+) -> rusqlite::Result<()> {
+    let changes = Arc::clone(changes);
+    connection.update_hook(Some(move |_, _: &str, table: &str, row| {
+        if let Some(topic) = Topic::of_table(table) {
+            changes.add(topic, row);
+        }
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(number: i64) -> Change {
+        Change {
+            topic: Topic::Booking,
+            number,
+        }
+    }
+
+    #[test]
+    fn a_follower_gets_each_row_once_and_learns_when_it_has_missed_some() {
+        let changes = Changes::new();
+        let start = changes.follow().borrow().last;
+        assert_eq!(changes.since(start), (Some(vec![]), start));
+        for number in [1, 2, 1] {
+            changes.add(Topic::Booking, number);
+        }
+        let both = vec![change(2), change(1)];
+        assert_eq!(changes.since(start), (Some(both), start + 3));
+        assert_eq!(changes.since(start + 3), (Some(vec![]), start + 3));
+        for number in 0..4096 {
+            changes.add(Topic::Booking, number);
+        }
+        assert_eq!(changes.since(start + 2).0, None);
+        assert_eq!(changes.since(start + 3).0.map(|it| it.len()), Some(4096));
+        // Places of an earlier process, and of none.
+        assert_eq!(changes.since(start - 1).0, None);
+        assert_eq!(changes.since(i64::MAX).0, None);
+        assert_eq!(changes.since(i64::MIN).0, None);
+    }
+}

@@ -1,0 +1,572 @@
+//! The sandbox's page in a real browser, and the stream that keeps it current.
+
+use std::env;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use crate::harness::http::{exchange, send};
+use crate::harness::{Browser, HANG, Home, Reply, Scripted, Served, skipped, text};
+
+const TAB: &str = "\u{e004}";
+const ENTER: &str = "\u{e007}";
+/// "a booking made with curl appears within a second"
+const AT_ONCE: Duration = Duration::from_secs(1);
+
+/// Books by plain HTTP, as curl does; the booking.
+fn book(served: &Served, venue: &str, guest: &str, more: &Value) -> Value {
+    let day = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(48);
+    let mut body = json!({
+        "venue_id": venue,
+        "provider": "provider_a",
+        "datetime": day.strftime("%Y-%m-%dT19:30:00Z").to_string(),
+        "party_size": 2,
+        "customer": {"name": guest, "phone": "+442079460000"},
+    });
+    let more = more.as_object().cloned().unwrap_or_default();
+    body.as_object_mut().unwrap().extend(more);
+    let key = format!("{venue} {guest}");
+    let headers = [
+        ("Authorization", "Bearer sk_live_sandbox"),
+        ("Idempotency-Key", key.as_str()),
+    ];
+    let (status, booking) = send(
+        served.base_url(),
+        "POST",
+        "/v1/bookings",
+        &headers,
+        &body.to_string(),
+    );
+    assert_eq!(status, 201, "{booking}");
+    booking
+}
+
+fn control(served: &Served, method: &str, path: &str, body: &Value) -> Value {
+    let (status, document) = send(served.base_url(), method, path, &[], &body.to_string());
+    assert!(status < 300, "{method} {path}: {status} {document}");
+    document
+}
+
+fn status_of(served: &Served, booking: &Value) -> String {
+    let bookings = served.bookings();
+    let found = bookings.iter().find(|it| it["id"] == booking["id"]);
+    text(found.unwrap(), "status")
+}
+
+/// The page of a served sandbox, connected to its stream.
+fn opened<'a>(browser: &'a Browser, served: &Served, hash: &str) -> &'a Browser {
+    browser.open("about:blank");
+    browser.open(&format!("{}/{hash}", served.base_url()));
+    browser.until(
+        HANG,
+        "document.getElementById('connection').textContent === 'live'",
+    );
+    browser
+}
+
+/// "a booking made with curl appears within a second; a one-time code used from the page confirms the booking; a payment
+/// is approved; the clock is advanced and an expiry appears; a hostile guest name stays text" (issue "The developer sees")
+#[test]
+fn in_a_browser_bookings_appear_and_are_answered_and_expire() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let served = Served::start();
+    opened(&browser, &served, "");
+    browser.shows("No bookings yet");
+
+    let hostile = "<img src=x onerror=\"document.title='owned'\"><b>Mallory</b>";
+    let booking = book(&served, "ven_otp", hostile, &json!({}));
+    let row = format!(
+        "document.querySelector('a[href=\"#bookings/{}\"]')",
+        text(&booking, "id")
+    );
+    browser.until(AT_ONCE, &row);
+    let shown = browser.run(&format!("return {row}.innerText"), &[]);
+    assert!(shown.as_str().unwrap().contains(hostile), "{shown}");
+    assert_eq!(
+        browser.run(
+            "return document.querySelectorAll('main img, main a b b').length",
+            &[]
+        ),
+        0
+    );
+
+    browser.click(&format!("a[href=\"#bookings/{}\"]", text(&booking, "id")));
+    browser.click("#use-code");
+    browser.until(
+        HANG,
+        "document.querySelector('main b').textContent === 'confirmed'",
+    );
+    assert_eq!(status_of(&served, &booking), "confirmed");
+    browser.shows("became confirmed");
+    browser.shows("message to +442079460000");
+    browser.shows("POST /v1/bookings answered 201");
+
+    let pays = json!({"payment_collection": "vendor_external"});
+    let paid = book(&served, "ven_payment", "Ada Lovelace", &pays);
+    opened(
+        &browser,
+        &served,
+        &format!("#bookings/{}", text(&paid, "id")),
+    );
+    browser.press("Decline");
+    browser.shows("malformed psp_response");
+    browser.click("#approve");
+    browser.until(
+        HANG,
+        "document.querySelector('main b').textContent === 'confirmed'",
+    );
+    assert_eq!(status_of(&served, &paid), "confirmed");
+
+    let asked = book(&served, "ven_confirm_details", "Ada Lovelace", &json!({}));
+    opened(
+        &browser,
+        &served,
+        &format!("#bookings/{}", text(&asked, "id")),
+    );
+    browser.click("form input");
+    browser.keys("window");
+    for _ in 1..text_fields(&asked) {
+        browser.keys(&format!("{TAB}yes"));
+    }
+    browser.press("Answer");
+    browser.until(
+        HANG,
+        "document.querySelector('main b').textContent === 'confirmed'",
+    );
+
+    let left = book(&served, "ven_payment", "Grace Hopper", &pays);
+    opened(&browser, &served, "#clock");
+    browser.press("+20 min");
+    browser.click("nav a[href='#bookings']");
+    browser.click(&format!("a[href=\"#bookings/{}\"]", text(&left, "id")));
+    browser.shows("payment_approval_expired");
+    assert_eq!(
+        browser.run("return document.title.includes('owned')", &[]),
+        false
+    );
+}
+
+fn text_fields(booking: &Value) -> usize {
+    booking["next_action"]["fields"].as_array().unwrap().len()
+}
+
+/// "a refused delivery is inspected and resent"; the URL is set on the page.
+#[test]
+fn in_a_browser_a_refused_delivery_is_inspected_and_sent_again() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let served = Served::start();
+    let app = Scripted::start(|request| {
+        let is_first = request.header("booking-delivery-attempt") == Some("1");
+        match is_first && request.body.contains("booking.created") {
+            true => Reply::json(503, &json!({"why": "the app is being deployed"})),
+            false => Reply::json(200, &json!({"taken": true})),
+        }
+    });
+    opened(&browser, &served, "#webhook");
+    browser.until(
+        HANG,
+        "document.querySelector('select').value === 'org_sandbox'",
+    );
+    browser.click("input[type=url]");
+    browser.keys(&format!("{}{ENTER}", app.base_url()));
+    browser.shows("Events go to");
+    browser.press("Make a test booking");
+    browser.shows("is made");
+    browser.click("nav a[href='#deliveries']");
+    browser.until(HANG, "document.querySelectorAll('main li a').length === 2");
+    browser.shows("last: 503");
+    browser.run("[...document.querySelectorAll('main li a')].find((it) => it.innerText.includes('503')).click()", &[]);
+    browser.shows("the app is being deployed");
+    browser.press("Send again");
+    browser.until(
+        HANG,
+        "document.querySelector('main b').textContent === 'delivered'",
+    );
+    browser.shows("Attempt 2: 200");
+    browser.run("document.querySelector('summary').click()", &[]);
+    browser.shows("booking-signature: t=");
+}
+
+/// "another origin can read and change nothing"
+#[test]
+fn in_a_browser_a_page_of_another_origin_reads_and_changes_nothing() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let served = Served::start();
+    book(&served, "ven_otp", "Ada Lovelace", &json!({}));
+    let elsewhere = Scripted::start(|_| Reply::html());
+    browser.open(elsewhere.base_url());
+    let attack = "const [base, done] = arguments; \
+        const tries = ['/', '/sandbox/bookings', '/sandbox/keys', '/sandbox/stream'].map((it) => fetch(base + it).then((a) => a.text(), () => 'refused')); \
+        for (const it of ['text/plain', 'application/json']) tries.push(fetch(base + '/sandbox/clock', {method: 'POST', headers: {'Content-Type': it}, \
+          body: '{\"advance\":\"30m\"}'}).then((a) => a.text(), () => 'refused')); \
+        tries.push(fetch(base + '/sandbox/reset', {method: 'POST', mode: 'no-cors'}).then((a) => a.text(), () => 'refused')); \
+        tries.push(new Promise((end) => { const it = new EventSource(base + '/sandbox/stream'); it.onopen = () => end('opened'); it.onerror = () => end('refused'); })); \
+        tries.push(new Promise((end) => { const it = document.createElement('iframe'); it.src = base + '/'; it.onload = () => { \
+          let read = 'refused'; try { read = it.contentDocument ? it.contentDocument.body.innerText || 'refused' : 'refused'; } catch {} end(read); }; document.body.append(it); })); \
+        Promise.all(tries).then(done)";
+    let answers = browser.run_async(attack, &[json!(served.base_url())]);
+    for answer in answers.as_array().unwrap() {
+        // An answer without CORS is opaque: its text is empty.
+        assert!(answer == "refused" || answer == "", "{answers}");
+    }
+    assert_eq!(served.bookings().len(), 1);
+    let clock = control(&served, "GET", "/sandbox/clock", &json!({}));
+    assert_eq!(clock["offset_seconds"], 0);
+}
+
+/// "everything works by keyboard": a booking is found, opened and answered without a pointer.
+#[test]
+fn in_a_browser_the_keyboard_alone_answers_a_booking_and_moves_the_clock() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let served = Served::start();
+    let booking = book(&served, "ven_otp", "Ada Lovelace", &json!({}));
+    opened(&browser, &served, "");
+    browser.shows("Ada Lovelace");
+    let tab_to = |wanted: &str| {
+        for _ in 0..60 {
+            if browser.run(
+                &format!("return document.activeElement.matches({})", json!(wanted)),
+                &[],
+            ) == true
+            {
+                return;
+            }
+            browser.keys(TAB);
+        }
+        panic!("Tab never reaches {wanted}");
+    };
+    tab_to(&format!("a[href=\"#bookings/{}\"]", text(&booking, "id")));
+    browser.keys(ENTER);
+    browser.until(HANG, "document.querySelector('#use-code')");
+    tab_to("#use-code");
+    browser.keys(ENTER);
+    browser.until(
+        HANG,
+        "document.querySelector('main b').textContent === 'confirmed'",
+    );
+    assert_eq!(status_of(&served, &booking), "confirmed");
+    // The focus is somewhere in the page still, not at its very beginning.
+    assert_eq!(
+        browser.run("return document.activeElement !== document.body", &[]),
+        true
+    );
+    browser.run(
+        "document.activeElement.blur(); document.querySelector('.skip').focus()",
+        &[],
+    );
+    tab_to("nav a[href='#clock']");
+    browser.keys(ENTER);
+    tab_to("main button");
+    browser.keys(ENTER);
+    browser.shows("30 s ahead");
+}
+
+/// Writes the picture of the documents anew under `UPDATE_DOCS=1`. Browsers draw differently, so it is not compared.
+fn keep_picture(browser: &Browser, name: &str) {
+    if env::var_os("UPDATE_DOCS").is_none() {
+        return;
+    }
+    let picture = STANDARD.decode(browser.picture()).unwrap();
+    let file = format!("{}/docs/{name}.png", env!("CARGO_MANIFEST_DIR"));
+    std::fs::write(file, picture).unwrap();
+}
+
+/// Where the tests have axe-core: `BOOKCTL_TEST_AXE` names the file, else it is looked for beside Node's other packages.
+fn axe() -> Option<String> {
+    let named = env::var("BOOKCTL_TEST_AXE").ok();
+    let beside = env::var("BOOKCTL_TEST_NODE_STRIPE")
+        .map(|it| format!("{it}/node_modules/axe-core/axe.min.js"));
+    let file = named.or(beside.ok()).unwrap_or_default();
+    match std::fs::read_to_string(&file) {
+        Ok(script) => Some(script),
+        Err(_) => {
+            skipped(
+                "axe-core is not installed: npm install axe-core, and set BOOKCTL_TEST_AXE to its axe.min.js",
+            );
+            None
+        }
+    }
+}
+
+/// "axe-core reports nothing; 360 px works"; every section, light and dark.
+#[test]
+fn in_a_browser_axe_finds_nothing_and_no_section_is_wider_than_360_pixels() {
+    let Some(axe) = axe() else { return };
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let served = Served::start();
+    let app = Scripted::start(|_| Reply::json(500, &json!({"no": true})));
+    let url = json!({"webhook_url": app.base_url()});
+    control(&served, "PUT", "/sandbox/organization", &url);
+    let booking = book(&served, "ven_otp", "Ada Lovelace", &json!({}));
+    let fault = json!({"on": "GET /v1/", "kind": "status", "status": 503, "times": 2});
+    control(&served, "POST", "/sandbox/faults", &fault);
+    send(served.base_url(), "GET", "/v1/", &[], "");
+    let find = |path: &str, list: &str, id: &str| {
+        let deadline = Instant::now() + HANG;
+        loop {
+            let found = control(&served, "GET", path, &json!({}));
+            if let Some(it) = found[list].get(0) {
+                return text(it, id);
+            }
+            assert!(Instant::now() < deadline, "{path} stays empty");
+        }
+    };
+    let delivery = find("/sandbox/deliveries", "deliveries", "event_id");
+    let request = find("/sandbox/requests", "requests", "id");
+    let one = format!("bookings/{}", text(&booking, "id"));
+    let (delivery, request) = (
+        format!("deliveries/{delivery}"),
+        format!("requests/{request}"),
+    );
+    let sections = [
+        "bookings",
+        &one,
+        "requests",
+        &request,
+        "messages",
+        "deliveries",
+        &delivery,
+        "webhook",
+        "clock",
+        "faults",
+        "venues",
+        "keys",
+    ];
+    browser.resize(900, 880);
+    opened(&browser, &served, &format!("#{one}"));
+    browser.shows("message to");
+    keep_picture(&browser, "sandbox-page");
+    browser.run(&axe, &[]);
+    for (scheme, width) in [("light", 1100), ("dark", 360)] {
+        browser.prefers(scheme);
+        browser.resize(width, 800);
+        for section in sections {
+            browser.run("location.hash = arguments[0]", &[json!(section)]);
+            browser.until(HANG, "document.querySelector('main').innerText.length > 20");
+            let check = "axe.run().then((it) => arguments[0](it.violations.map((v) => [v.id, v.help, v.nodes.map((n) => n.html)])))";
+            let found = browser.run_async(check, &[]);
+            assert_eq!(found, json!([]), "{section}, {scheme}");
+            let overflow = browser.run(
+                "return document.documentElement.scrollWidth - innerWidth",
+                &[],
+            );
+            assert!(
+                overflow.as_i64().unwrap() <= 0,
+                "{section} is {overflow} px too wide for {width}"
+            );
+        }
+    }
+}
+
+/// "10,000 bookings do not stall the list"
+#[test]
+fn in_a_browser_ten_thousand_bookings_do_not_stall_the_list() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let home = Home::new();
+    let served = Served::with(&home, &["--no-limits"]);
+    let first = book(&served, "ven_confirms", "Ada Lovelace", &json!({}));
+    drop(served);
+    multiply(&home, 10_000);
+    let served = Served::with(&home, &["--no-limits"]);
+    opened(&browser, &served, "");
+    browser.shows("50 of 10000");
+    // Frames come in time while bookings arrive: the longest gap between two is what a person feels.
+    browser.run(
+        "window.gap = 0; let last = performance.now(); const step = (now) => { window.gap = Math.max(window.gap, now - last); last = now; requestAnimationFrame(step); }; \
+         requestAnimationFrame(step)",
+        &[],
+    );
+    for number in 0..20 {
+        book(
+            &served,
+            "ven_processing",
+            &format!("Guest {number} of Many"),
+            &json!({"seating_preference": null}),
+        );
+    }
+    browser.until(HANG, "document.body.innerText.includes('Guest 19 of Many')");
+    browser.click("input[type=search]");
+    browser.keys(&text(&first, "id"));
+    browser.until(HANG, "document.querySelectorAll('main li').length === 1");
+    let gap = browser.run("return window.gap", &[]).as_f64().unwrap();
+    assert!(gap < 1000.0, "a frame took {gap} ms");
+    let rows = browser.run("return document.querySelectorAll('main li').length", &[]);
+    assert_eq!(rows, 1);
+}
+
+/// Copies the only booking of a stopped sandbox until there are as many as wanted.
+fn multiply(home: &Home, wanted: u32) {
+    let file = rusqlite::Connection::open(home.path().join("sandbox.db")).unwrap();
+    let columns = "organization, is_test, provider, venue_id, datetime, party_size, customer, end_user, seating, pays_by_vendor, webhook_url, \
+                   NULL, status, error_code, pause, last_modification, created_at, updated_at, NULL, NULL, 0";
+    let copy = format!(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) \
+         INSERT INTO bookings SELECT number + i, {columns} FROM bookings, n"
+    );
+    file.execute(&copy, [wanted - 1]).unwrap();
+}
+
+/// A stream as a script reads it.
+struct Stream(BufReader<TcpStream>);
+
+impl Stream {
+    fn open(served: &Served, last: Option<&str>) -> Self {
+        let address = served.base_url().strip_prefix("http://").unwrap();
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(HANG)).unwrap();
+        let last = last
+            .map(|it| format!("Last-Event-ID: {it}\r\n"))
+            .unwrap_or_default();
+        write!(
+            stream,
+            "GET /sandbox/stream HTTP/1.1\r\nHost: {address}\r\n{last}\r\n"
+        )
+        .unwrap();
+        let mut stream = Self(BufReader::new(stream));
+        stream.until("id: ");
+        stream
+    }
+
+    /// The rest of the next line that begins so.
+    fn until(&mut self, start: &str) -> String {
+        loop {
+            let mut line = String::new();
+            assert!(
+                self.0.read_line(&mut line).unwrap() > 0,
+                "the stream ended before {start:?}"
+            );
+            if let Some(rest) = line.trim_end().strip_prefix(start) {
+                return rest.to_owned();
+            }
+        }
+    }
+
+    /// The next event of that name: its id and its document.
+    fn event(&mut self, name: &str) -> (String, Value) {
+        loop {
+            let id = self.until("id: ");
+            let mut line = String::new();
+            self.0.read_line(&mut line).unwrap();
+            if line.trim_end() == format!("event: {name}") {
+                return (id, serde_json::from_str(&self.until("data: ")).unwrap());
+            }
+        }
+    }
+}
+
+/// "server-sent events `request booking message delivery clock fault organization`, each with the id and the new state;
+/// `Last-Event-ID` resumes" (sandbox tools, The page)
+#[test]
+fn the_stream_tells_each_change_with_its_new_state_and_resumes_where_it_was_cut() {
+    let mut served = Served::start();
+    let app = Scripted::start(|_| Reply::json(200, &json!({})));
+    let mut stream = Stream::open(&served, None);
+    let url = json!({"webhook_url": app.base_url()});
+    control(&served, "PUT", "/sandbox/organization", &url);
+    let (_, settings) = stream.event("organization");
+    assert!(settings.to_string().contains(app.base_url()), "{settings}");
+    let booking = book(&served, "ven_otp", "Ada Lovelace", &json!({}));
+    let mut told = Stream::open(&served, None);
+    assert_eq!(stream.event("booking").1["id"], booking["id"]);
+    control(
+        &served,
+        "POST",
+        "/sandbox/clock",
+        &json!({"advance": "20m"}),
+    );
+    let (before, clock) = told.event("clock");
+    assert_eq!(clock["offset_seconds"], 1200);
+    let fault = json!({"on": "GET /v1/", "kind": "garbage"});
+    control(&served, "POST", "/sandbox/faults", &fault);
+    assert_eq!(told.event("fault").1["faults"][0]["kind"], "garbage");
+    control(&served, "DELETE", "/sandbox/faults", &json!({}));
+    assert_eq!(told.event("fault").1, json!({"faults": []}));
+
+    let mut resumed = Stream::open(&served, Some(&before));
+    let missed = book(&served, "ven_confirms", "Grace Hopper", &json!({}));
+    assert_eq!(resumed.event("fault").1, json!({"faults": []}));
+    assert_eq!(resumed.event("booking").1["id"], missed["id"]);
+    let mut lost = Stream::open(&served, Some("1"));
+    lost.until("event: reset");
+    control(&served, "POST", "/sandbox/reset", &json!({}));
+    lost.event("clock");
+    assert_eq!(served.terminate(), Some(0));
+}
+
+/// An open stream does not hold up the server's end, nor does a client that reads nothing hold up others.
+#[test]
+fn a_stream_ends_with_the_server_and_a_slow_reader_holds_nothing_up() {
+    let mut served = Served::unlimited();
+    let mut reader = Stream::open(&served, None);
+    let _slow = Stream::open(&served, None);
+    for number in 0..300 {
+        let guest = format!("Guest {number} {}", "x".repeat(200));
+        book(&served, "ven_processing", &guest, &json!({}));
+    }
+    let last = served.bookings().last().unwrap()["id"].clone();
+    while reader.event("booking").1["id"] != last {}
+    let began = Instant::now();
+    assert_eq!(served.terminate(), Some(0));
+    assert!(
+        began.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        began.elapsed()
+    );
+}
+
+/// The page is for browsers, and lets only its own script run.
+#[test]
+fn the_page_has_a_strict_policy_and_other_clients_do_not_get_it() {
+    let served = Served::start();
+    let html = [("Accept", "text/html,*/*;q=0.8")];
+    let page = exchange(served.base_url(), "GET", "/", &html, "");
+    assert_eq!(page.status(), 200);
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(
+        policy.starts_with("default-src 'none'; script-src 'sha256-"),
+        "{policy}"
+    );
+    assert!(!policy.contains("unsafe"), "{policy}");
+    let other = exchange(served.base_url(), "GET", "/", &[("Accept", "*/*")], "");
+    assert_ne!(
+        other.header("content-type"),
+        Some("text/html; charset=utf-8")
+    );
+    let requests = control(&served, "GET", "/sandbox/requests", &json!({}));
+    assert_eq!(requests["requests"], json!([]));
+}
+
+/// "`bookctl sandbox open` opens it in the browser; `serve` prints its address" (sandbox tools, The page)
+#[test]
+fn open_starts_the_browser_with_the_pages_address_and_prints_it_where_there_is_none() {
+    let served = Served::start();
+    let address = format!("{}/", served.base_url());
+    assert_eq!(served.ready()["page"], address);
+    let home = served.home().with("BROWSER", "printf '%s' >opened");
+    let answer = home.run(["sandbox", "open", "--json"]).exits(0).json();
+    assert_eq!(answer, json!({"url": address, "opened": true}));
+    let opened = std::fs::read_to_string(home.folder().join("opened")).unwrap();
+    assert_eq!(opened, address);
+    let home = served.home().with("BROWSER", "false");
+    let output = home.run(["sandbox", "open"]).exits(0).prints(&address);
+    output.says("no browser could be started");
+    Home::new()
+        .run(["sandbox", "open", "--json"])
+        .refused(3, "config");
+}
