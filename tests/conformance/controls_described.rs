@@ -72,6 +72,24 @@ impl Seen<'_> {
         self.get(&path).await;
     }
 
+    /// Faults with every field, removed one by one and together.
+    async fn faults(&mut self) {
+        for kind in [
+            json!({"kind": "delay"}),
+            json!({"kind": "status", "body": {"error": "no"}}),
+            json!({"kind": "truncate", "after_bytes": 3}),
+            json!({"kind": "garbage", "times": "always", "rate": 0.2, "organization": "other"}),
+        ] {
+            let mut fault = kind;
+            fault["on"] = json!("GET /v1/");
+            self.call("POST", "/sandbox/faults", Some(fault)).await;
+        }
+        let faults = list(&self.get("/sandbox/faults").await, "faults");
+        let first = format!("/sandbox/faults/{}", faults[0]["id"].as_str().unwrap());
+        self.call("DELETE", &first, None).await;
+        self.call("DELETE", "/sandbox/faults", None).await;
+    }
+
     /// An organization that comes and goes.
     async fn organizations(&mut self) {
         let name = json!({"name": "test 17"});
@@ -163,20 +181,7 @@ async fn control_15_every_control_answers_with_every_field_that_is_described() {
     }
     seen.deliveries().await;
     seen.requests().await;
-    for kind in [
-        json!({"kind": "delay"}),
-        json!({"kind": "status", "body": {"error": "no"}}),
-        json!({"kind": "truncate", "after_bytes": 3}),
-        json!({"kind": "garbage", "times": "always", "rate": 0.2, "organization": "other"}),
-    ] {
-        let mut fault = kind;
-        fault["on"] = json!("GET /v1/");
-        seen.call("POST", "/sandbox/faults", Some(fault)).await;
-    }
-    let faults = list(&seen.get("/sandbox/faults").await, "faults");
-    let first = format!("/sandbox/faults/{}", faults[0]["id"].as_str().unwrap());
-    seen.call("DELETE", &first, None).await;
-    seen.call("DELETE", "/sandbox/faults", None).await;
+    seen.faults().await;
     let bookings = list(&seen.get("/sandbox/bookings").await, "bookings");
     let first = bookings[0]["id"].as_str().unwrap();
     seen.get(&format!("/sandbox/bookings/{first}/events")).await;
@@ -320,8 +325,8 @@ async fn control_15_every_parameter_selects() {
         let parameters = described::parameters("GET", path);
         assert_eq!(parameters, ["organization"], "{path}");
         for (organization, some) in [("sandbox", true), ("org_other", false)] {
-            let answer = service.get(&format!("{path}?organization={organization}"));
-            let found = list(answer.await.is(200), name);
+            let path = format!("{path}?organization={organization}");
+            let found = list(service.get(&path).await.is(200), name);
             assert_eq!(!found.is_empty(), some, "{path} of {organization}");
         }
         service
