@@ -72,6 +72,82 @@ impl Seen<'_> {
         self.get(&path).await;
     }
 
+    /// Faults with every field, removed one by one and together.
+    async fn faults(&mut self) {
+        for kind in [
+            json!({"kind": "delay"}),
+            json!({"kind": "status", "body": {"error": "no"}}),
+            json!({"kind": "truncate", "after_bytes": 3}),
+            json!({"kind": "garbage", "times": "always", "rate": 0.2, "organization": "other"}),
+        ] {
+            let mut fault = kind;
+            fault["on"] = json!("GET /v1/");
+            self.call("POST", "/sandbox/faults", Some(fault)).await;
+        }
+        let faults = list(&self.get("/sandbox/faults").await, "faults");
+        let first = format!("/sandbox/faults/{}", faults[0]["id"].as_str().unwrap());
+        self.call("DELETE", &first, None).await;
+        self.call("DELETE", "/sandbox/faults", None).await;
+    }
+
+    /// An organization that comes and goes.
+    async fn organizations(&mut self) {
+        let name = json!({"name": "test 17"});
+        let added = self
+            .call("POST", "/sandbox/organizations", Some(name))
+            .await;
+        self.get("/sandbox/organizations").await;
+        let id = added["id"].as_str().unwrap();
+        self.get(&format!("/sandbox/organization?organization={id}"))
+            .await;
+        self.call("DELETE", &format!("/sandbox/organizations/{id}"), None)
+            .await;
+    }
+
+    /// A state that is saved, restored and deleted, and one that is a document.
+    async fn snapshots(&mut self) {
+        let name = json!({"name": "clean"});
+        self.call("POST", "/sandbox/snapshots", Some(name)).await;
+        self.get("/sandbox/snapshots").await;
+        self.call("POST", "/sandbox/snapshots/clean/restore", None)
+            .await;
+        self.call("DELETE", "/sandbox/snapshots/clean", None).await;
+        let state = self.get("/sandbox/snapshot").await;
+        self.call("PUT", "/sandbox/snapshot", Some(state)).await;
+    }
+
+    /// The clock in every state that it can have.
+    async fn clock(&mut self) {
+        self.service.book("ven_otp").await;
+        for change in [
+            json!({"freeze": true}),
+            json!({"next": true}),
+            json!({"resume": true}),
+            json!({"set": "2100-01-01T00:00:00Z"}),
+            json!({"advance": "1s"}),
+        ] {
+            self.call("POST", "/sandbox/clock", Some(change)).await;
+            self.get("/sandbox/clock").await;
+        }
+    }
+
+    /// The first event of the stream, which does not end.
+    async fn stream(&mut self) {
+        let url = format!("{}/sandbox/stream", self.service.base);
+        let client = &self.service.client;
+        let stream = client.get(url).header("last-event-id", "-1").send();
+        let mut stream = stream.await.unwrap();
+        let described = described::find("GET", "/sandbox/stream").unwrap();
+        let kind = stream.headers()["content-type"].to_str().unwrap();
+        assert_eq!(described.media_type(stream.status().as_u16()), kind);
+        let mut text = String::new();
+        while !text.contains("event: ") {
+            let chunk = stream.chunk().await.unwrap().unwrap();
+            text.push_str(std::str::from_utf8(&chunk).unwrap());
+        }
+        self.calls.insert(described.name);
+    }
+
     /// The event of the first delivery that is so.
     async fn delivery(&mut self, condition: impl Fn(&Value) -> bool) -> String {
         let deadline = Instant::now() + Duration::from_secs(20);
@@ -105,28 +181,22 @@ async fn control_15_every_control_answers_with_every_field_that_is_described() {
     }
     seen.deliveries().await;
     seen.requests().await;
-    for kind in [
-        json!({"kind": "delay"}),
-        json!({"kind": "status", "body": {"error": "no"}}),
-        json!({"kind": "truncate", "after_bytes": 3}),
-    ] {
-        let mut fault = kind;
-        fault["on"] = json!("GET /v1/");
-        seen.call("POST", "/sandbox/faults", Some(fault)).await;
-    }
+    seen.faults().await;
+    let bookings = list(&seen.get("/sandbox/bookings").await, "bookings");
+    let first = bookings[0]["id"].as_str().unwrap();
+    seen.get(&format!("/sandbox/bookings/{first}/events")).await;
     for path in [
-        "faults",
         "keys",
         "inbox",
-        "bookings",
+        "scenarios",
         "organization?organization=suspended",
     ] {
         seen.get(&format!("/sandbox/{path}")).await;
     }
-    seen.call("DELETE", "/sandbox/faults", None).await;
-    let advance = json!({"advance": "1s"});
-    seen.call("POST", "/sandbox/clock", Some(advance)).await;
-    seen.get("/sandbox/clock").await;
+    seen.organizations().await;
+    seen.clock().await;
+    seen.snapshots().await;
+    seen.stream().await;
     seen.call("POST", "/sandbox/reset", None).await;
 
     let missing: Vec<_> = described::controls()
@@ -144,6 +214,7 @@ async fn control_15_every_control_answers_with_every_field_that_is_described() {
 #[tokio::test]
 async fn control_15_every_field_of_a_request_does_something() {
     let service = Service::start(&[]);
+    every_change_of_the_clock(&service).await;
     let settings = described::schema("UpdateOrganizationRequest")["properties"].as_object();
     for (name, field) in settings.unwrap() {
         // A check refers to the schema of all checks, which has its examples.
@@ -158,26 +229,70 @@ async fn control_15_every_field_of_a_request_does_something() {
             .await;
         assert_eq!(answer.is(200)[name], value, "{name}");
     }
+    let name = described::schema("AddOrganizationRequest")["examples"][0].clone();
+    let added = service.post("/sandbox/organizations", name.clone()).await;
+    assert_eq!(added.is(201)["name"], name["name"]);
     let fault = described::schema("AddFaultRequest")["properties"].as_object();
     for (name, field) in fault.unwrap() {
-        let kind = match name.as_str() {
-            "delay_ms" => "delay",
-            "after_bytes" => "truncate",
-            _ => "status",
+        let mut body = match name.as_str() {
+            "preset" => json!({"preset": "flaky"}),
+            "delay_ms" => json!({"on": "GET /v1/", "kind": "delay"}),
+            "after_bytes" => json!({"on": "GET /v1/", "kind": "truncate"}),
+            "seed" => json!({"on": "GET /v1/", "kind": "status", "rate": 0.5}),
+            _ => json!({"on": "GET /v1/", "kind": "status"}),
         };
-        let mut body = json!({"on": "GET /v1/", "kind": kind});
         if !field["examples"][0].is_null() {
             body[name] = field["examples"][0].clone();
         }
         let answer = service.post("/sandbox/faults", body.clone()).await;
-        assert_eq!(answer.is(201)[name], body[name], "{name}");
+        match name.as_str() {
+            "preset" => assert_eq!(answer.is(201)["rate"], 0.2),
+            _ => assert_eq!(answer.is(201)[name], body[name], "{name}"),
+        }
     }
+    for (name, of) in [("FaultPreset", "preset"), ("FaultKind", "kind")] {
+        for value in described::schema(name)["enum"].as_array().unwrap() {
+            let of_webhook = ["drop", "duplicate", "reorder"].contains(&value.as_str().unwrap());
+            let on = if of_webhook { "webhook" } else { "any" };
+            let fault = json!({"on": on, of: value});
+            service.post("/sandbox/faults", fault).await.is(201);
+        }
+    }
+    for times in described::schema("FaultTimes")["examples"]
+        .as_array()
+        .unwrap()
+    {
+        let fault = json!({"on": "any", "kind": "delay", "times": times});
+        let answer = service.post("/sandbox/faults", fault).await;
+        assert_eq!(&answer.is(201)["times"], times);
+    }
+}
+
+/// Every change of the clock that is described is made, and nothing else is in the examples.
+async fn every_change_of_the_clock(service: &Service) {
+    service.book("ven_otp").await;
+    let changes = described::schema("ChangeClockRequest");
+    for change in changes["examples"].as_array().unwrap() {
+        let answer = service.post("/sandbox/clock", change.clone()).await;
+        let frozen = change.get("freeze");
+        assert_eq!(answer.is(200).get("frozen"), frozen, "{change}");
+        // The next change finds something that is due.
+        service.book("ven_otp").await;
+    }
+    let described = changes["properties"].as_object().unwrap().keys();
+    let exemplified = changes["examples"].as_array().unwrap().iter();
+    let exemplified: BTreeSet<_> = exemplified
+        .flat_map(|it| it.as_object().unwrap().keys())
+        .collect();
+    assert_eq!(exemplified, described.collect());
 }
 
 #[tokio::test]
 async fn control_15_every_parameter_selects() {
     let service = Service::start(&[]);
-    service.book("ven_confirms").await;
+    let receiver = Receiver::start().await;
+    service.settings(json!({"webhook_url": receiver.url})).await;
+    service.book("ven_otp").await;
     service.get("/v1/").await;
     let all = list(service.get("/sandbox/requests").await.is(200), "requests");
     let newest = all[0]["id"].as_str().unwrap();
@@ -188,6 +303,7 @@ async fn control_15_every_parameter_selects() {
             "limit" => "1",
             "status" => "5xx",
             "after" => newest,
+            "organization" => "other",
             _ => "another",
         };
         let path = format!("/sandbox/requests?{name}={value}");
@@ -200,5 +316,22 @@ async fn control_15_every_parameter_selects() {
             let answer = service.live().call(method, &path, Some(json!({}))).await;
             assert_eq!(answer.is(200)["id"], "org_other");
         }
+    }
+    for (path, name) in [
+        ("/sandbox/bookings", "bookings"),
+        ("/sandbox/inbox", "messages"),
+        ("/sandbox/deliveries", "deliveries"),
+    ] {
+        let parameters = described::parameters("GET", path);
+        assert_eq!(parameters, ["organization"], "{path}");
+        for (organization, some) in [("sandbox", true), ("org_other", false)] {
+            let path = format!("{path}?organization={organization}");
+            let found = list(service.get(&path).await.is(200), name);
+            assert_eq!(!found.is_empty(), some, "{path} of {organization}");
+        }
+        service
+            .get(&format!("{path}?organization=nobody"))
+            .await
+            .refused_plainly(404);
     }
 }

@@ -56,6 +56,9 @@ impl Fields {
             "#" => schema,
             target => DOCUMENTS[1].pointer(&target[1..]).unwrap(),
         };
+        for part in schema["allOf"].as_array().into_iter().flatten() {
+            self.compare(part, body);
+        }
         for (field, of) in schema["properties"].as_object().into_iter().flatten() {
             let value = body.get(field);
             *self.0.entry(format!("{name}.{field}")).or_default() |= value.is_some();
@@ -114,6 +117,13 @@ pub(crate) fn find(method: &str, path: &str) -> Option<Described> {
 }
 
 impl Described {
+    /// The media type of the answer with a status.
+    pub(crate) fn media_type(&self, status: u16) -> &str {
+        let content = &self.operation["responses"][status.to_string()]["content"];
+        let mut kinds = content.as_object().unwrap().keys();
+        kinds.next().unwrap()
+    }
+
     /// What the answer has that is not described.
     pub(crate) fn differences(&self, status: u16, body: &Value) -> Vec<String> {
         let answer = &self.operation["responses"][status.to_string()];

@@ -175,8 +175,9 @@ async fn availability_1_offers_one_venues_slots_with_a_restaurants_terms() {
 #[tokio::test]
 async fn bookings_create_1_creates_a_booking() {
     let service = Service::start(&[]);
-    let booking = service.book("ven_confirms").await;
+    let mut booking = service.book("ven_confirms").await;
     let all = service.get("/sandbox/bookings").await;
+    booking["organization"] = "org_sandbox".into();
     assert_eq!(list(all.is(200), "bookings"), [booking]);
 }
 

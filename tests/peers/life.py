@@ -61,10 +61,10 @@ from booking_service.models import (
 )
 from booking_service.types import UNSET, Unset
 from sandbox_controls import Client
-from sandbox_controls.api.clock import advance_clock, get_clock
+from sandbox_controls.api.clock import change_clock, get_clock
 from sandbox_controls.api.faults import add_fault, clear_faults
 from sandbox_controls.api.state import list_messages
-from sandbox_controls.models import AddFaultRequest, AdvanceClockRequest, Clock, FaultKind, FaultList, MessageList
+from sandbox_controls.models import AddFaultRequest, ChangeClockRequest, Clock, FaultKind, FaultList, MessageList
 from sandbox_controls.models import Fault as SandboxFault
 
 T = TypeVar("T")
@@ -148,7 +148,7 @@ assert expect(Booking, paid).status == BookingStatus.CONFIRMED
 
 # Time, and a failure.
 late = book("ven_otp")
-expect(Clock, advance_clock.sync(client=sandbox, body=AdvanceClockRequest(advance="21m")))
+expect(Clock, change_clock.sync(client=sandbox, body=ChangeClockRequest(advance="21m")))
 assert expect(Booking, get_booking.sync(late.id, client=service)).status == BookingStatus.EXPIRED
 failed = book("ven_provider_fails")
 assert failed.status == BookingStatus.FAILED and failed.error_code == "provider_error"

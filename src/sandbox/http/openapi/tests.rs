@@ -182,8 +182,8 @@ fn every_operation_has_a_name_for_a_method_a_sentence_and_examples() {
                 .values()
                 .chain(operation.get("requestBody"));
             for content in contents {
-                let content = resolved(&document, content);
-                let schema = &content["content"]["application/json"]["schema"];
+                let content = &resolved(&document, content)["content"];
+                let schema = &object(content).values().next().unwrap()["schema"];
                 let of_parts = schema.get("anyOf").or_else(|| schema.get("oneOf"));
                 let schemas = match of_parts {
                     Some(parts) => parts.as_array().unwrap().iter().collect(),
