@@ -73,7 +73,9 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         context.prompter.check(&what)?;
     }
     let id = &booking_or_pick(context, args.booking.as_deref(), Offered::Alive).await?;
+    let mut before = None;
     if is_open {
+        before = Some(changeable(context, id).await?);
         ask_for_change(context, &what, &mut args).await?;
     }
     let asks = context.prompter.interactive() && !args.yes && !args.dry_run;
@@ -81,10 +83,9 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     // On the venue's own clock, a time with an offset has to be converted.
     let exact = args.at.as_ref().and_then(When::exact);
     let exact = exact.filter(|_| !adapter.local_times);
-    let before = match asks || args.at.is_some() && exact.is_none() {
-        true => Some(changeable(context, id).await?),
-        false => None,
-    };
+    if before.is_none() && (asks || args.at.is_some() && exact.is_none()) {
+        before = Some(changeable(context, id).await?);
+    }
     let datetime = match (exact, &args.at, &before) {
         (Some(moment), ..) => Some(adapter.wire_time(moment).into()),
         (None, Some(when), Some(booking)) => {

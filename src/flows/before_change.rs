@@ -7,13 +7,21 @@ use crate::app::in_flight::show_command;
 use crate::json::plain;
 use crate::model::booking::{Booking, Status};
 use crate::model::document_time::DocumentTime;
+use crate::model::shell;
 use crate::outcome::{Code, Error, Result};
 use crate::terminal::output::Page;
 use crate::terminal::view::cost_of_cancelling;
 
-/// Refuses (7) a booking that has ended: nothing about it can be changed any more.
+/// Refuses (7) to cancel a booking that has ended, or that waits for an answer and expires without one.
 pub(crate) fn refuse_ended(booking: &Booking, what: &str) -> Result<()> {
     match booking.status() {
+        Status::RequiresAction => {
+            let error = refused(booking, "only a confirmed booking can be cancelled");
+            let answer = shell::word(booking.id());
+            Err(error.hint(format!(
+                "without an answer it expires by itself; to answer: bookctl continue {answer}"
+            )))
+        }
         Status::Failed | Status::Cancelled | Status::Expired => Err(refused(booking, what)),
         _ => Ok(()),
     }

@@ -2,6 +2,7 @@
 
 use super::locate::{LocatedVenue, locate_attempt, locate_booking, locate_venue};
 use super::received::take_in_received;
+use super::wait::look_up;
 use crate::app::Context;
 use crate::journal::{Attempt, Journal, KeptBooking, Sought};
 use crate::json::plain;
@@ -44,7 +45,8 @@ pub(crate) async fn booking_or_pick(
     offered: Offered,
 ) -> Result<String> {
     if let Some(argument) = argument {
-        return locate_booking(context, argument);
+        let id = locate_booking(context, argument)?;
+        return id_or_found(context, id).await;
     }
     let question = Question::new("Which booking?", "BOOKING", "the booking").of("bookings");
     context.prompter.check(&question)?;
@@ -53,6 +55,22 @@ pub(crate) async fn booking_or_pick(
     let mut kept = context.journal()?.bookings(status, Some(MOST))?;
     kept.retain(|kept| offered.includes(&kept.booking.status()));
     pick_of(context, &question, &kept).await
+}
+
+/// The id, or the booking that is chosen among those that it finds as a text. Only a person can choose, so a script's id
+/// is not looked up here.
+async fn id_or_found(context: &Context, id: String) -> Result<String> {
+    if is_no_id(context, &id) {
+        return found_instead(context, &id, no_such_id(&id)).await;
+    }
+    let can_choose = context.prompter.interactive() && context.journal_file().exists();
+    if !can_choose || is_known(context, &id) {
+        return Ok(id);
+    }
+    match look_up(context, &id).await {
+        Err(error) if error.http_status == Some(404) => found_instead(context, &id, error).await,
+        _ => Ok(id),
+    }
 }
 
 async fn pick_of(context: &Context, question: &Question, kept: &[KeptBooking]) -> Result<String> {
@@ -198,9 +216,8 @@ pub(crate) async fn found_instead(context: &Context, text: &str, error: Error) -
         };
         let found = context.journal()?.find(&sought, Some(MOST))?;
         if !found.kept.is_empty() {
-            context
-                .out
-                .note(&format!("{}. Found by its text:", error.message));
+            let heading = format!("Bookings that match \"{}\":", visible(text));
+            context.out.note(&heading);
             let question = Question::new("Which booking?", "BOOKING", "the booking").of("bookings");
             return pick_of(context, &question, &found.kept).await;
         }

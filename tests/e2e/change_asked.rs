@@ -236,6 +236,18 @@ fn a_booking_that_has_ended_is_refused_without_a_question() {
     }
 }
 
+#[test]
+fn a_booking_that_waits_is_not_cancelled_and_the_way_out_is_named_without_a_question() {
+    let home = Home::new();
+    let id = home.booked("ven_otp", &[], 10);
+    let ended = Terminal::start(&home, &["cancel", &id]).end().exits(7);
+    assert!(!ended.screen.contains('?'), "{}", ended.screen);
+    ended
+        .says("only a confirmed booking can be cancelled")
+        .says("expires by itself")
+        .says(&format!("bookctl continue {id}"));
+}
+
 /// cancellation_unsupported: "cancel on a non-A provider leaves booking confirmed" (spec, Errors)
 #[test]
 fn a_cancel_that_cannot_work_says_so_before_it_asks_and_after() {

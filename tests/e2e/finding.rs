@@ -252,6 +252,32 @@ fn on_a_terminal_a_text_that_is_no_id_offers_what_it_finds() {
 }
 
 #[test]
+fn a_text_names_the_booking_of_every_command_that_takes_one() {
+    let (home, [muller, ..]) = three();
+    let mut terminal = Terminal::start(&home, &["watch", "muller"]);
+    terminal
+        .see("Bookings that match \"muller\":")
+        .see("Which booking?")
+        .press(Key::Enter);
+    terminal.end().exits(0).says(&muller);
+    let mut terminal = Terminal::start(&home, &["cancel", "muller", "--yes"]);
+    terminal.see("Which booking?").press(Key::Enter);
+    terminal.end().exits(0).says("cancelled");
+    // What cannot be changed is refused before it is asked what to change.
+    let mut terminal = Terminal::start(&home, &["modify", "muller"]);
+    terminal.see("Which booking?").press(Key::Enter);
+    let ended = terminal.end().exits(7).says("already cancelled");
+    assert!(
+        !ended.screen.contains("What would you like"),
+        "{}",
+        ended.screen
+    );
+    home.run(["cancel", "no body", "--yes"])
+        .exits(6)
+        .says("bookctl bookings 'no body'");
+}
+
+#[test]
 fn without_a_booking_a_terminal_offers_a_list_at_every_width_and_a_pipe_names_the_argument() {
     let (home, [muller, _, ada]) = three();
     for columns in [50, 80, 200] {
