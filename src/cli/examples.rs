@@ -80,11 +80,11 @@ fn every_example_of_every_help_can_be_pasted() {
             }
             for arguments in commands {
                 tried += 1;
-                if let Err(error) = Cli::try_parse_from(&arguments) {
-                    if error.kind() != ErrorKind::DisplayHelp {
-                        wrong.push(format!("{path}: {example}\n{arguments:?}\n{error}"));
-                    }
-                }
+                let parsed = Cli::try_parse_from(&arguments);
+                let failed = parsed
+                    .err()
+                    .filter(|it| it.kind() != ErrorKind::DisplayHelp);
+                wrong.extend(failed.map(|it| format!("{path}: {example}\n{arguments:?}\n{it}")));
             }
         }
     }
