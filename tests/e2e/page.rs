@@ -183,7 +183,7 @@ fn in_a_browser_a_refused_delivery_is_inspected_and_sent_again() {
     browser.click("nav a[href='#deliveries']");
     browser.until(HANG, "document.querySelectorAll('main li a').length === 2");
     browser.shows("last: 503");
-    browser.run("[...document.querySelectorAll('main li a')].find((it) => it.innerText.includes('503')).click()", &[]);
+    browser.run("[...document.querySelectorAll('main li a')].find((it) => it.innerText.includes('last: 503')).click()", &[]);
     browser.shows("the app is being deployed");
     browser.press("Send again");
     browser.until(

@@ -698,11 +698,14 @@ fn a_file_that_cannot_be_used_is_refused_with_its_line_and_key() {
 fn serve_and_run_say_what_they_speak_and_give_the_whole_base_url() {
     let home = Home::new();
     let plain = Served::with(&home, &["--ephemeral"]);
-    assert_eq!(keys(plain.ready()), ["base_url", "openapi_url", "database"]);
+    assert_eq!(
+        keys(plain.ready()),
+        ["base_url", "openapi_url", "page", "database"]
+    );
     let camel = Served::with(&home, &["--ephemeral", "--speak", "camel"]);
     assert_eq!(
         keys(camel.ready()),
-        ["base_url", "openapi_url", "database", "speak"]
+        ["base_url", "openapi_url", "page", "database", "speak"]
     );
     assert!(!text(camel.ready(), "openapi_url").contains("partner-api"));
 
