@@ -144,7 +144,7 @@ fn a_booking_left_unanswered_for_more_than_20_minutes_is_expired() {
     let home = Home::new();
     let id = home.booked("ven_otp", &[], 10);
     let code = home.code();
-    home.advance("19m59s");
+    home.advance("19m30s");
     assert_eq!(home.booking(&id)["status"], "requires_action");
     home.advance("1m1s");
     assert_eq!(home.booking(&id)["status"], "expired");
