@@ -4,7 +4,7 @@ use crate::app::Context;
 use crate::client::cancel_call;
 use crate::flows::{
     Confirmation, Offered, add_stakes, booking_or_pick, cancellation_cost, card, change,
-    finish_compared, preview, read_booking, refuse_ended,
+    finish_compared, preview, read_booking, refuse_uncancellable,
 };
 use crate::model::booking::Status;
 use crate::model::id::id;
@@ -87,7 +87,7 @@ async fn confirm(context: &Context, id: &str) -> Result<()> {
     };
     confirmation.check(&context.prompter)?;
     let booking = read_booking(context, id).await?;
-    refuse_ended(&booking, "there is nothing to cancel")?;
+    refuse_uncancellable(&booking, "there is nothing to cancel")?;
     let is_live = !context.is_sandbox().await;
     let shown = card(context, &booking);
     if let Some(limits) = shown.limits() {

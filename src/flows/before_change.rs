@@ -13,7 +13,7 @@ use crate::terminal::output::Page;
 use crate::terminal::view::cost_of_cancelling;
 
 /// Refuses (7) to cancel a booking that has ended, or that waits for an answer and expires without one.
-pub(crate) fn refuse_ended(booking: &Booking, what: &str) -> Result<()> {
+pub(crate) fn refuse_uncancellable(booking: &Booking, what: &str) -> Result<()> {
     match booking.status() {
         Status::RequiresAction => {
             let error = refused(booking, "only a confirmed booking can be cancelled");

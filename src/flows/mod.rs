@@ -39,7 +39,7 @@ pub(crate) use batch::{
     BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, decoded, is_key, keyed,
     read_rows, run_batch,
 };
-pub(crate) use before_change::{add_stakes, cancellation_cost, refuse_ended, refused};
+pub(crate) use before_change::{add_stakes, cancellation_cost, refuse_uncancellable, refused};
 pub(crate) use booking_draft::BookingDraft;
 pub(crate) use change::change;
 pub(crate) use compared::finish_compared;

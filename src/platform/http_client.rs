@@ -1,8 +1,10 @@
 //! HTTP clients: of the service, of a webhook consumer, and of the sandbox's deliveries. They differ in what they trust
 //! and whether they use a proxy; the callers add time limits.
 
+use reqwest::header::HeaderMap;
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, ClientBuilder};
+use serde_json::{Map, Value};
 
 use crate::outcome::{Code, Error, Result};
 
@@ -20,6 +22,19 @@ pub(crate) enum Authorities {
     System,
     /// The system's and these.
     SystemAnd(Vec<Certificate>),
+}
+
+/// Headers by name; the values of a repeated one are joined.
+pub(crate) fn header_fields(headers: &HeaderMap) -> Map<String, Value> {
+    let mut fields = Map::new();
+    for name in headers.keys() {
+        let values = headers.get_all(name).iter();
+        let values: Vec<_> = values
+            .map(|it| String::from_utf8_lossy(it.as_bytes()))
+            .collect();
+        fields.insert(name.to_string(), Value::String(values.join(", ")));
+    }
+    fields
 }
 
 /// A client that follows no redirect, so that a key or a signature never reaches another address. It is `direct` if it

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use reqwest::header::HeaderMap;
 use reqwest::{Client, Response};
-use serde_json::{Map, Value};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval_at};
 
@@ -17,7 +15,7 @@ use super::rules::fault::Fault;
 use super::rules::signature::sign;
 use super::speak::Speech;
 use super::store::{PendingDelivery, Store};
-use crate::platform::http_client::{self, Authorities};
+use crate::platform::http_client::{self, Authorities, header_fields};
 
 /// How long an endpoint may take to respond.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -184,7 +182,7 @@ async fn attempt(
     let response = match request {
         Ok(request) => {
             attempt.request = Some(Content {
-                headers: lines(request.headers()),
+                headers: header_fields(request.headers()),
                 body,
                 truncated: false,
             });
@@ -206,7 +204,7 @@ async fn attempt(
 /// The consumer's answer, as much of it as is kept. Only its status counts, so a body that breaks off or does not end
 /// is no error.
 async fn content(mut response: Response) -> Content {
-    let headers = lines(response.headers());
+    let headers = header_fields(response.headers());
     let mut body = Vec::new();
     let read = async {
         while body.len() <= KEPT
@@ -223,18 +221,6 @@ async fn content(mut response: Response) -> Content {
         body: String::from_utf8_lossy(&body).into_owned(),
         truncated,
     }
-}
-
-fn lines(headers: &HeaderMap) -> Map<String, Value> {
-    let mut lines = Map::new();
-    for name in headers.keys() {
-        let values = headers.get_all(name).iter();
-        let values: Vec<_> = values
-            .map(|it| String::from_utf8_lossy(it.as_bytes()))
-            .collect();
-        lines.insert(name.to_string(), Value::String(values.join(", ")));
-    }
-    lines
 }
 
 /// Why there was no response: the innermost cause, which does not repeat the URL.

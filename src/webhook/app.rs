@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response};
-use serde_json::{Map, Value};
 
 use super::ack_log::{Ack, AckLog};
 use super::event::Names;
@@ -14,6 +13,7 @@ use super::post::{Endpoint, client};
 use super::signature::sign;
 use super::store::{AppAnswer, Content, QueuedDelivery};
 use crate::outcome::{Result, reason};
+use crate::platform::http_client::header_fields;
 use crate::secrets::Secret;
 
 /// The age at which a signature is replaced: an app that checks the time would refuse an older one.
@@ -130,7 +130,7 @@ impl App {
         let headers = self.headers(&delivery, signing, Timestamp::now());
         let shown = self
             .shows_requests
-            .then(|| Content::new(lines(&headers), &delivery.body, delivery.body.len()));
+            .then(|| Content::new(header_fields(&headers), &delivery.body, delivery.body.len()));
         let request = self.client.post(self.endpoint.url().clone());
         let request = request.headers(headers).timeout(self.deadline);
         let answer = request.body(delivery.body).send().await;
@@ -196,7 +196,7 @@ impl App {
 /// Reads an answer and keeps its headers and the beginning of its body. Only the status counts, so that a body that
 /// breaks off is no error.
 async fn read(mut answer: Response) -> Content {
-    let headers = lines(answer.headers());
+    let headers = header_fields(answer.headers());
     let mut body = Vec::new();
     let mut length = 0;
     while let Ok(Some(chunk)) = answer.chunk().await {
@@ -208,19 +208,6 @@ async fn read(mut answer: Response) -> Content {
         }
     }
     Content::new(headers, &body, length)
-}
-
-/// Headers as names and values; several of one name are joined.
-pub(super) fn lines(headers: &HeaderMap) -> Map<String, Value> {
-    let mut lines = Map::new();
-    for name in headers.keys() {
-        let values = headers.get_all(name).iter();
-        let values: Vec<_> = values
-            .map(|it| String::from_utf8_lossy(it.as_bytes()))
-            .collect();
-        lines.insert(name.to_string(), Value::String(values.join(", ")));
-    }
-    lines
 }
 
 #[cfg(test)]
