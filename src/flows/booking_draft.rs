@@ -6,9 +6,7 @@ use serde_json::{Map, Value};
 use super::locate::LocatedVenue;
 use super::offer::Offer;
 use crate::adapter::Adapter;
-use crate::app::Context;
 use crate::client::{BookingRequest, NewBooking, SearchLocation, with_fields};
-use crate::journal::Shown;
 use crate::json::plain;
 use crate::model::shell;
 use crate::model::slot::Slot;
@@ -62,14 +60,13 @@ impl BookingDraft {
     }
 
     /// Takes one of the slots of an offer.
-    pub(crate) fn choose(&mut self, context: &Context, offer: &Offer, row: usize) {
+    pub(crate) fn choose(&mut self, offer: &Offer, row: usize) {
         let Some(slot) = offer.slots.get(row) else {
             return;
         };
         let time = slot.datetime_value();
         let same_time = offer.slots.iter().filter(|it| it.datetime_value() == time);
         self.slot_shares_its_time = same_time.count() > 1;
-        offer.remember(context, Shown::No);
         self.provider = self.provider.take().or_else(|| offer.provider.clone());
         self.slot = Some(slot.clone());
         // The slot has its own time.
