@@ -100,31 +100,44 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         }
         _ => None,
     };
-    let mut changes = Changes {
+    let changes = Changes {
         datetime,
         party_size: args.party,
         seating: args.seating,
     };
-    if before.is_none() && !args.dry_run {
+    if args.dry_run {
+        return preview(context, changes.call(id, adapter)?.with_fields(&fields)?);
+    }
+    if before.is_none() {
         before = confirmed(named.booking(context).await)?;
     }
+    send(context, id, before.as_ref(), changes, &fields, asks).await
+}
+
+/// Sends the changes, unless the booking shows them already. Where the venue has no slot at the new time, a person may
+/// choose another one.
+async fn send(
+    context: &Context,
+    id: &str,
+    before: Option<&Booking>,
+    mut changes: Changes,
+    fields: &Map<String, Value>,
+    asks: bool,
+) -> Result<Exit> {
     loop {
-        let call = changes.call(id, adapter)?.with_fields(&fields)?;
-        if args.dry_run {
-            return preview(context, call);
-        }
+        let call = changes.call(id, context.adapter())?.with_fields(fields)?;
         let shows_all = |booking: &Booking| {
             let has = |(name, value): (&String, &Value)| booking.value().get(name) == Some(value);
             shows(booking, &changes) && fields.iter().all(has)
         };
-        if let Some(booking) = before.as_ref().filter(|before| shows_all(before)) {
+        if let Some(booking) = before.filter(|before| shows_all(before)) {
             let note = "Nothing to change: the booking is like this already.";
             context.out.note(note);
             return finish(context, booking);
         }
         let mut asked = changes.body();
         asked.extend(fields.clone());
-        if let Some(before) = before.as_ref().filter(|_| asks) {
+        if let Some(before) = before.filter(|_| asks) {
             confirm(context, before, &asked).await?;
         }
         let changed = change(context, id, call, "change", shows_all).await;
@@ -133,7 +146,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
                 return finish_compared(context, &booking, WriteKind::Modify, &asked);
             }
             Err(error) => {
-                let other = another_time(context, id, before.as_ref(), &changes, error);
+                let other = another_time(context, id, before, &changes, error);
                 changes.datetime = Some(other.await?);
             }
         }

@@ -189,7 +189,7 @@ impl Story {
         let asked = |field: &str| attempt.asked().get(field);
         let size = asked("party_size").map(|size| format!("for {}", plain(size)));
         let parts = [
-            Some(format!("bookctl {source}:")),
+            Some(format!("made with bookctl {source}:")),
             asked("venue_id").map(plain),
             asked("datetime").map(time_text),
             size,

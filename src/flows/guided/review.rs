@@ -84,8 +84,11 @@ pub(crate) async fn review(
         }
         return Ok(());
     }
-    let page = summary(draft, Some(datetime), context.certainty());
-    context.out.show(&page);
+    // Without it, the question cannot be answered.
+    if !draft.goes_ahead || !context.out.is_quiet() {
+        let page = summary(draft, Some(datetime), context.certainty());
+        context.out.show(&page);
+    }
     match draft.goes_ahead || ask_to_book(context, false, true).await? == Some(true) {
         true => Ok(()),
         false => Err(declined()),

@@ -112,7 +112,8 @@ impl Prompter {
         let _ = frame::write(&text);
     }
 
-    /// Asks to select one of many rows, which typing filters. Returns its index. `header` names the columns of the
+    /// Asks to select one of many rows, which typing filters; further lines of a row are for the filter alone. Returns its
+    /// index. `header` names the columns of the
     /// rows; `default` is selected at first.
     pub(crate) async fn pick(
         &self,
