@@ -19,7 +19,7 @@ use crate::terminal::output::{Page, View};
     bookctl sandbox env --organization org_01 --json")]
 pub(crate) struct Args {
     /// How to write the lines
-    #[arg(long, value_enum, default_value_t = Shell::Bash)]
+    #[arg(long, value_enum, default_value_t = Shell::USUAL)]
     shell: Shell,
     /// The key and the webhook secret of this organization [default: the one that most keys belong to]
     #[arg(long, value_name = "ID")]
@@ -37,17 +37,23 @@ pub(super) enum Shell {
 }
 
 impl Shell {
+    /// The one that people use on this system.
+    pub(super) const USUAL: Self = match cfg!(windows) {
+        true => Self::Powershell,
+        false => Self::Bash,
+    };
+
     /// The line that sets a variable for the programs that the shell starts.
     pub(super) fn export(self, variable: &str, value: &str) -> String {
         match self {
             Self::Bash | Self::Zsh | Self::Json => {
-                format!("export {variable}={}", shell::word(value))
+                format!("export {variable}={}", shell::posix_word(value))
             }
             Self::Fish => {
                 let value = value.replace('\\', "\\\\").replace('\'', "\\'");
                 format!("set -gx {variable} '{value}'")
             }
-            Self::Powershell => format!("$env:{variable} = '{}'", value.replace('\'', "''")),
+            Self::Powershell => format!("$env:{variable} = {}", shell::powershell_string(value)),
         }
     }
 }
@@ -86,7 +92,7 @@ impl View for Variables {
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        for line in self.lines(Shell::Bash) {
+        for line in self.lines(Shell::USUAL) {
             page.line(line);
         }
         page
