@@ -34,7 +34,8 @@ use config::Environment;
 use flows::remind_of_open_attempts;
 pub use outcome::Exit;
 use outcome::{Code, Error, Result};
-use platform::{jq, process};
+use platform::jq;
+use platform::system::process;
 use terminal::output::Output;
 
 /// The commands with their arguments and help, as data: what manual pages are made of.

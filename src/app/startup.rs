@@ -1,6 +1,7 @@
 //! What exists before a service is chosen: output, prompter, environment and files. Commands that repair the
 //! configuration use only this, so that they work when the configuration is broken.
 
+use std::ffi::OsStr;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
@@ -9,6 +10,7 @@ use crate::app::flags::Flags;
 use crate::config::{Environment, Paths, Target, TargetOptions, resolve};
 use crate::outcome::{Error, Result};
 use crate::platform::lock_wait::LockWaitSettings;
+use crate::platform::system::tty;
 use crate::terminal::output::{Output, Terminals};
 use crate::terminal::prompt::{Prompter, TerminalEnv};
 
@@ -47,7 +49,7 @@ impl Startup {
             machine_output: !out.is_human(),
             no_input_in_environment: Environment::on(environment.no_input.as_ref()),
             ci: Environment::on(environment.ci.as_ref()),
-            term_is_dumb: environment.term.as_ref().is_none_or(|term| term == "dumb"),
+            term_is_dumb: is_dumb(environment.term.as_deref()),
             accessible: Environment::on(environment.accessible.as_ref()),
             colour: out.stderr_style().colour,
         });
@@ -90,6 +92,11 @@ impl Startup {
         let environment = Environment::text(self.environment.profile.as_ref());
         self.options.profile.clone().or(environment)
     }
+}
+
+/// Whether the terminal cannot redraw. Only on Windows is TERM usually not set.
+fn is_dumb(term: Option<&OsStr>) -> bool {
+    term.map_or(cfg!(unix), |term| term == "dumb") || !tty::knows_escapes()
 }
 
 /// Refuses a clock before 1970 or after 9999, before anything is sent.

@@ -182,7 +182,7 @@ impl Setting {
 pub(crate) fn whole_path(file: &PathBuf, name: &str) -> Result<String> {
     let shown = format!("{name} {}", file.display());
     regular_file::open(file).map_err(|error| Error::caused(Code::Config, shown.clone(), error))?;
-    let path = std::fs::canonicalize(file)
+    let path = dunce::canonicalize(file)
         .map_err(|error| Error::caused(Code::Config, shown.clone(), error))?;
     path.into_os_string()
         .into_string()

@@ -13,6 +13,7 @@ use crate::client::{Call, Continuation};
 use crate::model::booking::{Booking, Status};
 use crate::model::field::{Field, body, field};
 use crate::outcome::{Code, Error, Result};
+use crate::platform::system::shell::USUAL_EDITOR;
 use crate::terminal::output::visible;
 use crate::terminal::prompt::{Deadline, Question, Until};
 use crate::terminal::view::{AskedField, asked_fields, pause_page};
@@ -245,7 +246,8 @@ async fn ask_file(
 fn write_answer(context: &Context, booking: &Booking) -> Result<String, String> {
     let environment = &context.environment;
     let editor = environment.visual.as_ref().or(environment.editor.as_ref());
-    let Some(editor) = editor.and_then(|editor| editor.to_str()) else {
+    let editor = editor.and_then(|editor| editor.to_str());
+    let Some(editor) = editor.or(USUAL_EDITOR) else {
         return Err("no editor found: set EDITOR, or choose another way".to_owned());
     };
     let start = json!({ "approval_id": approval_id(booking), "status": "" });

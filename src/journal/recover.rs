@@ -2,6 +2,7 @@
 //! are taken over.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -13,6 +14,7 @@ use super::store::{KIND, into_error};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::private_file::{self, beside};
 use crate::platform::sqlite::{self, Failure};
+use crate::platform::system::files::{RENAMES_OPEN_FILES, read_exact_at};
 
 /// What was done with the journal.
 #[derive(Debug, PartialEq, Eq)]
@@ -41,7 +43,7 @@ pub(crate) fn recover(path: &Path) -> Result<Recovery> {
     if is_sound(path)? {
         return Ok(Recovery::Sound);
     }
-    let cannot = |error: std::io::Error| {
+    let cannot = |error: io::Error| {
         let what = format!("cannot rename the journal {}", path.display());
         Error::caused(Code::Journal, what, error)
             .hint("make its folder writable, then try again; nothing was changed")
@@ -56,8 +58,15 @@ pub(crate) fn recover(path: &Path) -> Result<Recovery> {
     let old = hold(path)?;
     let attempts = take_over(old.as_ref(), &new)?;
     private_file::sync(&new).map_err(cannot)?;
+    let counted = change_counter(path);
+    // Where an open file cannot be renamed, others could write now. They prevent the renaming, or are noticed after it.
+    let _held = old.filter(|_| RENAMES_OPEN_FILES);
     let kept = set_aside(path).map_err(cannot)?;
-    fs::rename(&new, path).map_err(cannot)?;
+    if change_counter(&kept) != counted {
+        private_file::rename(&kept, path).map_err(cannot)?;
+        return Err(cannot(io::Error::other("it was written just now")));
+    }
+    private_file::rename(&new, path).map_err(cannot)?;
     Ok(Recovery::SetAside { kept, attempts })
 }
 
@@ -110,16 +119,24 @@ fn take_over(old: Option<&Connection>, new: &Path) -> Result<usize> {
     Ok(attempts)
 }
 
-/// Gives the old journal a second name, so that its own name never disappears.
-fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
+/// The number in a SQLite file's header that every transaction changes.
+fn change_counter(path: &Path) -> Option<[u8; 4]> {
+    let mut counter = [0; 4];
+    let file = fs::File::open(path).ok()?;
+    read_exact_at(&file, &mut counter, 24).ok()?;
+    Some(counter)
+}
+
+/// Gives the old journal a second name, so that its own name never disappears where that is possible.
+fn set_aside(path: &Path) -> io::Result<PathBuf> {
     let kept = free_name(path);
-    if !path.is_file() || fs::hard_link(path, &kept).is_err() {
-        fs::rename(path, &kept)?;
+    if !RENAMES_OPEN_FILES || !path.is_file() || fs::hard_link(path, &kept).is_err() {
+        private_file::rename(path, &kept)?;
     }
     // SQLite would apply the old rollback file to the new journal.
     let rollback = beside(path, "-journal");
     if rollback.exists() {
-        fs::rename(&rollback, beside(&kept, "-journal"))?;
+        private_file::rename(&rollback, &beside(&kept, "-journal"))?;
     }
     Ok(kept)
 }

@@ -1,11 +1,52 @@
 //! Quoting for commands that are printed to be copied. A text of the service must not become a command of its own.
 
-/// Quotes a text as one word of a POSIX shell.
+/// Quotes a text as one word of the system's shell: PowerShell on Windows, a POSIX shell elsewhere.
 pub(crate) fn word(text: &str) -> String {
+    match cfg!(windows) {
+        true => powershell_word(text),
+        false => posix_word(text),
+    }
+}
+
+/// The line that sets a variable for the programs that the system's shell starts.
+pub(crate) fn set_variable(name: &str, value: &str) -> String {
+    match cfg!(windows) {
+        true => format!("$env:{name} = {}", powershell_string(value)),
+        false => format!("export {name}={}", posix_word(value)),
+    }
+}
+
+/// Quotes a text as one word of a POSIX shell.
+pub(crate) fn posix_word(text: &str) -> String {
     if is_plain(text) {
         return text.to_owned();
     }
     format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// Quotes a text as one word of PowerShell, where `@x` names a variable, a comma makes a list, and a flag ends at the first
+/// dot or colon.
+fn powershell_word(text: &str) -> String {
+    let is_special = text.contains(['@', ','])
+        || text.starts_with('-') && text.contains(['.', ':'])
+        || text.starts_with(['%', '~']);
+    if is_plain(text) && !is_special {
+        return text.to_owned();
+    }
+    powershell_string(text)
+}
+
+/// Quotes a text as a string of PowerShell.
+pub(crate) fn powershell_string(text: &str) -> String {
+    let mut quoted = "'".to_owned();
+    for c in text.chars() {
+        // Typographic quotation marks end a string, too.
+        if matches!(c, '\'' | '\u{2018}'..='\u{201b}') {
+            quoted.push(c);
+        }
+        quoted.push(c);
+    }
+    quoted + "'"
 }
 
 /// Whether every shell reads a text as one word without quotes. A leading `=` or `%` is expanded by some.
@@ -29,8 +70,9 @@ pub(crate) fn escaped(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::word;
+    use super::{posix_word, powershell_string, powershell_word};
 
+    #[cfg(unix)]
     #[test]
     fn whatever_is_in_a_text_it_is_one_word_of_a_shell() {
         for text in [
@@ -47,15 +89,43 @@ mod tests {
             "*",
             "é",
         ] {
-            let script = format!("printf %s {}", word(text));
+            let script = format!("printf %s {}", posix_word(text));
             let output = std::process::Command::new("sh")
                 .args(["-c", &script])
                 .output();
             assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap(), text);
         }
         assert_eq!(
-            word("2026-12-01T19:30:00+01:00"),
+            posix_word("2026-12-01T19:30:00+01:00"),
             "2026-12-01T19:30:00+01:00"
         );
+    }
+
+    #[test]
+    fn for_powershell_a_word_is_quoted_if_it_would_mean_something_else() {
+        for plain in [
+            "bk_1",
+            "2026-12-01T19:30:00+01:00",
+            "--at",
+            "a=b",
+            "C:/x",
+            "50%",
+        ] {
+            assert_eq!(powershell_word(plain), plain);
+        }
+        for (text, quoted) in [
+            ("", "''"),
+            ("@last", "'@last'"),
+            ("a,b", "'a,b'"),
+            ("--at=1.5", "'--at=1.5'"),
+            ("$(reboot)", "'$(reboot)'"),
+            ("it's; reboot", "'it''s; reboot'"),
+            ("it\u{2019}s", "'it\u{2019}\u{2019}s'"),
+            (r"C:\x y", r"'C:\x y'"),
+            ("é", "'é'"),
+        ] {
+            assert_eq!(powershell_word(text), quoted);
+        }
+        assert_eq!(powershell_string("plain"), "'plain'");
     }
 }

@@ -1,7 +1,5 @@
 //! Time zones and offsets by name.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -45,8 +43,10 @@ fn names_no_file() -> bool {
     let Some(name) = std::env::var_os("TZ") else {
         return false;
     };
-    let name = name.as_encoded_bytes();
-    let path = Path::new(OsStr::from_bytes(name.strip_prefix(b":").unwrap_or(name)));
+    let path = match name.to_str() {
+        Some(text) => Path::new(text.strip_prefix(':').unwrap_or(text)),
+        None => Path::new(&name),
+    };
     path.metadata()
         .is_ok_and(|found| !found.is_file() && !found.is_dir())
 }

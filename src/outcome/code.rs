@@ -377,7 +377,7 @@ codes! {
         "declined at a prompt; nothing was sent",
         "run the command again to do it";
     Interrupted = "interrupted", Own, Interrupted, CheckFirst,
-        "Ctrl-C or another signal (SIGTERM, SIGHUP, SIGQUIT) ended the command",
+        "Ctrl-C or another signal (SIGTERM, SIGHUP, SIGQUIT; on Windows Ctrl-Break or a closed console) ended the command",
         "the message says what happened so far, and the hint how to continue";
     NoSlot = "no_slot", Own, Refused, Corrected,
         "the venue has no slot at that time; nothing was booked",

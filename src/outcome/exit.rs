@@ -1,7 +1,6 @@
 //! The exit codes, in one table that the process, the help and the docs use.
 
-use std::os::unix::process::ExitStatusExt;
-use std::process::{ExitCode, ExitStatus};
+use std::process::ExitCode;
 
 macro_rules! exits {
     ($($name:ident = $code:literal, $meaning:literal, $booking:literal;)*) => {
@@ -85,20 +84,19 @@ exits! {
         "see the result line of each row";
     BadSignature = 19, "a webhook signature is invalid",
         "not about a booking";
-    HungUp = 129, "hung up (SIGHUP): the terminal was closed",
+    HungUp = 129, "hung up (SIGHUP): the terminal, or on Windows the console, was closed",
         "the message says whether anything was sent, and names the idempotency key or the booking";
     Interrupted = 130, "interrupted (Ctrl-C)",
         "the message says whether anything was sent, and names the idempotency key or the booking";
     Quit = 131, "quit (SIGQUIT)",
         "the message says whether anything was sent, and names the idempotency key or the booking";
-    Terminated = 143, "terminated (SIGTERM)",
+    Terminated = 143, "terminated (SIGTERM, or on Windows Ctrl-Break)",
         "the message says whether anything was sent, and names the idempotency key or the booking";
 }
 
 impl Exit {
-    /// The exit code of a program as a shell reports it: its code, or 128 plus the signal.
-    pub(crate) fn of_program(status: ExitStatus) -> Self {
-        let code = status.code().or(status.signal().map(|signal| 128 + signal));
+    /// The exit code of a program, which may be larger than ours can be; `None` if it has none.
+    pub(crate) fn of_program(code: Option<i32>) -> Self {
         match code {
             Some(0) => Exit::Done,
             code => Exit::OfProgram(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),

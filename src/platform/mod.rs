@@ -1,16 +1,21 @@
 //! What differs by system or is shared by rooms: SQLite files, an HTTP/1 server, HTTP clients, jq expressions, private
-//! files, standard input, lock waits, signals.
+//! files, standard input, the terminal, lock waits, signals.
+//!
+//! `unix/` and `windows/` offer the same functions. The program is compiled with one of them, as `system`.
 
 pub(crate) mod hex;
 pub(crate) mod http1;
 pub(crate) mod http_client;
 pub(crate) mod input;
 pub(crate) mod jq;
+pub(crate) mod key;
 pub(crate) mod lock_wait;
 pub(crate) mod ownership;
 pub(crate) mod private_file;
-pub(crate) mod process;
 pub(crate) mod regular_file;
 pub(crate) mod signals;
 pub(crate) mod sqlite;
+#[cfg_attr(unix, path = "unix/mod.rs")]
+#[cfg_attr(windows, path = "windows/mod.rs")]
+pub(crate) mod system;
 pub(crate) mod timeout_stream;

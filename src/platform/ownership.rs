@@ -1,4 +1,4 @@
-//! Files are trusted only if the user or root owns them, as in ssh.
+//! Files are trusted only if the user, or root or an administrator, owns them, as in ssh.
 //!
 //! `BOOKCTL_HOME` may be in a folder that everybody can write to, such as /tmp. Another user could create a file
 //! there first, and so choose the address that the API key is sent to, or read who is booked for in a journal of
@@ -6,11 +6,9 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::process::geteuid;
-
+use super::system::files::{RIGHT_OWNERS, other_owner};
 use crate::outcome::{Code, Error, Result};
 
 /// The most links that Linux follows in one path.
@@ -52,12 +50,15 @@ pub(crate) fn refuse_others(path: &Path) -> Result<()> {
 }
 
 /// The error that a person sees (exit 3), for a file or folder that another user owns.
-fn foreign(path: &Path, owner: u32) -> Error {
+fn foreign(path: &Path, owner: &str) -> Error {
     let path = path.display();
+    let (neither, take_over) = RIGHT_OWNERS;
     Error::config(format!(
-        "{path} belongs to user {owner}, who is neither you nor root; bookctl does not use it"
+        "{path} belongs to {owner}, who is {neither}; bookctl does not use it"
     ))
-    .hint("set BOOKCTL_HOME to a folder of your own; if this one is meant, make its files yours with chown")
+    .hint(format!(
+        "set BOOKCTL_HOME to a folder of your own; if this one is meant, {take_over}"
+    ))
 }
 
 fn check_name(path: &Path) -> io::Result<()> {
@@ -73,9 +74,8 @@ fn check_name(path: &Path) -> io::Result<()> {
             }
             Err(error) => return Err(error),
         };
-        let owner = found.uid();
-        if owner != 0 && owner != geteuid().as_raw() {
-            let foreign = foreign(&name, owner);
+        if let Some(owner) = other_owner(&name, &found) {
+            let foreign = foreign(&name, &owner);
             return Err(io::Error::new(ErrorKind::PermissionDenied, foreign));
         }
         if !found.is_symlink() {

@@ -1,23 +1,19 @@
 //! Small files that only their owner can read. They are written atomically, by one process at a time.
 
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, OFlags, access};
-use rustix::io::Errno;
-
+use super::system::files::{self, Access};
 use crate::platform::input;
 use crate::platform::lock_wait::{LockWait, LockWaitSettings};
 use crate::platform::ownership;
 pub(crate) use crate::platform::ownership::beside;
 use crate::platform::regular_file;
+pub(crate) use files::{rename, sync_names as keep_names};
 
 /// The most bytes that are read. Neither people nor bookctl write larger files.
 const LARGEST: u64 = 1024 * 1024;
-/// The mode of a file that only its owner can read and write.
-const OWNERS_ALONE: u32 = 0o600;
 
 /// The file's text, or `None` if there is no file. Refuses files that another user owns, files that are too large,
 /// and anything that is not a regular file, because opening a pipe would block.
@@ -46,37 +42,15 @@ pub(crate) fn make_unsynced(path: &Path) -> io::Result<()> {
     make_folder_of(path)?;
     ownership::check_database(path)?;
     if path.exists() {
-        close_file(path);
+        files::close_file(path);
         return Ok(());
     }
-    create(path, false).map(drop)
+    create(path).map(drop)
 }
 
 /// Syncs what is in a file.
 pub(crate) fn sync(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
-}
-
-/// Syncs the folders above a new file, up to the root of its file system. Otherwise a power cut could lose a folder
-/// that was just created, with everything that was synced in it.
-pub(crate) fn keep_names(path: &Path) -> io::Result<()> {
-    let path = path.canonicalize()?;
-    let device = path.metadata()?.dev();
-    for folder in path.ancestors().skip(1) {
-        // A folder that cannot be read was not created here.
-        let Ok(opened) = File::open(folder) else {
-            break;
-        };
-        if opened.metadata()?.dev() != device {
-            break;
-        }
-        match opened.sync_all() {
-            // Some file systems cannot sync a folder.
-            Err(error) if error.kind() == ErrorKind::InvalidInput => {}
-            synced => synced?,
-        }
-    }
-    Ok(())
 }
 
 /// What prevents writing the database at `path`: the file, or its folder. `None` if both can be written. SQLite needs
@@ -88,45 +62,13 @@ pub(crate) fn read_only_place(path: &Path) -> Option<PathBuf> {
     let places = path.exists().then_some(path).into_iter().chain(folder);
     places
         .into_iter()
-        .find(|place| {
-            matches!(
-                access(*place, Access::WRITE_OK),
-                Err(Errno::ACCESS | Errno::PERM | Errno::ROFS)
-            )
-        })
+        .find(|place| files::is_read_only(place))
         .map(Path::to_owned)
-}
-
-/// Removes the access of others from a file.
-///
-/// Keeps the mode if the name is a symbolic or hard link. Such a file has another name, somebody chose its mode
-/// there, and it may not be ours at all: as root we would otherwise close /etc/passwd to everybody.
-fn close_file(path: &Path) {
-    let is_open =
-        |found: &Metadata| found.is_file() && found.nlink() == 1 && found.mode() & 0o077 != 0;
-    if !fs::symlink_metadata(path).is_ok_and(|found| is_open(&found)) {
-        return;
-    }
-    // Change the opened file, because another one may have taken its name. A file that cannot be opened was not
-    // created here.
-    let mut options = OpenOptions::new();
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    options.read(true).custom_flags(flags.bits().cast_signed());
-    let Ok(file) = options.open(path) else { return };
-    if file.metadata().is_ok_and(|found| is_open(&found)) {
-        let _ = file.set_permissions(fs::Permissions::from_mode(OWNERS_ALONE));
-    }
 }
 
 /// Removes the access of others from a folder of ours that everybody can write to, where they could replace files.
 pub(crate) fn close_folder_of(path: &Path) {
-    /// In a folder with the sticky bit, such as /tmp, others can write but cannot touch our files.
-    const STICKY: u32 = 0o1000;
-    let Some(folder) = path.parent() else { return };
-    let found = fs::metadata(folder).ok().filter(Metadata::is_dir);
-    if found.is_some_and(|found| found.mode() & 0o002 != 0 && found.mode() & STICKY == 0) {
-        let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
-    }
+    path.parent().into_iter().for_each(files::close_folder);
 }
 
 /// Replaces the file's text with the result of `edit`, while no other process does; `None` leaves the file as it is.
@@ -140,44 +82,39 @@ pub(crate) fn update(
 ) -> anyhow::Result<()> {
     ownership::check(path)?;
     let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let path = &dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if let Some(folder) = path.parent() {
-        make_folder(folder)?;
+        files::create_folder(folder)?;
     }
     // A file that cannot be read is not written either, and gets no lock file.
     read(path)?;
     let _lock = lock(path)?;
     if let Some(text) = edit(read(path)?.unwrap_or_default())? {
-        let mode = match fs::metadata(path) {
-            Ok(found) if is_link => found.mode() & 0o777,
-            _ => OWNERS_ALONE,
+        let access = match is_link {
+            true => Access::of(path).unwrap_or(Access::owners_alone()),
+            false => Access::owners_alone(),
         };
-        replace(path, &text, mode)?;
+        replace(path, &text, access)?;
     }
     Ok(())
 }
 
 /// Creates the folder of a file if it does not exist: 0700.
 pub(crate) fn make_folder_of(path: &Path) -> io::Result<()> {
-    path.parent().map_or(Ok(()), make_folder)
+    path.parent().map_or(Ok(()), files::create_folder)
 }
 
-fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true).mode(0o700).create(folder)
-}
-
-fn create(path: &Path, is_new: bool) -> io::Result<File> {
+/// Creates the file if it does not exist.
+fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.write(true).create(true).create_new(is_new);
-    regular_file::open_with(options.mode(OWNERS_ALONE), path)
+    regular_file::open_with(options.write(true).create(true).truncate(false), path)
 }
 
 /// A lock, held until it is dropped. It is on a file of its own, because the file itself is replaced at each write.
 pub(crate) fn lock(path: &Path) -> io::Result<File> {
     let name = beside(path, ".lock");
     ownership::check(&name)?;
-    let file = create(&name, false).map_err(|error| {
+    let file = create(&name).map_err(|error| {
         let why = format!("its lock {} cannot be used: {error}", name.display());
         io::Error::new(error.kind(), why)
     })?;
@@ -198,32 +135,36 @@ pub(crate) fn lock(path: &Path) -> io::Result<File> {
     }
 }
 
-fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+fn replace(path: &Path, text: &str, access: Access) -> io::Result<()> {
     // The writer holds the lock, so one name is enough. A crash may have left the file behind.
     let new = beside(path, ".new");
     let _ = fs::remove_file(&new);
-    let mut file = create(&new, true)?;
-    if mode != OWNERS_ALONE {
-        file.set_permissions(fs::Permissions::from_mode(mode))?;
-    }
+    let mut file = files::create_new(&new, access)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
-    fs::rename(&new, path)
+    // Windows renames no file that somebody has open.
+    drop(file);
+    rename(&new, path)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(unix)]
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
+    #[cfg(unix)]
     fn mode(path: &Path) -> u32 {
         fs::metadata(path).unwrap().mode() & 0o777
     }
 
+    #[cfg(unix)]
     fn file_of_mode(path: &Path, mode: u32) {
         fs::write(path, "old").unwrap();
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_file_that_others_could_read_is_its_owners_alone_after_a_write() {
         let folder = tempfile::tempdir().unwrap();
@@ -234,6 +175,7 @@ mod tests {
         assert_eq!(mode(&file), 0o600);
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_link_stays_a_link_after_a_write_and_what_it_names_keeps_its_mode() {
         let folder = tempfile::tempdir().unwrap();
@@ -246,6 +188,7 @@ mod tests {
         assert_eq!(mode(&file), 0o644);
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_database_is_closed_to_others_unless_it_has_another_name() {
         let folder = tempfile::tempdir().unwrap();
@@ -265,6 +208,7 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
     #[test]
     fn the_mode_of_what_is_no_file_of_ours_stays() {
         let folder = tempfile::tempdir().unwrap();
@@ -286,5 +230,16 @@ mod tests {
             }
         });
         assert_eq!(read(&path).unwrap().unwrap().len(), 40);
+    }
+
+    #[cfg(windows)]
+    #[test]
+    fn a_file_that_others_could_read_is_its_owners_alone_after_a_write() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "old").unwrap();
+        update(&file, |text| Ok(Some(text + ", new"))).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "old, new");
+        assert!(!files::is_open_to_others(&file));
     }
 }

@@ -5,29 +5,25 @@
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use rustix::fs::OFlags;
-
 use super::input::bounded;
+use super::system::files;
 
 /// Opens a regular file for reading. Refuses anything else at once.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     open_with(OpenOptions::new().read(true), path)
 }
 
-/// Like [`open`], with the caller's options. Replaces flags that they set.
+/// Like [`open`], with the caller's options. Replaces a mode and flags that they set: a file that is created is its
+/// owner's alone.
 pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     // Check first, because opening a pipe is noticed at its other end, and opening some devices has an effect.
     if let Ok(found) = fs::metadata(path) {
         refuse_all_but_files(&found)?;
     }
-    // Regular files ignore O_NONBLOCK. It guards against a file that is replaced after the check above.
-    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = options
-        .custom_flags(flags.bits().cast_signed())
-        .open(path)?;
+    // Not blocking guards against a file that is replaced after the check above.
+    let file = files::open(options, path)?;
     refuse_all_but_files(&file.metadata()?)?;
     Ok(file)
 }
@@ -48,6 +44,7 @@ fn refuse_all_but_files(found: &Metadata) -> io::Result<()> {
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
     #[test]
     fn what_is_no_regular_file_is_refused_without_a_wait() {
         let folder = tempfile::tempdir().unwrap();

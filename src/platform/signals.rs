@@ -4,8 +4,7 @@
 
 use std::sync::{Once, OnceLock};
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
-
+use super::system::signals::EndSignals;
 use crate::outcome::Exit;
 
 static BEGUN: Once = Once::new();
@@ -30,39 +29,8 @@ fn listen() {
         .enable_io()
         .build();
     let Ok(runtime) = runtime else { return };
-    let caught = runtime.block_on(async {
-        let mut interrupt = signal(SignalKind::interrupt()).ok()?;
-        let mut terminate = signal(SignalKind::terminate()).ok()?;
-        let listen = |kind| unless_ignored(kind).and_then(|kind| signal(kind).ok());
-        let mut hangup = listen(SignalKind::hangup());
-        let mut quit = listen(SignalKind::quit());
-        Some(tokio::select! {
-            _ = interrupt.recv() => Exit::Interrupted,
-            _ = terminate.recv() => Exit::Terminated,
-            () = received(&mut hangup) => Exit::HungUp,
-            () = received(&mut quit) => Exit::Quit,
-        })
-    });
+    let caught = runtime.block_on(async { Some(EndSignals::listen().ok()?.next().await) });
     if let Some(exit) = caught {
         let _ = CAUGHT.set(exit);
     }
-}
-
-/// Waits for a signal; forever if there is none to wait for.
-pub(crate) async fn received(signal: &mut Option<Signal>) {
-    match signal {
-        Some(signal) => {
-            signal.recv().await;
-        }
-        None => std::future::pending().await,
-    }
-}
-
-/// The signal, unless the process was started with it ignored, as `nohup` does: it then must not end the command.
-pub(crate) fn unless_ignored(kind: SignalKind) -> Option<SignalKind> {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    let bit = 1 << (kind.as_raw_value() - 1);
-    (ignored.unwrap_or_default() & bit == 0).then_some(kind)
 }

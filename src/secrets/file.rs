@@ -1,7 +1,6 @@
 //! `secrets.toml`: secrets in a file, only if the user chose it (`--storage file`).
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -10,6 +9,7 @@ use zeroize::Zeroizing;
 use super::account::{Account, Item};
 use super::secret::Secret;
 use crate::outcome::{Code, Error, Result};
+use crate::platform::system::files;
 use crate::platform::{ownership, private_file};
 
 /// The file: 0600, next to `config.toml`.
@@ -132,14 +132,12 @@ impl SecretsFile {
 const REPAIR: &str = "correct the file, or delete it and run `bookctl auth login` again";
 
 fn refuse_if_others_can_read(path: &Path) -> Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    let open = fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o077 != 0);
-    if open {
+    if files::is_open_to_others(path) {
         return Err(Error::config(format!(
             "{} contains keys, and other users can read it",
             path.display()
         ))
-        .hint(format!("run: chmod 600 {}", path.display())));
+        .hint(format!("run: {}", files::closing_command(path))));
     }
     Ok(())
 }
@@ -147,6 +145,7 @@ fn refuse_if_others_can_read(path: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn file(folder: &tempfile::TempDir) -> SecretsFile {
         SecretsFile(folder.path().join("secrets.toml"))

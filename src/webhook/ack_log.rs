@@ -4,8 +4,9 @@
 //! again. Each attempt in flight has a slot of a few bytes in a file of fixed size.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::platform::system::files::{read_exact_at, write_all_at};
 
 /// Attempts that can be in flight at once with a slot each.
 const SLOTS: u64 = 256;
@@ -80,7 +81,7 @@ impl AckLog {
     pub(crate) fn read(&self) -> Vec<Ack> {
         let read = |slot| {
             let mut bytes = [0; LENGTH];
-            let read = self.file.read_exact_at(&mut bytes, offset(slot));
+            let read = read_exact_at(&self.file, &mut bytes, offset(slot));
             read.ok().and_then(|()| Ack::decode(&bytes))
         };
         (0..SLOTS).filter_map(read).collect()
@@ -106,7 +107,7 @@ impl AckSlot {
         if !(200..300).contains(&ack.status) {
             return;
         }
-        let _ = self.0.file.write_all_at(&ack.encode(), offset(self.1));
+        let _ = write_all_at(&self.0.file, &ack.encode(), offset(self.1));
     }
 }
 
@@ -139,7 +140,7 @@ mod tests {
         slots[1].write(ack(i64::MAX));
         let next = AckLog::new(file.try_clone().unwrap());
         assert_eq!(next.read(), [ack(i64::MAX), ack(7)]);
-        file.write_all_at(&[9], offset(SLOTS - 1)).unwrap();
+        write_all_at(&file, &[9], offset(SLOTS - 1)).unwrap();
         assert_eq!(next.read(), [ack(i64::MAX)]);
     }
 

@@ -27,7 +27,7 @@ pub(super) fn reply(
         match shell {
             Shell::Bash => {
                 let value = value.get(line.kept..).unwrap_or(value);
-                // The other shells quote a candidate themselves.
+                // The other shells, or their scripts, quote a candidate themselves.
                 reply.push_str(&if line.quoted {
                     value.to_owned()
                 } else {

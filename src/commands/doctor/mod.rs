@@ -9,6 +9,7 @@ use crate::app::Context;
 use crate::app::Startup;
 use crate::config::{ConfigFile, SANDBOX_PROFILE};
 use crate::journal::Journal;
+use crate::model::shell::word;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::{ownership, private_file};
 use crate::secrets::Vault;
@@ -83,6 +84,7 @@ fn broken_configuration(setup: &Startup, error: &Error) -> String {
     let file = &setup.paths.config_file;
     match ConfigFile::read(file) {
         Err(error) if ownership::check(file).is_err() => error.hint.clone().unwrap_or_default(),
+        Err(_) if cfg!(windows) => format!("notepad {}", word(&file.display().to_string())),
         Err(_) => format!("${{EDITOR:-vi}} {}", file.display()),
         Ok(file) => {
             let named = setup.named_profile().or(file.default_profile.clone());

@@ -233,6 +233,7 @@ fn untried(target: &Target, key: &Result<Option<FoundKey>>) -> Check {
 fn login(service: &Service) -> String {
     match &service.profile {
         Some(profile) => format!("bookctl auth login --profile {}", shell::word(profile)),
+        None if cfg!(windows) => "$env:BOOKCTL_API_KEY = '…'".to_owned(),
         None => "export BOOKCTL_API_KEY=…".to_owned(),
     }
 }

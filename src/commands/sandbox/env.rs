@@ -20,7 +20,7 @@ use crate::terminal::output::{Page, View};
     bookctl sandbox env --organization org_01 --json")]
 pub(crate) struct Args {
     /// How to write the lines
-    #[arg(long, value_enum, default_value_t = Shell::Bash)]
+    #[arg(long, value_enum, default_value_t = Shell::USUAL)]
     shell: Shell,
     /// Address of the sandbox [default: the one that the profile points to]
     #[arg(long, value_name = "URL")]
@@ -41,17 +41,23 @@ pub(super) enum Shell {
 }
 
 impl Shell {
+    /// The one that people use on this system.
+    pub(super) const USUAL: Self = match cfg!(windows) {
+        true => Self::Powershell,
+        false => Self::Bash,
+    };
+
     /// The line that sets a variable for the programs that the shell starts.
     pub(super) fn export(self, variable: &str, value: &str) -> String {
         match self {
             Self::Bash | Self::Zsh | Self::Json => {
-                format!("export {variable}={}", shell::word(value))
+                format!("export {variable}={}", shell::posix_word(value))
             }
             Self::Fish => {
                 let value = value.replace('\\', "\\\\").replace('\'', "\\'");
                 format!("set -gx {variable} '{value}'")
             }
-            Self::Powershell => format!("$env:{variable} = '{}'", value.replace('\'', "''")),
+            Self::Powershell => format!("$env:{variable} = {}", shell::powershell_string(value)),
         }
     }
 }
@@ -90,7 +96,7 @@ impl View for Variables {
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        for line in self.lines(Shell::Bash) {
+        for line in self.lines(Shell::USUAL) {
             page.line(line);
         }
         page

@@ -1,3 +1,4 @@
+use std::ffi::OsStr;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use crate::client::Call;
 use crate::config::{Environment, Target};
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
+use crate::platform::system::shell::{self, USUAL_BROWSER};
 use crate::terminal::output::{DocumentView, Page, Tone};
 
 /// How long a program may take that opens browsers. One that runs longer is the browser itself.
@@ -28,7 +30,7 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
     let Target::Remote(service) = context.target() else {
         return Err(
             Error::config("the embedded sandbox has no page, because it is not served").hint(
-                "run `bookctl sandbox serve` in another terminal, and here the `export` lines that it prints",
+                "run `bookctl sandbox serve` in another terminal, and here the lines that it prints for your shell",
             ),
         );
     };
@@ -48,19 +50,10 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
 
 /// Starts a browser; returns whether that worked.
 async fn open(context: &Context, url: &str) -> bool {
-    let usual = if cfg!(target_os = "macos") {
-        "open"
-    } else {
-        "xdg-open"
-    };
     let browser = Environment::text(context.environment.browser.as_ref());
-    let mut command = Command::new("sh");
+    let line = browser.as_deref().unwrap_or(USUAL_BROWSER);
+    let mut command = Command::from(shell::command(line, Some(OsStr::new(url))));
     command
-        .args([
-            "-c",
-            &format!("{} \"$@\"", browser.as_deref().unwrap_or(usual)),
-        ])
-        .args(["browser", url])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());

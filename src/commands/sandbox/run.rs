@@ -2,7 +2,6 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use rustix::process::{Pid, Signal, kill_process};
 use tokio::net::TcpListener;
 use tokio::process::Command;
 use tokio::sync::oneshot;
@@ -11,7 +10,7 @@ use super::request_log;
 use crate::app::{Context, Signals, sandbox_error};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::input::Source;
-use crate::platform::process::with_core_dumps;
+use crate::platform::system::process::{exit_of, pass_on, with_core_dumps};
 use crate::sandbox::seed::Scenario;
 use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox};
 
@@ -107,20 +106,13 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let what = format!("cannot run {}", program.to_string_lossy());
         Error::caused(Code::Usage, what, error).exiting(Exit::OfProgram(127))
     })?;
-    // Ctrl-C and Ctrl-\ reach the command too, because it is in the same process group. Its end is the end of this.
+    // Its end is the end of this.
     let status = loop {
         tokio::select! {
             status = child.wait() => break status,
             exit = signals.next() => {
-                let signal = match exit {
-                    Exit::Terminated => Some(Signal::TERM),
-                    Exit::HungUp => Some(Signal::HUP),
-                    _ => None,
-                };
-                let pid = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-                if let Some((pid, signal)) = pid.zip(signal) {
-                    // Passes the signal on. A command that has ended ignores it.
-                    let _ = kill_process(pid, signal);
+                if let Some(process) = child.id() {
+                    pass_on(exit, process);
                 }
             }
         }
@@ -128,7 +120,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let status = status.map_err(|error| Error::io("cannot wait for the command", error))?;
     let _ = stop.send(());
     let _ = server.await;
-    Ok(Exit::of_program(status))
+    Ok(exit_of(status))
 }
 
 /// A folder for the command's configuration and journal, deleted when it is dropped.

@@ -214,7 +214,7 @@ impl Ready {
             key: LIVE_KEY.to_owned(),
             webhook_secret: self.webhook_secret.clone(),
         };
-        let own = variables.lines(Shell::Bash);
+        let own = variables.lines(Shell::USUAL);
         let Some(speech) = &self.speech else {
             return own;
         };
@@ -235,7 +235,7 @@ impl Ready {
             }
         }
         let learn = format!("bookctl profile learn {name}");
-        let set = Shell::Bash.export("BOOKCTL_PROFILE", name);
+        let set = Shell::USUAL.export("BOOKCTL_PROFILE", name);
         [vec![add, set], secrets.to_vec(), vec![learn]].concat()
     }
 }

@@ -4,16 +4,16 @@
 //! process, and with it the answer of a call that has already been carried out.
 
 use std::io::{Read, Write};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
-
-use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::evaluate::evaluate;
 use crate::outcome::Exit;
 use crate::platform::input::{bounded, text};
 use crate::platform::signals;
+use crate::platform::system::limits::{limit_child, limit_oneself};
+use crate::platform::system::process::exit_of;
 
 /// The argument that starts the child. No command begins with it.
 pub(crate) const ENTRY: &str = "--filter-standard-input";
@@ -50,10 +50,8 @@ impl std::fmt::Display for Trouble {
 /// The child's entry point. It reads the expression, a zero byte and the document, and writes the outputs, one per line,
 /// or the error.
 pub(crate) fn filter_standard_input() -> Exit {
-    bound(Resource::As, MOST_MEMORY);
-    // Exit if the parent was killed.
-    bound(Resource::Cpu, LONGEST_RUN.as_secs() + 1);
-    bound(Resource::Core, 0);
+    // The time limit is for a parent that was killed.
+    limit_oneself(MOST_MEMORY, LONGEST_RUN + Duration::from_secs(1));
     let input = bounded(std::io::stdin().lock(), MOST_MEMORY).and_then(text);
     let Ok(input) = input else {
         return Exit::Unclassified;
@@ -78,17 +76,6 @@ pub(crate) fn filter_standard_input() -> Exit {
     }
 }
 
-fn bound(resource: Resource, most: u64) {
-    // On systems without this limit the other limits apply.
-    let _ = setrlimit(
-        resource,
-        Rlimit {
-            current: Some(most),
-            maximum: Some(most),
-        },
-    );
-}
-
 /// Runs a filter on a document.
 pub(super) fn run(source: &str, document: &str) -> Result<String, Trouble> {
     let failed = |error: std::io::Error| Trouble::Failed(error.to_string());
@@ -96,12 +83,18 @@ pub(super) fn run(source: &str, document: &str) -> Result<String, Trouble> {
     let mut child = Command::new(program)
         .arg(ENTRY)
         .env_clear()
+        // Windows loads libraries from there.
+        .envs(std::env::var_os("SystemRoot").map(|root| ("SystemRoot", root)))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .map_err(failed)?;
-    let outcome = converse(&mut child, format!("{source}\0{document}"));
+    let limited = limit_child(&child, MOST_MEMORY);
+    let outcome = match &limited {
+        Ok(_) => converse(&mut child, format!("{source}\0{document}")),
+        Err(error) => Err(Trouble::Failed(error.to_string())),
+    };
     if outcome.is_err() {
         let _ = child.kill();
     }
@@ -109,8 +102,9 @@ pub(super) fn run(source: &str, document: &str) -> Result<String, Trouble> {
     let (text, last_words) = outcome?;
     match status.code() {
         Some(0) => Ok(text),
-        Some(_) => Err(Trouble::Failed(text)),
-        None => Err(killed(status, &last_words)),
+        // It says itself why it failed. Every other code is of a process that was ended.
+        Some(code) if code == i32::from(Exit::Unclassified.code()) => Err(Trouble::Failed(text)),
+        _ => Err(killed(exit_of(status), &last_words)),
     }
 }
 
@@ -153,9 +147,9 @@ fn converse(child: &mut Child, input: String) -> Result<(String, String), Troubl
     Ok((text, last_words.unwrap_or_default()))
 }
 
-/// The reason if a signal ended the child.
-fn killed(status: ExitStatus, last_words: &str) -> Trouble {
-    match Exit::of_program(status).code() {
+/// The reason if the child was ended.
+fn killed(exit: Exit, last_words: &str) -> Trouble {
+    match exit.code() {
         // Ctrl-C at the terminal also reaches the child.
         130 => Trouble::Interrupted(Exit::Interrupted),
         143 => Trouble::Interrupted(Exit::Terminated),

@@ -64,7 +64,7 @@ fn make_whole(path: &Path, kind: &Kind) -> Result<(), Failure> {
     if kind.journal == JournalMode::Rollback {
         private_file::make_unsynced(&beside(path, "-journal"))?;
     }
-    fs::rename(&new, path)?;
+    private_file::rename(&new, path)?;
     private_file::keep_names(path)?;
     Ok(())
 }

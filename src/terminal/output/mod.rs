@@ -11,18 +11,10 @@ mod visible;
 mod wrap;
 
 use std::cell::RefCell;
-use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::AsFd;
-use std::os::unix::fs::FileTypeExt;
-use std::time::Duration;
 
 use clap::builder::StyledStr;
 use indicatif::ProgressBar;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use tokio::io::Interest;
-use tokio::net::unix::pipe::Sender;
 
 pub(crate) use filter::Filter;
 pub(crate) use page::Page;
@@ -35,7 +27,7 @@ pub(crate) use wrap::wrap;
 use crate::config::Environment;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
-use crate::platform::signals;
+use crate::platform::system::stdout;
 use crate::secrets::redact;
 use crate::terminal::rows;
 pub(crate) use visible::visible;
@@ -175,17 +167,7 @@ impl Output {
 
     /// Completes when the reader closes stdout, as in `| head -1`. Never completes if stdout is not a pipe.
     pub(crate) async fn reader_gone(&self) {
-        let stdout = io::stdout().as_fd().try_clone_to_owned().map(File::from);
-        let is_pipe = |file: &File| file.metadata().is_ok_and(|it| it.file_type().is_fifo());
-        // `_unchecked` leaves the pipe in blocking mode, which other users of it rely on. Nothing is written through
-        // this.
-        if let Some(pipe) = stdout.ok().filter(is_pipe)
-            && let Ok(pipe) = Sender::from_file_unchecked(pipe)
-            && pipe.ready(Interest::ERROR).await.is_ok()
-        {
-            return;
-        }
-        std::future::pending().await
+        stdout::reader_gone().await;
     }
 
     fn json_text(&self, document: &Document) -> String {
@@ -200,7 +182,7 @@ impl Output {
 
     /// Writes the help or the version to stdout.
     pub(crate) fn print_help(&self, text: &StyledStr) -> Result<()> {
-        write_all(io::stdout().lock(), &styled(text, &self.stdout)).map(drop)
+        write_all(&styled(text, &self.stdout)).map(drop)
     }
 
     /// Writes a help that was asked for as a page of its own.
@@ -339,7 +321,7 @@ impl Output {
         if self.stdout.terminal {
             rows::count(text, self.stdout.now().width);
         }
-        self.beside_progress(|| write_all(io::stdout().lock(), text))
+        self.beside_progress(|| write_all(text))
     }
 
     fn to_stderr(&self, text: &str) {
@@ -378,42 +360,9 @@ fn styled(text: &StyledStr, style: &StreamStyle) -> String {
     }
 }
 
-/// The size of a single write. Together with what our own buffer holds, it is less than a pipe accepts at once.
-const PIECE: usize = 2048;
-/// How often signals are checked while a pipe is full.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
-
-/// Waits until the stream can be written. Returns a signal if one arrives first.
-fn interrupted_before_room(stream: &impl AsFd) -> Option<Exit> {
-    let style = Timespec::try_from(POLL_INTERVAL).ok();
-    loop {
-        let mut stream = [PollFd::new(stream, PollFlags::OUT)];
-        match poll(&mut stream, style.as_ref()) {
-            Ok(0) | Err(Errno::INTR) => {}
-            // The stream can be written, or the write will report the error.
-            _ => return None,
-        }
-        signals::watch();
-        if let Some(signal) = signals::caught() {
-            return Some(signal);
-        }
-    }
-}
-
 /// Writes a result. Returns `false` if the reader has closed the pipe, as `| head -1` does; that is no failure.
-///
-/// Writes in pieces that fit into a pipe, so that Ctrl-C ends the wait for a slow reader.
-fn write_all(mut stream: impl Write + AsFd, text: &str) -> Result<bool> {
-    let mut write = || -> io::Result<Option<Exit>> {
-        for piece in text.as_bytes().chunks(PIECE) {
-            if let Some(signal) = interrupted_before_room(&stream) {
-                return Ok(Some(signal));
-            }
-            stream.write_all(piece)?;
-        }
-        stream.flush().map(|()| None)
-    };
-    match write() {
+fn write_all(text: &str) -> Result<bool> {
+    match stdout::write(text) {
         Ok(Some(signal)) => Err(Error::interrupted(signal)),
         Ok(None) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),

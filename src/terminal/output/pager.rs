@@ -1,6 +1,5 @@
 //! A pager for output that is longer than the screen, as git and gh have one.
 
-use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, Write};
 use std::process::{Command, Stdio};
 
@@ -9,13 +8,12 @@ use super::wrap::words;
 use crate::config::Environment;
 use crate::model::shell;
 use crate::platform::signals;
+use crate::platform::system::shell::{NOT_STARTED, command};
 
 /// The pager where none is named. It is no error if it is not installed.
 const USUAL: &str = "less";
 /// The options of less where LESS is not set: end at once if all fits, keep colours, leave the text on the screen.
 const LESS: &str = "FRX";
-/// What sh ends with if a program cannot be found or run.
-const NOT_STARTED: [i32; 2] = [126, 127];
 
 /// The program that shows output longer than the screen.
 #[derive(Clone, Debug)]
@@ -94,7 +92,7 @@ impl Pager {
         let ended = pager.wait()?;
         match written {
             _ if ended.code().is_some_and(|code| NOT_STARTED.contains(&code)) => {
-                Err(io::Error::other("sh cannot run it"))
+                Err(io::Error::other("the shell cannot run it"))
             }
             // Whoever leaves the pager early has seen enough.
             Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
@@ -102,7 +100,7 @@ impl Pager {
         }
     }
 
-    /// A command line with quotes, pipes or variables is for sh.
+    /// A command line with quotes, pipes or variables is for a shell.
     fn program(&self) -> Command {
         let words = words(&self.command);
         match words.split_first() {
@@ -111,11 +109,7 @@ impl Pager {
                 command.args(arguments);
                 command
             }
-            _ => {
-                let mut command = Command::new("sh");
-                command.args([OsStr::new("-c"), &OsString::from(&self.command)]);
-                command
-            }
+            _ => command(&self.command, None),
         }
     }
 }

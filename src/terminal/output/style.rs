@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 use console::{Style, Term};
 
 use crate::config::Environment;
+use crate::platform::system::tty;
 
 /// `--color`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -35,7 +36,8 @@ impl ColorPrefs {
             dumb: environment
                 .term
                 .as_deref()
-                .is_some_and(|term| term == "dumb"),
+                .is_some_and(|term| term == "dumb")
+                || !tty::knows_escapes(),
             accessible: Environment::on(environment.accessible.as_ref()),
         }
     }

@@ -1,12 +1,12 @@
 //! Editing a text in the user's own editor.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::platform::regular_file;
+use crate::platform::system::files::{Access, create_folder, create_new};
+use crate::platform::system::shell;
 
 /// A request may be 1 MB (spec, Errors: 413).
 const LONGEST_TEXT: u64 = 16 * 1024 * 1024;
@@ -18,7 +18,7 @@ struct Folder(PathBuf);
 impl Folder {
     fn create() -> io::Result<Self> {
         let path = std::env::temp_dir().join(format!("bookctl-{}", uuid::Uuid::now_v7()));
-        DirBuilder::new().mode(0o700).create(&path)?;
+        create_folder(&path)?;
         Ok(Self(path))
     }
 }
@@ -33,16 +33,11 @@ impl Drop for Folder {
 /// Opens `initial` in the editor `command` and waits for it to exit. The file's name ends in `suffix`, which tells
 /// the editor the type. Returns `None` if the text comes back empty or unchanged.
 ///
-/// `command` is run by a shell, as git does it, so that `EDITOR="code --wait"` works.
+/// `command` is a command line with words of its own.
 pub(super) fn edit(command: &str, initial: &str, suffix: &str) -> io::Result<Option<String>> {
     let folder = Folder::create()?;
     let path = folder.0.join(format!("edit{suffix}"));
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&path)?
-        .write_all(initial.as_bytes())?;
+    create_new(&path, Access::owners_alone())?.write_all(initial.as_bytes())?;
     run(command, &path)?;
     let edited = String::from_utf8(regular_file::read(&path, LONGEST_TEXT)?)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the text is not UTF-8"))?;
@@ -51,10 +46,7 @@ pub(super) fn edit(command: &str, initial: &str, suffix: &str) -> io::Result<Opt
 }
 
 fn run(command: &str, path: &Path) -> io::Result<()> {
-    let status = Command::new("sh")
-        .args(["-c", &format!("{command} \"$@\""), "editor"])
-        .arg(path)
-        .status()?;
+    let status = shell::command(command, Some(path.as_os_str())).status()?;
     if status.success() {
         return Ok(());
     }
@@ -63,7 +55,7 @@ fn run(command: &str, path: &Path) -> io::Result<()> {
     )))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

@@ -1,20 +1,18 @@
 //! The event loop of a live question: reads keys and redraws the question in place.
 
 use std::cell::Cell;
-use std::io;
 use std::time::{Duration, Instant};
 
 use jiff::SignedDuration;
-use rustix::process::{Signal, kill_current_process_group};
-use signal_hook::consts::SIGCONT;
-use tokio::signal::unix::{SignalKind, signal};
 
 use super::deadline::{Deadline, Until};
 use super::frame::{Frame, Screen, Size};
-use super::keys::Key;
 use super::question::{PromptError, Question};
-use super::terminal::{self, Modes, Typed};
 use super::theme::Theme;
+use crate::platform::key::Key;
+use crate::platform::system::process;
+use crate::platform::system::signals::{QuestionSignal, QuestionSignals};
+use crate::platform::system::tty::{Modes, Typed};
 
 /// How often the countdown, a moved clock and the terminal's size are checked. The size is polled because a handler
 /// for the resize signal cannot be removed again.
@@ -86,9 +84,7 @@ pub(super) async fn ask<W: Widget>(
     let mut screen = Screen::default();
     let mut typed = Typed::open()?;
     let mut was_seen = false;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    // A handler for the signal that stops a process could not be removed again; this one changes nothing elsewhere.
-    let mut continued = signal(SignalKind::from_raw(SIGCONT))?;
+    let mut signals = QuestionSignals::listen()?;
     let mut suspended = false;
     loop {
         let key = match typed.waiting().await? {
@@ -96,7 +92,7 @@ pub(super) async fn ask<W: Widget>(
             Some(key) => Some(key),
             None => {
                 let left = deadline.map(|deadline| deadline.left().unwrap_or_default());
-                let size = terminal::size();
+                let size = Size::of_terminal();
                 screen.show(widget.draw(left, size, theme), size)?;
                 was_seen = true;
                 if left.is_some_and(|left| left.is_zero()) {
@@ -104,14 +100,16 @@ pub(super) async fn ask<W: Widget>(
                 }
                 tokio::select! {
                     key = typed.key() => key?,
-                    _ = interrupt.recv() => None,
-                    _ = continued.recv() => {
-                        if !std::mem::take(&mut suspended) {
-                            screen.forget();
+                    signal = signals.next() => match signal {
+                        QuestionSignal::Interrupted => None,
+                        QuestionSignal::Continued => {
+                            if !std::mem::take(&mut suspended) {
+                                screen.forget();
+                            }
+                            restored_last.enter()?;
+                            continue;
                         }
-                        restored_last.enter()?;
-                        continue;
-                    }
+                    },
                     () = tokio::time::sleep(GLANCE) => continue,
                 }
             }
@@ -127,8 +125,7 @@ pub(super) async fn ask<W: Widget>(
                 screen = Screen::default();
                 restored_last.leave()?;
                 suspended = true;
-                // Returns when the process continues. Without a shell that could continue it, nothing is stopped.
-                kill_current_process_group(Signal::TSTP).map_err(io::Error::from)?;
+                process::suspend()?;
                 restored_last.enter()?;
                 Step::Stay
             }
@@ -143,7 +140,7 @@ pub(super) async fn ask<W: Widget>(
                     session.answered_alone.set(Some(Instant::now()));
                 }
                 let value = widget.answered(&answer);
-                let size = terminal::size();
+                let size = Size::of_terminal();
                 let question = &widget.question().text;
                 screen.finish(theme.answered(question, &value, size.usable()), size)?;
                 return Ok(Until::Answered(answer));

@@ -2,16 +2,14 @@
 
 use std::time::Duration;
 
-use signal_hook::consts::SIGCONT;
-use tokio::signal::unix::{SignalKind, signal};
-
 use super::deadline::{Deadline, Until, countdown};
 use super::frame::write;
 use super::line_editor::Echo;
 use super::menu::shown;
 use super::question::{Check, PromptError, Question};
-use super::terminal::{self, Modes};
 use super::text_input;
+use crate::platform::system::signals::{QuestionSignal, QuestionSignals};
+use crate::platform::system::tty::{self, Modes};
 
 type Asked<T> = Result<Until<T>, PromptError>;
 
@@ -127,28 +125,29 @@ async fn read(echo: Echo, deadline: Option<&Deadline<'_>>) -> Asked<Option<Strin
         // A plain terminal cannot erase what it has shown.
         Echo::Fleeting | Echo::Hidden => Some(Modes::unseen()?),
     };
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut continued = signal(SignalKind::from_raw(SIGCONT))?;
-    let mut line = std::pin::pin!(terminal::line());
+    let mut signals = QuestionSignals::listen()?;
+    let mut line = std::pin::pin!(tty::line());
     let ended = loop {
         if deadline.is_some_and(|deadline| deadline.left().is_none()) {
             break Ok(Until::TimedOut);
         }
         tokio::select! {
             line = &mut line => break line.map(Until::Answered).map_err(PromptError::from),
-            _ = continued.recv() => {
-                // The shell that used the terminal in the meantime shows what is typed.
-                if let Some(unseen) = &unseen {
-                    unseen.enter()?;
+            signal = signals.next() => match signal {
+                QuestionSignal::Interrupted => break Err(PromptError::Interrupted),
+                QuestionSignal::Continued => {
+                    // The shell that used the terminal in the meantime shows what is typed.
+                    if let Some(unseen) = &unseen {
+                        unseen.enter()?;
+                    }
                 }
-            }
-            _ = interrupt.recv() => break Err(PromptError::Interrupted),
+            },
             () = tokio::time::sleep(GLANCE) => {}
         }
     };
     if let Ok(Until::TimedOut) = ended {
         // If this fails, the next question begins with the rest of the line.
-        let _ = terminal::discard().await;
+        let _ = tty::discard().await;
     }
     if echo != Echo::Shown || !matches!(ended, Ok(Until::Answered(_))) {
         write("\n")?;

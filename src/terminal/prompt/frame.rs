@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use console::Term;
+
 use super::theme::columns_of;
 use crate::terminal::rows;
 
@@ -13,6 +15,15 @@ pub(super) struct Size {
 }
 
 impl Size {
+    /// The size of the terminal now.
+    pub(super) fn of_terminal() -> Self {
+        let (rows, columns) = Term::stderr().size();
+        Size {
+            rows: usize::from(rows),
+            columns: usize::from(columns),
+        }
+    }
+
     /// The columns that may be written. The last one stays free, because terminals disagree about where the cursor is
     /// after it has been filled.
     pub(super) fn usable(self) -> usize {

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthChar;
 
-use super::keys::Key;
+use crate::platform::key::Key;
 
 /// How typed text is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

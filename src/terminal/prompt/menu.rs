@@ -7,11 +7,11 @@ use jiff::SignedDuration;
 
 use super::event_loop::{Step, Widget};
 use super::frame::{Frame, Size};
-use super::keys::Key;
 use super::line_editor::LineEditor;
 use super::question::{Check, Question};
 use super::theme::{Theme, columns_of, fit};
 use crate::model::text_fold::fold;
+use crate::platform::key::Key;
 
 /// The most further lines of the marked row.
 const MOST_MORE_LINES: usize = 2;

@@ -19,12 +19,10 @@ mod event_loop;
 mod fallback;
 mod frame;
 mod interactivity;
-mod keys;
 mod line_editor;
 mod menu;
 mod multiline;
 mod question;
-mod terminal;
 mod text_input;
 mod theme;
 mod yes_no;
@@ -38,11 +36,11 @@ use interactivity::PromptMode;
 use menu::Menu;
 use multiline::Multiline;
 use question::Check;
-use terminal::Modes;
 use text_input::TextInput;
 use theme::Theme;
 use yes_no::YesNo;
 
+use crate::platform::system::tty::Modes;
 pub(crate) use crate::terminal::rows::Place;
 
 impl<T> Until<T> {

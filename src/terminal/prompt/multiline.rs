@@ -4,11 +4,11 @@ use jiff::SignedDuration;
 
 use super::event_loop::{Step, Widget};
 use super::frame::{Frame, Size};
-use super::keys::Key;
 use super::line_editor::LineEditor;
 use super::question::Question;
 use super::text_input::shown;
 use super::theme::{Theme, fit};
+use crate::platform::key::Key;
 
 /// The number of earlier lines that stay visible.
 const LINES_IN_VIEW: usize = 8;

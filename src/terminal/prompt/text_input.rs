@@ -4,10 +4,10 @@ use jiff::SignedDuration;
 
 use super::event_loop::{Step, Widget};
 use super::frame::{Frame, Size};
-use super::keys::Key;
 use super::line_editor::{Echo, LineEditor};
 use super::question::{Check, Question};
 use super::theme::{Theme, columns_of, fit, title};
+use crate::platform::key::Key;
 
 /// If fewer columns than this are left for typing, the question moves to a line of its own.
 const ROOM_TO_TYPE: usize = 16;

@@ -4,9 +4,9 @@ use jiff::SignedDuration;
 
 use super::event_loop::{Step, Widget};
 use super::frame::{Frame, Size};
-use super::keys::Key;
 use super::question::Question;
 use super::theme::{Theme, columns_of, title};
+use crate::platform::key::Key;
 
 /// A yes-or-no question.
 pub(super) struct YesNo<'a> {

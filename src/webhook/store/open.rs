@@ -1,7 +1,6 @@
 //! Opening, pruning and locking the database.
 
 use std::fs::{OpenOptions, TryLockError};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
@@ -172,7 +171,7 @@ impl Webhooks {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         ownership::refuse_others(&path)?;
-        let file = regular_file::open_with(options.mode(0o600), &path).map_err(failed)?;
+        let file = regular_file::open_with(&mut options, &path).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => Ok(AckLog::new(file)),
             Err(TryLockError::Error(error)) => Err(failed(error)),

@@ -99,6 +99,12 @@ impl Home {
             .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere/bus")
             .envs(self.variables.iter().cloned())
             .current_dir(self.folder());
+        if cfg!(windows) {
+            // Without these, no program runs there.
+            let system = ["SystemRoot", "TEMP", "TMP", "APPDATA", "LOCALAPPDATA"];
+            let known = |name| std::env::var_os(name).map(|value| (name, value));
+            command.envs(system.into_iter().filter_map(known));
+        }
     }
 
     /// Runs the binary to its end, with nothing on standard input.

@@ -1,9 +1,13 @@
 //! What the tests stand on: a blank home, a served sandbox, a terminal, a server that misbehaves on purpose.
 
+#[cfg(unix)]
 mod browser;
+#[cfg(unix)]
 mod disk;
+#[cfg(unix)]
 pub(crate) mod document;
 pub(crate) mod fixed;
+#[cfg(unix)]
 mod foreign;
 mod gzip;
 mod home;
@@ -14,7 +18,9 @@ mod misbehaviour;
 mod proxy;
 mod scripted;
 mod served;
+#[cfg(unix)]
 mod strace;
+#[cfg(unix)]
 mod terminal;
 
 use std::io::Write;
@@ -22,8 +28,11 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+#[cfg(unix)]
 pub(crate) use browser::Browser;
+#[cfg(unix)]
 pub(crate) use disk::{Disk, Step, run_recorded, run_recorded_injected};
+#[cfg(unix)]
 pub(crate) use foreign::{FOREIGN_KEY, Foreign};
 pub(crate) use home::{GUEST, Home, Output, Running, text};
 pub(crate) use misbehaving::{Act, Commit, Committed, Gate, Misbehaving};
@@ -31,7 +40,9 @@ pub(crate) use misbehaviour::{Answer, Different, Draw, by_chance};
 pub(crate) use proxy::{Proxy, Spoil};
 pub(crate) use scripted::{Reply, Request, Scripted};
 pub(crate) use served::Served;
+#[cfg(unix)]
 pub(crate) use strace::{Stopped, SystemCall, run_injected, run_traced, strace_is_missing};
+#[cfg(unix)]
 pub(crate) use terminal::{Ended, Key, Styled, Terminal};
 
 /// After this, whatever a test waits for is taken to hang.

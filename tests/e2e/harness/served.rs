@@ -126,9 +126,13 @@ impl Served {
 
     /// Asks for its end as a service manager does; its exit code.
     pub(crate) fn terminate(&mut self) -> Option<i32> {
-        let id = self.child.id().to_string();
-        let killed = Command::new("kill").args(["-TERM", &id]).status();
-        assert!(killed.unwrap().success());
+        if cfg!(unix) {
+            let id = self.child.id().to_string();
+            let killed = Command::new("kill").args(["-TERM", &id]).status();
+            assert!(killed.unwrap().success());
+        } else {
+            self.child.kill().unwrap();
+        }
         let deadline = Instant::now() + HANG;
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {

@@ -57,8 +57,8 @@ fn command(request: &Value) -> Option<String> {
     let query = query.map_or(String::new(), |it| format!("?{it}"));
     let mut lines = vec![format!(
         "curl -X {} {}",
-        shell::word(request["method"].as_str()?),
-        shell::word(&format!("http://{host}{path}{query}"))
+        shell::posix_word(request["method"].as_str()?),
+        shell::posix_word(&format!("http://{host}{path}{query}"))
     )];
     // The key that the sandbox refused is not the one that is set for it.
     let refused = (request["status"] == 401).then(|| request["key"].as_str());
@@ -76,14 +76,18 @@ fn command(request: &Value) -> Option<String> {
     // Control characters could act on the terminal that shows them.
     let is_plain = |c: char| c == '\n' || !c.is_control();
     if message["encoding"] == "base64" {
-        lines[0] = format!("printf %s {} | base64 -d | {}", shell::word(body), lines[0]);
+        lines[0] = format!(
+            "printf %s {} | base64 -d | {}",
+            shell::posix_word(body),
+            lines[0]
+        );
         lines.push("--data-binary @-".to_owned());
     } else if !body.chars().all(is_plain) {
         let octal: String = body.bytes().map(|it| format!("\\{it:03o}")).collect();
         lines[0] = format!("printf '{octal}' | {}", lines[0]);
         lines.push("--data-binary @-".to_owned());
     } else if !body.is_empty() {
-        lines.push(format!("--data-raw {}", shell::word(body)));
+        lines.push(format!("--data-raw {}", shell::posix_word(body)));
     }
     let mut command = lines.join(" \\\n  ");
     if let Some(Some(key)) = refused {
@@ -96,7 +100,7 @@ fn command(request: &Value) -> Option<String> {
 /// A header as a word of a shell. A masked key becomes the variable that holds it.
 fn header(name: &str, value: &str, variable: &str) -> String {
     match value.split_once(' ') {
-        _ if !value.contains('…') => shell::word(&format!("{name}: {value}")),
+        _ if !value.contains('…') => shell::posix_word(&format!("{name}: {value}")),
         Some((scheme, _)) if scheme.chars().all(|it| it.is_ascii_alphanumeric()) => {
             format!("\"{name}: {scheme} ${variable}\"")
         }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::outcome::{Error, Result};
-use crate::platform::private_file::beside;
+use crate::platform::private_file::{beside, rename};
 
 /// The file, which is removed when this is dropped.
 pub(super) struct ReadyFile(PathBuf);
@@ -32,7 +32,7 @@ impl ReadyFile {
             .create_new(true)
             .open(&new)
             .and_then(|mut file| file.write_all(address.as_bytes()))
-            .and_then(|()| fs::rename(&new, &self.0))
+            .and_then(|()| rename(&new, &self.0))
             .map_err(|error| failed(&self.0, error))
     }
 }

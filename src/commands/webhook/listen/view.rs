@@ -70,8 +70,8 @@ impl View for Ready {
             page.line("");
             page.line("For your app:");
             page.line("");
-            let secret = shell::word(secret.expose());
-            page.line(format!("  export BOOKCTL_WEBHOOK_SECRET={secret}"));
+            let line = shell::set_variable("BOOKCTL_WEBHOOK_SECRET", secret.expose());
+            page.line(format!("  {line}"));
             page.line("");
         }
         page

@@ -2,7 +2,6 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 use axum::http::Uri;
@@ -11,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::document::headers;
 use super::exchange::Exchange;
+use crate::platform::system::files;
 
 /// The end of a file that is complete.
 const END: &str = "\n]}}\n";
@@ -31,13 +31,9 @@ impl HarFile {
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let creator = json!({"name": "bookctl", "version": env!("CARGO_PKG_VERSION")});
         let start = format!("{{\"log\":{{\"version\":\"1.2\",\"creator\":{creator},\"entries\":[");
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(path)?;
-        file.write_all_at(format!("{start}{END}").as_bytes(), 0)?;
+        let mut options = OpenOptions::new();
+        let file = files::open(options.write(true).create(true).truncate(true), path)?;
+        files::write_all_at(&file, format!("{start}{END}").as_bytes(), 0)?;
         Ok(Self {
             file,
             end: start.len() as u64,
@@ -53,8 +49,8 @@ impl HarFile {
         let comma = if self.is_first { "\n" } else { ",\n" };
         let entry = format!("{comma}{}", exchange.har_entry(origin));
         // One write, over the end of the last one, which it repeats.
-        self.file
-            .write_all_at(format!("{entry}{END}").as_bytes(), self.end)?;
+        let text = format!("{entry}{END}");
+        files::write_all_at(&self.file, text.as_bytes(), self.end)?;
         self.end += entry.len() as u64;
         self.is_first = false;
         Ok(())

@@ -1,10 +1,17 @@
-//! Settings of the whole process, made before the first secret is read.
+//! This process and the programs that it starts: settings made before the first secret is read, signals, exit codes.
 
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, getrlimit, kill_current_process_group, kill_process, setrlimit,
+};
 use signal_hook::consts::SIGXFSZ;
+
+use crate::outcome::Exit;
 
 /// The limit on core dumps that the process was started with.
 static CORE_DUMPS: OnceLock<Rlimit> = OnceLock::new();
@@ -40,4 +47,29 @@ pub(crate) fn with_core_dumps<T>(start: impl FnOnce() -> T) -> T {
     let started = start();
     forbid_core_dumps();
     started
+}
+
+/// The exit code of a program as a shell reports it: its code, or 128 plus the signal.
+pub(crate) fn exit_of(status: ExitStatus) -> Exit {
+    let code = status.code().or(status.signal().map(|signal| 128 + signal));
+    Exit::of_program(code)
+}
+
+/// Passes the signal that `exit` stands for on to a program. Ctrl-C and Ctrl-\ have reached it already, because it is in
+/// the same process group. A program that has ended ignores it.
+pub(crate) fn pass_on(exit: Exit, process: u32) {
+    let signal = match exit {
+        Exit::Terminated => Signal::TERM,
+        Exit::HungUp => Signal::HUP,
+        _ => return,
+    };
+    if let Some(process) = i32::try_from(process).ok().and_then(Pid::from_raw) {
+        let _ = kill_process(process, signal);
+    }
+}
+
+/// Suspends the process group, as Ctrl-Z does. Returns when it continues. Without a shell that could continue it,
+/// nothing is stopped.
+pub(crate) fn suspend() -> io::Result<()> {
+    Ok(kill_current_process_group(Signal::TSTP)?)
 }

@@ -1,33 +1,29 @@
-//! The terminal: its modes, its size, and reading what is typed.
+//! The terminal: its modes, and reading what is typed.
 
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use console::Term;
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
 };
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use super::frame::Size;
-use super::keys::{Decoder, Key};
+use super::key_decoder::Decoder;
+use crate::platform::key::Key;
 
 /// The bytes of one key arrive together, but a slow connection may separate them a little.
 const REST_OF_A_KEY: Duration = Duration::from_millis(50);
 
-pub(super) fn size() -> Size {
-    let (rows, columns) = Term::stderr().size();
-    Size {
-        rows: usize::from(rows),
-        columns: usize::from(columns),
-    }
+/// Whether the terminal obeys escape sequences, as far as the system knows. TERM says more.
+pub(crate) fn knows_escapes() -> bool {
+    true
 }
 
 /// A changed terminal mode. It is restored on drop, also after an error, a panic or a cancelled future.
-pub(super) struct Modes {
+pub(crate) struct Modes {
     saved: Termios,
     changed: Termios,
 }
@@ -35,7 +31,7 @@ pub(super) struct Modes {
 impl Modes {
     /// Raw mode: each key arrives at once and unechoed, Ctrl-C and Ctrl-Z included. Reads never block (`min 0`), so
     /// that no more bytes are taken than requested.
-    pub(super) fn raw() -> io::Result<Self> {
+    pub(crate) fn raw() -> io::Result<Self> {
         Self::set(|modes| {
             modes.local_modes -=
                 LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG | LocalModes::IEXTEN;
@@ -46,7 +42,7 @@ impl Modes {
     }
 
     /// Line mode without echo.
-    pub(super) fn unseen() -> io::Result<Self> {
+    pub(crate) fn unseen() -> io::Result<Self> {
         Self::set(|modes| modes.local_modes -= LocalModes::ECHO)
     }
 
@@ -63,7 +59,7 @@ impl Modes {
     }
 
     /// Sets the changed mode again, after somebody else has used the terminal.
-    pub(super) fn enter(&self) -> io::Result<()> {
+    pub(crate) fn enter(&self) -> io::Result<()> {
         Ok(tcsetattr(
             io::stdin(),
             OptionalActions::Drain,
@@ -72,7 +68,7 @@ impl Modes {
     }
 
     /// Restores the mode for somebody else.
-    pub(super) fn leave(&self) -> io::Result<()> {
+    pub(crate) fn leave(&self) -> io::Result<()> {
         Ok(tcsetattr(io::stdin(), OptionalActions::Drain, &self.saved)?)
     }
 }
@@ -86,14 +82,14 @@ impl Drop for Modes {
 
 /// Reads keys without a thread. A thread blocked in a read would swallow the first key of the next question after
 /// this one has timed out.
-pub(super) struct Typed {
+pub(crate) struct Typed {
     /// A duplicate of standard input's descriptor, because `std` buffers input that others need to read.
     input: AsyncFd<File>,
     decoder: Decoder,
 }
 
 impl Typed {
-    pub(super) fn open() -> io::Result<Self> {
+    pub(crate) fn open() -> io::Result<Self> {
         let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
         #[expect(
             deprecated,
@@ -107,7 +103,7 @@ impl Typed {
     }
 
     /// The next key of a terminal in raw mode; `None` if the terminal is gone. Cancel safe.
-    pub(super) async fn key(&mut self) -> io::Result<Option<Key>> {
+    pub(crate) async fn key(&mut self) -> io::Result<Option<Key>> {
         loop {
             let byte = if self.decoder.undecided() {
                 match tokio::time::timeout(REST_OF_A_KEY, self.byte()).await {
@@ -130,7 +126,7 @@ impl Typed {
     }
 
     /// A key that has already been typed, if any.
-    pub(super) async fn waiting(&mut self) -> io::Result<Option<Key>> {
+    pub(crate) async fn waiting(&mut self) -> io::Result<Option<Key>> {
         match tokio::time::timeout(Duration::ZERO, self.key()).await {
             Ok(key) => key,
             Err(_) => Ok(None),
@@ -152,7 +148,7 @@ impl Typed {
 }
 
 /// The next line of a terminal in line mode, without its line end; `None` at the end of input.
-pub(super) async fn line() -> io::Result<Option<String>> {
+pub(crate) async fn line() -> io::Result<Option<String>> {
     // Register for each line afresh: only then is a read known not to block.
     let typed = Typed::open()?;
     let _ready = typed.input.readable().await?;
@@ -169,7 +165,7 @@ pub(super) async fn line() -> io::Result<Option<String>> {
 
 /// Drops what was typed of a line that is no longer awaited. It is meant neither for the next question nor for the
 /// shell.
-pub(super) async fn discard() -> io::Result<()> {
+pub(crate) async fn discard() -> io::Result<()> {
     let _raw = Modes::raw()?;
     let mut typed = Typed::open()?;
     while typed.waiting().await?.is_some() {}

@@ -1,36 +1,6 @@
 //! Decoding the bytes of a terminal in raw mode into keys.
 
-/// A key that some question uses. All other keys are dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Key {
-    Char(char),
-    Enter,
-    /// A line break inside a paste. It does not submit.
-    PastedBreak,
-    Backspace,
-    Delete,
-    Left,
-    Right,
-    Up,
-    Down,
-    Home,
-    End,
-    PageUp,
-    PageDown,
-    /// Ctrl-U
-    EraseLine,
-    /// Ctrl-W
-    EraseWord,
-    /// Ctrl-D
-    EndOfInput,
-    /// Ctrl-C
-    Interrupt,
-    /// Ctrl-Z
-    Suspend,
-    Escape,
-    /// Shift-Tab
-    BackTab,
-}
+use crate::platform::key::Key;
 
 /// Assembles keys from single bytes, so that no byte meant for the next question is consumed.
 #[derive(Debug, Default)]

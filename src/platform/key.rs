@@ -1,0 +1,33 @@
+//! The keys of a terminal that questions use.
+
+/// A key that some question uses. All other keys are dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Key {
+    Char(char),
+    Enter,
+    /// A line break inside a paste. It does not submit.
+    PastedBreak,
+    Backspace,
+    Delete,
+    Left,
+    Right,
+    Up,
+    Down,
+    Home,
+    End,
+    PageUp,
+    PageDown,
+    /// Ctrl-U
+    EraseLine,
+    /// Ctrl-W
+    EraseWord,
+    /// Ctrl-D
+    EndOfInput,
+    /// Ctrl-C
+    Interrupt,
+    /// Ctrl-Z
+    Suspend,
+    Escape,
+    /// Shift-Tab
+    BackTab,
+}

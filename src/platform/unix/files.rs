@@ -1,0 +1,154 @@
+//! Files: who may read them, who owns them, how they are opened without blocking and synced.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+use rustix::fs::{Access as Wish, OFlags, access};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+/// The mode of a file that only its owner can read and write.
+const OWNERS_ALONE: u32 = 0o600;
+
+/// What others may do with a file.
+#[derive(Clone, Copy)]
+pub(crate) struct Access(u32);
+
+impl Access {
+    /// Only the owner can read and write the file.
+    pub(crate) fn owners_alone() -> Self {
+        Access(OWNERS_ALONE)
+    }
+
+    /// The access to an existing file.
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
+        fs::metadata(path).map(|found| Access(found.mode() & 0o777))
+    }
+}
+
+/// Creates a folder that only its owner can use, and those above it that do not exist.
+pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true).mode(0o700).create(folder)
+}
+
+/// Creates a file for writing. There must be none.
+pub(crate) fn create_new(path: &Path, access: Access) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    let file = open(options.write(true).create_new(true), path)?;
+    if access.0 != OWNERS_ALONE {
+        file.set_permissions(fs::Permissions::from_mode(access.0))?;
+    }
+    Ok(file)
+}
+
+/// Opens a file without waiting for the other end of a pipe. A file that is created is its owner's alone. Replaces the
+/// mode and flags that the caller set.
+pub(crate) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    options
+        .mode(OWNERS_ALONE)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)
+}
+
+/// Whether others than the owner can do anything with a file.
+pub(crate) fn is_open_to_others(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.mode() & 0o077 != 0)
+}
+
+/// The command that removes the access of others.
+pub(crate) fn closing_command(path: &Path) -> String {
+    format!("chmod 600 {}", path.display())
+}
+
+/// Removes the access of others from a file.
+///
+/// Keeps the mode if the name is a symbolic or hard link. Such a file has another name, somebody chose its mode
+/// there, and it may not be ours at all: as root we would otherwise close /etc/passwd to everybody.
+pub(crate) fn close_file(path: &Path) {
+    let is_open =
+        |found: &Metadata| found.is_file() && found.nlink() == 1 && found.mode() & 0o077 != 0;
+    if !fs::symlink_metadata(path).is_ok_and(|found| is_open(&found)) {
+        return;
+    }
+    // Change the opened file, because another one may have taken its name. A file that cannot be opened was not
+    // created here.
+    let mut options = OpenOptions::new();
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    options.read(true).custom_flags(flags.bits().cast_signed());
+    let Ok(file) = options.open(path) else { return };
+    if file.metadata().is_ok_and(|found| is_open(&found)) {
+        let _ = file.set_permissions(fs::Permissions::from_mode(OWNERS_ALONE));
+    }
+}
+
+/// Removes the access of others from a folder of ours that everybody can write to, where they could replace files.
+pub(crate) fn close_folder(folder: &Path) {
+    /// In a folder with the sticky bit, such as /tmp, others can write but cannot touch our files.
+    const STICKY: u32 = 0o1000;
+    let found = fs::metadata(folder).ok().filter(Metadata::is_dir);
+    if found.is_some_and(|found| found.mode() & 0o002 != 0 && found.mode() & STICKY == 0) {
+        let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+    }
+}
+
+/// Whether the system says that a file or folder cannot be written.
+pub(crate) fn is_read_only(place: &Path) -> bool {
+    matches!(
+        access(place, Wish::WRITE_OK),
+        Err(Errno::ACCESS | Errno::PERM | Errno::ROFS)
+    )
+}
+
+/// Who owns a file, if that is neither the user nor root.
+pub(crate) fn other_owner(_: &Path, found: &Metadata) -> Option<String> {
+    let owner = found.uid();
+    (owner != 0 && owner != geteuid().as_raw()).then(|| format!("user {owner}"))
+}
+
+/// The rest of the message about [`other_owner`]: who may own it, and how to become the owner.
+pub(crate) const RIGHT_OWNERS: (&str, &str) =
+    ("neither you nor root", "make its files yours with chown");
+
+/// Syncs the folders above a new file, up to the root of its file system. Otherwise a power cut could lose a folder
+/// that was just created, with everything that was synced in it.
+pub(crate) fn sync_names(path: &Path) -> io::Result<()> {
+    let path = path.canonicalize()?;
+    let device = path.metadata()?.dev();
+    for folder in path.ancestors().skip(1) {
+        // A folder that cannot be read was not created here.
+        let Ok(opened) = File::open(folder) else {
+            break;
+        };
+        if opened.metadata()?.dev() != device {
+            break;
+        }
+        match opened.sync_all() {
+            // Some file systems cannot sync a folder.
+            Err(error) if error.kind() == ErrorKind::InvalidInput => {}
+            synced => synced?,
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file that is open can be renamed.
+pub(crate) const RENAMES_OPEN_FILES: bool = true;
+
+/// Gives a file a name that may be another file's, whose place it takes.
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)
+}
+
+/// Fills `bytes` from a place in a file.
+pub(crate) fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    file.read_exact_at(bytes, offset)
+}
+
+/// Writes `bytes` to a place in a file.
+pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    file.write_all_at(bytes, offset)
+}

@@ -1,0 +1,10 @@
+//! Linux and macOS.
+
+pub(crate) mod files;
+mod key_decoder;
+pub(crate) mod limits;
+pub(crate) mod process;
+pub(crate) mod shell;
+pub(crate) mod signals;
+pub(crate) mod stdout;
+pub(crate) mod tty;

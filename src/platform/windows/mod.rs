@@ -1,0 +1,10 @@
+//! Windows.
+
+mod access_list;
+pub(crate) mod files;
+pub(crate) mod limits;
+pub(crate) mod process;
+pub(crate) mod shell;
+pub(crate) mod signals;
+pub(crate) mod stdout;
+pub(crate) mod tty;

@@ -1,0 +1,78 @@
+//! Standard output: a reader that is slow, or has gone.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+use std::os::windows::io::AsHandle;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use crate::outcome::Exit;
+use crate::platform::signals;
+
+/// How often signals are checked while a pipe is full.
+const GLANCE: Duration = Duration::from_millis(20);
+/// How often a pipe is asked whether somebody reads it.
+const ASKED_EVERY: Duration = Duration::from_millis(250);
+
+/// Completes when the reader closes standard output, as in `| select -First 1`. Never completes if it is not a pipe.
+///
+/// Windows tells nobody that a pipe was closed. A write of no bytes changes nothing, and fails once it was.
+pub(crate) async fn reader_gone() {
+    let stdout = io::stdout();
+    let pipe = stdout.as_handle().try_clone_to_owned().map(File::from);
+    let is_pipe =
+        |file: &File| !stdout.is_terminal() && !file.metadata().is_ok_and(|it| it.is_file());
+    if let Some(mut pipe) = pipe.ok().filter(is_pipe) {
+        let (gone, told) = oneshot::channel::<()>();
+        // Its own thread, because a write waits where another one does.
+        let ask = move || {
+            while !gone.is_closed() {
+                if pipe.write(&[]).is_err() {
+                    let _ = gone.send(());
+                    return;
+                }
+                std::thread::sleep(ASKED_EVERY);
+            }
+        };
+        if std::thread::Builder::new().spawn(ask).is_ok() && told.await.is_ok() {
+            return;
+        }
+    }
+    std::future::pending().await
+}
+
+/// Writes a text to standard output. Returns a signal that arrived while the reader took nothing.
+///
+/// A write to a full pipe cannot be ended, so it is left to a thread, which ends with the process.
+pub(crate) fn write(text: &str) -> io::Result<Option<Exit>> {
+    if io::stdout().is_terminal() {
+        return write_now(text).map(|()| None);
+    }
+    let (sender, written) = mpsc::channel();
+    let owned = text.to_owned();
+    let write = move || drop(sender.send(write_now(&owned)));
+    if std::thread::Builder::new().spawn(write).is_err() {
+        return write_now(text).map(|()| None);
+    }
+    loop {
+        match written.recv_timeout(GLANCE) {
+            Ok(written) => return written.map(|()| None),
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                return Err(io::Error::other("the thread that writes has ended"));
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+        }
+        signals::watch();
+        if let Some(signal) = signals::caught() {
+            return Ok(Some(signal));
+        }
+    }
+}
+
+fn write_now(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
