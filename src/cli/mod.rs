@@ -4,6 +4,7 @@ pub(crate) mod completion;
 #[cfg(test)]
 mod examples;
 mod suggestion;
+mod version;
 mod wrong_values;
 
 use std::ffi::OsString;
@@ -28,6 +29,7 @@ use wrong_values::{WrongValue, wrong_values};
 #[command(
     name = "bookctl",
     version,
+    disable_version_flag = true,
     max_term_width = 100,
     subcommand_required = true,
     disable_help_subcommand = true,
@@ -39,6 +41,9 @@ use wrong_values::{WrongValue, wrong_values};
     bookctl help sandbox                # a venue for each outcome"
 )]
 pub(crate) struct Cli {
+    /// Print the version; with --verbose, also how it was built
+    #[arg(long, short = 'V', action = clap::ArgAction::Version)]
+    version: Option<bool>,
     #[command(flatten)]
     pub(crate) flags: Flags,
     #[command(subcommand)]
@@ -137,6 +142,11 @@ pub(crate) fn report_usage(
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     ) || (arguments.len() < 2
         && error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
+    if error.kind() == ErrorKind::DisplayVersion
+        && let Some(exit) = version::details(arguments, environment)
+    {
+        return exit;
+    }
     if asked_for_help {
         let out = Output::of_process(Format::Human, ColorChoice::Auto, false, environment);
         return out

@@ -40,6 +40,8 @@ pub(crate) fn header_fields(headers: &HeaderMap) -> Map<String, Value> {
 /// A client that follows no redirect, so that a key or a signature never reaches another address. It is `direct` if it
 /// never uses a proxy.
 pub(crate) fn builder(direct: bool, authorities: Authorities) -> ClientBuilder {
+    // Fails if it was done before.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder()
         .redirect(Policy::none())
         .http1_title_case_headers()

@@ -110,6 +110,8 @@ mod own_attempts;
 #[cfg(unix)]
 mod ownership;
 #[cfg(unix)]
+mod packaging;
+#[cfg(unix)]
 mod page;
 #[cfg(unix)]
 mod page_setup;
@@ -165,6 +167,8 @@ mod timeline;
 mod times;
 #[cfg(unix)]
 mod two_runs;
+#[cfg(unix)]
+mod version_details;
 #[cfg(unix)]
 mod walk;
 #[cfg(unix)]

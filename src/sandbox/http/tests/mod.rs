@@ -14,6 +14,7 @@ use reqwest::{Client, Method, Response};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+use crate::platform::http_client::{self, Authorities};
 use crate::sandbox::rules::signature::sign;
 use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox};
 
@@ -42,7 +43,9 @@ impl Served {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(sandbox.serve(listener, None, std::future::pending()));
-        let client = Client::builder().no_proxy().build().unwrap();
+        let client = http_client::builder(true, Authorities::None)
+            .build()
+            .unwrap();
         Self { base, client }
     }
 
