@@ -7,7 +7,7 @@ use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Output, Page, TableCell, Tone, View};
 use crate::terminal::view::capitalised;
 
-/// Explain a status, an error code or an exit code, and what to do next
+/// Explain a status or an error code, and what to do next
 ///
 /// Shows what it means, whether retrying is safe, and what to do. Without a code, lists all of them.
 #[derive(clap::Args, Debug)]

@@ -10,7 +10,7 @@ pub(crate) fn did_you_mean<'a>(
     names: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {
     let word = word.to_lowercase();
-    let allowed = (word.chars().count() / 4).max(1);
+    let allowed = (word.chars().count() / 3).clamp(1, 3);
     let mut found: Vec<(usize, &str)> = names
         .into_iter()
         .filter_map(|name| {

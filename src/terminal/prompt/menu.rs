@@ -387,7 +387,7 @@ mod tests {
         menu.press(Key::Down);
         assert_eq!(
             draw(&menu, 24, 40)[1],
-            "  17:00 · card, 23.00 EUR held · free…"
+            "  17:00 · card, 23.00 EUR held · free …"
         );
         assert_eq!(draw(&menu, 24, 40).len(), 3);
     }
