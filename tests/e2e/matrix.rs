@@ -172,7 +172,7 @@ const LINES: &[&str] = &[
     "sandbox snapshot restore clean",
     "sandbox snapshot list",
     "sandbox snapshot remove clean",
-    "sandbox load --example",
+    "sandbox load no-such-file",
     "sandbox env",
     "sandbox reset",
 ];

@@ -36,6 +36,9 @@ fn venues_near(home: &Home, place: &[&str]) -> Vec<String> {
 fn the_example_loads_and_its_venues_are_found_offered_and_booked_with_their_scenario() {
     let home = Home::new();
     let example = home.run(["sandbox", "load", "--example"]).exits(0).stdout;
+    let json = ["sandbox", "load", "--example", "--json"];
+    let json = home.run(json).exits(0).stdout;
+    assert_eq!(load(&home, &json)["venues"].as_array().unwrap().len(), 2);
     let loaded = load(&home, &example);
     assert_eq!(loaded["venues"], json!(["ven_old_mill", "ven_bath_spin"]));
     let waits = &loaded["bookings"][0];

@@ -41,6 +41,11 @@ impl FixtureFile {
         })
     }
 
+    /// The document of [`EXAMPLE`].
+    pub(super) fn example() -> Result<Map<String, Value>> {
+        parse(EXAMPLE).map_err(|(line, why)| Error::usage(format!("line {line}: {why}")))
+    }
+
     /// The error for a refusal of the document, with the line of each field. `None` for another answer.
     pub(super) fn refused(&self, body: &Value) -> Option<Error> {
         let fields = body.get("fields")?.as_object()?;

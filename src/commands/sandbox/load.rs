@@ -14,9 +14,9 @@ use crate::terminal::output::{DocumentView, Page};
 /// or booking takes its place, so that loading again repeats nothing. `sandbox reset` removes everything that was loaded.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
-    bookctl sandbox load --example >fixtures.toml\n  \
+    bookctl sandbox load --example > fixtures.toml\n  \
     bookctl sandbox load fixtures.toml\n  \
-    bookctl sandbox load --organization org_01 - <fixtures.json")]
+    bookctl sandbox load --organization org_01 fixtures.json")]
 pub(crate) struct Args {
     /// File with the fixtures, or - for standard input
     #[arg(value_parser = Source::parse, required_unless_present = "example")]
@@ -24,14 +24,19 @@ pub(crate) struct Args {
     /// Organization to load them into [default: the one that most keys belong to]
     #[arg(long, value_name = "ID", conflicts_with = "example")]
     organization: Option<String>,
-    /// Print fixtures that work, and load nothing
+    /// Print fixtures that work, and load nothing; TOML, or JSON with --json
     #[arg(long, conflicts_with = "file")]
     example: bool,
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let Some(source) = args.file else {
-        context.out.print_script(EXAMPLE)?;
+        if context.out.is_human() {
+            context.out.print_script(EXAMPLE)?;
+        } else {
+            let example = Value::Object(FixtureFile::example()?);
+            context.out.emit(&DocumentView(example.into(), page))?;
+        }
         return Ok(Exit::Done);
     };
     let file = FixtureFile::read(source).await?;

@@ -247,13 +247,13 @@ mod tests {
             })
             .collect();
         for thread in threads {
-            let expected = ("confirmed".to_owned(), "none".to_owned(), 7);
+            let expected = ("confirmed".to_owned(), "none".to_owned(), 8);
             assert_eq!(thread.join().unwrap(), expected);
         }
         // A program without that step is told that the file is newer.
         assert!(matches!(
             failure(&path),
-            Failure::Newer { found: 7, known: 6 }
+            Failure::Newer { found: 8, known: 7 }
         ));
     }
 
