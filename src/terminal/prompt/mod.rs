@@ -32,6 +32,7 @@ pub(crate) use interactivity::{NonInteractiveReason, TerminalEnv};
 pub(crate) use question::{PromptError, Question};
 
 use event_loop::{Session, ask};
+use frame::Size;
 use interactivity::PromptMode;
 use menu::Menu;
 use multiline::Multiline;
@@ -84,13 +85,13 @@ impl Prompter {
 
     /// Where the next question will stand.
     pub(crate) fn place(&self) -> Place {
-        Place::next(terminal::size().columns)
+        Place::next(Size::of_terminal().columns)
     }
 
     /// Clears the terminal from the place of a question that is asked again. Where that is out of reach, a line says that
     /// its answer was taken back.
     pub(crate) fn return_to(&self, place: Place) {
-        let size = terminal::size();
+        let size = Size::of_terminal();
         let rows = place.rows_since(size.columns);
         let text = match rows.filter(|rows| *rows < size.rows) {
             Some(0) => return,
