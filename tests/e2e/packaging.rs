@@ -422,6 +422,7 @@ fn whatever_the_packages_name_exists() {
         .map(|asset| asset[0].as_str().unwrap().to_owned())
         .collect();
     named.push(deb["changelog"].as_str().unwrap().to_owned());
+    named.push(deb["license-file"][0].as_str().unwrap().to_owned());
     let workflows = files(&root().join(".github/workflows"));
     assert!(!workflows.is_empty());
     for (name, text) in workflows {
