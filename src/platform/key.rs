@@ -5,7 +5,8 @@
 pub(crate) enum Key {
     Char(char),
     Enter,
-    /// A line break inside a paste. It does not submit.
+    /// A line break inside a paste. It does not submit. A console of Windows does not mark what is pasted.
+    #[cfg_attr(windows, expect(dead_code))]
     PastedBreak,
     Backspace,
     Delete,
@@ -25,7 +26,8 @@ pub(crate) enum Key {
     EndOfInput,
     /// Ctrl-C
     Interrupt,
-    /// Ctrl-Z
+    /// Ctrl-Z. On Windows it stops no process.
+    #[cfg_attr(windows, expect(dead_code))]
     Suspend,
     Escape,
     /// Shift-Tab

@@ -50,7 +50,8 @@ pub(crate) fn make_unsynced(path: &Path) -> io::Result<()> {
 
 /// Syncs what is in a file.
 pub(crate) fn sync(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
+    // Windows syncs only what could be written.
+    OpenOptions::new().write(true).open(path)?.sync_all()
 }
 
 /// What prevents writing the database at `path`: the file, or its folder. `None` if both can be written. SQLite needs

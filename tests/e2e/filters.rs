@@ -15,8 +15,9 @@ fn a_filter_without_end_ends_with_a_word_and_leaves_the_command_alive() {
         ("repeat(\"x\" * 1000000)", "64 MB"),
         ("last(repeat(1))", "did not end within 5 s"),
     ] {
-        // Wine, where this runs for Windows, limits no memory.
-        if cfg!(windows) && why == "memory" {
+        // Wine, where this runs for Windows, limits no memory, and ends the thread instead of the process whose stack
+        // overflows.
+        if cfg!(windows) && matches!(why, "memory" | "recurses without end") {
             continue;
         }
         let error = home.run(["status", "--jq", filter]).refused(1, "filter");
