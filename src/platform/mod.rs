@@ -1,4 +1,4 @@
-//! What differs by system or is shared by rooms: SQLite files, an HTTP/1 server, HTTP clients, jq expressions, private
+//! What differs by system or is shared by rooms: SQLite files, PostgreSQL databases, an HTTP/1 server, HTTP clients, jq expressions, private
 //! files, standard input, lock waits, signals.
 
 pub(crate) mod hex;
@@ -8,9 +8,11 @@ pub(crate) mod input;
 pub(crate) mod jq;
 pub(crate) mod lock_wait;
 pub(crate) mod ownership;
+pub(crate) mod postgres;
 pub(crate) mod private_file;
 pub(crate) mod process;
 pub(crate) mod regular_file;
 pub(crate) mod signals;
+pub(crate) mod sql;
 pub(crate) mod sqlite;
 pub(crate) mod timeout_stream;

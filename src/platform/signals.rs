@@ -2,7 +2,7 @@
 //!
 //! Everywhere else signals are awaited next to the command. Blocking code cannot await, and polls here instead.
 
-use std::sync::{Once, OnceLock};
+use std::sync::{Once, OnceLock, mpsc};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -16,7 +16,20 @@ static CAUGHT: OnceLock<Exit> = OnceLock::new();
 pub(crate) fn watch() {
     BEGUN.call_once(|| {
         // Without the thread, blocking code ends at its own time limit.
-        let _ = std::thread::Builder::new().spawn(listen);
+        let _ = std::thread::Builder::new().spawn(|| listen(None));
+    });
+}
+
+/// The same, before something that is going to block: returns when the thread listens, so that no signal is missed.
+pub(crate) fn watch_ahead() {
+    BEGUN.call_once(|| {
+        let (ready, listens) = mpsc::channel();
+        if std::thread::Builder::new()
+            .spawn(|| listen(Some(ready)))
+            .is_ok()
+        {
+            let _ = listens.recv();
+        }
     });
 }
 
@@ -25,7 +38,7 @@ pub(crate) fn caught() -> Option<Exit> {
     CAUGHT.get().copied()
 }
 
-fn listen() {
+fn listen(ready: Option<mpsc::Sender<()>>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build();
@@ -36,6 +49,7 @@ fn listen() {
         let listen = |kind| unless_ignored(kind).and_then(|kind| signal(kind).ok());
         let mut hangup = listen(SignalKind::hangup());
         let mut quit = listen(SignalKind::quit());
+        drop(ready);
         Some(tokio::select! {
             _ = interrupt.recv() => Exit::Interrupted,
             _ = terminate.recv() => Exit::Terminated,

@@ -87,6 +87,7 @@ mod shared_limits;
 mod showing;
 mod snapshots;
 mod speak;
+mod team;
 mod timeline;
 mod times;
 mod two_runs;
