@@ -67,6 +67,7 @@ impl LockWait {
     }
 
     /// Starts a wait for the answer of `whom`.
+    #[cfg(feature = "postgres")]
     pub(crate) fn for_answer(whom: impl fmt::Display) -> Self {
         Self::saying(format!("waiting for {whom}"))
     }

@@ -21,6 +21,7 @@ pub(crate) fn watch() {
 }
 
 /// The same, before something that is going to block: returns when the thread listens, so that no signal is missed.
+#[cfg(feature = "postgres")]
 pub(crate) fn watch_ahead() {
     BEGUN.call_once(|| {
         let (ready, listens) = mpsc::channel();

@@ -1,4 +1,5 @@
 //! PostgreSQL databases: where they are, and statements in transactions that a lost connection does not leave in doubt.
+#![cfg_attr(not(feature = "postgres"), allow(dead_code))]
 
 mod address;
 #[cfg(feature = "postgres")]
