@@ -135,9 +135,9 @@ impl View for StatusView {
             return page;
         };
         page.field("kind", state.kind);
-        page.field("version", &state.version.to_string());
-        page.field("attempts", &state.attempts.to_string());
-        page.field("bookings", &state.bookings.to_string());
+        page.field("version", state.version.to_string());
+        page.field("attempts", state.attempts.to_string());
+        page.field("bookings", state.bookings.to_string());
         let open = match &state.oldest_open_at {
             None => "none".to_owned(),
             Some(oldest) => format!("{}, the oldest of {oldest}", state.open_attempts),
@@ -145,7 +145,7 @@ impl View for StatusView {
         page.field("open attempts", &open);
         page.field(
             "latency",
-            &format!("{:.1} ms", latency.as_secs_f64() * 1000.0),
+            format!("{:.1} ms", latency.as_secs_f64() * 1000.0),
         );
         page
     }

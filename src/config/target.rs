@@ -33,7 +33,7 @@ pub(crate) enum Target {
         by_default: bool,
         retention: Retention,
         /// The journal that a team shares, if any.
-        journal: Option<SharedJournal>,
+        journal: Option<Box<SharedJournal>>,
     },
     /// A service at an address.
     Remote(Box<Service>),
@@ -132,7 +132,7 @@ impl Target {
     /// The journal that a team shares; `None` for the file of this machine.
     pub(crate) fn journal(&self) -> Option<&SharedJournal> {
         match self {
-            Target::Embedded { journal, .. } => journal.as_ref(),
+            Target::Embedded { journal, .. } => journal.as_deref(),
             Target::Remote(service) => service.journal.as_ref(),
         }
     }
@@ -210,7 +210,7 @@ pub(crate) fn resolve(
             key: env_key.filter(|_| key_origin.is_none()),
             by_default: name.is_none(),
             retention,
-            journal,
+            journal: journal.map(Box::new),
         });
     };
     let service = Service {
