@@ -1,13 +1,14 @@
 //! What a command is given: settings, service, journal, prompter, output and clock. Each is opened when it is first
 //! used.
 
+mod journals;
 mod rate_limit;
 mod rate_limit_prompt;
 mod sandbox_controls;
 
 pub(crate) use rate_limit::WaitOutcome;
 
-use std::cell::{Cell, OnceCell, RefCell, RefMut};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -19,10 +20,9 @@ use crate::client::{Answer, Call, Client, Connection, Trace};
 use crate::config::{Environment, Paths, Service, Target};
 use crate::journal::Journal;
 use crate::model::certainty::Certainty;
-use crate::model::venue::Venue;
 use crate::outcome::{Error, Result};
 use crate::platform::ownership;
-use crate::recent::{Recent, RecentList};
+use crate::recent::Recent;
 use crate::sandbox::{self, Database, Sandbox};
 use crate::secrets::{Item, KeySource, Secret, Vault};
 use crate::terminal::output::Output;
@@ -322,57 +322,6 @@ impl Context {
         Ok(base)
     }
 
-    /// The journal, opened on first use.
-    pub(crate) fn journal(&self) -> Result<RefMut<'_, Journal>> {
-        let mut journal = self.journal.borrow_mut();
-        if journal.is_none() {
-            let profile = self.target.profile().map(str::to_owned);
-            let mut opened = Journal::open(&self.paths.journal, self.target.origin(), profile)?
-                .of_account(self.target.account());
-            opened.keep_for(self.target.retention());
-            *journal = Some(opened);
-        }
-        RefMut::filter_map(journal, Option::as_mut)
-            .map_err(|_| Error::journal("the journal is not open"))
-    }
-
-    /// Whether there is a journal. A read makes none.
-    pub(crate) fn has_journal(&self) -> bool {
-        self.paths.journal.exists()
-    }
-
-    /// What this terminal saw, opened on first use.
-    pub(crate) fn recent(&self) -> Result<RefMut<'_, Recent>> {
-        let mut recent = self.recent.borrow_mut();
-        if recent.is_none() {
-            let (path, journal) = (&self.paths.recent, &self.paths.journal);
-            *recent = Some(Recent::open(path, self.target.origin(), Some(journal))?);
-        }
-        RefMut::filter_map(recent, Option::as_mut)
-            .map_err(|_| Error::config("the recent rows are not open"))
-    }
-
-    /// Makes `id` what `@last` stands for. It is no error if that cannot be stored.
-    pub(crate) fn remember_last(&self, list: RecentList, id: &str) {
-        let _ = self.recent().and_then(|mut it| it.remember_one(list, id));
-    }
-
-    /// Stores the ids of a list that was shown, for `@1`.
-    pub(crate) fn remember_rows<'a>(&self, list: RecentList, ids: impl Iterator<Item = &'a str>) {
-        let stored = self.recent().and_then(|mut it| it.remember_list(list, ids));
-        if let Err(error) = stored {
-            self.out.warn(&format!(
-                "the rows could not be saved, so @1 and so on are not available: {}",
-                error.message
-            ));
-        }
-    }
-
-    /// A venue from an earlier search.
-    pub(crate) fn known_venue(&self, id: &str) -> Option<Venue> {
-        self.recent().ok()?.venue(id).ok().flatten()
-    }
-
     /// Sends a read. Temporary failures are retried, and a rate limit is waited out for as long as `--max-wait`
     /// allows.
     pub(crate) async fn read(&self, call: Call) -> Result<Answer> {
@@ -485,11 +434,6 @@ impl Context {
             true => self.webhooks().map(Some),
             false => Ok(None),
         }
-    }
-
-    /// The path of the journal, whether or not it can be used.
-    pub(crate) fn journal_file(&self) -> &std::path::Path {
-        &self.paths.journal
     }
 
     /// The sandbox file that `sandbox serve` and the embedded sandbox share.

@@ -3,6 +3,7 @@
 mod context;
 pub(crate) mod flags;
 pub(crate) mod in_flight;
+pub(crate) mod shared_journal;
 mod signals;
 mod startup;
 

@@ -1,11 +1,12 @@
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::{Needs, ServiceNeed};
 use crate::app::Context;
 use crate::flows::{Confirmation, attempt_or_pick, attempt_request, create, finish, read_booking};
-use crate::journal::{Attempt, Recovery, Run, State, another_account, recover};
+use crate::journal::{Attempt, Claim, Recovery, Run, State, another_account, recover};
 use crate::json::{Document, plain};
 use crate::model::document_time::time_text;
 use crate::model::time_text::to_the_second;
@@ -112,6 +113,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             if !context.journal()?.owns(&attempt) {
                 return Err(another_account(&attempt));
             }
+            let attempt = match context.target().journal() {
+                Some(_) => claimed(context, &key, attempt).await?,
+                None => attempt,
+            };
             // A settled attempt is only read. Nothing is sent that could make a booking.
             if let (State::Settled, Some(id)) = (attempt.state, &attempt.booking_id) {
                 return finish(context, &read_booking(context, id).await?);
@@ -127,10 +132,20 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 .idempotency_key(&key));
             }
             context.before_change()?;
-            let booking = create(context, &key, attempt_request(&attempt)).await?;
-            finish(context, &booking)
+            let created = create(context, &key, attempt_request(&attempt)).await;
+            if context.target().journal().is_some() {
+                let _ = context.journal()?.release(&key);
+            }
+            finish(context, &created?)
         }
         Action::Recover => {
+            if let Some(shared) = context.target().journal() {
+                return Err(Error::journal(format!(
+                    "the journal at {} is shared, and cannot be replaced from here",
+                    shared.address
+                ))
+                .hint("restore the database from a backup; see its state with `bookctl journal status`"));
+            }
             let path = context.journal_file();
             let recovery = recover(path)?;
             context.out.emit(&RecoveryView { path, recovery })?;
@@ -166,6 +181,33 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         }
     }
 }
+
+/// Claims an open attempt of a shared journal. While another machine resumes it, waits for what comes of that. Returns
+/// the attempt as it is then.
+async fn claimed(context: &Context, key: &str, attempt: Attempt) -> Result<Attempt> {
+    let mut attempt = attempt;
+    let mut progress = None;
+    while attempt.state != State::Settled {
+        let claim = context.journal()?.claim(key, LEASE)?;
+        attempt = find(context, key)?;
+        let Claim::Others { seconds } = claim else {
+            break;
+        };
+        progress.get_or_insert_with(|| {
+            let what = format!("another machine resumes this attempt; waiting up to {seconds} s");
+            context.out.note(&what);
+            context.out.progress(&what)
+        });
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+    Ok(attempt)
+}
+
+/// Longer than a request and its answer take. Another machine may resume the attempt after it.
+const LEASE: Duration = Duration::from_secs(60);
+
+/// How often a machine looks what came of an attempt that another one resumes.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
 /// The attempt under `key`, if it went to the service that this command talks to.
 fn find(context: &Context, key: &str) -> Result<Attempt> {
@@ -298,6 +340,8 @@ fn run_document(run: &Run) -> Value {
         "ended_at": run.ended_at,
         "http_status": run.http_status,
         "booking_id": run.booking_id,
+        "user": run.maker.as_ref().map(|maker| &maker.user),
+        "host": run.maker.as_ref().map(|maker| &maker.host),
     });
     if let Some(object) = document.as_object_mut() {
         object.retain(|_, value| !value.is_null());

@@ -118,6 +118,9 @@ pub(crate) struct Args {
     /// Retry rows whose booking failed in an earlier run
     #[arg(long, help_heading = "Batches", requires = "from")]
     retry_failed: bool,
+    /// Show the results of the rows so far, from any computer that shares the journal, and book nothing
+    #[arg(long, help_heading = "Batches", requires = "from", conflicts_with_all = ["retry_failed", "dry_run", "wait"])]
+    results: bool,
 }
 
 /// The arguments that describe one booking, and so exclude `--from`.
@@ -156,6 +159,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             name: args.batch,
             manner,
             dry_run: args.dry_run,
+            results: args.results,
         };
         return batch::run(context, batch).await;
     }

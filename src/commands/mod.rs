@@ -14,6 +14,7 @@ mod doctor;
 mod explain;
 mod field;
 mod help;
+mod journal;
 mod limits;
 mod modify;
 mod overview;
@@ -60,6 +61,7 @@ pub(crate) enum Command {
     Bookings(bookings::Args),
     Attempts(attempts::Args),
     Limits(limits::Args),
+    Journal(Group<journal::Command>),
     Session(Group<session::Command>),
     Card(card::Args),
     Sandbox(Group<sandbox::Command>),
@@ -193,6 +195,11 @@ impl Command {
             Command::Card(args) => Plan::service(async move |it| card::run(it, args).await),
             Command::Api(args) => Plan::service(async move |it| api::run(it, *args).await),
             Command::Status(args) => Plan::service(async move |it| status::run(it, args).await),
+            Command::Journal(group) => {
+                Plan::context(Needs::of(ServiceNeed::None), async move |it| {
+                    journal::run(it, group.command)
+                })
+            }
             Command::Attempts(args) => {
                 Plan::context(args.needs(), async move |it| attempts::run(it, args).await)
             }

@@ -15,7 +15,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ),
     (
         "Your bookings and limits",
-        &["bookings", "attempts", "limits"],
+        &["bookings", "attempts", "limits", "journal"],
     ),
     ("A guest's own account", &["session", "card"]),
     ("Build and test", &["sandbox", "webhook", "api"]),

@@ -32,11 +32,16 @@ variables! {
     base_url = "BOOKCTL_BASE_URL", "address of the service, instead of the profile's";
     api_key = "BOOKCTL_API_KEY", "API key for that address or profile";
     webhook_secret = "BOOKCTL_WEBHOOK_SECRET", "secret that signs webhooks";
+    journal = "BOOKCTL_JOURNAL", "postgresql:// URL of the journal that a team shares, instead of the profile's";
     no_input = "BOOKCTL_NO_INPUT", "never prompt; fail if something required is missing";
     home = "BOOKCTL_HOME", "folder for config.toml, journal.db, recent.db and sandbox.db, instead of the platform's folders";
     accessible = "BOOKCTL_ACCESSIBLE", "numbered prompts without redrawing, for screen readers";
     no_sandbox = "BOOKCTL_NO_SANDBOX", "fail instead of falling back to the sandbox";
     sandbox_no_limits = "BOOKCTL_SANDBOX_NO_LIMITS", "disable the rate limits of a sandbox that bookctl starts, also of the embedded one";
+    pgpassword = "PGPASSWORD", "password of that journal's user";
+    pgpassfile = "PGPASSFILE", "file with that password, instead of ~/.pgpass";
+    user = "USER", "name under which attempts are recorded there, and its user if the URL names none";
+    hostname = "HOSTNAME", "name of this machine there, where the system does not tell it";
     no_color = "NO_COLOR", "disable colour";
     clicolor_force = "CLICOLOR_FORCE", "use colour even if the output is not a terminal";
     complete = "BOOKCTL_COMPLETE", "set only by the completion scripts: the shell to complete for";

@@ -42,6 +42,11 @@ pub(crate) struct Profile {
     pub(crate) key_origin: Option<String>,
     /// How long guests' data is kept.
     pub(crate) retention: Option<Retention>,
+    /// The URL of the journal that a team shares, without a password; `None` for the file of this machine.
+    pub(crate) journal: Option<String>,
+    /// Whether `auth login` stored that journal's password.
+    #[serde(default)]
+    pub(crate) journal_password_stored: bool,
     /// Whether times without an offset are the venue's own, in requests as well.
     #[serde(default)]
     pub(crate) local_times: bool,

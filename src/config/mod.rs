@@ -14,4 +14,4 @@ pub(crate) use environment::Environment;
 pub(crate) use file::{ConfigFile, Profile, SANDBOX_PROFILE};
 pub(crate) use paths::Paths;
 pub(crate) use setting::{Assignment, Setting, whole_path};
-pub(crate) use target::{Service, Target, TargetOptions, resolve};
+pub(crate) use target::{Service, SharedJournal, Target, TargetOptions, journal_address, resolve};

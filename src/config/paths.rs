@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use directories::ProjectDirs;
+use directories::{BaseDirs, ProjectDirs};
 
 use super::Environment;
 use crate::outcome::{Error, Result};
@@ -22,6 +22,11 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
+    /// The file in which PostgreSQL's tools look for passwords.
+    pub(crate) fn pgpass() -> Option<PathBuf> {
+        BaseDirs::new().map(|folders| folders.home_dir().join(".pgpass"))
+    }
+
     /// Finds the files. Fails if the platform has no home folder for the user.
     pub(crate) fn find(environment: &Environment) -> Result<Self> {
         if let Some(home) = &environment.home {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::base_url::BaseUrl;
 use super::edit::ConfigEdit;
+use super::target::journal_address;
 use crate::adapter::{Dialect, Expression, ReadKind, WriteKind};
 use crate::model::retention::Retention;
 use crate::outcome::{Code, Error, Result};
@@ -16,6 +17,8 @@ pub(crate) enum Setting {
     ReadOnly,
     CaFile,
     Retention,
+    /// The URL of the journal that a team shares.
+    Journal,
     LocalTimes,
     /// The query parameter that carries the key.
     AuthQuery,
@@ -37,6 +40,7 @@ impl Setting {
             "read_only" => Some(Setting::ReadOnly),
             "ca_file" => Some(Setting::CaFile),
             "retention" => Some(Setting::Retention),
+            "journal" => Some(Setting::Journal),
             "local_times" => Some(Setting::LocalTimes),
             "auth_query" => Some(Setting::AuthQuery),
             "auth_user" => Some(Setting::AuthUser),
@@ -71,7 +75,7 @@ impl Setting {
             .ok_or_else(|| {
                 format!(
                     "{key} is no setting of a profile; the settings are base_url, read_only, ca_file, retention, \
-                     local_times, auth_query, auth_user, headers.NAME, dialect.KEY, read.KIND and write.KIND, which `bookctl help dialect` lists"
+                     journal, local_times, auth_query, auth_user, headers.NAME, dialect.KEY, read.KIND and write.KIND, which `bookctl help dialect` lists"
                 )
             })
     }
@@ -83,6 +87,7 @@ impl Setting {
             Setting::ReadOnly => "read_only".to_owned(),
             Setting::CaFile => "ca_file".to_owned(),
             Setting::Retention => "retention".to_owned(),
+            Setting::Journal => "journal".to_owned(),
             Setting::LocalTimes => "local_times".to_owned(),
             Setting::AuthQuery => "auth_query".to_owned(),
             Setting::AuthUser => "auth_user".to_owned(),
@@ -113,6 +118,10 @@ impl Setting {
                     Retention::parse(text).map_err(|why| self.unusable(&why.to_string()))?;
                 draft.set(profile, "retention", retention.to_string())
             }
+            Setting::Journal => {
+                journal_address(text, profile)?;
+                draft.set(profile, "journal", text)
+            }
             Setting::Dialect(key) => {
                 let mut tried = Dialect::default();
                 tried.rename(key, text).map_err(|why| self.wrong(&why))?;
@@ -136,6 +145,7 @@ impl Setting {
             Setting::ReadOnly
             | Setting::CaFile
             | Setting::Retention
+            | Setting::Journal
             | Setting::LocalTimes
             | Setting::AuthQuery
             | Setting::AuthUser => draft.unset(profile, &self.key()),

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use super::base_url::BaseUrl;
-use super::file::{ConfigFile, SANDBOX_PROFILE};
+use super::file::{ConfigFile, Profile, SANDBOX_PROFILE};
 use super::{Environment, Paths};
 use crate::adapter::Adapter;
 use crate::model::retention::Retention;
 use crate::outcome::{Error, Result};
+use crate::platform::postgres::Address;
 use crate::secrets::{Account, Secret};
 
 /// What the command line and the command itself say about the service.
@@ -31,6 +32,8 @@ pub(crate) enum Target {
         key: Option<Secret>,
         by_default: bool,
         retention: Retention,
+        /// The journal that a team shares, if any.
+        journal: Option<Box<SharedJournal>>,
     },
     /// A service at an address.
     Remote(Box<Service>),
@@ -52,6 +55,38 @@ pub(crate) struct Service {
     pub(crate) adapter: Adapter,
     /// How long the journal keeps guests' data.
     pub(crate) retention: Retention,
+    /// The journal that a team shares, if any.
+    pub(crate) journal: Option<SharedJournal>,
+}
+
+/// A journal that a team shares.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedJournal {
+    pub(crate) address: Address,
+    /// The profile for which its password is stored, if it is.
+    pub(crate) stored_for: Option<String>,
+}
+
+impl SharedJournal {
+    /// The account under which its password is stored.
+    pub(crate) fn account(profile: &str, address: &Address) -> Account {
+        Account::new(profile, address.origin())
+    }
+}
+
+/// The URL of a shared journal in a config file, where no password may stand.
+pub(crate) fn journal_address(text: &str, profile: &str) -> Result<Address> {
+    let source = format!("the journal of profile {}", profile.escape_debug());
+    let address = Address::parse(text, &source)?;
+    match address.password() {
+        None => Ok(address),
+        Some(_) => Err(
+            Error::config(format!("{source} has a password in its URL")).hint(format!(
+                "remove it from the URL, and store it with `bookctl auth login --profile {profile} \
+             --journal-password-stdin`, or use PGPASSWORD, PGPASSFILE or ~/.pgpass"
+            )),
+        ),
+    }
 }
 
 impl Service {
@@ -66,6 +101,7 @@ impl Service {
             ca_file: None,
             adapter: Adapter::default(),
             retention: Retention::default(),
+            journal: None,
         }
     }
 
@@ -90,6 +126,14 @@ impl Target {
         match self {
             Target::Embedded { retention, .. } => *retention,
             Target::Remote(service) => service.retention,
+        }
+    }
+
+    /// The journal that a team shares; `None` for the file of this machine.
+    pub(crate) fn journal(&self) -> Option<&SharedJournal> {
+        match self {
+            Target::Embedded { journal, .. } => journal.as_deref(),
+            Target::Remote(service) => service.journal.as_ref(),
         }
     }
 
@@ -147,6 +191,7 @@ pub(crate) fn resolve(
     };
     let own = profile.as_ref().and_then(|profile| profile.retention);
     let retention = own.or(file.retention).unwrap_or_default();
+    let journal = journal(environment, name.as_deref(), profile.as_ref())?;
     let env_url = env_url.map(|url| BaseUrl::parse(&url, "BOOKCTL_BASE_URL"));
     let env_url = env_url.transpose()?;
     let base_url = match (&env_url, name.as_deref(), &profile) {
@@ -165,12 +210,14 @@ pub(crate) fn resolve(
             key: env_key.filter(|_| key_origin.is_none()),
             by_default: name.is_none(),
             retention,
+            journal: journal.map(Box::new),
         });
     };
     let service = Service {
         profile: name.filter(|name| name != SANDBOX_PROFILE),
         key: env_key.filter(|_| key_origin.is_none_or(|origin| origin == base_url.origin())),
         retention,
+        journal,
         ..Service::at(base_url)
     };
     Ok(Target::Remote(Box::new(match profile {
@@ -183,6 +230,30 @@ pub(crate) fn resolve(
         },
         None => service,
     })))
+}
+
+/// The journal that the environment names, else the profile's.
+fn journal(
+    environment: &Environment,
+    name: Option<&str>,
+    profile: Option<&Profile>,
+) -> Result<Option<SharedJournal>> {
+    if let Some(url) = Environment::text(environment.journal.as_ref()) {
+        return Ok(Some(SharedJournal {
+            address: Address::parse(&url, "BOOKCTL_JOURNAL")?,
+            stored_for: None,
+        }));
+    }
+    let (Some(name), Some(profile)) = (name, profile) else {
+        return Ok(None);
+    };
+    let Some(url) = &profile.journal else {
+        return Ok(None);
+    };
+    Ok(Some(SharedJournal {
+        address: journal_address(url, name)?,
+        stored_for: profile.journal_password_stored.then(|| name.to_owned()),
+    }))
 }
 
 fn key_without_service() -> Error {

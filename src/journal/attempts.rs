@@ -1,15 +1,18 @@
 //! Reads attempts: the request of each, its runs, and what they prove.
 
+use std::collections::HashMap;
+
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, OptionalExtension, Row};
-use serde_json::Value;
+use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
 use super::Journal;
 use super::runs::{Evidence, Outcome, State, may_be_sent_by, state_of};
+use super::scope::Maker;
 use crate::model::request::canonical;
 use crate::outcome::{Error, Result};
 use crate::platform::hex;
+use crate::platform::sql::{Answer, Row, Statements, Value, values};
 
 /// One time that an attempt was sent.
 #[derive(Clone, Debug)]
@@ -25,6 +28,10 @@ pub(crate) struct Run {
     pub(crate) started_at: String,
     /// RFC 3339.
     pub(crate) ended_at: Option<String>,
+    /// Who began it; `None` in runs of older versions.
+    pub(crate) maker: Option<Maker>,
+    /// Distinguishes it from every other run, wherever it was begun.
+    pub(super) token: Option<String>,
     abandoned: bool,
     account: Option<String>,
 }
@@ -59,9 +66,9 @@ pub(crate) struct Attempt {
     /// The service that it goes to. An idempotency key is never sent to another service.
     pub(crate) origin: String,
     /// As it was sent, and as it is sent again.
-    pub(crate) request: Value,
+    pub(crate) request: Json,
     /// What was asked for in the contract's shape, where the request has another one.
-    asked: Option<Value>,
+    asked: Option<Json>,
     asked_hash: Option<String>,
     pub(crate) booking_id: Option<String>,
     /// RFC 3339.
@@ -83,69 +90,108 @@ const LONGEST_RUN: SignedDuration = SignedDuration::from_mins(5);
 
 const COLUMNS: &str = "idempotency_key, state, profile, origin, request, booking_id, created_at, request_hash, forgotten_at, http_status, asked, asked_hash";
 
-fn attempt(row: &Row<'_>) -> rusqlite::Result<Attempt> {
-    let text: String = row.get(4)?;
-    let request: Value = serde_json::from_str(&text).unwrap_or_default();
-    let request_hash: String = row.get(7)?;
-    let asked: Option<String> = row.get(10)?;
+fn attempt(mut row: Row) -> Answer<Attempt> {
+    let text: String = row.take(4)?;
+    let request: Json = serde_json::from_str(&text).unwrap_or_default();
+    let request_hash: String = row.take(7)?;
+    let asked: Option<String> = row.take(10)?;
     Ok(Attempt {
-        idempotency_key: row.get(0)?,
-        state: State::parse(&row.get::<_, String>(1)?),
-        profile: row.get(2)?,
-        origin: row.get(3)?,
-        booking_id: row.get(5)?,
-        created_at: row.get(6)?,
+        idempotency_key: row.take(0)?,
+        state: State::parse(&row.take::<String>(1)?),
+        profile: row.take(2)?,
+        origin: row.take(3)?,
+        booking_id: row.take(5)?,
+        created_at: row.take(6)?,
         is_intact: is_hash_of(&request_hash, &request),
         request,
         request_hash,
-        forgotten_at: row.get(8)?,
+        forgotten_at: row.take(8)?,
         is_older: row
-            .get::<_, Option<u16>>(9)?
+            .take::<Option<u16>>(9)?
             .is_some_and(|status| status != 201),
         asked: asked.and_then(|text| serde_json::from_str(&text).ok()),
-        asked_hash: row.get(11)?,
+        asked_hash: row.take(11)?,
         runs: Vec::new(),
     })
 }
 
+const RUN: &str = "idempotency_key, number, process, outcome, http_status, booking_id, started_at, ended_at, abandoned, account, username, host, token";
+
+/// A run, and the key of its attempt.
+fn run(mut row: Row) -> Answer<(String, Run)> {
+    let (user, host): (Option<String>, Option<String>) = (row.take(10)?, row.take(11)?);
+    let run = Run {
+        number: row.take(1)?,
+        process: row.take(2)?,
+        outcome: Outcome::parse(&row.take::<String>(3)?),
+        http_status: row.take(4)?,
+        booking_id: row.take(5)?,
+        started_at: row.take(6)?,
+        ended_at: row.take(7)?,
+        abandoned: row.take(8)?,
+        account: row.take(9)?,
+        maker: user.zip(host).map(|(user, host)| Maker { user, host }),
+        token: row.take(12)?,
+    };
+    Ok((row.take(0)?, run))
+}
+
 /// The runs of an attempt, in the order in which they began.
-pub(super) fn runs(connection: &Connection, key: &str) -> rusqlite::Result<Vec<Run>> {
-    connection
-        .prepare_cached(
-            "SELECT number, process, outcome, http_status, booking_id, started_at, ended_at, abandoned, account
-             FROM runs WHERE idempotency_key = ?1 ORDER BY number",
-        )?
-        .query_map([key], |row| {
-            Ok(Run {
-                number: row.get(0)?,
-                process: row.get(1)?,
-                outcome: Outcome::parse(&row.get::<_, String>(2)?),
-                http_status: row.get(3)?,
-                booking_id: row.get(4)?,
-                started_at: row.get(5)?,
-                ended_at: row.get(6)?,
-                abandoned: row.get(7)?,
-                account: row.get(8)?,
-            })
-        })?
-        .collect()
+pub(super) fn runs(statements: &dyn Statements, key: &str) -> Answer<Vec<Run>> {
+    let query = format!("SELECT {RUN} FROM runs WHERE idempotency_key = ?1 ORDER BY number");
+    let rows = statements.query(&query, values![key])?;
+    let runs = rows.into_iter().map(|row| Ok(run(row)?.1));
+    runs.collect()
 }
 
 /// One attempt with its runs.
-pub(super) fn find(connection: &Connection, key: &str) -> rusqlite::Result<Option<Attempt>> {
+pub(super) fn find(statements: &dyn Statements, key: &str) -> Answer<Option<Attempt>> {
     let query = format!("SELECT {COLUMNS} FROM attempts WHERE idempotency_key = ?1");
-    let found = connection
-        .prepare_cached(&query)?
-        .query_row([key], attempt)
-        .optional()?;
-    found.map(|found| with_runs(connection, found)).transpose()
+    one(statements, &query, key)
 }
 
-fn with_runs(connection: &Connection, attempt: Attempt) -> rusqlite::Result<Attempt> {
-    Ok(Attempt {
-        runs: runs(connection, &attempt.idempotency_key)?,
-        ..attempt
-    })
+/// The same, for a transaction that changes it: others wait until the transaction ends.
+pub(super) fn hold(statements: &dyn Statements, key: &str) -> Answer<Option<Attempt>> {
+    let query = format!("SELECT {COLUMNS} FROM attempts WHERE idempotency_key = ?1 FOR UPDATE");
+    one(statements, &query, key)
+}
+
+fn one(statements: &dyn Statements, query: &str, key: &str) -> Answer<Option<Attempt>> {
+    let Some(row) = statements.first(query, values![key])? else {
+        return Ok(None);
+    };
+    Ok(Some(Attempt {
+        runs: runs(statements, key)?,
+        ..attempt(row)?
+    }))
+}
+
+/// The attempts that meet a condition, oldest first, each with its runs.
+fn several(
+    statements: &dyn Statements,
+    condition: &str,
+    values: &[Value<'_>],
+) -> Answer<Vec<Attempt>> {
+    let query = format!("SELECT {COLUMNS} FROM attempts {condition} ORDER BY created_at");
+    let rows = statements.query(&query, values)?;
+    let mut attempts: Vec<Attempt> = rows.into_iter().map(attempt).collect::<Answer<_>>()?;
+    if attempts.is_empty() {
+        return Ok(attempts);
+    }
+    let query = format!(
+        "SELECT {RUN} FROM runs
+         WHERE idempotency_key IN (SELECT idempotency_key FROM attempts {condition})
+         ORDER BY idempotency_key, number"
+    );
+    let mut of_key: HashMap<String, Vec<Run>> = HashMap::new();
+    for row in statements.query(&query, values)? {
+        let (key, run) = run(row)?;
+        of_key.entry(key).or_default().push(run);
+    }
+    for attempt in &mut attempts {
+        attempt.runs = of_key.remove(&attempt.idempotency_key).unwrap_or_default();
+    }
+    Ok(attempts)
 }
 
 impl Attempt {
@@ -166,12 +212,12 @@ impl Attempt {
     }
 
     /// What was asked for, in the contract's shape.
-    pub(crate) fn asked(&self) -> &Value {
+    pub(crate) fn asked(&self) -> &Json {
         self.asked.as_ref().unwrap_or(&self.request)
     }
 
     /// Whether the attempt asks for exactly this, in the contract's shape, however it was written for the service.
-    pub(crate) fn asks_for(&self, asked: &Value) -> bool {
+    pub(crate) fn asks_for(&self, asked: &Json) -> bool {
         match &self.asked_hash {
             Some(hashed) => is_hash_of(hashed, asked),
             None => self.is_of(asked),
@@ -179,7 +225,7 @@ impl Attempt {
     }
 
     /// Whether the attempt is for exactly this request.
-    pub(crate) fn is_of(&self, request: &Value) -> bool {
+    pub(crate) fn is_of(&self, request: &Json) -> bool {
         is_hash_of(&self.request_hash, request)
     }
 }
@@ -192,48 +238,39 @@ pub(super) fn derived(runs: &[Run]) -> State {
 impl Journal {
     /// From here on, treats attempts of every account as this organization's, because its API key was changed.
     pub(crate) fn take_any_account(&mut self) {
-        self.takes_any_account = true;
+        self.scope.takes_any_account = true;
     }
 
     /// Whether the attempt may be sent, or its booking read, with the present API key.
     pub(crate) fn owns(&self, attempt: &Attempt) -> bool {
-        self.takes_any_account || may_be_sent_by(&self.account, attempt.evidence())
+        self.scope.takes_any_account || may_be_sent_by(&self.scope.account, attempt.evidence())
     }
 
     /// The open attempts at all services, oldest first.
     pub(crate) fn open_attempts(&self) -> Result<Vec<Attempt>> {
-        self.attempts_where("WHERE state = 'unsettled'")
+        self.read(|statements| several(statements, "WHERE state = 'unsettled'", &[]))
     }
 
     /// All attempts at all services, oldest first.
     pub(crate) fn attempts(&self) -> Result<Vec<Attempt>> {
-        self.attempts_where("")
+        self.read(|statements| several(statements, "", &[]))
     }
 
     /// The attempts at this service that made the booking, or ended with it, oldest first.
     pub(crate) fn attempts_of(&self, booking_id: &str) -> Result<Vec<Attempt>> {
-        self.read(|connection| {
-            let query = format!(
-                "SELECT {COLUMNS} FROM attempts WHERE origin = ?1 AND booking_id = ?2 ORDER BY created_at"
-            );
-            let mut query = connection.prepare(&query)?;
-            let found = query.query_map([&self.origin, booking_id], attempt)?;
-            found.map(|found| with_runs(connection, found?)).collect()
-        })
-    }
-
-    fn attempts_where(&self, condition: &str) -> Result<Vec<Attempt>> {
-        self.read(|connection| {
-            let query = format!("SELECT {COLUMNS} FROM attempts {condition} ORDER BY created_at");
-            let mut query = connection.prepare(&query)?;
-            let found = query.query_map([], attempt)?;
-            found.map(|found| with_runs(connection, found?)).collect()
+        let condition = "WHERE origin = ?1 AND booking_id = ?2";
+        self.read(|statements| {
+            several(
+                statements,
+                condition,
+                values![&self.scope.origin, booking_id],
+            )
         })
     }
 
     /// The attempt under a key, whatever its state.
     pub(crate) fn attempt(&self, key: &str) -> Result<Option<Attempt>> {
-        self.read(|connection| find(connection, key))
+        self.read(|statements| find(statements, key))
     }
 
     /// The open attempts at this service in which a run has ended without a known outcome.
@@ -243,7 +280,7 @@ impl Journal {
             .unwrap_or(Timestamp::MIN);
         let mut attempts = self.open_attempts()?;
         attempts.retain(|attempt| {
-            attempt.origin == self.origin
+            attempt.origin == self.scope.origin
                 && (attempt.runs.is_empty()
                     || attempt
                         .runs
@@ -255,11 +292,10 @@ impl Journal {
 
     /// The idempotency key of another attempt at this service that has the same booking.
     pub(crate) fn other_attempt_of(&self, booking_id: &str, key: &str) -> Result<Option<String>> {
-        self.read(|connection| {
-            connection
-                .prepare_cached(OTHER_ATTEMPT)?
-                .query_row([self.origin.as_str(), booking_id, key], |row| row.get(0))
-                .optional()
+        self.read(|statements| {
+            let row =
+                statements.first(OTHER_ATTEMPT, values![&self.scope.origin, booking_id, key])?;
+            row.map(|mut row| row.take(0)).transpose()
         })
     }
 }
@@ -283,12 +319,12 @@ pub(crate) fn another_account(attempt: &Attempt) -> Error {
 }
 
 /// Whether `hashed` is the hash of a request. Older journals hashed the text as it was sent.
-fn is_hash_of(hashed: &str, request: &Value) -> bool {
+fn is_hash_of(hashed: &str, request: &Json) -> bool {
     hashed == request_hash(request) || hashed == hash(&request.to_string())
 }
 
 /// The hash that identifies a request.
-pub(super) fn request_hash(request: &Value) -> String {
+pub(super) fn request_hash(request: &Json) -> String {
     hash(&canonical(request))
 }
 
@@ -320,6 +356,8 @@ mod tests {
             booking_id: None,
             started_at: started_at.to_owned(),
             ended_at: None,
+            maker: None,
+            token: None,
             abandoned: false,
             account: None,
         }

@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, params};
+use serde_json::{Value as Json, json};
 
+use super::scope::Scope;
 use super::{Journal, guests};
 use crate::json::Document;
 use crate::model::booking::Booking;
 use crate::outcome::Result;
+use crate::platform::sql::{Answer, Row, Statements, Value, values};
 use crate::secrets::redact_document;
 
 /// A booking of the journal.
@@ -20,11 +22,25 @@ pub(crate) struct KeptBooking {
     pub(crate) seen_at: String,
 }
 
+/// The columns of a kept booking.
+pub(super) const KEPT: &str = "id, status, document, seen_at";
+
 impl KeptBooking {
-    fn read((document, seen_at): (String, String)) -> Option<Self> {
-        let booking = Booking::from_document(Document::parse(document).ok()?)?;
-        Some(KeptBooking { booking, seen_at })
+    /// `None` if its document cannot be read.
+    pub(super) fn read(mut row: Row) -> Answer<Option<Self>> {
+        let (id, status): (String, String) = (row.take(0)?, row.take(1)?);
+        let (document, seen_at): (String, String) = (row.take(2)?, row.take(3)?);
+        Ok(booking_of(&id, &status, document).map(|booking| KeptBooking { booking, seen_at }))
     }
+}
+
+/// A booking from its row. Of one whose guest was deleted, only the id and the status are left.
+fn booking_of(id: &str, status: &str, document: String) -> Option<Booking> {
+    let document = match document.is_empty() {
+        true => json!({"id": id, "object": "booking", "status": status}).into(),
+        false => Document::parse(document).ok()?,
+    };
+    Booking::from_document(document)
 }
 
 /// The condition for bookings that may still change, including unknown statuses. The index of this name has the same
@@ -38,8 +54,7 @@ const SEEN: &str = "
     gone_at  = NULL,
     search   = NULL,
     day      = NULL,
-    document = iif(bookings.forgotten_at IS NULL, excluded.document,
-                   json_object('id', bookings.id, 'object', 'booking', 'status', excluded.status))";
+    document = CASE WHEN bookings.forgotten_at IS NULL THEN excluded.document ELSE '' END";
 
 /// The document of a booking as it is stored: a service may repeat the code or the key that it was sent.
 fn stored(booking: &Booking) -> Cow<'_, str> {
@@ -48,7 +63,7 @@ fn stored(booking: &Booking) -> Cow<'_, str> {
 }
 
 /// Stores the booking of the attempt under `key`, in the transaction that settles the attempt.
-pub(super) fn keep(connection: &Connection, key: &str, booking: &Booking) -> rusqlite::Result<()> {
+pub(super) fn keep(statements: &dyn Statements, key: &str, booking: &Booking) -> Answer<()> {
     let query = format!(
         "INSERT INTO bookings (origin, id, profile, idempotency_key, status, document, created_at, seen_at)
          SELECT origin, ?2, profile, idempotency_key, ?3, ?4, created_at, ?5 FROM attempts WHERE idempotency_key = ?1
@@ -56,52 +71,72 @@ pub(super) fn keep(connection: &Connection, key: &str, booking: &Booking) -> rus
     );
     let (status, document) = (booking.status(), stored(booking));
     let now = Timestamp::now().to_string();
-    let row = params![key, booking.id(), status.as_str(), document, now];
-    connection.execute(&query, row).map(drop)
+    let row = values![key, booking.id(), status.as_str(), &document, now];
+    statements.execute(&query, row).map(drop)
+}
+
+/// Stores a booking that was read. A guest that was deleted does not come back, and where nothing is to be kept no
+/// other's booking is added.
+const STORE: &str = "
+    INSERT INTO bookings (origin, id, profile, status, document, created_at, seen_at)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?6
+    WHERE EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2)
+       OR ?7 AND NOT EXISTS (SELECT 1 FROM attempts
+                             WHERE origin = ?1 AND booking_id = ?2 AND forgotten_at IS NOT NULL)
+    ON CONFLICT (origin, id) DO UPDATE SET";
+
+/// Stores a booking of a received event, unless a better one is known.
+const TAKE_IN: &str = "
+    INSERT INTO bookings (origin, id, profile, status, document, created_at, seen_at)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?6
+    WHERE NOT EXISTS (SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2)
+    ON CONFLICT (origin, id) DO UPDATE SET";
+
+/// Whether the journal has a booking that it knows better than an event tells: it was made by an attempt or read.
+fn is_known_better(statements: &dyn Statements, scope: &Scope, id: &str) -> Answer<bool> {
+    let query = "SELECT idempotency_key IS NOT NULL, document FROM bookings WHERE origin = ?1 AND id = ?2 FOR UPDATE";
+    let Some(mut row) = statements.first(query, values![&scope.origin, id])? else {
+        return Ok(false);
+    };
+    let (is_made, document): (bool, String) = (row.take(0)?, row.take(1)?);
+    let document: Json = serde_json::from_str(&document).unwrap_or_default();
+    Ok(is_made || document.get("datetime").is_some_and(|time| !time.is_null()))
 }
 
 impl Journal {
     /// Whether the journal does not have the booking as it is here.
     fn is_new(&self, booking: &Booking) -> Result<bool> {
         let (status, document) = (booking.status(), stored(booking));
-        let is_known = self.read(|connection| {
-            connection.query_row(
-                "SELECT EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2 AND gone_at IS NULL
-                 AND status = ?3 AND (forgotten_at IS NOT NULL OR document = ?4))",
-                params![self.origin, booking.id(), status.as_str(), document],
-                |row| row.get::<_, bool>(0),
-            )
+        let is_known = self.read(|statements| {
+            let row = values![&self.scope.origin, booking.id(), status.as_str(), &document];
+            let query = "SELECT EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2 AND gone_at IS NULL
+                         AND status = ?3 AND (forgotten_at IS NOT NULL OR document = ?4))";
+            truth(statements, query, row)
         })?;
         Ok(!is_known)
     }
 
     /// Stores the present state of a booking that was read, whoever made it.
     pub(crate) fn update(&mut self, booking: &Booking) -> Result<()> {
-        match self.is_new(booking)? {
-            true => self.store(booking),
-            false => Ok(()),
+        if !self.is_new(booking)? {
+            return Ok(());
         }
-    }
-
-    /// A guest that was deleted does not come back, and where nothing is to be kept no other's booking is added.
-    fn store(&mut self, booking: &Booking) -> Result<()> {
-        let (origin, profile) = (self.origin.clone(), self.profile.clone());
-        let (now, retention) = (Timestamp::now(), self.retention);
-        let adds = retention.ended(now) < now;
-        let purged = self.write(|connection| {
-            let query = format!(
-                "INSERT INTO bookings (origin, id, profile, status, document, created_at, seen_at)
-                 SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?6
-                 WHERE EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2)
-                    OR ?7 AND NOT EXISTS (SELECT 1 FROM attempts
-                                          WHERE origin = ?1 AND booking_id = ?2 AND forgotten_at IS NOT NULL)
-                 ON CONFLICT (origin, id) DO UPDATE SET {SEEN}"
-            );
-            let (status, document) = (booking.status(), stored(booking));
+        let (status, document) = (booking.status(), stored(booking));
+        let now = Timestamp::now();
+        let purged = self.write(|statements, scope| {
+            let adds = scope.retention.ended(now) < now;
             let (id, now) = (booking.id(), now.to_string());
-            let row = params![origin, id, profile, status.as_str(), document, now, adds];
-            connection.execute(&query, row)?;
-            guests::purge(connection, &origin, retention)
+            let row = values![
+                &scope.origin,
+                id,
+                &scope.profile,
+                status.as_str(),
+                &document,
+                now,
+                adds
+            ];
+            statements.execute(&format!("{STORE} {SEEN}"), row)?;
+            guests::purge(statements, scope)
         })?;
         self.clean_after(purged);
         Ok(())
@@ -110,21 +145,26 @@ impl Journal {
     /// Stores the bookings of received events, which hold less than a booking that was read: what is known better stays.
     /// Taking one in again changes nothing.
     pub(crate) fn take_in(&mut self, received: &[(Timestamp, Booking)]) -> Result<()> {
-        let (origin, profile) = (self.origin.clone(), self.profile.clone());
-        let adds = self.retention.ended(Timestamp::now()) < Timestamp::now();
-        self.write(|connection| {
-            let query = format!(
-                "INSERT INTO bookings (origin, id, profile, status, document, created_at, seen_at)
-                 SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?6
-                 WHERE NOT EXISTS (SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2)
-                 ON CONFLICT (origin, id) DO UPDATE SET {SEEN}
-                 WHERE bookings.idempotency_key IS NULL
-                   AND iif(json_valid(bookings.document), json_extract(bookings.document, '$.datetime'), NULL) IS NULL"
-            );
-            for (at, booking) in received.iter().filter(|_| adds) {
+        let now = Timestamp::now();
+        self.write(|statements, scope| {
+            if scope.retention.ended(now) >= now {
+                return Ok(());
+            }
+            for (at, booking) in received {
+                if is_known_better(statements, scope, booking.id())? {
+                    continue;
+                }
                 let (status, document) = (booking.status(), stored(booking));
-                let row = params![origin, booking.id(), profile, status.as_str(), document, at.to_string()];
-                connection.execute(&query, row)?;
+                let (origin, profile, at) = (&scope.origin, &scope.profile, at.to_string());
+                let row = values![
+                    origin,
+                    booking.id(),
+                    profile,
+                    status.as_str(),
+                    &document,
+                    at
+                ];
+                statements.execute(&format!("{TAKE_IN} {SEEN}"), row)?;
             }
             Ok(())
         })
@@ -132,33 +172,30 @@ impl Journal {
 
     /// Marks bookings that the service has lost: one of them, or all.
     pub(crate) fn lose(&mut self, id: Option<&str>) -> Result<()> {
-        let origin = self.origin.clone();
         let now = Timestamp::now().to_string();
-        self.write(|connection| {
+        self.write(|statements, scope| {
             let query = "UPDATE bookings SET gone_at = ?3
                          WHERE origin = ?1 AND (?2 IS NULL OR id = ?2) AND gone_at IS NULL";
-            connection
-                .execute(query, params![origin, id, now])
-                .map(drop)
+            let row = values![&scope.origin, id, &now];
+            statements.execute(query, row).map(drop)
         })
     }
 
     /// How many bookings the service has lost.
     pub(crate) fn lost(&self) -> Result<u32> {
-        self.read(|connection| connection.query_row(LOST, [&self.origin], |row| row.get(0)))
+        self.read(|statements| {
+            let row = statements.first(LOST, values![&self.scope.origin])?;
+            row.map_or(Ok(0), |mut row| row.take(0))
+        })
     }
 
     /// A booking as it was last seen, unless its document cannot be read.
     pub(crate) fn kept(&self, id: &str) -> Result<Option<KeptBooking>> {
-        let row = self.read(|connection| {
-            let query = "SELECT document, seen_at FROM bookings WHERE origin = ?1 AND id = ?2";
-            connection
-                .query_row(query, [&self.origin, id], |row| {
-                    Ok((row.get(0)?, row.get(1)?))
-                })
-                .optional()
-        })?;
-        Ok(row.and_then(KeptBooking::read))
+        let query = format!("SELECT {KEPT} FROM bookings WHERE origin = ?1 AND id = ?2");
+        self.read(|statements| {
+            let row = statements.first(&query, values![&self.scope.origin, id])?;
+            row.map_or(Ok(None), KeptBooking::read)
+        })
     }
 
     /// The bookings at this service, newest first, all or those with one status, without those that the service lost.
@@ -167,64 +204,60 @@ impl Journal {
         status: Option<&str>,
         limit: Option<u32>,
     ) -> Result<Vec<KeptBooking>> {
-        let rows = self.read(|connection| {
-            let limit = limit.map_or(-1, i64::from);
-            connection
-                .prepare(listing(status))?
-                .query_map(params![self.origin, limit, status], |row| {
-                    Ok((row.get(0)?, row.get(1)?))
-                })?
-                .collect::<rusqlite::Result<Vec<_>>>()
-        })?;
-        Ok(rows.into_iter().filter_map(KeptBooking::read).collect())
+        self.read(|statements| {
+            let limit = limit.map_or(i64::MAX, i64::from);
+            let row = values![&self.scope.origin, limit, status];
+            let rows = statements.query(&listing(status), row)?;
+            let kept = rows
+                .into_iter()
+                .filter_map(|row| KeptBooking::read(row).transpose());
+            kept.collect()
+        })
     }
 
     /// The ids of the newest bookings at this service, whatever the shape of their documents.
     pub(crate) fn booking_ids(&self, limit: u32) -> Result<Vec<String>> {
-        self.read(|connection| {
-            let query =
-                "SELECT id FROM bookings WHERE origin = ?1 ORDER BY created_at DESC LIMIT ?2";
-            connection
-                .prepare(query)?
-                .query_map(params![self.origin, limit], |row| row.get(0))?
-                .collect::<rusqlite::Result<Vec<_>>>()
-        })
+        let query = "SELECT id FROM bookings WHERE origin = ?1 ORDER BY created_at DESC LIMIT ?2";
+        self.read(|statements| ids(statements, query, values![&self.scope.origin, limit]))
     }
 
     /// A booking in its final state, or `None` if it may still change or is not known.
     pub(crate) fn ended(&self, id: &str) -> Result<Option<Booking>> {
-        let text = self.read(|connection| {
-            let query = format!(
-                "SELECT document FROM bookings WHERE origin = ?1 AND id = ?2 AND NOT ({UNFINISHED})"
-            );
-            let row = params![self.origin, id];
-            connection
-                .query_row(&query, row, |row| row.get::<_, String>(0))
-                .optional()
+        let query = format!(
+            "SELECT {KEPT} FROM bookings WHERE origin = ?1 AND id = ?2 AND NOT ({UNFINISHED})"
+        );
+        let kept = self.read(|statements| {
+            let row = statements.first(&query, values![&self.scope.origin, id])?;
+            row.map_or(Ok(None), KeptBooking::read)
         })?;
-        Ok(text.and_then(|text| Booking::from_document(Document::parse(text).ok()?)))
+        Ok(kept.map(|kept| kept.booking))
     }
 
     /// The ids of bookings that may have changed since they were last read, newest first.
     pub(crate) fn unfinished_bookings(&self, limit: u32) -> Result<Vec<String>> {
-        self.read(|connection| {
-            connection
-                .prepare(&unfinished())?
-                .query_map(params![self.origin, limit], |row| row.get(0))?
-                .collect()
+        self.read(|statements| {
+            ids(
+                statements,
+                &unfinished(),
+                values![&self.scope.origin, limit],
+            )
         })
     }
 
-    /// Whether this machine made the booking, as far as the journal still knows.
+    /// Whether the booking was made by an attempt of the journal, as far as it still knows.
     pub(crate) fn made(&self, booking_id: &str) -> Result<bool> {
-        self.read(|connection| {
-            let row = params![self.origin, booking_id];
-            connection
-                .query_row(MADE, row, |row| row.get(0))
-                .optional()
-                .map(Option::unwrap_or_default)
-        })
+        self.read(|statements| truth(statements, MADE, values![&self.scope.origin, booking_id]))
     }
+}
+
+fn truth(statements: &dyn Statements, query: &str, values: &[Value<'_>]) -> Answer<bool> {
+    let row = statements.first(query, values)?;
+    row.map_or(Ok(false), |mut row| row.take(0))
+}
+
+fn ids(statements: &dyn Statements, query: &str, values: &[Value<'_>]) -> Answer<Vec<String>> {
+    let rows = statements.query(query, values)?;
+    rows.into_iter().map(|mut row| row.take(0)).collect()
 }
 
 // SQLite would take the primary key, which has all bookings.
@@ -234,17 +267,15 @@ const MADE: &str = "
     SELECT EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2)
         OR EXISTS (SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2)";
 
-fn listing(status: Option<&str>) -> &'static str {
-    match status {
-        None => {
-            "SELECT document, seen_at FROM bookings WHERE origin = ?1 AND ?3 IS NULL AND gone_at IS NULL
-             ORDER BY created_at DESC, id DESC LIMIT ?2"
-        }
-        Some(_) => {
-            "SELECT document, seen_at FROM bookings WHERE origin = ?1 AND status = ?3 AND gone_at IS NULL
-             ORDER BY created_at DESC, id DESC LIMIT ?2"
-        }
-    }
+fn listing(status: Option<&str>) -> String {
+    let condition = match status {
+        None => "?3 IS NULL",
+        Some(_) => "status = ?3",
+    };
+    format!(
+        "SELECT {KEPT} FROM bookings WHERE origin = ?1 AND {condition} AND gone_at IS NULL
+         ORDER BY created_at DESC, id DESC LIMIT ?2"
+    )
 }
 
 fn unfinished() -> String {
@@ -258,7 +289,6 @@ fn unfinished() -> String {
 mod tests {
     use super::*;
     use crate::journal::plans::plan;
-    use serde_json::{Value, json};
 
     fn journal(folder: &tempfile::TempDir) -> Journal {
         let path = folder.path().join("journal.db");
@@ -334,9 +364,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let journal = journal(&folder);
         for (query, index) in [
-            (listing(None).to_owned(), "bookings_created (origin=?)"),
+            (listing(None), "bookings_created (origin=?)"),
             (
-                listing(Some("confirmed")).to_owned(),
+                listing(Some("confirmed")),
                 "bookings_of_status (origin=? AND status=?)",
             ),
             (unfinished(), "bookings_unfinished (origin=?)"),
@@ -366,7 +396,7 @@ mod tests {
         let made_here = Booking::from_document(hostile.clone().into()).unwrap();
         made(&mut journal, "k", &made_here);
         let kept = journal.bookings(None, None).unwrap();
-        let values: Vec<&Value> = kept.iter().map(|it| it.booking.value()).collect();
+        let values: Vec<&Json> = kept.iter().map(|it| it.booking.value()).collect();
         assert_eq!(values, [&hostile]);
     }
 

@@ -5,11 +5,12 @@
 //! Afterwards the file has to be rewritten, so that nothing of the guests remains in it.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
 
 use super::Journal;
+use super::scope::Scope;
 use crate::model::retention::Retention;
 use crate::outcome::Result;
+use crate::platform::sql::{Answer, Statements, values};
 
 /// How many guests one booking request deletes at most, so that it stays fast. More than one request ever adds.
 const PURGED_AT_ONCE: u32 = 1000;
@@ -26,11 +27,11 @@ pub(crate) struct Forgotten {
     pub(crate) unsettled: u32,
 }
 
-/// The request without its guest. A damaged request must not keep an attempt from being settled. Of a request in the
-/// service's own shape nothing stays: nothing says where its guest stands.
+/// The request without its guest. Of a request in the service's own shape nothing stays: nothing says where its guest
+/// stands.
 const WITHOUT_GUEST: &str = "
-    request = iif(asked IS NULL AND json_valid(request), json_remove(request, '$.customer', '$.end_user'), '{}'),
-    asked = iif(json_valid(asked), json_remove(asked, '$.customer', '$.end_user'), NULL),
+    request = CASE WHEN asked IS NULL THEN without_guest(request) ELSE '{}' END,
+    asked = CASE WHEN asked IS NULL THEN NULL ELSE without_guest(asked) END,
     forgotten_at = ?3";
 
 /// Concluded attempts that still have a guest; the indexes have the same condition. Unknown states are not concluded.
@@ -39,19 +40,15 @@ const CONCLUDED: &str = "state IN ('settled', 'refused', 'abandoned') AND forgot
 /// The rows of a service (?1) up to a moment (?2).
 const UNTIL: &str = "origin = ?1 AND created_at <= ?2";
 
-/// Deletes the guests of attempts at this service that are older than `retention`. Of a booking, its id, its status
+/// Deletes the guests of attempts at this service that are older than the retention. Of a booking, its id, its status
 /// and its creation time remain. Returns the number of changed rows.
-pub(super) fn purge(
-    connection: &Connection,
-    origin: &str,
-    retention: Retention,
-) -> rusqlite::Result<usize> {
+pub(super) fn purge(statements: &dyn Statements, scope: &Scope) -> Answer<usize> {
     let now = Timestamp::now();
-    let ended = retention.ended(now).to_string();
+    let ended = scope.retention.ended(now).to_string();
     let mut purged = 0;
     for query in [purge_attempts(), purge_bookings()] {
-        let row = params![origin, ended, now.to_string(), PURGED_AT_ONCE];
-        purged += connection.execute(&query, row)?;
+        let row = values![&scope.origin, &ended, now.to_string(), PURGED_AT_ONCE];
+        purged += statements.execute(&query, row)?;
     }
     Ok(purged)
 }
@@ -65,8 +62,7 @@ fn purge_attempts() -> String {
 
 fn purge_bookings() -> String {
     format!(
-        "UPDATE bookings SET forgotten_at = ?3, search = NULL, day = NULL,
-             document = json_object('id', id, 'object', 'booking', 'status', status)
+        "UPDATE bookings SET forgotten_at = ?3, search = NULL, day = NULL, document = ''
          WHERE origin = ?1 AND id IN
          (SELECT id FROM bookings WHERE {UNTIL} AND forgotten_at IS NULL ORDER BY created_at LIMIT ?4)"
     )
@@ -78,7 +74,7 @@ fn count_guests() -> String {
         "SELECT count(*) FROM (
              SELECT id FROM bookings WHERE {UNTIL}
              UNION
-             SELECT coalesce(booking_id, idempotency_key) FROM attempts WHERE {UNTIL} AND {CONCLUDED})"
+             SELECT coalesce(booking_id, idempotency_key) FROM attempts WHERE {UNTIL} AND {CONCLUDED}) AS guests"
     )
 }
 
@@ -102,8 +98,11 @@ fn delete_bookings() -> String {
 
 const DELETE_BOOKING: &str = "DELETE FROM bookings WHERE origin = ?1 AND id = ?2";
 
-fn count(connection: &Connection, origin: &str, until: &str) -> rusqlite::Result<Forgotten> {
-    let count = |query: String| connection.query_row(&query, [origin, until], |row| row.get(0));
+fn count(statements: &dyn Statements, scope: &Scope, until: &str) -> Answer<Forgotten> {
+    let count = |query: String| {
+        let row = statements.first(&query, values![&scope.origin, until])?;
+        row.map_or(Ok(0), |mut row| row.take(0))
+    };
     Ok(Forgotten {
         count: count(count_guests())?,
         unsettled: count(count_unsettled())?,
@@ -113,7 +112,7 @@ fn count(connection: &Connection, origin: &str, until: &str) -> rusqlite::Result
 impl Journal {
     /// Sets how long guests are kept.
     pub(crate) fn keep_for(&mut self, retention: Retention) {
-        self.retention = retention;
+        self.scope.retention = retention;
     }
 
     /// Rewrites the file after a booking request has deleted guests, if that is fast. Otherwise, or if it fails, free
@@ -126,28 +125,28 @@ impl Journal {
 
     /// What [`Journal::forget_until`] would delete.
     pub(crate) fn forgettable(&self, until: Timestamp) -> Result<Forgotten> {
-        self.read(|connection| count(connection, &self.origin, &until.to_string()))
+        self.read(|statements| count(statements, &self.scope, &until.to_string()))
     }
 
     /// Deletes all guests at this service up to a moment. Must be followed by `rewrite_file`.
     pub(crate) fn forget_until(&mut self, until: Timestamp) -> Result<Forgotten> {
-        let (origin, until) = (self.origin.clone(), until.to_string());
+        let until = until.to_string();
         let now = Timestamp::now().to_string();
-        self.write(|connection| {
-            let forgotten = count(connection, &origin, &until)?;
-            connection.execute(&strip_attempts(), [&origin, &until, &now])?;
-            connection.execute(&delete_bookings(), [&origin, &until])?;
+        self.write(|statements, scope| {
+            let forgotten = count(statements, scope, &until)?;
+            statements.execute(&strip_attempts(), values![&scope.origin, &until, &now])?;
+            statements.execute(&delete_bookings(), values![&scope.origin, &until])?;
             Ok(forgotten)
         })
     }
 
     /// Deletes the guest of one booking. Counts nothing if that was done before. Must be followed by `rewrite_file`.
     pub(crate) fn forget_booking(&mut self, id: &str) -> Result<Forgotten> {
-        let origin = self.origin.clone();
         let now = Timestamp::now().to_string();
-        self.write(|connection| {
-            let stripped = connection.execute(&strip_attempt(), [origin.as_str(), id, &now])?;
-            let deleted = connection.execute(DELETE_BOOKING, [origin.as_str(), id])?;
+        self.write(|statements, scope| {
+            let stripped =
+                statements.execute(&strip_attempt(), values![&scope.origin, id, &now])?;
+            let deleted = statements.execute(DELETE_BOOKING, values![&scope.origin, id])?;
             Ok(Forgotten {
                 count: u32::from(stripped + deleted > 0),
                 unsettled: 0,
@@ -310,14 +309,10 @@ mod tests {
         let place = TestJournal::new();
         let mut journal = place.journal();
         make(&mut journal, "old", "bk_1");
-        journal
-            .write(|connection| {
-                connection.execute_batch(
-                    "UPDATE attempts SET created_at = '2020-01-01T00:00:00Z';
-                     UPDATE bookings SET created_at = '2020-01-01T00:00:00Z'",
-                )
-            })
-            .unwrap();
+        journal.execute(
+            "UPDATE attempts SET created_at = '2020-01-01T00:00:00Z';
+             UPDATE bookings SET created_at = '2020-01-01T00:00:00Z'",
+        );
         let mut other = Journal::open(&place.path(), "https://b.example".into(), None).unwrap();
         let run = other.run("b", &request("Neighbour"));
         other
@@ -339,9 +334,7 @@ mod tests {
         let old = journal.run("old", &request(GUEST));
         journal.end_refused(&old, 400).unwrap();
         let damage = "UPDATE attempts SET request = request || ' {'";
-        journal
-            .write(|connection| connection.execute_batch(damage))
-            .unwrap();
+        journal.execute(damage);
         journal.keep_for(Retention::parse("0").unwrap());
         make(&mut journal, "new", "bk_1");
         assert_eq!(

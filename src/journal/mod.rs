@@ -5,7 +5,9 @@
 
 mod attempts;
 mod bookings;
+mod claim;
 mod completion_index;
+mod copy;
 mod guests;
 #[cfg(test)]
 mod plans;
@@ -17,13 +19,19 @@ mod recover;
 mod run_log;
 mod runs;
 mod schema;
+mod scope;
 mod search;
 mod sightings;
+mod state;
 mod store;
+mod team;
+mod team_schema;
 
 pub(crate) use attempts::{Attempt, Run, another_account};
 pub(crate) use bookings::KeptBooking;
+pub(crate) use claim::Claim;
 pub(crate) use completion_index::{CompletionIndex, KnownBooking};
+pub(crate) use copy::{Copied, copy};
 pub(crate) use guests::Forgotten;
 pub(crate) use rate_limit_window::RateLimitWindow;
 pub(crate) use recover::{Recovery, recover};
@@ -31,6 +39,9 @@ pub(crate) use run_log::{BeginOutcome, RunEnd, RunId};
 pub(crate) use runs::{
     Conclusion, Earlier, LastTry, State, conclusion, existed_before, outcome_of,
 };
+pub(crate) use scope::Maker;
 pub(crate) use search::Sought;
 pub(crate) use sightings::Sighting;
+pub(crate) use state::JournalState;
 pub(crate) use store::Journal;
+pub(crate) use team::prepare;

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, OptionalExtension, params};
+
+use super::scope::Scope;
+use crate::platform::sql::{Answer, Row, Statements, values};
 
 /// Resets are reported in whole seconds, so two answers may differ by this much.
 const SLACK: SignedDuration = SignedDuration::from_secs(2);
@@ -79,82 +81,100 @@ impl RateLimitWindow {
 
 /// Counts a request, within a transaction. Returns the window if it is exhausted.
 pub(super) fn count_request(
-    connection: &Connection,
-    origin: &str,
-    account: &str,
+    statements: &dyn Statements,
+    scope: &Scope,
     name: &str,
     now: Timestamp,
-) -> rusqlite::Result<Option<RateLimitWindow>> {
-    let Some(known) = find(connection, origin, account, name)? else {
+) -> Answer<Option<RateLimitWindow>> {
+    let Some(known) = held(statements, scope, name)? else {
         return Ok(None);
     };
     match known.clone().taken(now) {
-        Some(window) => store(connection, origin, account, &window).map(|()| None),
+        Some(window) => store(statements, scope, &window, REPLACE).map(|_| None),
         None => Ok(Some(known)),
     }
 }
 
 /// Updates the stored window with what an answer has shown, within a transaction.
 pub(super) fn correct(
-    connection: &Connection,
-    origin: &str,
-    account: &str,
+    statements: &dyn Statements,
+    scope: &Scope,
     seen: RateLimitWindow,
-) -> rusqlite::Result<()> {
-    let window = match find(connection, origin, account, &seen.name)? {
-        Some(known) => known.corrected(seen),
-        None => seen,
-    };
-    store(connection, origin, account, &window)
+) -> Answer<()> {
+    loop {
+        if let Some(known) = held(statements, scope, &seen.name)? {
+            return store(statements, scope, &known.corrected(seen), REPLACE).map(drop);
+        }
+        // Another process may have stored it in between.
+        if store(statements, scope, &seen, "NOTHING")? {
+            return Ok(());
+        }
+    }
 }
 
 pub(super) fn find(
-    connection: &Connection,
-    origin: &str,
-    account: &str,
+    statements: &dyn Statements,
+    scope: &Scope,
     name: &str,
-) -> rusqlite::Result<Option<RateLimitWindow>> {
-    connection
-        .prepare_cached(
-            "SELECT bucket, allowed, remaining, resets_at, ahead, seen_at FROM limits
-             WHERE origin = ?1 AND account = ?2 AND bucket = ?3",
-        )?
-        .query_row([origin, account, name], window)
-        .optional()
+) -> Answer<Option<RateLimitWindow>> {
+    one(statements, FIND, scope, name)
 }
 
+/// The same, for a transaction that changes it: others wait until the transaction ends.
+fn held(statements: &dyn Statements, scope: &Scope, name: &str) -> Answer<Option<RateLimitWindow>> {
+    one(statements, &format!("{FIND} FOR UPDATE"), scope, name)
+}
+
+const FIND: &str = "
+    SELECT bucket, allowed, remaining, resets_at, ahead, seen_at FROM limits
+    WHERE origin = ?1 AND account = ?2 AND bucket = ?3";
+
+fn one(
+    statements: &dyn Statements,
+    query: &str,
+    scope: &Scope,
+    name: &str,
+) -> Answer<Option<RateLimitWindow>> {
+    let row = statements.first(query, values![&scope.origin, &scope.account, name])?;
+    row.map(window).transpose()
+}
+
+/// What is done if a window is stored already.
+const REPLACE: &str = "UPDATE SET allowed = excluded.allowed, remaining = excluded.remaining,
+    resets_at = excluded.resets_at, ahead = excluded.ahead, seen_at = excluded.seen_at";
+
+/// Returns whether the window was stored.
 fn store(
-    connection: &Connection,
-    origin: &str,
-    account: &str,
+    statements: &dyn Statements,
+    scope: &Scope,
     window: &RateLimitWindow,
-) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT OR REPLACE INTO limits (origin, account, bucket, allowed, remaining, resets_at, ahead, seen_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        )?
-        .execute(params![
-            origin,
-            account,
-            window.name,
-            window.allowed,
-            window.remaining,
-            window.resets_at.as_millisecond(),
-            i64::try_from(window.ahead.as_millis()).unwrap_or_default(),
-            window.seen_at.as_millisecond(),
-        ])
-        .map(drop)
+    if_stored: &str,
+) -> Answer<bool> {
+    let store = format!(
+        "INSERT INTO limits (origin, account, bucket, allowed, remaining, resets_at, ahead, seen_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (origin, account, bucket) DO {if_stored}"
+    );
+    let row = values![
+        &scope.origin,
+        &scope.account,
+        &window.name,
+        window.allowed,
+        window.remaining,
+        window.resets_at.as_millisecond(),
+        i64::try_from(window.ahead.as_millis()).unwrap_or_default(),
+        window.seen_at.as_millisecond(),
+    ];
+    Ok(statements.execute(&store, row)? == 1)
 }
 
-pub(super) fn window(row: &rusqlite::Row<'_>) -> rusqlite::Result<RateLimitWindow> {
+pub(super) fn window(mut row: Row) -> Answer<RateLimitWindow> {
     let moment = |millis: i64| Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MIN);
     Ok(RateLimitWindow {
-        name: row.get(0)?,
-        allowed: row.get(1)?,
-        remaining: row.get(2)?,
-        resets_at: moment(row.get(3)?),
-        ahead: SignedDuration::from_millis(row.get(4)?),
-        seen_at: moment(row.get(5)?),
+        name: row.take(0)?,
+        allowed: row.take(1)?,
+        remaining: row.take(2)?,
+        resets_at: moment(row.take(3)?),
+        ahead: SignedDuration::from_millis(row.take(4)?),
+        seen_at: moment(row.take(5)?),
     })
 }

@@ -1,4 +1,4 @@
-//! What is left of the service's rate limits (spec, Limits), shared by all processes of this machine.
+//! What is left of the service's rate limits (spec, Limits), shared by all processes that use the journal.
 //!
 //! Requests are counted here before they are sent, so that processes that run at the same time do not all use the same
 //! last request. The service's answers then correct the count.
@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::Journal;
 use super::rate_limit_window::{RateLimitWindow, count_request, find, window};
 use crate::outcome::Result;
+use crate::platform::sql::values;
 
 /// With more requests left than this, even many processes at once do not exhaust the window unnoticed.
 const PLENTY: u32 = 8;
@@ -15,20 +16,18 @@ const PLENTY: u32 = 8;
 impl Journal {
     /// All rate limits that this account has met at this service.
     pub(crate) fn rate_limits(&self) -> Result<Vec<RateLimitWindow>> {
-        self.read(|connection| {
-            connection
-                .prepare(
-                    "SELECT bucket, allowed, remaining, resets_at, ahead, seen_at FROM limits
-                     WHERE origin = ?1 AND account = ?2 ORDER BY bucket",
-                )?
-                .query_map([&self.origin, &self.account], window)?
-                .collect()
+        let query = "SELECT bucket, allowed, remaining, resets_at, ahead, seen_at FROM limits
+                     WHERE origin = ?1 AND account = ?2 ORDER BY bucket";
+        self.read(|statements| {
+            let of = values![&self.scope.origin, &self.scope.account];
+            let rows = statements.query(query, of)?;
+            rows.into_iter().map(window).collect()
         })
     }
 
     /// One rate limit by its name.
     pub(crate) fn rate_limit(&self, name: &str) -> Result<Option<RateLimitWindow>> {
-        self.read(|connection| find(connection, &self.origin, &self.account, name))
+        self.read(|statements| find(statements, &self.scope, name))
     }
 
     /// Counts a request that is sent now (by the service's clock), if few are left. Returns the exhausted window if the
@@ -44,17 +43,15 @@ impl Journal {
         if !self.rate_limit(name)?.is_some_and(must_count) {
             return Ok(None);
         }
-        let (origin, account) = (self.origin.clone(), self.account.clone());
-        self.write(|connection| count_request(connection, &origin, &account, name, now))
+        self.write(|statements, scope| count_request(statements, scope, name, now))
     }
 
     /// Deletes all rate limits of this service.
     pub(crate) fn forget_rate_limits(&mut self) -> Result<()> {
-        let origin = self.origin.clone();
-        self.write(|connection| {
-            connection.execute("DELETE FROM limits WHERE origin = ?1", [origin])
-        })?;
-        Ok(())
+        self.write(|statements, scope| {
+            let delete = "DELETE FROM limits WHERE origin = ?1";
+            statements.execute(delete, values![&scope.origin]).map(drop)
+        })
     }
 
     /// Remembers what an answer has shown. It is stored with the next write.
@@ -67,7 +64,7 @@ impl Journal {
         if self.observed.is_empty() {
             return Ok(());
         }
-        self.write(|_| Ok(()))
+        self.write(|_, _| Ok(()))
     }
 }
 

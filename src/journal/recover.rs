@@ -93,30 +93,42 @@ fn take_over(old: Option<&Connection>, new: &Path) -> Result<usize> {
     let mut journal = Journal::make(new).map_err(|why| into_error(new, &why))?;
     let mut attempts = 0;
     for table in TAKEN_OVER {
-        let columns = journal.read(|connection| columns_of(connection, table))?;
+        let columns = in_new(&journal, |connection| columns_of(connection, table))?;
         let (columns, rows) = old
             .map(|old| readable(old, table, &columns))
             .unwrap_or_default();
         if table == "attempts" {
             attempts = rows.len();
         }
-        journal.write(|connection| {
+        in_new(&journal, |connection| {
             if rows.is_empty() {
                 return Ok(());
             }
+            let transaction = connection.unchecked_transaction()?;
             let places = vec!["?"; columns.len()].join(", ");
             let columns = columns.join(", ");
-            let mut insert = connection.prepare(&format!(
+            let mut insert = transaction.prepare(&format!(
                 "INSERT OR IGNORE INTO {table} ({columns}) VALUES ({places})"
             ))?;
             for row in rows {
                 insert.execute(params_from_iter(row))?;
             }
-            Ok(())
+            drop(insert);
+            transaction.commit()
         })?;
     }
     journal.prove_again()?;
     Ok(attempts)
+}
+
+/// Runs `work` on the file of the new journal.
+fn in_new<T>(
+    journal: &Journal,
+    work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+) -> Result<T> {
+    let connection = journal.file();
+    let connection = connection.ok_or_else(|| Error::journal("the journal is in no file"))?;
+    work(connection).map_err(|error| into_error(Path::new("journal.db.new"), &error.into()))
 }
 
 /// The number in a SQLite file's header that every transaction changes.
@@ -152,18 +164,18 @@ fn is_sound(path: &Path) -> Result<bool> {
     }
     let check = || -> Result<bool, Failure> {
         let journal = Journal::try_open(path, String::new(), None)?;
+        let Some(connection) = journal.file() else {
+            return Ok(true);
+        };
         let blank = Journal::in_memory()?;
         for table in TAKEN_OVER {
-            let (ours, there) = (
-                columns_of(&blank, table)?,
-                columns_of(&journal.connection, table)?,
-            );
+            let (ours, there) = (columns_of(&blank, table)?, columns_of(connection, table)?);
             if ours.iter().any(|column| !there.contains(column)) {
                 return Ok(false);
             }
         }
         let whole = "PRAGMA integrity_check";
-        let verdict: String = journal.connection.query_row(whole, [], |row| row.get(0))?;
+        let verdict: String = connection.query_row(whole, [], |row| row.get(0))?;
         Ok(verdict == "ok")
     };
     match check() {
@@ -269,13 +281,9 @@ mod tests {
         let refused = journal.run("refused", &json!({}));
         journal.end_refused(&refused, 400).unwrap();
         for lost in ["", "DELETE FROM runs"] {
-            let mut journal = open("one");
-            journal
-                .write(|connection| connection.execute_batch(lost))
-                .unwrap();
-            journal
-                .write(|connection| connection.pragma_update(None, "user_version", 99))
-                .unwrap();
+            let journal = open("one");
+            journal.execute(lost);
+            journal.execute("PRAGMA user_version = 99");
             drop(journal);
             recover(&path).unwrap();
             let journal = open("two");
@@ -336,9 +344,7 @@ mod tests {
         for key in 0..200 {
             journal.run(&key.to_string(), &json!({}));
         }
-        journal
-            .write(|connection| connection.pragma_update(None, "user_version", 99))
-            .unwrap();
+        journal.execute("PRAGMA user_version = 99");
         drop(journal);
         let recoveries = std::thread::scope(|scope| {
             let all: Vec<_> = (0..4)
@@ -359,9 +365,7 @@ mod tests {
         let path = folder.path().join("journal.db");
         let mut journal = Journal::open(&path, "o".into(), None).unwrap();
         journal.run("k", &json!({"party_size": 2}));
-        journal
-            .write(|connection| connection.pragma_update(None, "user_version", 99))
-            .unwrap();
+        journal.execute("PRAGMA user_version = 99");
         drop(journal);
         let recovered = recover(&path).unwrap();
         assert!(

@@ -12,6 +12,7 @@ pub(super) const STEPS: &[&str] = &[
     SEARCH,
     SIGHTINGS,
     NO_RECENT_ROWS,
+    MAKERS,
 ];
 /// The first version: attempts, and what searches returned.
 const FIRST: &str = "
@@ -227,4 +228,17 @@ const NO_RECENT_ROWS: &str = "
 DELETE FROM venues;
 DELETE FROM slots;
 DELETE FROM lists WHERE kind <> 'taken in';
+";
+
+/// Who began a run, what distinguishes it from every other run, and who resumes an attempt (see `claim`): other machines
+/// may share the journal.
+const MAKERS: &str = "
+ALTER TABLE runs ADD COLUMN username TEXT;
+ALTER TABLE runs ADD COLUMN host TEXT;
+ALTER TABLE runs ADD COLUMN token TEXT;
+CREATE TABLE claims (
+    idempotency_key TEXT PRIMARY KEY,
+    claimed_by      TEXT NOT NULL,
+    until           INTEGER NOT NULL
+) WITHOUT ROWID;
 ";

@@ -5,24 +5,23 @@
 //! journal get it too. Deleting a guest deletes it.
 
 use jiff::civil::Date;
-use rusqlite::{Row, params};
 use serde_json::Value;
 
 use super::Journal;
 use super::bookings::KeptBooking;
+use super::scope::Maker;
 use crate::json::{Document, plain};
 use crate::model::booking::Booking;
 use crate::model::document_time::DocumentTime;
 use crate::model::text_fold::{digits, fold};
 use crate::model::venue::Venue;
 use crate::outcome::Result;
+use crate::platform::sql::{Answer, Row, values};
 
 /// How many bookings are prepared for the search in one transaction.
 const PREPARED_AT_ONCE: u32 = 5000;
 /// The longest part of a field that is searched.
 const LONGEST: usize = 200;
-/// How much of the journal a search maps into memory, in bytes. A larger journal is read as usual beyond that.
-const MAPPED: i64 = 1 << 30;
 /// The shortest run of digits that is taken for a part of a phone number.
 const SHORTEST_NUMBER: usize = 3;
 
@@ -39,6 +38,8 @@ pub(crate) struct Sought {
     /// The first and the last day, by the venue's clock.
     pub(crate) days: Option<(Date, Date)>,
     pub(crate) status: Option<String>,
+    /// Only what this user has made on this machine.
+    pub(crate) mine: Option<Maker>,
 }
 
 /// The bookings that were found, newest first.
@@ -117,7 +118,9 @@ impl Needles {
     /// Patterns for LIKE that let through at least what `are_in` does: one of a field, and two of which one must match.
     fn patterns(&self) -> [Option<String>; 3] {
         let pattern = |word: &String| {
+            // PostgreSQL takes a backslash for an escape; one letter stands for any.
             let begin: String = word.chars().take(LONGEST).collect();
+            let begin = begin.replace('\\', "_");
             format!("%{begin}%")
         };
         let of_line = self.of_line.iter().map(|(_, word)| word);
@@ -134,13 +137,20 @@ fn number(phone: &str) -> String {
     digits(phone).trim_start_matches('0').to_owned()
 }
 
-/// Looks at the index alone.
+/// Looks at the index alone. It goes on behind a booking that was looked at before, so that no more rows are read than
+/// are needed.
 const FIND: &str = "
-    SELECT id, search FROM bookings
+    SELECT id, search, created_at FROM bookings
     WHERE origin = ?1 AND search IS NOT NULL AND gone_at IS NULL
       AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR day BETWEEN ?3 AND ?4)
       AND (?5 IS NULL OR search LIKE ?5) AND (?6 IS NULL OR search LIKE ?6 OR search LIKE ?7)
-    ORDER BY created_at DESC, id DESC";
+      AND (?11 IS NULL OR EXISTS (SELECT 1 FROM runs WHERE runs.idempotency_key = bookings.idempotency_key
+                                  AND coalesce(username, ?11) = ?11 AND coalesce(host, ?12) = ?12))
+      AND (?8 IS NULL OR created_at <= ?8 AND (created_at < ?8 OR id < ?9))
+    ORDER BY created_at DESC, id DESC LIMIT ?10";
+
+/// How many rows are looked at at once.
+const LOOKED_AT: u32 = 1000;
 
 const UNSEARCHED: &str = "
     SELECT id, document, (SELECT coalesce(asked, request) FROM attempts
@@ -160,7 +170,7 @@ impl Journal {
         let most = limit.map_or(usize::MAX, |limit| limit as usize);
         let needles = Needles::of(sought);
         let mut kept = match needles.patterns() {
-            [None, None, None] if sought.days.is_none() => {
+            [None, None, None] if sought.days.is_none() && sought.mine.is_none() => {
                 let ask = limit.map(|limit| limit.saturating_add(1));
                 self.bookings(sought.status.as_deref(), ask)?
             }
@@ -182,43 +192,56 @@ impl Journal {
             .days
             .map(|(first, last)| (first.to_string(), last.to_string()));
         let (first, last) = days.unzip();
-        self.read(|connection| {
-            // A search reads the whole index; mapped, its pages are not copied.
-            connection.pragma_update(None, "mmap_size", MAPPED)?;
-            let mut query = connection.prepare(FIND)?;
-            let status = sought.status.as_deref();
-            let mut rows = query.query(params![
-                self.origin,
-                status,
-                first,
-                last,
-                of_line,
-                text,
-                number
-            ])?;
-            let mut ids = Vec::new();
-            while let Some(row) = rows.next()? {
-                let search = row.get_ref(1)?;
-                if needles.are_in(search.as_str().unwrap_or_default()) {
-                    ids.push(row.get(0)?);
+        let status = sought.status.as_deref();
+        let mine = sought.mine.clone().map(|maker| (maker.user, maker.host));
+        let (user, machine) = mine.unzip();
+        let mut ids = Vec::new();
+        let (mut time, mut id): (Option<String>, Option<String>) = (None, None);
+        loop {
+            let rows = self.read(|statements| {
+                statements.query(
+                    FIND,
+                    values![
+                        &self.scope.origin,
+                        status,
+                        &first,
+                        &last,
+                        &of_line,
+                        &text,
+                        &number,
+                        &time,
+                        &id,
+                        LOOKED_AT,
+                        &user,
+                        &machine
+                    ],
+                )
+            })?;
+            let is_last = rows.len() < LOOKED_AT as usize;
+            for row in rows {
+                let (found, search, made) = self.read(|_| looked_at(row.clone()))?;
+                if needles.are_in(&search) {
+                    ids.push(found.clone());
                 }
                 if ids.len() == most {
-                    break;
+                    return Ok(ids);
                 }
+                (time, id) = (Some(made), Some(found));
             }
-            Ok(ids)
-        })
+            if is_last {
+                return Ok(ids);
+            }
+        }
     }
 
     /// Writes the `search` column of the bookings that were stored since the last search.
     fn prepare_search(&mut self, venue: &dyn Fn(&str) -> Option<Venue>) -> Result<()> {
         loop {
-            let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-            let stored: Vec<(String, String, Option<String>)> = self.read(|connection| {
-                connection
-                    .prepare(UNSEARCHED)?
-                    .query_map(params![self.origin, PREPARED_AT_ONCE], row)?
-                    .collect()
+            let stored: Vec<(String, String, Option<String>)> = self.read(|statements| {
+                let rows =
+                    statements.query(UNSEARCHED, values![&self.scope.origin, PREPARED_AT_ONCE])?;
+                let stored = |mut row: Row| Ok((row.take(0)?, row.take(1)?, row.take(2)?));
+                rows.into_iter().map(stored).collect()
             })?;
             if stored.is_empty() {
                 return Ok(());
@@ -228,20 +251,21 @@ impl Journal {
                 let (search, day) = searchable(&id, &document, request.as_deref(), venue);
                 prepared.push((id, document, search, day));
             }
-            let origin = self.origin.clone();
-            self.write(|connection| {
+            self.write(|statements, scope| {
                 // What changed in the meantime is prepared in the next round.
-                let mut update = connection.prepare(
-                    "UPDATE bookings SET search = ?3, day = ?4
-                     WHERE origin = ?1 AND id = ?2 AND document = ?5 AND forgotten_at IS NULL",
-                )?;
-                for (id, document, search, day) in prepared {
-                    update.execute(params![origin, id, search, day, document])?;
+                let update = "UPDATE bookings SET search = ?3, day = ?4
+                              WHERE origin = ?1 AND id = ?2 AND document = ?5 AND forgotten_at IS NULL";
+                for (id, document, search, day) in &prepared {
+                    statements.execute(update, values![&scope.origin, id, search, day, document])?;
                 }
                 Ok(())
             })?;
         }
     }
+}
+
+fn looked_at(mut row: Row) -> Answer<(String, String, String)> {
+    Ok((row.take(0)?, row.take(1)?, row.take(2)?))
 }
 
 /// The `search` column and the day of a booking. A guest that the service does not show is taken from the request.

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::Journal;
 use crate::outcome::Result;
+use crate::platform::sql::{Answer, Row, values};
 
 /// A booking as it was seen once.
 #[derive(Clone, Debug)]
@@ -18,22 +19,22 @@ pub(crate) struct Sighting {
 impl Journal {
     /// The states in which a booking was seen, oldest first.
     pub(crate) fn sightings(&self, booking_id: &str) -> Result<Vec<Sighting>> {
-        self.read(|connection| {
-            connection
-                .prepare(
-                    "SELECT status, facts, seen_at FROM sightings
-                     WHERE origin = ?1 AND booking_id = ?2 ORDER BY number",
-                )?
-                .query_map([&self.origin, booking_id], |row| {
-                    Ok(Sighting {
-                        status: row.get(0)?,
-                        facts: serde_json::from_str(&row.get::<_, String>(1)?).unwrap_or_default(),
-                        seen_at: row.get(2)?,
-                    })
-                })?
-                .collect()
+        let query = "SELECT status, facts, seen_at FROM sightings
+                     WHERE origin = ?1 AND booking_id = ?2 ORDER BY number";
+        self.read(|statements| {
+            let rows = statements.query(query, values![&self.scope.origin, booking_id])?;
+            rows.into_iter().map(sighting).collect()
         })
     }
+}
+
+fn sighting(mut row: Row) -> Answer<Sighting> {
+    let facts: String = row.take(1)?;
+    Ok(Sighting {
+        status: row.take(0)?,
+        facts: serde_json::from_str(&facts).unwrap_or_default(),
+        seen_at: row.take(2)?,
+    })
 }
 
 #[cfg(test)]

@@ -1,31 +1,39 @@
-//! The journal's file: opened by several processes at once, never half written.
+//! Where the journal is: a file that the processes of one machine share, or a PostgreSQL database that a team shares.
+//!
+//! Everything else of the journal is written once, as statements that both understand.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, TransactionBehavior};
+use serde_json::Value;
 
 use super::rate_limit_window::{self, RateLimitWindow};
 use super::schema::STEPS;
-use crate::model::retention::Retention;
+use super::scope::{Maker, Scope};
+use super::team;
 use crate::outcome::{Error, Result};
+use crate::platform::postgres::Database;
+use crate::platform::sql::{Answer, Statements, Trouble};
 use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
 use crate::platform::{ownership, private_file};
 
-/// The journal of one installation, seen from one service: `origin` keeps apart what belongs to others.
+/// The journal, seen from one service and one account.
 pub(crate) struct Journal {
-    pub(super) connection: Connection,
-    pub(super) origin: String,
-    pub(super) profile: Option<String>,
-    /// How long guests are remembered.
-    pub(super) retention: Retention,
-    /// Whose attempts and rate limits are meant: the organization's, as far as we can tell it from others.
-    pub(super) account: String,
-    /// Whether attempts of other accounts are this organization's, too: a person said so.
-    pub(super) takes_any_account: bool,
-    /// What answers showed of them, still to be written.
+    place: Place,
+    pub(super) scope: Scope,
+    /// What answers showed of rate limits, still to be written.
     pub(super) observed: Vec<RateLimitWindow>,
-    path: PathBuf,
+}
+
+/// Where the journal is.
+enum Place {
+    File {
+        connection: Connection,
+        path: PathBuf,
+    },
+    Team(Database),
 }
 
 /// The file. A commit is on the disk when it returns: nothing is sent that was not written down.
@@ -40,7 +48,24 @@ pub(super) const KIND: Kind = Kind {
 /// What is deleted or replaced is overwritten: a guest who is forgotten is not left in a free page. Copies that a page
 /// split leaves behind are another matter: see `rewrite`.
 fn tune(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("without_guest", 1, flags, |call| {
+        let document: Option<String> = call.get(0)?;
+        Ok(document.map(|document| without_guest(&document)))
+    })?;
     connection.pragma_update(None, "secure_delete", true)
+}
+
+/// A request without its guest. One that cannot be read keeps nothing. The shared journal has a function of this name.
+fn without_guest(request: &str) -> String {
+    let mut request: Value = serde_json::from_str(request).unwrap_or_default();
+    match &mut request {
+        Value::Object(fields) => {
+            fields.retain(|name, _| !matches!(name.as_str(), "customer" | "end_user"));
+            request.to_string()
+        }
+        _ => "{}".to_owned(),
+    }
 }
 
 impl Journal {
@@ -58,28 +83,43 @@ impl Journal {
     ) -> Result<Self, Failure> {
         let connection = sqlite::open(path, &KIND)?;
         private_file::close_folder_of(path);
-        Ok(Journal {
-            profile,
-            ..Journal::on(connection, path, origin)
-        })
+        let place = Place::file(connection, path);
+        Ok(Journal::at(place, origin, profile))
     }
 
     /// Makes a journal at `path`, in place of what a process that died has left there. It is not synced yet.
     pub(super) fn make(path: &Path) -> Result<Self, Failure> {
         let connection = sqlite::build(path, &KIND)?;
-        Ok(Journal::on(connection, path, String::new()))
+        Ok(Journal::at(
+            Place::file(connection, path),
+            String::new(),
+            None,
+        ))
     }
 
-    fn on(connection: Connection, path: &Path, origin: String) -> Self {
+    /// Opens a journal that a team shares.
+    ///
+    /// # Errors
+    ///
+    /// `journal` (3) if it cannot be reached or was not prepared with `bookctl journal init`.
+    pub(crate) fn open_shared(
+        database: Database,
+        origin: String,
+        profile: Option<String>,
+    ) -> Result<Self> {
+        team::check(&database)?;
+        Ok(Journal::at(Place::Team(database), origin, profile))
+    }
+
+    fn at(place: Place, origin: String, profile: Option<String>) -> Self {
         Journal {
-            connection,
-            origin,
-            profile: None,
-            retention: Retention::default(),
-            account: String::new(),
-            takes_any_account: false,
+            place,
+            scope: Scope {
+                origin,
+                profile,
+                ..Scope::default()
+            },
             observed: Vec::new(),
-            path: path.to_owned(),
         }
     }
 
@@ -91,36 +131,64 @@ impl Journal {
     }
 
     /// The same, for the attempts and rate limits of one account at the service.
-    pub(crate) fn of_account(self, account: String) -> Self {
-        Journal { account, ..self }
+    pub(crate) fn of_account(mut self, account: String) -> Self {
+        self.scope.account = account;
+        self
+    }
+
+    /// The same, where `maker` begins the runs.
+    pub(crate) fn by(mut self, maker: Maker) -> Self {
+        self.scope.maker = maker;
+        self
     }
 
     /// Runs `work` in one transaction that is on the disk when this returns.
+    ///
+    /// `work` may be run again if the journal is a shared one: it must then find what it has done before. See
+    /// [`Database::transaction`].
     pub(super) fn write<T>(
         &mut self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+        work: impl Fn(&dyn Statements, &Scope) -> Answer<T>,
     ) -> Result<T> {
-        let (origin, account) = (&self.origin, &self.account);
-        let observed = std::mem::take(&mut self.observed);
-        let run = |connection: &mut Connection| {
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            for seen in observed {
-                rate_limit_window::correct(&transaction, origin, account, seen)?;
+        let (scope, observed) = (&self.scope, std::mem::take(&mut self.observed));
+        let work = |statements: &dyn Statements| {
+            for seen in &observed {
+                rate_limit_window::correct(statements, scope, seen.clone())?;
             }
-            let value = work(&transaction)?;
-            transaction.commit()?;
-            Ok(value)
+            work(statements, scope)
         };
-        run(&mut self.connection).map_err(|error| failure(&self.path, &error))
+        match &mut self.place {
+            Place::File { connection, path } => {
+                in_file(connection, work).map_err(|why| in_words(path, &why))
+            }
+            Place::Team(database) => database
+                .transaction(&work)
+                .map_err(|why| team::error(database, &why)),
+        }
+    }
+
+    pub(super) fn read<T>(&self, work: impl Fn(&dyn Statements) -> Answer<T>) -> Result<T> {
+        match &self.place {
+            Place::File { connection, path } => {
+                work(connection).map_err(|why| in_words(path, &why))
+            }
+            Place::Team(database) => database
+                .read(&work)
+                .map_err(|why| team::error(database, &why)),
+        }
     }
 
     /// Rewrites the file from what is in it, so that nothing of what was deleted remains: `secure_delete` overwrites
     /// what is freed, but not the copies that SQLite leaves in a page whose rows it moves to another one.
+    ///
+    /// PostgreSQL does it by itself, when it vacuums.
     pub(super) fn rewrite(&mut self) -> Result<()> {
-        self.connection
-            .execute_batch("VACUUM")
-            .map_err(|error| failure(&self.path, &error))
+        match &self.place {
+            Place::File { connection, path } => connection
+                .execute_batch("VACUUM")
+                .map_err(|error| in_words(path, &error.into())),
+            Place::Team(_) => Ok(()),
+        }
     }
 
     /// Rewrites the journal in this file, which takes seconds where it is large; others wait meanwhile.
@@ -130,19 +198,45 @@ impl Journal {
 
     /// The size of the file in bytes.
     pub(super) fn size(&self) -> u64 {
-        fs::metadata(&self.path).map_or(0, |file| file.len())
+        match &self.place {
+            Place::File { path, .. } => fs::metadata(path).map_or(0, |file| file.len()),
+            Place::Team(_) => 0,
+        }
     }
 
-    pub(super) fn read<T>(
-        &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T> {
-        work(&self.connection).map_err(|error| failure(&self.path, &error))
+    /// Whether the journal is in a file whose schema is known in every part: not in a shared database.
+    pub(super) fn file(&self) -> Option<&Connection> {
+        match &self.place {
+            Place::File { connection, .. } => Some(connection),
+            Place::Team(_) => None,
+        }
     }
 }
 
-fn failure(path: &Path, error: &rusqlite::Error) -> Error {
-    into_error(path, &error.into())
+impl Place {
+    fn file(connection: Connection, path: &Path) -> Self {
+        Place::File {
+            connection,
+            path: path.to_owned(),
+        }
+    }
+}
+
+fn in_file<T>(
+    connection: &mut Connection,
+    work: impl FnOnce(&dyn Statements) -> Answer<T>,
+) -> Answer<T> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let value = work(&*transaction)?;
+    transaction.commit()?;
+    Ok(value)
+}
+
+fn in_words(path: &Path, trouble: &Trouble) -> Error {
+    match trouble {
+        Trouble::Sqlite(failure) => into_error(path, failure),
+        other => into_error(path, &Failure::Other(other.to_string())),
+    }
 }
 
 pub(super) fn into_error(path: &Path, failure: &Failure) -> Error {
@@ -211,10 +305,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         let journal = Journal::open(&path, "o".into(), None).unwrap();
-        journal
-            .connection
-            .pragma_update(None, "user_version", 99)
-            .unwrap();
+        let connection = journal.file().unwrap();
+        connection.pragma_update(None, "user_version", 99).unwrap();
         drop(journal);
         assert!(
             Journal::open(&path, "o".into(), None)
@@ -254,7 +346,8 @@ mod tests {
             drop(old);
             let journal = Journal::open(&path, "o".into(), None).unwrap();
             let version = journal
-                .connection
+                .file()
+                .unwrap()
                 .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
             assert_eq!(version.unwrap(), STEPS.len() as i64);
             for attempt in journal.attempts().unwrap() {

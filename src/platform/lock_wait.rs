@@ -1,5 +1,6 @@
 //! Waiting for a file that another process has locked. The wait has a limit, reports itself, and ends on Ctrl-C.
 
+use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -52,7 +53,8 @@ impl LockWaitSettings {
 /// One wait for a lock.
 pub(crate) struct LockWait {
     settings: LockWaitSettings,
-    what: String,
+    /// What the person is told once the wait takes long.
+    said: String,
     begun: Instant,
     tries: u32,
     notified: bool,
@@ -60,10 +62,20 @@ pub(crate) struct LockWait {
 
 impl LockWait {
     /// Starts a wait for `what`, such as "the journal /x".
-    pub(crate) fn begin(what: impl Into<String>) -> Self {
+    pub(crate) fn begin(what: impl fmt::Display) -> Self {
+        Self::saying(format!("waiting for another process to release {what}"))
+    }
+
+    /// Starts a wait for the answer of `whom`.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn for_answer(whom: impl fmt::Display) -> Self {
+        Self::saying(format!("waiting for {whom}"))
+    }
+
+    fn saying(said: String) -> Self {
         LockWait {
             settings: LockWaitSettings::current(),
-            what: what.into(),
+            said,
             begun: Instant::now(),
             tries: 0,
             notified: false,
@@ -92,10 +104,7 @@ impl LockWait {
             self.notified = true;
             if let Some(notify) = self.settings.notify {
                 let limit = self.settings.limit.as_secs_f32();
-                notify(&format!(
-                    "waiting for another process to release {} (up to {limit} s)",
-                    self.what
-                ));
+                notify(&format!("{} (up to {limit} s)", self.said));
             }
         }
         self.tries += 1;
@@ -106,14 +115,13 @@ impl LockWait {
 
     /// A busy handler for SQLite. SQLite passes 0 on the first call of each wait.
     pub(crate) fn handler(what: impl Into<String>) -> impl FnMut(i32) -> bool + Send + 'static {
-        let what = what.into();
+        let what: String = what.into();
         let mut wait = None;
         move |tries| {
             if tries == 0 {
                 wait = None;
             }
-            wait.get_or_insert_with(|| LockWait::begin(what.clone()))
-                .pause()
+            wait.get_or_insert_with(|| LockWait::begin(&what)).pause()
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What differs by system or is shared by rooms: SQLite files, an HTTP/1 server, HTTP clients, jq expressions, private
-//! files, standard input, the terminal, lock waits, signals.
+//! What differs by system or is shared by rooms: SQLite files, PostgreSQL databases, an HTTP/1 server, HTTP clients, jq
+//! expressions, private files, standard input, the terminal, lock waits, signals.
 //!
 //! `unix/` and `windows/` offer the same functions. The program is compiled with one of them, as `system`.
 
@@ -11,9 +11,11 @@ pub(crate) mod jq;
 pub(crate) mod key;
 pub(crate) mod lock_wait;
 pub(crate) mod ownership;
+pub(crate) mod postgres;
 pub(crate) mod private_file;
 pub(crate) mod regular_file;
 pub(crate) mod signals;
+pub(crate) mod sql;
 pub(crate) mod sqlite;
 #[cfg_attr(unix, path = "unix/mod.rs")]
 #[cfg_attr(windows, path = "windows/mod.rs")]

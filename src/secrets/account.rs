@@ -33,10 +33,12 @@ impl fmt::Display for Account {
 pub(crate) enum Item {
     ApiKey,
     WebhookSecret,
+    /// The password of a shared journal. Its account's origin is the journal's address.
+    JournalPassword,
 }
 
 impl Item {
-    /// All kinds.
+    /// The kinds that belong to a service.
     pub(crate) const ALL: [Item; 2] = [Item::ApiKey, Item::WebhookSecret];
 
     /// The name of the keyring's service.
@@ -44,6 +46,7 @@ impl Item {
         match self {
             Item::ApiKey => "bookctl",
             Item::WebhookSecret => "bookctl-webhook",
+            Item::JournalPassword => "bookctl-journal",
         }
     }
 }

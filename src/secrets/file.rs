@@ -26,6 +26,8 @@ struct StoredSecrets {
     api_key: Option<SecretText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     webhook_secret: Option<SecretText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    journal_password: Option<SecretText>,
 }
 
 /// A secret in the file. [`Secret`] itself does not implement `Serialize`, so that no document can contain one.
@@ -48,6 +50,7 @@ impl StoredSecrets {
         match item {
             Item::ApiKey => &mut self.api_key,
             Item::WebhookSecret => &mut self.webhook_secret,
+            Item::JournalPassword => &mut self.journal_password,
         }
     }
 }

@@ -162,6 +162,8 @@ mod snapshots;
 #[cfg(unix)]
 mod speak;
 #[cfg(unix)]
+mod team;
+#[cfg(unix)]
 mod timeline;
 #[cfg(unix)]
 mod times;

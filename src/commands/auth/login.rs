@@ -13,6 +13,7 @@ use crate::outcome::{Error, Exit, Result};
 use crate::secrets::{Account, Item, Secret, Storage, Vault, silent};
 use crate::terminal::prompt::Question;
 
+use super::journal_password;
 use super::status::{ProfileSecrets, SecretsList};
 
 const SHAPE: &str = "enter one line of ASCII characters without spaces";
@@ -38,6 +39,9 @@ pub(crate) struct Args {
     /// Read the webhook secret from standard input; with --key-stdin, from the second line
     #[arg(long)]
     webhook_secret_stdin: bool,
+    /// Read the password of the profile's shared journal from standard input, and store nothing else
+    #[arg(long, conflicts_with_all = ["base_url", "key_stdin", "webhook_secret_stdin", "dialect"])]
+    journal_password_stdin: bool,
     /// Where to store secrets [default: keyring]
     #[arg(long, value_enum)]
     storage: Option<Storage>,
@@ -48,6 +52,9 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
+    if args.journal_password_stdin {
+        return journal_password::store(&setup, args.storage.unwrap_or_default()).await;
+    }
     let file = ConfigFile::read(&setup.paths.config_file)?;
     let vault = Vault::new(setup.paths.secrets.clone());
     let is_interactive = setup.prompter.interactive();

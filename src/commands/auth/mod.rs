@@ -1,5 +1,6 @@
 //! `bookctl auth`: the keys of services, in the keyring of the operating system.
 
+mod journal_password;
 mod login;
 mod logout;
 mod status;

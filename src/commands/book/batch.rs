@@ -9,8 +9,8 @@ use crate::app::Context;
 use crate::client::create_call;
 use crate::config::Target;
 use crate::flows::{
-    BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, decoded, keyed, read_rows,
-    run_batch, warn_of_open_attempts,
+    BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, decoded, keyed, known_result,
+    read_rows, run_batch, warn_of_open_attempts,
 };
 use crate::json::{Document, plain};
 use crate::model::document_time::as_text;
@@ -34,6 +34,8 @@ pub(super) struct Batch {
     pub(super) name: Option<String>,
     pub(super) manner: BatchOptions,
     pub(super) dry_run: bool,
+    /// Only shows what is known.
+    pub(super) results: bool,
 }
 
 pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
@@ -64,6 +66,9 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     if batch.dry_run {
         return show(context, &rows);
     }
+    if batch.results {
+        return show_results(context, &rows);
+    }
     context.before_change()?;
     let mine: HashSet<String> = rows.iter().map(|row| row.key(0)).collect();
     warn_of_open_attempts(context, &mine).await?;
@@ -72,6 +77,21 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
         context.out.emit_next(&ResultLine { result, digits })
     })
     .await
+}
+
+/// The output of `--results`: what the journal knows of each row, whoever booked it.
+fn show_results(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
+    let digits = rows.len().to_string().len();
+    let mut exit = Exit::Done;
+    for row in rows {
+        let result = known_result(context, row)?;
+        if result.exit() != Exit::Done {
+            exit = Exit::PartialBatch;
+        }
+        let result = &result;
+        context.out.emit_next(&ResultLine { result, digits })?;
+    }
+    Ok(exit)
 }
 
 /// How to continue the batch: the command that starts it again.

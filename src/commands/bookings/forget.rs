@@ -153,6 +153,10 @@ async fn confirm(context: &Context, count: u32) -> Result<()> {
 ///
 /// This may take seconds, and so runs on a thread of its own. If Ctrl-C ends it, the file is as it was before.
 async fn leave_nothing(context: &Context) -> Result<()> {
+    if context.target().journal().is_some() {
+        // PostgreSQL removes deleted rows when it vacuums.
+        return Ok(());
+    }
     context.in_flight.replace(InFlight::ForgettingGuests);
     let _progress = context.out.progress("overwriting deleted data");
     let path = context.journal_file().to_owned();

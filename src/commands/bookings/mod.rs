@@ -18,10 +18,10 @@ use refresh::refresh;
 
 /// List and search the bookings that this computer knows
 ///
-/// The service has no list of bookings, so this one comes from the journal on this computer: bookings that were made
-/// here, shown by `show` or `watch`, or received by `webhook listen`, the newest first, each as it was last seen. Words
-/// are looked for in the guest's name, phone and email, the venue and the booking's id; case and accents make no
-/// difference. Guests' data is deleted after 90 days; `retention` in config.toml and `book --retention` change that.
+/// The service has no list of bookings, so this one comes from the journal on this computer, or from the one that a team
+/// shares: bookings that were made there, shown by `show` or `watch`, or received by `webhook listen`, the newest first,
+/// each as it was last seen. Words are looked for in the guest's name, phone and email, the venue and the booking's id;
+/// case and accents make no difference. Guests' data is deleted after 90 days; `retention` in config.toml and `book --retention` change that.
 /// `bookctl help privacy` shows what is kept where.
 #[derive(clap::Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -59,6 +59,9 @@ pub(crate) struct Args {
     /// List only bookings with this status
     #[arg(long, value_name = "STATUS", value_parser = ["requires_action", "processing", "confirmed", "failed", "cancelled", "expired"])]
     status: Option<String>,
+    /// List only bookings that you made on this computer; for a journal that a team shares
+    #[arg(long)]
+    mine: bool,
     /// Number of bookings to list, the newest first; 0 lists all
     #[arg(
         long,
@@ -71,7 +74,7 @@ pub(crate) struct Args {
     #[arg(long)]
     refresh: bool,
     /// List the organization's unfinished bookings of the last day instead, from any computer
-    #[arg(long, conflicts_with_all = ["refresh", "text", "guest", "phone", "email", "venue", "date"])]
+    #[arg(long, conflicts_with_all = ["refresh", "text", "guest", "phone", "email", "venue", "date", "mine"])]
     open: bool,
 }
 
@@ -101,6 +104,7 @@ impl Args {
             venue: self.venue.clone(),
             days,
             status: self.status.clone(),
+            mine: self.mine.then(|| context.maker()),
         })
     }
 }

@@ -7,7 +7,8 @@ mod service;
 
 use crate::app::Context;
 use crate::app::Startup;
-use crate::config::{ConfigFile, SANDBOX_PROFILE};
+use crate::app::shared_journal::database;
+use crate::config::{ConfigFile, SANDBOX_PROFILE, SharedJournal};
 use crate::journal::Journal;
 use crate::model::shell::word;
 use crate::outcome::{Error, Exit, Result};
@@ -36,17 +37,21 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
         return probe::run(setup).await;
     }
     let vault = Vault::new(setup.paths.secrets.clone());
-    let journal = journal(&setup);
     let target = match setup.target() {
         Ok(target) => target,
         Err(error) => {
             let fix = broken_configuration(&setup, &error);
             let config = Check::problem("config", error.exit, error.message.clone()).fix(fix);
             let keyring = credentials::keyring(&vault, true).await;
+            let journal = local_journal(&setup);
             return conclude(&setup.out, vec![config, keyring, journal]);
         }
     };
     let config = configuration(&setup, target.profile());
+    let journal = match target.journal() {
+        None => local_journal(&setup),
+        Some(shared) => shared_journal(&setup, shared),
+    };
     let context = Context::with_target(setup, target);
     // A slow keyring does not delay the network check.
     let (credentials, reached) = tokio::join!(
@@ -103,8 +108,15 @@ fn open_attempts(count: usize) -> String {
     format!("{attempts} an unknown outcome: a booking may exist")
 }
 
-/// Checks the journal, without creating one.
-fn journal(setup: &Startup) -> Check {
+/// Checks the journal that a team shares.
+fn shared_journal(setup: &Startup, shared: &SharedJournal) -> Check {
+    let open = database(&setup.environment, &setup.paths, shared)
+        .and_then(|database| Journal::open_shared(database, String::new(), None));
+    examined(open, &format!("{}: ", shared.address))
+}
+
+/// Checks the journal of this machine, without creating one.
+fn local_journal(setup: &Startup) -> Check {
     let path = &setup.paths.journal;
     if let Some(place) = private_file::read_only_place(path) {
         let detail = format!(
@@ -117,10 +129,15 @@ fn journal(setup: &Startup) -> Check {
     if !path.exists() {
         return Check::ok("journal", "none yet; the first booking request creates it");
     }
-    let attempts = Journal::open(path, String::new(), None).and_then(|it| it.open_attempts());
+    examined(Journal::open(path, String::new(), None), "")
+}
+
+fn examined(journal: Result<Journal>, place: &str) -> Check {
+    let attempts = journal.and_then(|journal| journal.open_attempts());
     match attempts.map(|attempts| attempts.len()) {
-        Ok(0) => Check::ok("journal", "no open attempts"),
-        Ok(count) => Check::warning("journal", open_attempts(count)).fix("bookctl attempts"),
+        Ok(0) => Check::ok("journal", format!("{place}no open attempts")),
+        Ok(count) => Check::warning("journal", format!("{place}{}", open_attempts(count)))
+            .fix("bookctl attempts"),
         Err(error) => {
             let check = Check::problem("journal", error.exit, error.message.clone());
             match &error.hint {

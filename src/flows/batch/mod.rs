@@ -4,8 +4,10 @@
 mod encoding;
 mod fields;
 mod keys;
+mod known;
 mod problem;
 mod rows;
+mod share;
 mod spreadsheet;
 mod time_left;
 mod unique_keys;
@@ -29,7 +31,9 @@ use crate::terminal::output::Progress;
 pub(crate) use encoding::decoded;
 pub(crate) use fields::is_key;
 pub(crate) use keys::{BatchIdentity, KeyedRow, keyed};
+pub(crate) use known::known_result;
 pub(crate) use rows::{BatchFormat, read_rows};
+use share::Share;
 use time_left::{about, time_left};
 
 /// The rate limit that booking requests are counted in.
@@ -88,13 +92,16 @@ pub(crate) async fn run_batch(
     let mut failed: Vec<usize> = Vec::new();
     let mut unknown = 0;
     let mut sent_now = HashSet::new();
-    for (done, keyed) in rows.iter().enumerate() {
+    let mut rows = Share::new(context, &rows);
+    let mut done = 0;
+    while let Some(keyed) = rows.next(&progress).await? {
         progress.say(&pace.told(context, failed.len()));
         context
             .batch_progress
             .replace(Some(batch_progress(done, total, again)));
         let began = Instant::now();
         let (result, sent) = settle(context, keyed, options, &sent_now).await;
+        rows.release(keyed);
         if sent {
             pace.sent(began.elapsed());
             sent_now.insert(result.idempotency_key.clone());
@@ -143,6 +150,7 @@ pub(crate) async fn run_batch(
             };
             return Err(stopped(error, done + 1, total, state, again));
         }
+        done += 1;
     }
     context
         .batch_progress

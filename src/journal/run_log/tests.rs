@@ -10,6 +10,11 @@ fn journal(folder: &tempfile::TempDir) -> Journal {
 }
 
 impl Journal {
+    /// Runs statements on the file, past everything that the journal promises.
+    pub(crate) fn execute(&self, statements: &str) {
+        self.file().unwrap().execute_batch(statements).unwrap();
+    }
+
     /// Begins a run of an attempt, where nothing stands against it.
     pub(crate) fn run(&mut self, key: &str, request: &Value) -> RunId {
         match self.begin(key, request, None, None).unwrap() {

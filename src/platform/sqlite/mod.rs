@@ -5,6 +5,7 @@ mod failure;
 mod make;
 mod peek;
 mod schema;
+mod statements;
 
 use std::path::Path;
 use std::time::Duration;

@@ -49,6 +49,17 @@ pub(crate) fn with_core_dumps<T>(start: impl FnOnce() -> T) -> T {
     started
 }
 
+/// The name of this machine, if the system tells it in a file.
+pub(crate) fn host_name() -> Option<String> {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
+/// The number of the user, for a process whose environment has no name.
+pub(crate) fn user_number() -> u32 {
+    rustix::process::getuid().as_raw()
+}
+
 /// The exit code of a program as a shell reports it: its code, or 128 plus the signal.
 pub(crate) fn exit_of(status: ExitStatus) -> Exit {
     let code = status.code().or(status.signal().map(|signal| 128 + signal));

@@ -32,3 +32,13 @@ pub(crate) fn pass_on(_: Exit, _: u32) {}
 pub(crate) fn suspend() -> io::Result<()> {
     Ok(())
 }
+
+/// The name of this machine: Windows tells it in the environment.
+pub(crate) fn host_name() -> Option<String> {
+    None
+}
+
+/// The number of the user: none here, where the environment has the name.
+pub(crate) fn user_number() -> u32 {
+    0
+}

@@ -28,9 +28,7 @@ fn a_booking_counts_once_whichever_of_its_two_rows_still_names_the_guest() {
         ("bk_2", "DELETE FROM attempts WHERE booking_id = 'bk_2'"),
     ] {
         make(&mut journal, id, id);
-        journal
-            .write(|connection| connection.execute(delete, []))
-            .unwrap();
+        journal.execute(delete);
         assert_eq!(journal.forget_booking(id).unwrap().count, 1, "{id}");
         assert_eq!(journal.forget_booking(id).unwrap().count, 0, "{id}");
     }
@@ -43,18 +41,15 @@ fn is_rewritten_with(bytes: u32) -> bool {
     journal.keep_for(Retention::parse("0").unwrap());
     let free = |journal: &Journal| -> u32 {
         let pages = "PRAGMA freelist_count";
-        journal
-            .read(|connection| connection.query_row(pages, [], |row| row.get(0)))
-            .unwrap()
+        let file = journal.file().unwrap();
+        file.query_row(pages, [], |row| row.get(0)).unwrap()
     };
-    journal
-        .write(|connection| {
-            connection
-                .execute_batch("CREATE TABLE more (bytes BLOB); CREATE TABLE gone (bytes BLOB)")?;
-            connection.execute("INSERT INTO more VALUES (zeroblob(?1))", [bytes])?;
-            connection.execute_batch("INSERT INTO gone VALUES (zeroblob(99999)); DELETE FROM gone")
-        })
-        .unwrap();
+    journal.execute(&format!(
+        "CREATE TABLE more (bytes BLOB); CREATE TABLE gone (bytes BLOB);
+         INSERT INTO more VALUES (zeroblob({bytes}));
+         INSERT INTO gone VALUES (zeroblob(99999));"
+    ));
+    journal.execute("DELETE FROM gone");
     assert!(free(&journal) > 0);
     journal.run("open", &request(GUEST));
     journal.clean_after(0);

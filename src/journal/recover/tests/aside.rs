@@ -88,9 +88,7 @@ fn every_row_of_a_damaged_journal_that_can_be_read_is_taken_over_whole() {
     let made = json!({"id": "bk_1", "status": "confirmed"});
     let made = crate::model::booking::Booking::from_document(made.into()).unwrap();
     journal.end_booked(&run, &made, 201).unwrap();
-    journal
-        .write(|connection| connection.pragma_update(None, "user_version", 99))
-        .unwrap();
+    journal.execute("PRAGMA user_version = 99");
     drop(journal);
     let recovered = recover(&path).unwrap();
     assert!(matches!(recovered, Recovery::SetAside { attempts: 2, .. }));

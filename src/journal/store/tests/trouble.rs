@@ -7,7 +7,8 @@ fn a_present_journal_is_opened_while_another_process_writes_to_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     let writing = Journal::open(&path, "o".into(), None).unwrap();
-    writing.connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let connection = writing.file().unwrap();
+    connection.execute_batch("BEGIN IMMEDIATE").unwrap();
     let journal = Journal::open(&path, "o".into(), None).unwrap();
     assert!(journal.open_attempts().unwrap().is_empty());
 }
@@ -34,7 +35,7 @@ fn each_trouble_with_the_file_is_named_with_what_to_do() {
         (ffi::SQLITE_IOERR, "cannot be used", "check the file"),
     ] {
         let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
-        let error = failure(Path::new("/j.db"), &error);
+        let error = in_words(Path::new("/j.db"), &error.into());
         assert!(error.message.contains(why), "{code}: {}", error.message);
         let shown = error.hint.as_deref().unwrap_or_default();
         assert!(shown.contains(hint), "{code}: {shown}");
@@ -91,7 +92,7 @@ fn what_is_written_is_synced_with_its_folder_and_what_is_deleted_is_overwritten(
     let pragma = |name: &str| -> i64 {
         let query = format!("PRAGMA {name}");
         let row = |row: &rusqlite::Row<'_>| row.get(0);
-        journal.connection.query_row(&query, [], row).unwrap()
+        journal.file().unwrap().query_row(&query, [], row).unwrap()
     };
     // 3 is EXTRA.
     assert_eq!((pragma("synchronous"), pragma("secure_delete")), (3, 1));

@@ -1,0 +1,92 @@
+//! The journal and what this terminal saw, each opened when it is first used.
+
+use std::cell::RefMut;
+
+use super::Context;
+use crate::app::shared_journal;
+use crate::journal::{Journal, Maker};
+use crate::model::venue::Venue;
+use crate::outcome::{Error, Result};
+use crate::platform::postgres::Database;
+use crate::recent::{Recent, RecentList};
+
+impl Context {
+    /// The journal, opened on first use.
+    pub(crate) fn journal(&self) -> Result<RefMut<'_, Journal>> {
+        let mut journal = self.journal.borrow_mut();
+        if journal.is_none() {
+            let (origin, profile) = (
+                self.target.origin(),
+                self.target.profile().map(str::to_owned),
+            );
+            let opened = match self.target.journal() {
+                None => Journal::open(&self.paths.journal, origin, profile)?,
+                Some(shared) => {
+                    let database =
+                        shared_journal::database(&self.environment, &self.paths, shared)?;
+                    Journal::open_shared(database, origin, profile)?
+                }
+            };
+            let mut opened = opened.of_account(self.target.account()).by(self.maker());
+            opened.keep_for(self.target.retention());
+            *journal = Some(opened);
+        }
+        RefMut::filter_map(journal, Option::as_mut)
+            .map_err(|_| Error::journal("the journal is not open"))
+    }
+
+    /// Whether there is a journal. A read makes none.
+    pub(crate) fn has_journal(&self) -> bool {
+        self.target.journal().is_some() || self.paths.journal.exists()
+    }
+
+    /// The database of the journal, if a team shares it.
+    pub(crate) fn shared_journal(&self) -> Result<Option<Database>> {
+        let shared = self.target.journal();
+        shared
+            .map(|shared| shared_journal::database(&self.environment, &self.paths, shared))
+            .transpose()
+    }
+
+    /// Who begins runs here.
+    pub(crate) fn maker(&self) -> Maker {
+        shared_journal::maker(&self.environment)
+    }
+
+    /// What this terminal saw, opened on first use.
+    pub(crate) fn recent(&self) -> Result<RefMut<'_, Recent>> {
+        let mut recent = self.recent.borrow_mut();
+        if recent.is_none() {
+            let (path, journal) = (&self.paths.recent, &self.paths.journal);
+            *recent = Some(Recent::open(path, self.target.origin(), Some(journal))?);
+        }
+        RefMut::filter_map(recent, Option::as_mut)
+            .map_err(|_| Error::config("the recent rows are not open"))
+    }
+
+    /// Makes `id` what `@last` stands for. It is no error if that cannot be stored.
+    pub(crate) fn remember_last(&self, list: RecentList, id: &str) {
+        let _ = self.recent().and_then(|mut it| it.remember_one(list, id));
+    }
+
+    /// Stores the ids of a list that was shown, for `@1`.
+    pub(crate) fn remember_rows<'a>(&self, list: RecentList, ids: impl Iterator<Item = &'a str>) {
+        let stored = self.recent().and_then(|mut it| it.remember_list(list, ids));
+        if let Err(error) = stored {
+            self.out.warn(&format!(
+                "the rows could not be saved, so @1 and so on are not available: {}",
+                error.message
+            ));
+        }
+    }
+
+    /// A venue from an earlier search.
+    pub(crate) fn known_venue(&self, id: &str) -> Option<Venue> {
+        self.recent().ok()?.venue(id).ok().flatten()
+    }
+
+    /// The path of the journal, whether or not it can be used.
+    pub(crate) fn journal_file(&self) -> &std::path::Path {
+        &self.paths.journal
+    }
+}

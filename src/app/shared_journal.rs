@@ -1,0 +1,93 @@
+//! Opens a journal that a team shares: who connects, and with which password.
+
+use std::path::PathBuf;
+
+use crate::config::{Environment, Paths, SharedJournal};
+use crate::journal::Maker;
+use crate::outcome::{Code, Error, Result};
+use crate::platform::postgres::{Database, Login};
+use crate::platform::private_file;
+use crate::platform::system::process;
+use crate::secrets::{Item, Secret, Vault, register_secret};
+
+/// The database of a shared journal. Connects to nothing yet.
+///
+/// Its password is found where PostgreSQL's tools find it: in `PGPASSWORD`, in the file that `PGPASSFILE` names, in
+/// `~/.pgpass`; else where `auth login` stored it.
+///
+/// # Errors
+///
+/// `config` (3) if a file of passwords cannot be read, `keyring` (3) if the keyring does not answer.
+pub(crate) fn database(
+    environment: &Environment,
+    paths: &Paths,
+    journal: &SharedJournal,
+) -> Result<Database> {
+    let address = &journal.address;
+    let user = address
+        .user
+        .clone()
+        .unwrap_or_else(|| maker(environment).user);
+    let own = address.password().map(str::to_owned);
+    let given = own.or_else(|| Environment::text(environment.pgpassword.as_ref()));
+    let password = match given {
+        Some(password) => Some(password),
+        None => match in_file(environment, journal, &user)? {
+            Some(password) => Some(password),
+            None => stored(paths, journal)?,
+        },
+    };
+    if let Some(password) = &password {
+        register_secret(password);
+    }
+    let login = Login { user, password };
+    Database::new(address.clone(), login)
+        .map_err(|why| Error::caused(Code::Journal, "a thread cannot be started", why))
+}
+
+/// Who begins runs here.
+pub(crate) fn maker(environment: &Environment) -> Maker {
+    let user = Environment::text(environment.user.as_ref());
+    Maker {
+        user: user.unwrap_or_else(|| process::user_number().to_string()),
+        host: process::host_name()
+            .or_else(|| Environment::text(environment.hostname.as_ref()))
+            .unwrap_or_else(|| "unknown".to_owned()),
+    }
+}
+
+fn in_file(
+    environment: &Environment,
+    journal: &SharedJournal,
+    user: &str,
+) -> Result<Option<String>> {
+    let named = environment.pgpassfile.as_ref().map(PathBuf::from);
+    let Some(file) = named.or_else(Paths::pgpass) else {
+        return Ok(None);
+    };
+    let text = private_file::read(&file).map_err(|why| {
+        let what = format!("cannot read {}", file.display());
+        Error::caused(Code::Config, what, why)
+    })?;
+    Ok(text.and_then(|text| journal.address.password_in(&text, user)))
+}
+
+/// The password that `auth login` stored. The keyring is asked on a thread, because the journal is opened by code that
+/// blocks.
+fn stored(paths: &Paths, journal: &SharedJournal) -> Result<Option<String>> {
+    let Some(profile) = &journal.stored_for else {
+        return Ok(None);
+    };
+    let account = SharedJournal::account(profile, &journal.address);
+    let vault = Vault::new(paths.secrets.clone());
+    let look = move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Error::io("the runtime cannot be started", error))?;
+        runtime.block_on(vault.find(&account, Item::JournalPassword))
+    };
+    let found = std::thread::spawn(look).join();
+    let found = found.unwrap_or_else(|_| Err(Error::journal("the keyring failed")))?;
+    Ok(found.map(|found| Secret::expose(&found.secret).to_owned()))
+}

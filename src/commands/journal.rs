@@ -1,0 +1,206 @@
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::app::Context;
+use crate::journal::{Copied, JournalState, copy, prepare};
+use crate::json::Document;
+use crate::outcome::{Error, Exit, Result};
+use crate::terminal::output::{Page, View};
+
+/// Show where bookings are recorded, and share it with a team
+///
+/// The journal is a file of this computer. Set BOOKCTL_JOURNAL, or `journal` of a profile, to a postgresql:// URL to
+/// share it with other computers: bookings, attempts and rate limits are then those of the team.
+#[derive(clap::Subcommand, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl journal status\n  \
+    BOOKCTL_JOURNAL=postgresql://bookings@db.internal/bookctl bookctl journal init\n  \
+    bookctl journal copy --from ~/.local/state/bookctl/journal.db")]
+pub(crate) enum Command {
+    /// Show where the journal is, what is in it, and how fast it answers
+    #[command(after_help = "Examples:\n  bookctl journal status --json")]
+    Status,
+    /// Prepare a shared journal: make its tables, or bring older ones up to date
+    ///
+    /// Needs the right to create tables. Other commands do not. To run it again changes nothing.
+    #[command(after_help = "Examples:\n  \
+        BOOKCTL_JOURNAL=postgresql://owner@db.internal/bookctl bookctl journal init")]
+    Init,
+    /// Copy a local journal into the shared one
+    ///
+    /// What is there already stays, so it can be run again.
+    #[command(after_help = "Examples:\n  \
+        bookctl journal copy --from ~/.local/state/bookctl/journal.db")]
+    Copy {
+        /// The file to copy from
+        #[arg(long, value_name = "FILE")]
+        from: PathBuf,
+    },
+}
+
+pub(super) fn run(context: &Context, command: Command) -> Result<Exit> {
+    match command {
+        Command::Status => status(context),
+        Command::Init => init(context),
+        Command::Copy { from } => {
+            shared(context)?;
+            let mut journal = context.journal()?;
+            let copied = copy(&from, &mut journal)?;
+            context.out.emit(&CopyView { copied })?;
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn status(context: &Context) -> Result<Exit> {
+    if !context.has_journal() {
+        context.out.emit(&StatusView {
+            place: context.journal_file().display().to_string(),
+            state: None,
+        })?;
+        return Ok(Exit::Done);
+    }
+    let place = match context.target().journal() {
+        Some(shared) => shared.address.to_string(),
+        None => context.journal_file().display().to_string(),
+    };
+    let journal = context.journal()?;
+    let began = Instant::now();
+    let _ = journal.rate_limit("")?;
+    let latency = began.elapsed();
+    let state = journal.state()?;
+    context.out.emit(&StatusView {
+        place,
+        state: Some((state, latency)),
+    })?;
+    Ok(Exit::Done)
+}
+
+fn init(context: &Context) -> Result<Exit> {
+    let place = shared(context)?;
+    let database = context.shared_journal()?;
+    let database = database.ok_or_else(|| Error::journal("the journal is not shared"))?;
+    let before = prepare(&database)?;
+    // Opened as every other command opens it.
+    let version = context.journal()?.state()?.version;
+    context.out.emit(&InitView {
+        place,
+        before,
+        version,
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Where the shared journal is.
+fn shared(context: &Context) -> Result<String> {
+    let shared = context.target().journal().ok_or_else(|| {
+        Error::config("the journal is a file of this computer, which needs no preparation").hint(
+            "to share one, set BOOKCTL_JOURNAL=postgresql://USER@HOST/DATABASE, or `bookctl profile set NAME journal=URL`",
+        )
+    })?;
+    Ok(shared.address.to_string())
+}
+
+struct StatusView {
+    place: String,
+    state: Option<(JournalState, Duration)>,
+}
+
+impl View for StatusView {
+    fn json(&self) -> Document {
+        let Some((state, latency)) = &self.state else {
+            return json!({"kind": "file", "place": self.place, "exists": false}).into();
+        };
+        json!({
+            "kind": state.kind,
+            "place": self.place,
+            "exists": true,
+            "version": state.version,
+            "attempts": state.attempts,
+            "bookings": state.bookings,
+            "open_attempts": state.open_attempts,
+            "oldest_open_at": state.oldest_open_at,
+            "latency_ms": (latency.as_secs_f64() * 100_000.0).round() / 100.0,
+        })
+        .into()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        page.field("journal", &self.place);
+        let Some((state, latency)) = &self.state else {
+            page.line("None yet. The first booking request creates it.");
+            return page;
+        };
+        page.field("kind", state.kind);
+        page.field("version", state.version.to_string());
+        page.field("attempts", state.attempts.to_string());
+        page.field("bookings", state.bookings.to_string());
+        let open = match &state.oldest_open_at {
+            None => "none".to_owned(),
+            Some(oldest) => format!("{}, the oldest of {oldest}", state.open_attempts),
+        };
+        page.field("open attempts", &open);
+        page.field(
+            "latency",
+            format!("{:.1} ms", latency.as_secs_f64() * 1000.0),
+        );
+        page
+    }
+}
+
+struct InitView {
+    place: String,
+    before: i64,
+    version: i64,
+}
+
+impl View for InitView {
+    fn json(&self) -> Document {
+        json!({"place": self.place, "version_before": self.before, "version": self.version}).into()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        page.line(match self.before == self.version {
+            true => format!("The journal at {} is prepared already.", self.place),
+            false => format!("The journal at {} is prepared.", self.place),
+        });
+        page
+    }
+}
+
+struct CopyView {
+    copied: Copied,
+}
+
+impl View for CopyView {
+    fn json(&self) -> Document {
+        json!({
+            "attempts": self.copied.attempts,
+            "bookings": self.copied.bookings,
+            "refused": self.copied.refused,
+        })
+        .into()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::default();
+        let Copied {
+            attempts,
+            bookings,
+            refused,
+        } = &self.copied;
+        page.line(format!(
+            "Copied {attempts} attempts and {bookings} bookings."
+        ));
+        for key in refused {
+            page.line(format!(
+                "Left out {key}: the shared journal has another request under this key."
+            ));
+        }
+        page
+    }
+}

@@ -1,0 +1,46 @@
+//! What is in the journal, in numbers.
+
+use super::Journal;
+use crate::outcome::Result;
+use crate::platform::sql::{FromCell, Statements};
+
+/// The journal in numbers, of all services.
+#[derive(Debug)]
+pub(crate) struct JournalState {
+    /// `file` or `postgresql`.
+    pub(crate) kind: &'static str,
+    /// The version of its tables.
+    pub(crate) version: i64,
+    pub(crate) attempts: i64,
+    pub(crate) bookings: i64,
+    pub(crate) open_attempts: i64,
+    /// RFC 3339.
+    pub(crate) oldest_open_at: Option<String>,
+}
+
+impl Journal {
+    /// Counts what is in the journal.
+    pub(crate) fn state(&self) -> Result<JournalState> {
+        let (kind, version) = match self.file() {
+            Some(_) => ("file", "SELECT user_version FROM pragma_user_version"),
+            None => ("postgresql", "SELECT version FROM bookctl_journal"),
+        };
+        self.read(|statements| {
+            let unsettled = "FROM attempts WHERE state = 'unsettled'";
+            Ok(JournalState {
+                kind,
+                version: one(statements, version)?,
+                attempts: one(statements, "SELECT count(*) FROM attempts")?,
+                bookings: one(statements, "SELECT count(*) FROM bookings")?,
+                open_attempts: one(statements, &format!("SELECT count(*) {unsettled}"))?,
+                oldest_open_at: one(statements, &format!("SELECT min(created_at) {unsettled}"))?,
+            })
+        })
+    }
+}
+
+fn one<T: FromCell>(statements: &dyn Statements, query: &str) -> crate::platform::sql::Answer<T> {
+    let row = statements.first(query, &[])?;
+    row.ok_or(crate::platform::sql::Trouble::Unreadable)?
+        .take(0)
+}

@@ -1,0 +1,107 @@
+//! A journal that a team shares: whether its tables are those that this bookctl knows, and what is said of a database
+//! that cannot be used.
+
+use super::team_schema::STEPS;
+use crate::outcome::{Error, Result};
+use crate::platform::postgres::{Database, Failure};
+use crate::platform::sql::{Answer, Statements, Trouble, values};
+
+/// Checks that the journal can be used.
+///
+/// # Errors
+///
+/// `journal` (3) if it cannot be reached, was not prepared, or belongs to a newer bookctl.
+pub(super) fn check(database: &Database) -> Result<()> {
+    let known = STEPS.len() as i64;
+    let found = match database.read(&|statements| version(statements, "")) {
+        Err(Trouble::Postgres(Failure::NotPrepared { .. })) => 0,
+        found => found.map_err(|why| error(database, &why))?,
+    };
+    let failure = match found {
+        found if found == known => return Ok(()),
+        found if found > known => newer(found),
+        found => older(found),
+    };
+    Err(error(database, &Trouble::Postgres(failure)))
+}
+
+/// Prepares the database: makes the tables, or brings those of an older version to the present one. Returns the version
+/// before.
+///
+/// All steps are one transaction, under a lock: of several processes at once one does it.
+pub(crate) fn prepare(database: &Database) -> Result<i64> {
+    let make = "CREATE TABLE IF NOT EXISTS bookctl_journal (one BIGINT PRIMARY KEY CHECK (one = 1), version BIGINT NOT NULL)";
+    let fill =
+        "INSERT INTO bookctl_journal (one, version) VALUES (1, 0) ON CONFLICT (one) DO NOTHING";
+    let prepared = database.transaction(&|statements| {
+        statements.execute(make, &[])?;
+        statements.execute(fill, &[])?;
+        let found = version(statements, " FOR UPDATE")?;
+        let done = usize::try_from(found).unwrap_or(0);
+        if done > STEPS.len() {
+            return Err(Trouble::Postgres(newer(found)));
+        }
+        for step in STEPS.iter().skip(done) {
+            for statement in *step {
+                statements.execute(statement, &[])?;
+            }
+        }
+        let now = values![STEPS.len() as i64];
+        statements.execute("UPDATE bookctl_journal SET version = ?1", now)?;
+        Ok(found)
+    });
+    prepared.map_err(|why| error(database, &why))
+}
+
+/// The version of the tables.
+fn version(statements: &dyn Statements, lock: &str) -> Answer<i64> {
+    let query = format!("SELECT version FROM bookctl_journal{lock}");
+    let row = statements.first(&query, &[])?;
+    row.map_or(Ok(0), |mut row| row.take(0))
+}
+
+fn newer(found: i64) -> Failure {
+    Failure::Newer {
+        found,
+        known: STEPS.len(),
+    }
+}
+
+fn older(found: i64) -> Failure {
+    Failure::NotPrepared {
+        found,
+        known: STEPS.len(),
+    }
+}
+
+/// The error (3) for a shared journal that cannot be used.
+pub(super) fn error(database: &Database, trouble: &Trouble) -> Error {
+    let hint = match trouble {
+        Trouble::Postgres(failure) => match failure {
+            Failure::Unreachable(_)
+            | Failure::Lost(_)
+            | Failure::NotReady(_)
+            | Failure::Late(_) => {
+                "bookctl does not book without a journal: check the server and the network, then try again"
+            }
+            Failure::NotAllowed(_) => {
+                "check the user's rights and its password: PGPASSWORD, PGPASSFILE, ~/.pgpass, or `bookctl auth login \
+                 --journal-password-stdin`"
+            }
+            Failure::ReadOnly => {
+                "connect to the primary server: bookctl does not book without a journal"
+            }
+            Failure::NotPrepared { .. } => {
+                "prepare it once, as a user who may create tables: `bookctl journal init`"
+            }
+            Failure::Newer { .. } => "use the newer bookctl",
+            Failure::Conflict | Failure::Other(_) => {
+                "see the state of the journal with `bookctl journal status`"
+            }
+        },
+        Trouble::Sqlite(_) | Trouble::Unreadable => {
+            "see the state of the journal with `bookctl journal status`"
+        }
+    };
+    Error::journal(format!("the journal at {} {trouble}", database.address)).hint(hint)
+}

@@ -1,0 +1,71 @@
+//! Why a PostgreSQL database cannot be used.
+
+use std::fmt;
+
+/// Why it cannot be used. The text completes a sentence that starts with the database's name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// No connection could be made.
+    Unreachable(String),
+    /// The connection ended, or the server did: whether the last statement was done is not known.
+    Lost(String),
+    /// The server starts, stops or has no room for another connection: it may be ready in a moment.
+    NotReady(String),
+    /// The user or the password was refused, or the user may not do this.
+    NotAllowed(String),
+    /// It takes no changes: it is a standby, or read-only.
+    ReadOnly,
+    /// Another transaction was in the way. Nothing was done.
+    Conflict,
+    /// No answer came in time, or another transaction held a row for too long.
+    Late(u64),
+    /// Its tables are missing, or are those of an older bookctl.
+    NotPrepared { found: i64, known: usize },
+    /// A newer bookctl has prepared it.
+    Newer { found: i64, known: usize },
+    /// The server refused for another reason.
+    Other(String),
+}
+
+impl Failure {
+    /// Whether the same transaction may work in a moment. One whose commit may have been done is repeated too: the work
+    /// of a transaction finds what it has done before.
+    pub(crate) fn is_passing(&self) -> bool {
+        matches!(
+            self,
+            Failure::Lost(_) | Failure::NotReady(_) | Failure::Conflict
+        )
+    }
+
+    /// Whether the connection cannot be used any more.
+    pub(crate) fn ends_connection(&self) -> bool {
+        !matches!(
+            self,
+            Failure::Conflict | Failure::ReadOnly | Failure::Other(_)
+        )
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Unreachable(reason) => write!(f, "cannot be reached: {reason}"),
+            Failure::Lost(reason) => write!(f, "ended the connection: {reason}"),
+            Failure::NotReady(reason) => write!(f, "is not ready: {reason}"),
+            Failure::NotAllowed(reason) => write!(f, "refused: {reason}"),
+            Failure::ReadOnly => f.write_str("takes no changes: it is a standby, or read-only"),
+            Failure::Conflict => f.write_str("was changed by others again and again"),
+            Failure::Late(seconds) => write!(f, "did not answer in time (waited {seconds} s)"),
+            Failure::NotPrepared { found: 0, .. } => f.write_str("has no tables of bookctl yet"),
+            Failure::NotPrepared { found, known } => write!(
+                f,
+                "has the tables of an older bookctl (version {found}, this one needs {known})"
+            ),
+            Failure::Newer { found, known } => write!(
+                f,
+                "was prepared by a newer bookctl (version {found}, this one knows {known})"
+            ),
+            Failure::Other(reason) => write!(f, "cannot be used: {reason}"),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! What stands for a database in a bookctl that was built without PostgreSQL: nothing can be reached.
+
+use super::{Address, Failure};
+use crate::platform::sql::{Answer, Statements, Trouble};
+
+pub(crate) struct Database {
+    pub(crate) address: Address,
+}
+
+pub(crate) struct Login {
+    pub(crate) user: String,
+    pub(crate) password: Option<String>,
+}
+
+impl Database {
+    pub(crate) fn new(address: Address, _: Login) -> std::io::Result<Self> {
+        Ok(Database { address })
+    }
+
+    pub(crate) fn transaction<T>(&self, _: &dyn Fn(&dyn Statements) -> Answer<T>) -> Answer<T> {
+        let reason = "this bookctl was built without PostgreSQL".to_owned();
+        Err(Trouble::Postgres(Failure::Unreachable(reason)))
+    }
+
+    pub(crate) fn read<T>(&self, work: &dyn Fn(&dyn Statements) -> Answer<T>) -> Answer<T> {
+        self.transaction(work)
+    }
+}

@@ -1,0 +1,647 @@
+//! A journal that a team shares, in PostgreSQL: the promises of the file, from several homes, which stand for machines.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::harness::{
+    Act, GUEST, Gate, HANG, Home, Misbehaving, Postgres, SOON, Served, free_port, installed,
+    skipped, text, unprivileged,
+};
+
+use crate::two_runs::booking;
+
+/// A home that shares the journal at this URL, as a user of this name.
+fn machine(served: &Served, journal: &str, user: &str) -> Home {
+    served
+        .home()
+        .with("BOOKCTL_JOURNAL", journal)
+        .with("USER", user)
+}
+
+/// A cluster whose journal is prepared.
+#[track_caller]
+fn prepared(served: &Served) -> Option<Postgres> {
+    let postgres = Postgres::start()?;
+    let home = machine(served, &postgres.url(), "owner");
+    home.run(["journal", "init"]).exits(0);
+    Some(postgres)
+}
+
+fn listed(home: &Home, arguments: &[&str]) -> Vec<Value> {
+    let list = home
+        .run(arguments.iter().chain(&["--json"]))
+        .exits(0)
+        .json();
+    let (_, list) = list.as_object().unwrap().iter().next().unwrap();
+    list.as_array().unwrap().clone()
+}
+
+#[test]
+fn bookings_attempts_and_limits_are_those_of_all_machines_and_mine_are_told_apart() {
+    let served = Served::start();
+    let Some(postgres) = prepared(&served) else {
+        return;
+    };
+    let [ada, bob] = ["ada", "bob"].map(|user| machine(&served, &postgres.url(), user));
+    let id = ada.booked("ven_confirms", &[], 0);
+    assert_eq!(text(&listed(&bob, &["bookings"])[0], "id"), id);
+    assert_eq!(text(&listed(&bob, &["bookings", "lovelace"])[0], "id"), id);
+    let attempts = listed(&bob, &["attempts", "list", "--all"]);
+    let run = &attempts[0]["runs"][0];
+    assert_eq!(text(run, "user"), "ada");
+    assert!(!text(run, "host").is_empty());
+    let limits = listed(&bob, &["limits"]);
+    let creates = |limit: &&Value| limit["endpoint"] == "POST /v1/bookings";
+    assert_eq!(limits.iter().find(creates).unwrap()["remaining"], 9);
+    assert_eq!(listed(&ada, &["bookings", "--mine"]).len(), 1);
+    assert!(listed(&bob, &["bookings", "--mine"]).is_empty());
+    // What a terminal saw stays its own.
+    ada.run(["show", "@last"]).exits(0);
+    bob.run(["show", "@last"]).exits(2);
+    assert!(!bob.path().join("journal.db").exists());
+}
+
+#[test]
+fn without_a_journal_that_takes_the_intent_nothing_is_sent_and_the_reason_is_told() {
+    let served = Served::start();
+    let Some(mut postgres) = Postgres::start() else {
+        return;
+    };
+    let home = machine(&served, &postgres.url(), "ada");
+    let said = |why: &str, hint: &str| {
+        let error = home.book("ven_confirms", &[]).refused(3, "journal");
+        let folder = postgres.folder().display().to_string();
+        assert!(text(&error, "message").contains(&folder), "{error}");
+        assert!(text(&error, "message").contains(why), "{error}");
+        assert!(text(&error, "hint").contains(hint), "{error}");
+    };
+    said("has no tables of bookctl yet", "bookctl journal init");
+    home.run(["journal", "init"]).exits(0).prints("is prepared");
+    home.run(["journal", "init"])
+        .exits(0)
+        .prints("prepared already");
+    postgres.sql("bookctl", "UPDATE bookctl_journal SET version = 99");
+    said("newer bookctl", "newer");
+    postgres.sql("bookctl", "UPDATE bookctl_journal SET version = 1");
+    postgres.sql(
+        "bookctl",
+        "ALTER DATABASE bookctl SET default_transaction_read_only = on",
+    );
+    said("takes no changes", "primary");
+    postgres.sql(
+        "postgres",
+        "ALTER DATABASE bookctl RESET default_transaction_read_only",
+    );
+    postgres.sql("bookctl", "CREATE ROLE guest LOGIN");
+    let stranger = postgres.url().replace("owner@", "guest@");
+    let error = machine(&served, &stranger, "guest").book("ven_confirms", &[]);
+    let error = error.refused(3, "journal");
+    assert!(
+        text(&error, "message").contains("permission denied"),
+        "{error}"
+    );
+    postgres.kill();
+    let folder = postgres.folder().display().to_string();
+    let error = home.book("ven_confirms", &[]).refused(3, "journal");
+    assert!(text(&error, "message").contains(&folder), "{error}");
+    assert!(
+        text(&error, "message").contains("cannot be reached"),
+        "{error}"
+    );
+    assert!(served.bookings().is_empty());
+}
+
+#[test]
+fn a_server_that_stands_still_is_waited_for_with_an_end_and_an_interrupt_ends_the_wait() {
+    let served = Served::start();
+    // It takes connections and never answers.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let home = machine(
+        &served,
+        &format!("postgresql://ada@127.0.0.1:{port}/b"),
+        "ada",
+    );
+    let began = Instant::now();
+    let error = home.book("ven_confirms", &["--timeout", "1s"]);
+    let error = error.refused(3, "journal");
+    assert!(text(&error, "message").contains("127.0.0.1"), "{error}");
+    assert!(began.elapsed() < SOON);
+    let _first = silent.accept().unwrap();
+    let book = ["book", "ven_confirms"].iter().chain(&GUEST);
+    let running = home.start(book);
+    let _second = silent.accept().unwrap();
+    let began = Instant::now();
+    running.signal("-INT");
+    running.end().exits(130);
+    assert!(began.elapsed() < SOON);
+    assert!(served.bookings().is_empty());
+}
+
+/// Passes bytes on between clients and a server, and cuts the connections as it is told.
+struct Wire {
+    port: u16,
+    /// Cuts a connection after so many commits, once each was passed on, and before it is answered; 0 cuts none.
+    cut_at: Arc<AtomicUsize>,
+    cuts: Arc<AtomicUsize>,
+    ended: Arc<AtomicBool>,
+}
+
+impl Wire {
+    fn to(server: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let wire = Wire {
+            port,
+            cut_at: Arc::default(),
+            cuts: Arc::default(),
+            ended: Arc::default(),
+        };
+        let (cut_at, cuts, ended) = (wire.cut_at.clone(), wire.cuts.clone(), wire.ended.clone());
+        std::thread::spawn(move || {
+            for client in listener.incoming() {
+                if ended.load(Ordering::SeqCst) {
+                    return;
+                }
+                let client = client.unwrap();
+                let server = TcpStream::connect(("127.0.0.1", server)).unwrap();
+                pass(client, server, cut_at.clone(), cuts.clone());
+            }
+        });
+        wire
+    }
+}
+
+fn pass(client: TcpStream, server: TcpStream, cut_at: Arc<AtomicUsize>, cuts: Arc<AtomicUsize>) {
+    let (mut from_server, mut to_client) =
+        (server.try_clone().unwrap(), client.try_clone().unwrap());
+    let is_cut = Arc::new(AtomicBool::new(false));
+    let cut = is_cut.clone();
+    std::thread::spawn(move || {
+        let mut bytes = [0; 65536];
+        while let Ok(count @ 1..) = from_server.read(&mut bytes) {
+            if cut.load(Ordering::SeqCst) || to_client.write_all(&bytes[..count]).is_err() {
+                break;
+            }
+        }
+        let _ = to_client.shutdown(std::net::Shutdown::Both);
+    });
+    std::thread::spawn(move || {
+        let (mut from_client, mut to_server) = (client, server);
+        let mut bytes = [0; 65536];
+        while let Ok(count @ 1..) = from_client.read(&mut bytes) {
+            let is_commit = bytes[..count].windows(6).any(|it| it == b"COMMIT");
+            if is_commit
+                && cut_at.load(Ordering::SeqCst) > 0
+                && cut_at.fetch_sub(1, Ordering::SeqCst) == 1
+            {
+                is_cut.store(true, Ordering::SeqCst);
+                cuts.fetch_add(1, Ordering::SeqCst);
+            }
+            if to_server.write_all(&bytes[..count]).is_err() {
+                break;
+            }
+        }
+        let _ = to_server.shutdown(std::net::Shutdown::Write);
+    });
+}
+
+#[test]
+fn a_commit_whose_answer_is_lost_is_looked_up_and_the_booking_is_made_once() {
+    let served = Served::unlimited();
+    let Some(postgres) = prepared(&served) else {
+        return;
+    };
+    let wire = Wire::to(postgres.port());
+    let url = format!("postgresql://owner@127.0.0.1:{}/bookctl", wire.port);
+    let home = machine(&served, &url, "ada");
+    let slots = home.run([
+        "slots",
+        "ven_confirms",
+        "--at",
+        "tomorrow 19:30",
+        "--party",
+        "2",
+        "--json",
+    ]);
+    slots.exits(0);
+    for cut_at in 1..=3 {
+        wire.cut_at.store(cut_at, Ordering::SeqCst);
+        home.booked(
+            "ven_confirms",
+            &["--idempotency-key", &format!("cut-{cut_at}")],
+            0,
+        );
+        wire.cut_at.store(0, Ordering::SeqCst);
+        assert_eq!(served.bookings().len(), cut_at);
+        let attempts = listed(&home, &["attempts", "list", "--all"]);
+        assert_eq!(attempts.len(), cut_at);
+        for attempt in attempts {
+            assert_eq!(attempt["state"], "settled", "{attempt}");
+            assert_eq!(attempt["runs"].as_array().unwrap().len(), 1, "{attempt}");
+        }
+    }
+    assert!(wire.cuts.load(Ordering::SeqCst) >= 2, "no commit was cut");
+    wire.ended.store(true, Ordering::SeqCst);
+}
+
+/// A machine that books at a service whose answers can be held.
+fn at(service: &Misbehaving, journal: &str, user: &str) -> Home {
+    Home::pointing_to(service.base_url(), "sk_live_sandbox")
+        .with("BOOKCTL_JOURNAL", journal)
+        .with("USER", user)
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_is_shown_and_any_machine_settles_the_attempt() {
+    let gate = Gate::default();
+    let held = gate.clone();
+    let service = Misbehaving::start(move |arrived| match arrived.earlier {
+        0 => Act::proper().answer_held(&held),
+        _ => Act::proper(),
+    });
+    let Some(mut postgres) = Postgres::start() else {
+        return;
+    };
+    let home = at(&service, &postgres.url(), "ada");
+    home.run(["journal", "init"]).exits(0);
+    let running = home.start(booking("order-1", &["--timeout", "3s"]));
+    gate.wait_for(1);
+    postgres.kill();
+    gate.open();
+    let ended = running.end();
+    assert_eq!(ended.code, Some(0), "{ended}");
+    assert!(
+        ended.stderr.contains("could not be saved in the journal"),
+        "{ended}"
+    );
+    let id = text(&ended.json(), "id");
+    postgres.run();
+    let other = at(&service, &postgres.url(), "bob");
+    assert_eq!(listed(&other, &["attempts"]).len(), 1);
+    let resumed = other
+        .run(["attempts", "resume", "order-1", "--json"])
+        .exits(0);
+    assert_eq!(text(&resumed.json(), "id"), id);
+    assert_eq!(service.ledger().len(), 1);
+    assert!(listed(&other, &["attempts"]).is_empty());
+}
+
+#[test]
+fn of_two_machines_that_resume_one_attempt_at_once_one_sends_it_and_both_show_the_booking() {
+    let (first, second) = (Gate::default(), Gate::default());
+    let held = [first.clone(), second.clone()];
+    let service = Misbehaving::start(move |arrived| match held.get(arrived.earlier) {
+        Some(gate) => Act::proper().answer_held(gate),
+        None => Act::proper(),
+    });
+    let Some(postgres) = Postgres::start() else {
+        return;
+    };
+    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &postgres.url(), user));
+    ada.run(["journal", "init"]).exits(0);
+    let killed = ada.start(booking("order-1", &[]));
+    first.wait_for(1);
+    killed.kill();
+    first.open();
+    let resume = ["attempts", "resume", "order-1", "--json"];
+    let both = [ada.start(resume), bob.start(resume)];
+    second.wait_for(1);
+    second.open();
+    let ids = both.map(|it| text(&it.end().exits(0).json(), "id"));
+    assert_eq!(ids[0], ids[1]);
+    assert_eq!(service.posted().len(), 2, "{:?}", service.posted());
+    assert_eq!(service.ledger().len(), 1);
+    // Another organization's key settles nothing.
+    let stranger =
+        at(&service, &postgres.url(), "eve").with("BOOKCTL_API_KEY", "sk_live_another_one");
+    stranger.run(resume).refused(3, "config");
+}
+
+#[test]
+fn a_batch_on_several_machines_books_each_row_once_and_a_dead_machines_row_is_taken_over() {
+    let gate = Gate::default();
+    let held = gate.clone();
+    let count = AtomicUsize::new(0);
+    let service = Misbehaving::start(move |_| match count.fetch_add(1, Ordering::SeqCst) {
+        0 => Act::proper().answer_held(&held),
+        _ => Act::proper(),
+    });
+    let Some(postgres) = Postgres::start() else {
+        return;
+    };
+    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &postgres.url(), user));
+    ada.run(["journal", "init"]).exits(0);
+    let rows = (1..=9).map(|guest| {
+        format!("{{\"venue_id\": \"ven_1\", \"availability_id\": \"slot_1\", \"datetime\": \"2031-12-01T19:30:00Z\", \"party_size\": 2, \"customer\": {{\"name\": \"Guest {guest}\"}}}}\n")
+    });
+    let file = ada.folder().join("rows.jsonl");
+    std::fs::write(&file, rows.collect::<String>()).unwrap();
+    let batch = [
+        "book",
+        "--from",
+        file.to_str().unwrap(),
+        "--batch",
+        "friday",
+        "--json",
+    ];
+    let killed = ada.start(batch);
+    gate.wait_for(1);
+    // The others go on, and leave the row that is under way to the last.
+    let others = [bob.start(batch), bob.start(batch)];
+    let began = Instant::now();
+    while service.ledger().len() < 9 {
+        assert!(began.elapsed() < HANG, "{:?}", service.ledger());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    killed.kill();
+    // The time of the dead machine's claim passes.
+    postgres.sql("bookctl", "UPDATE claims SET until = 0");
+    for other in others {
+        let ended = other.end().exits(0);
+        assert_eq!(ended.stdout.lines().count(), 9, "{ended}");
+    }
+    let ledger = service.ledger();
+    assert_eq!(ledger.len(), 9, "{ledger:?}");
+    let results = ada.run(batch.iter().chain(&["--results"])).exits(0);
+    assert_eq!(results.stdout.lines().count(), 9);
+    assert!(results.stdout.contains(&ledger[8].id), "{results}");
+    let posted = service.posted();
+    assert_eq!(
+        posted.len(),
+        10,
+        "one row is sent again, with the same key: {posted:?}"
+    );
+    assert_eq!(
+        posted
+            .iter()
+            .map(|it| &it.key)
+            .collect::<std::collections::BTreeSet<_>>()
+            .len(),
+        9
+    );
+}
+
+#[test]
+fn a_local_journal_is_copied_into_the_shared_one_as_often_as_one_likes() {
+    let served = Served::start();
+    let Some(postgres) = prepared(&served) else {
+        return;
+    };
+    let local = served.home();
+    let id = local.booked("ven_confirms", &[], 0);
+    local.run(["cancel", &id, "--yes"]).exits(0);
+    let shared = machine(&served, &postgres.url(), "ada");
+    let file = local.path().join("journal.db");
+    let copy = [
+        "journal",
+        "copy",
+        "--json",
+        "--from",
+        file.to_str().unwrap(),
+    ];
+    for _ in 0..2 {
+        let copied = shared.run(copy).exits(0).json();
+        assert_eq!(
+            (&copied["attempts"], &copied["bookings"]),
+            (&1.into(), &1.into())
+        );
+    }
+    assert_eq!(listed(&shared, &["bookings"])[0]["id"], id.as_str());
+    let attempts = listed(&shared, &["attempts", "list", "--all"]);
+    assert_eq!(attempts[0]["runs"].as_array().unwrap().len(), 1);
+    let state = shared.run(["journal", "status", "--json"]).exits(0).json();
+    assert_eq!(
+        (&state["kind"], &state["attempts"]),
+        (&"postgresql".into(), &1.into())
+    );
+    let mut missing = copy;
+    missing[4] = "/nowhere/journal.db";
+    shared.run(missing).refused(3, "journal");
+}
+
+#[test]
+fn guests_are_forgotten_for_the_whole_team() {
+    let served = Served::start();
+    let Some(postgres) = prepared(&served) else {
+        return;
+    };
+    let [ada, bob] = ["ada", "bob"].map(|user| machine(&served, &postgres.url(), user));
+    let id = ada.booked("ven_confirms", &["--end-user", "lovelace-1"], 0);
+    let holds = || {
+        postgres.sql("bookctl", "SELECT count(*) FROM (SELECT a::text AS t FROM attempts a UNION ALL SELECT b::text FROM bookings b UNION ALL SELECT s::text FROM sightings s) r WHERE t ILIKE '%lovelace%'")
+    };
+    assert_ne!(holds(), "0");
+    bob.run(["bookings", "forget", &id, "--yes"]).exits(0);
+    assert_eq!(holds(), "0");
+    // With a retention of nothing, only the id and the status are kept.
+    let kept = bob.booked("ven_confirms", &["--retention", "0"], 0);
+    assert_eq!(holds(), "0");
+    let bookings = listed(&ada, &["bookings"]);
+    assert_eq!(
+        (text(&bookings[0], "id"), text(&bookings[0], "status")),
+        (kept, "confirmed".into())
+    );
+}
+
+#[test]
+fn a_password_comes_from_where_psql_takes_it_and_never_from_the_config_file() {
+    let served = Served::start();
+    let Some(mut postgres) = prepared(&served) else {
+        return;
+    };
+    postgres.sql("postgres", "ALTER ROLE owner PASSWORD 'a:long secret'");
+    postgres.kill();
+    let rules = "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n";
+    std::fs::write(postgres.folder().join("data/pg_hba.conf"), rules).unwrap();
+    postgres.run();
+    let url = postgres.loopback();
+    let without = machine(&served, &url, "ada").book("ven_confirms", &[]);
+    let error = without.refused(3, "journal");
+    assert!(text(&error, "hint").contains("PGPASSWORD"), "{error}");
+    let wrong = machine(&served, &url, "ada").with("PGPASSWORD", "wrong secret");
+    wrong.book("ven_confirms", &[]).refused(3, "journal");
+    let given = machine(&served, &url, "ada").with("PGPASSWORD", "a:long secret");
+    given.booked("ven_confirms", &[], 0);
+    let home = machine(&served, &url, "ada");
+    std::fs::write(
+        home.folder().join(".pgpass"),
+        "127.0.0.1:*:bookctl:owner:a\\:long secret\n",
+    )
+    .unwrap();
+    home.run(["bookings"]).exits(0);
+    // In a profile.
+    let config = |url: &str| {
+        format!(
+            "default_profile = 'team'\n[profiles.team]\nbase_url = '{}'\njournal = '{url}'\n",
+            served.base_url()
+        )
+    };
+    let profile = Home::new().configured(&config(&url));
+    let login = [
+        "auth",
+        "login",
+        "--journal-password-stdin",
+        "--storage",
+        "file",
+    ];
+    profile.feed(login, "a:long secret\n").exits(0);
+    let attempts = listed(&profile, &["attempts", "list", "--all"]);
+    assert_eq!(attempts.len(), 1);
+    let open = Home::new().configured(&config(&url.replace("owner@", "owner:geheim@")));
+    let refused = open.run(["attempts", "--json"]).refused(3, "config");
+    assert!(!refused.to_string().contains("geheim"), "{refused}");
+    assert!(
+        text(&refused, "hint").contains("--journal-password-stdin"),
+        "{refused}"
+    );
+    let set = [
+        "profile",
+        "set",
+        "team",
+        "journal=postgresql://a:geheim@h/d",
+        "--json",
+    ];
+    profile.run(set).refused(3, "config");
+}
+
+#[test]
+fn a_connection_over_tls_is_verified() {
+    let served = Served::start();
+    let Some(mut postgres) = prepared(&served) else {
+        return;
+    };
+    if !installed("openssl") {
+        return skipped("openssl is not installed");
+    }
+    let data = postgres.folder().join("data");
+    let script = "cd \"$1\" && openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=tests -keyout ca.key -out ca.crt 2>/dev/null \
+        && openssl req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout server.key -out server.csr 2>/dev/null \
+        && printf 'subjectAltName=DNS:localhost\\n' > ext && openssl x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial \
+           -days 2 -extfile ext -out server.crt 2>/dev/null && chmod 600 server.key && chown --reference=. server.key server.crt";
+    let made = std::process::Command::new("bash")
+        .args(["-c", script, "bash"])
+        .arg(&data)
+        .status();
+    assert!(made.unwrap().success());
+    postgres.kill();
+    std::fs::write(
+        data.join("pg_hba.conf"),
+        "local all all trust\nhostssl all all 127.0.0.1/32 trust\n",
+    )
+    .unwrap();
+    postgres.run_with(&["ssl=on"]);
+    let ca = data.join("ca.crt");
+    let url = |host: &str, more: &str| {
+        format!(
+            "postgresql://owner@{host}:{}/bookctl{more}",
+            postgres.port()
+        )
+    };
+    let verified = format!("?sslmode=verify-full&sslrootcert={}", ca.display());
+    machine(&served, &url("localhost", &verified), "ada").booked("ven_confirms", &[], 0);
+    for (host, more) in [
+        // Another name than the certificate's, an authority that nobody knows, and no encryption.
+        ("127.0.0.1", verified.as_str()),
+        ("localhost", "?sslmode=verify-full"),
+        ("localhost", ""),
+    ] {
+        let home = machine(&served, &url(host, more), "ada");
+        home.book("ven_confirms", &[]).refused(3, "journal");
+    }
+    assert_eq!(served.bookings().len(), 1);
+}
+
+/// A transaction pooler, as it ends with this value.
+struct Pooler(Child);
+
+impl Drop for Pooler {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn behind_a_transaction_pooler_everything_works_the_same() {
+    let served = Served::unlimited();
+    let Some(postgres) = prepared(&served) else {
+        return;
+    };
+    if !installed("pgbouncer") {
+        return skipped("pgbouncer is not installed");
+    }
+    let port = free_port();
+    let config = format!(
+        "[databases]\nbookctl = host={} port={} dbname=bookctl user=owner\n[pgbouncer]\nlisten_addr = 127.0.0.1\n\
+         listen_port = {port}\nauth_type = any\npool_mode = transaction\ndefault_pool_size = 2\nunix_socket_dir =\n",
+        postgres.folder().display(),
+        postgres.port(),
+    );
+    let file = postgres.folder().join("pgbouncer.ini");
+    std::fs::write(&file, config).unwrap();
+    let mut command = unprivileged("pgbouncer");
+    command
+        .arg(&file)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let _pooler = Pooler(command.spawn().unwrap());
+    let began = Instant::now();
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(began.elapsed() < HANG, "pgbouncer does not start");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let url = format!("postgresql://owner@127.0.0.1:{port}/bookctl");
+    std::thread::scope(|scope| {
+        for user in ["ada", "bob", "eve", "kim"] {
+            let home = machine(&served, &url, user);
+            scope.spawn(move || {
+                for _ in 0..3 {
+                    home.booked("ven_confirms", &[], 0);
+                }
+                home.run(["bookings", "lovelace"]).exits(0);
+            });
+        }
+    });
+    let home = machine(&served, &url, "ada");
+    assert_eq!(served.bookings().len(), 12);
+    assert_eq!(listed(&home, &["bookings"]).len(), 12);
+    assert!(listed(&home, &["attempts"]).is_empty());
+}
+
+#[test]
+fn machines_take_from_one_window_and_meet_at_most_one_refusal_in_it() {
+    let served = Served::start();
+    let Some(postgres) = prepared(&served) else {
+        return;
+    };
+    let first = machine(&served, &postgres.url(), "first");
+    first.booked("ven_confirms", &[], 0);
+    let refused = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for number in 0..12 {
+            let home = machine(&served, &postgres.url(), &format!("user {number}"));
+            let refused = &refused;
+            scope.spawn(move || {
+                let ended = home.book("ven_confirms", &["--max-wait", "0s", "--verbose"]);
+                if ended.stderr.contains("429")
+                    && ended.stderr.contains("POST /v1/bookings")
+                    && ended.code == Some(9)
+                {
+                    refused.fetch_add(1, Ordering::SeqCst);
+                }
+                assert!(matches!(ended.code, Some(0 | 9)), "{ended}");
+            });
+        }
+    });
+    assert_eq!(served.bookings().len(), 10);
+    assert!(listed(&first, &["attempts"]).is_empty());
+    assert_eq!(refused.load(Ordering::SeqCst), 3);
+}
