@@ -133,7 +133,12 @@ fn a_snapshot_in_a_file_is_restored_elsewhere_and_a_bad_one_replaces_nothing() {
 fn the_variables_of_a_served_sandbox_are_lines_for_the_shell() {
     let server = Served::start();
     let home = server.home();
-    let lines = sandbox(&home, &["env"]).stdout;
+    // On Windows the lines are for PowerShell unless another shell is named.
+    let env: &[&str] = match cfg!(windows) {
+        true => &["env", "--shell", "bash"],
+        false => &["env"],
+    };
+    let lines = sandbox(&home, env).stdout;
     let base = server.base_url();
     let expected = format!(
         "export BOOKCTL_BASE_URL={base}\nexport BOOKCTL_API_KEY=sk_live_sandbox\n\
