@@ -85,6 +85,7 @@ mod injected_faults;
 mod interrupts;
 #[cfg(unix)]
 mod journal;
+#[cfg(unix)]
 mod kept_deliveries;
 #[cfg(unix)]
 mod learn;
@@ -184,6 +185,7 @@ mod walk_signals;
 mod watching;
 #[cfg(unix)]
 mod webhook_drill;
+#[cfg(unix)]
 mod webhook_events;
 #[cfg(unix)]
 mod webhook_file;

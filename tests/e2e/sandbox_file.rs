@@ -107,6 +107,7 @@ fn a_new_sandbox_takes_nothing_from_the_log_of_one_that_was_deleted() {
     assert_eq!(bookings(&home), 1);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_served_sandbox_that_was_ended_needs_its_log_no_more() {
     let home = Home::new();

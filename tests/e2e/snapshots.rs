@@ -161,7 +161,12 @@ fn restores_at_once_end_in_the_state_that_was_saved() {
 fn the_variables_of_a_served_sandbox_are_lines_for_the_shell() {
     let server = Served::start();
     let home = server.home();
-    let lines = sandbox(&home, &["env"]).stdout;
+    // On Windows the lines are for PowerShell unless another shell is named.
+    let env: &[&str] = match cfg!(windows) {
+        true => &["env", "--shell", "bash"],
+        false => &["env"],
+    };
+    let lines = sandbox(&home, env).stdout;
     let base = server.base_url();
     let expected = format!(
         "export BOOKCTL_BASE_URL={base}\nexport BOOKCTL_API_KEY=sk_live_sandbox\n\
