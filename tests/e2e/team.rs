@@ -1,5 +1,6 @@
 //! A journal that a team shares, in PostgreSQL: the promises of the file, from several homes, which stand for machines.
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
@@ -11,9 +12,10 @@ use serde_json::Value;
 
 use crate::harness::{
     Act, GUEST, Gate, HANG, Home, Misbehaving, Postgres, SOON, Served, free_port, installed,
-    skipped, text, unprivileged,
+    random, skipped, text, unprivileged,
 };
 
+use crate::promise::all_cases;
 use crate::two_runs::booking;
 
 /// A home that shares the journal at this URL, as a user of this name.
@@ -382,7 +384,7 @@ fn a_batch_on_several_machines_books_each_row_once_and_a_dead_machines_row_is_ta
         posted
             .iter()
             .map(|it| &it.key)
-            .collect::<std::collections::BTreeSet<_>>()
+            .collect::<BTreeSet<_>>()
             .len(),
         9
     );
@@ -644,4 +646,42 @@ fn machines_take_from_one_window_and_meet_at_most_one_refusal_in_it() {
     assert_eq!(served.bookings().len(), 10);
     assert!(listed(&first, &["attempts"]).is_empty());
     assert_eq!(refused.load(Ordering::SeqCst), 3);
+}
+
+#[test]
+fn whatever_is_killed_at_whatever_moment_the_shared_journal_knows_every_booking_and_settles_it_once()
+ {
+    let served = Served::unlimited();
+    let Some(mut postgres) = prepared(&served) else {
+        return;
+    };
+    let [ada, bob] = ["ada", "bob"].map(|user| machine(&served, &postgres.url(), user));
+    let kills = if all_cases() { 200 } else { 24 };
+    for number in 0..kills {
+        let key = format!("order-{number}");
+        let book = ["book", "ven_confirms"].iter().chain(&GUEST);
+        let running = ada.start(book.chain(&["--idempotency-key", &key]));
+        std::thread::sleep(Duration::from_secs_f64(0.25 * random(number)));
+        if number % 4 == 3 {
+            postgres.kill();
+            running.kill();
+            postgres.run();
+        } else {
+            running.kill();
+        }
+    }
+    for attempt in listed(&bob, &["attempts"]) {
+        let key = text(&attempt, "idempotency_key");
+        bob.run(["attempts", "resume", &key]).exits(0);
+    }
+    assert!(listed(&bob, &["attempts"]).is_empty());
+    let known: BTreeSet<String> = listed(&bob, &["attempts", "list", "--all"])
+        .iter()
+        .map(|attempt| text(attempt, "booking_id"))
+        .collect();
+    let made = served.bookings();
+    let there: BTreeSet<String> = made.iter().map(|it| text(it, "id")).collect();
+    assert_eq!(known, there);
+    let attempts = listed(&bob, &["attempts", "list", "--all"]);
+    assert_eq!(attempts.len(), there.len());
 }
