@@ -16,6 +16,7 @@ mod json;
 mod model;
 mod outcome;
 mod platform;
+mod recent;
 mod sandbox;
 mod secrets;
 mod terminal;

@@ -19,8 +19,10 @@ use crate::client::{Answer, Call, Client, Connection, Trace};
 use crate::config::{Environment, Paths, Service, Target};
 use crate::journal::Journal;
 use crate::model::certainty::Certainty;
+use crate::model::venue::Venue;
 use crate::outcome::{Error, Result};
 use crate::platform::ownership;
+use crate::recent::{Recent, RecentList};
 use crate::sandbox::{self, Database, Sandbox};
 use crate::secrets::{Item, KeySource, Secret, Vault};
 use crate::terminal::output::Output;
@@ -59,6 +61,7 @@ pub(crate) struct Context {
     client: OnceCell<Client>,
     embedded: OnceCell<Embedded>,
     journal: RefCell<Option<Journal>>,
+    recent: RefCell<Option<Recent>>,
 }
 
 /// The embedded sandbox. It is opened when its clock is read, and served when the first request is sent.
@@ -104,6 +107,7 @@ impl Context {
             client: OnceCell::new(),
             embedded: OnceCell::new(),
             journal: RefCell::new(None),
+            recent: RefCell::new(None),
         }
     }
 
@@ -330,6 +334,43 @@ impl Context {
         }
         RefMut::filter_map(journal, Option::as_mut)
             .map_err(|_| Error::journal("the journal is not open"))
+    }
+
+    /// Whether there is a journal. A read makes none.
+    pub(crate) fn has_journal(&self) -> bool {
+        self.paths.journal.exists()
+    }
+
+    /// What this terminal saw, opened on first use.
+    pub(crate) fn recent(&self) -> Result<RefMut<'_, Recent>> {
+        let mut recent = self.recent.borrow_mut();
+        if recent.is_none() {
+            let (path, journal) = (&self.paths.recent, &self.paths.journal);
+            *recent = Some(Recent::open(path, self.target.origin(), Some(journal))?);
+        }
+        RefMut::filter_map(recent, Option::as_mut)
+            .map_err(|_| Error::config("the recent rows are not open"))
+    }
+
+    /// Makes `id` what `@last` stands for. It is no error if that cannot be stored.
+    pub(crate) fn remember_last(&self, list: RecentList, id: &str) {
+        let _ = self.recent().and_then(|mut it| it.remember_one(list, id));
+    }
+
+    /// Stores the ids of a list that was shown, for `@1`.
+    pub(crate) fn remember_rows<'a>(&self, list: RecentList, ids: impl Iterator<Item = &'a str>) {
+        let stored = self.recent().and_then(|mut it| it.remember_list(list, ids));
+        if let Err(error) = stored {
+            self.out.warn(&format!(
+                "the rows could not be saved, so @1 and so on are not available: {}",
+                error.message
+            ));
+        }
+    }
+
+    /// A venue from an earlier search.
+    pub(crate) fn known_venue(&self, id: &str) -> Option<Venue> {
+        self.recent().ok()?.venue(id).ok().flatten()
     }
 
     /// Sends a read. Temporary failures are retried, and a rate limit is waited out for as long as `--max-wait`

@@ -5,11 +5,12 @@ use serde_json::{Value, json};
 use super::{Needs, ServiceNeed};
 use crate::app::Context;
 use crate::flows::{Confirmation, attempt_or_pick, attempt_request, create, finish, read_booking};
-use crate::journal::{Attempt, RecentList, Recovery, Run, State, another_account, recover};
+use crate::journal::{Attempt, Recovery, Run, State, another_account, recover};
 use crate::json::{Document, plain};
 use crate::model::document_time::time_text;
 use crate::model::time_text::to_the_second;
 use crate::outcome::{Code, Error, Exit, Result};
+use crate::recent::RecentList;
 use crate::terminal::output::{Page, TableCell, Tone, View};
 
 /// List and resolve booking requests with an unknown result
@@ -82,9 +83,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             let keys = attempts
                 .iter()
                 .map(|attempt| attempt.idempotency_key.as_str());
-            context
-                .journal()?
-                .remember_list(RecentList::Attempts, keys)?;
+            context.remember_rows(RecentList::Attempts, keys);
             context.out.emit_long(&AttemptList {
                 attempts: &attempts,
                 is_list: true,

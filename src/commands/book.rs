@@ -19,7 +19,6 @@ use crate::flows::{
     choose_slot, create, finish, guide, is_key, locate_slot, locate_venue, offered, preview,
     profile, resolve, wait_while_processing, warn_of_open_attempts,
 };
-use crate::journal::Shown;
 use crate::model::booking::{Booking, Status};
 use crate::model::retention::Retention;
 use crate::model::time_text::human;
@@ -28,6 +27,7 @@ use crate::model::when::When;
 use crate::model::zone::system_zone;
 use crate::model::{duration, party};
 use crate::outcome::{Code, Error, Exit, Result};
+use crate::recent::Shown;
 use missing::{lacking, missing};
 
 /// How long a person waits for a booking that is processing.

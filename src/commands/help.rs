@@ -72,8 +72,8 @@ impl Explained {
         match topic {
             Topic::Environment => Explained {
                 intro: "Flags override environment variables, which override config.toml. An empty variable counts \
-                        as unset. config.toml, journal.db and sandbox.db are in BOOKCTL_HOME if it is set, \
-                        otherwise in the platform's standard folders.",
+                        as unset. config.toml, journal.db, recent.db and sandbox.db are in BOOKCTL_HOME if it \
+                        is set, otherwise in the platform's standard folders.",
                 name: "environment",
                 headers: vec!["variable", "meaning"],
                 rows: rows(
@@ -165,7 +165,7 @@ impl Explained {
                     ],
                     [
                         "venues and slots, without guests",
-                        "journal.db",
+                        "recent.db",
                         "the next search; slots for 30 days",
                     ],
                     [

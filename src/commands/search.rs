@@ -6,10 +6,10 @@ use super::timing::At;
 use crate::app::Context;
 use crate::client::VenueQuery;
 use crate::flows::{VERTICALS, find_venues, note_around, resolve};
-use crate::journal::Shown;
 use crate::model::party;
 use crate::model::zone::system_zone;
 use crate::outcome::{Error, Exit, Result};
+use crate::recent::Shown;
 use crate::terminal::view::VenueList;
 
 /// Search venues

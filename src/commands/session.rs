@@ -8,12 +8,12 @@ use crate::client::{Call, session};
 use crate::flows::{
     Confirmation, find_sessions, locate_session, note_around, preview, read_stdin, send_guarded,
 };
-use crate::journal::RecentList;
 use crate::json::{Document, plain};
 use crate::model::certainty::Certainty;
 use crate::model::id::{id, same_id, token};
 use crate::model::shell;
 use crate::outcome::{Code, Error, Exit, Result};
+use crate::recent::RecentList;
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
 use crate::terminal::prompt::Question;
 use crate::terminal::view::Fields;
@@ -198,11 +198,10 @@ fn emit_one(context: &Context, document: Document, id: &str, mistaken: Exit) -> 
     Ok(another.map_or(Exit::Done, |_| mistaken))
 }
 
-/// Makes the session `@last`. Without a journal there is none.
+/// Makes the session `@last`.
 fn remember(context: &Context, id: &str) {
     if !id.is_empty() {
-        let journal = context.journal();
-        let _ = journal.and_then(|mut journal| journal.remember_one(RecentList::LastSession, id));
+        context.remember_last(RecentList::LastSession, id);
     }
 }
 

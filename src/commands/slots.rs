@@ -2,9 +2,9 @@ use super::field::{ExtraFields, Limit};
 use super::timing::At;
 use crate::app::Context;
 use crate::flows::{More, ZoneSource, note_around, offered, venue_or_pick};
-use crate::journal::Shown;
 use crate::model::party;
 use crate::outcome::{Exit, Result};
+use crate::recent::Shown;
 use crate::terminal::view::SlotList;
 
 /// List the bookable slots of a venue on a day

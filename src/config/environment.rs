@@ -33,7 +33,7 @@ variables! {
     api_key = "BOOKCTL_API_KEY", "API key for that address or profile";
     webhook_secret = "BOOKCTL_WEBHOOK_SECRET", "secret that signs webhooks";
     no_input = "BOOKCTL_NO_INPUT", "never prompt; fail if something required is missing";
-    home = "BOOKCTL_HOME", "folder for config.toml, journal.db and sandbox.db, instead of the platform's folders";
+    home = "BOOKCTL_HOME", "folder for config.toml, journal.db, recent.db and sandbox.db, instead of the platform's folders";
     accessible = "BOOKCTL_ACCESSIBLE", "numbered prompts without redrawing, for screen readers";
     no_sandbox = "BOOKCTL_NO_SANDBOX", "fail instead of falling back to the sandbox";
     sandbox_no_limits = "BOOKCTL_SANDBOX_NO_LIMITS", "disable the rate limits of a sandbox that bookctl starts, also of the embedded one";

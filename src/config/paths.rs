@@ -14,6 +14,8 @@ pub(crate) struct Paths {
     /// Secrets stored with `--storage file`.
     pub(crate) secrets: PathBuf,
     pub(crate) journal: PathBuf,
+    /// What this terminal saw.
+    pub(crate) recent: PathBuf,
     /// Webhook deliveries received on this machine.
     pub(crate) webhooks: PathBuf,
     pub(crate) sandbox: PathBuf,
@@ -28,6 +30,7 @@ impl Paths {
                 config_file: home.join("config.toml"),
                 secrets: home.join("secrets.toml"),
                 journal: home.join("journal.db"),
+                recent: home.join("recent.db"),
                 webhooks: home.join("webhooks.db"),
                 sandbox: home.join("sandbox.db"),
             });
@@ -41,6 +44,7 @@ impl Paths {
             config_file: folders.config_dir().join("config.toml"),
             secrets: folders.config_dir().join("secrets.toml"),
             journal: state.join("journal.db"),
+            recent: state.join("recent.db"),
             webhooks: state.join("webhooks.db"),
             sandbox: folders.data_local_dir().join("sandbox.db"),
         })

@@ -52,7 +52,7 @@ pub(crate) fn cancellation_cost(context: &Context, booking: &Booking) -> Option<
         let attempts = journal.attempts_of(booking.id()).ok()?;
         let mut slots = attempts.iter().filter_map(|attempt| {
             let id = attempt.asked().get("availability_id")?;
-            journal.slot(&plain(id)).ok()?
+            context.recent().ok()?.slot(&plain(id)).ok()?
         });
         // Of a booking that has been moved since, the terms of its first slot say nothing.
         let stands = booking.value().get("datetime").and_then(DocumentTime::read);

@@ -8,13 +8,13 @@ use super::offer::Offer;
 use crate::adapter::Adapter;
 use crate::app::Context;
 use crate::client::{BookingRequest, NewBooking, SearchLocation, with_fields};
-use crate::journal::Shown;
 use crate::json::plain;
 use crate::model::shell;
 use crate::model::slot::Slot;
 use crate::model::venue::Venue;
 use crate::model::when::When;
 use crate::outcome::{Error, Result};
+use crate::recent::Shown;
 
 /// A booking request under construction.
 #[derive(Debug, Default)]

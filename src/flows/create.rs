@@ -20,6 +20,7 @@ use crate::journal::{
 use crate::model::booking::Booking;
 use crate::model::document_time::DocumentTime;
 use crate::outcome::{Code, Error, Exit, Result};
+use crate::recent::RecentList;
 
 /// A booking that answered a booking request.
 pub(crate) struct CreatedBooking {
@@ -330,6 +331,7 @@ impl Sending<'_> {
                 error.message
             )),
         }
+        self.context.remember_last(RecentList::LastBooking, id);
         // The service has forgotten the first booking, as a reset sandbox does, or the API key is another
         // organization's.
         if let Some(known) = known.filter(|known| known != id) {

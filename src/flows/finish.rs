@@ -6,6 +6,7 @@ use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::model::booking::Booking;
 use crate::outcome::{Exit, Result};
+use crate::recent::RecentList;
 use crate::terminal::view::BookingView;
 
 /// The booking as a card, with the service's time for what is left until a deadline.
@@ -47,17 +48,18 @@ pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
 /// A journal that cannot be written is no error: the work is done, and the copy is as old as its date says.
 pub(crate) fn remember_shown(context: &Context, booking: &Booking) {
     if context.out.is_human() {
-        let _ = context
-            .journal()
-            .and_then(|mut journal| journal.see(booking));
+        keep_shown(context, booking);
     }
 }
 
 /// Updates the journal's copy of a booking that was made or changed. Does nothing without a journal.
 fn update_kept_booking(context: &Context, booking: &Booking) {
-    if context.journal_file().exists() {
-        let _ = context
-            .journal()
-            .and_then(|mut journal| journal.see(booking));
+    if context.has_journal() {
+        keep_shown(context, booking);
     }
+}
+
+fn keep_shown(context: &Context, booking: &Booking) {
+    let _ = context.journal().and_then(|mut it| it.update(booking));
+    context.remember_last(RecentList::LastBooking, booking.id());
 }

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use crate::app::Context;
-use crate::journal::{RecentList, RecentSlot};
 use crate::model::venue::Venue;
 use crate::outcome::{Error, Result};
+use crate::recent::{RecentList, RecentSlot};
 
 /// A venue, with what an earlier search returned for it.
 #[derive(Clone, Debug)]
@@ -38,11 +38,8 @@ pub(crate) fn locate_venue(context: &Context, argument: &str) -> Result<LocatedV
             None => argument.to_owned(),
         },
     };
-    // Without a journal the id alone still names the venue.
-    let remembered = context
-        .journal()
-        .ok()
-        .and_then(|journal| journal.venue(&id).ok().flatten());
+    // If nothing is remembered, the id alone still names the venue.
+    let remembered = context.known_venue(&id);
     Ok(LocatedVenue { id, remembered })
 }
 
@@ -55,7 +52,9 @@ pub(crate) fn locate_slot(
         Some(row) => listed(context, RecentList::Slots, row)?,
         None => argument.to_owned(),
     };
-    let slot = context.journal()?.slot(&id)?;
+    // If nothing is remembered, the id alone still names the slot.
+    let recent = context.recent().ok();
+    let slot = recent.and_then(|it| it.slot(&id).ok().flatten());
     Ok((id, slot))
 }
 
@@ -106,7 +105,7 @@ pub(crate) fn locate_attempt(context: &Context, argument: &str) -> Result<String
 pub(crate) const LAST: &str = "@last";
 
 fn last(context: &Context, list: RecentList, noun: &str) -> Result<String> {
-    context.journal()?.listed(list, 1)?.ok_or_else(|| {
+    context.recent()?.listed(list, 1)?.ok_or_else(|| {
         Error::usage(format!(
             "@last: no {noun} was made or shown yet on this computer"
         ))
@@ -136,11 +135,11 @@ fn listed(context: &Context, list: RecentList, row: u32) -> Result<String> {
         RecentList::Deliveries => ("bookctl sandbox deliveries", "deliveries"),
         _ => ("bookctl bookings", "bookings"),
     };
-    let journal = context.journal()?;
-    if let Some(id) = journal.listed(list, row)? {
+    let recent = context.recent()?;
+    if let Some(id) = recent.listed(list, row)? {
         return Ok(id);
     }
-    let why = match journal.listed(list, 1)? {
+    let why = match recent.listed(list, 1)? {
         Some(_) => format!("the last list of {noun} has no row @{row}"),
         None => format!("no row @{row}: no list of {noun} was shown yet, or it was empty"),
     };

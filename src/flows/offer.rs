@@ -10,13 +10,13 @@ use super::pages::{DEFAULT_LIMIT, Listing, Pages};
 use crate::adapter::Adapter;
 use crate::app::Context;
 use crate::client::SlotQuery;
-use crate::journal::Shown;
 use crate::json::Document;
 use crate::model::slot::Slot;
 use crate::model::venue::Venue;
 use crate::model::when::{Moment, When};
 use crate::model::zone::system_zone;
 use crate::outcome::{Error, Exit, Result};
+use crate::recent::Shown;
 
 /// How to read a time that has no offset.
 #[derive(Clone, Debug)]
@@ -96,9 +96,10 @@ impl Offer {
     /// Remembers the slots, so that one can be booked by its id alone. With [`Shown::AsList`] they become the rows of
     /// `@N`.
     pub(crate) fn remember(&self, context: &Context, shown: Shown) {
-        let remembered = context.journal().and_then(|mut journal| {
+        context.keep_rate_limits();
+        let remembered = context.recent().and_then(|mut recent| {
             let (venue, provider) = (&self.venue_id, self.provider.as_deref());
-            journal.remember_slots(venue, provider, self.party_size, &self.slots, shown)
+            recent.remember_slots(venue, provider, self.party_size, &self.slots, shown)
         });
         if let Err(error) = remembered {
             let why = &error.message;

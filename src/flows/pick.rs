@@ -63,7 +63,7 @@ async fn id_or_found(context: &Context, id: String) -> Result<String> {
     if is_no_id(context, &id) {
         return found_instead(context, &id, no_such_id(&id)).await;
     }
-    let can_choose = context.prompter.interactive() && context.journal_file().exists();
+    let can_choose = context.prompter.interactive() && context.has_journal();
     if !can_choose || is_known(context, &id) {
         return Ok(id);
     }
@@ -157,7 +157,7 @@ pub(crate) async fn venue_or_pick(
     }
     let question = Question::new("Which venue?", "VENUE", "the venue").of("venues");
     context.prompter.check(&question)?;
-    let venues = context.journal()?.recent_venues(MOST)?;
+    let venues = context.recent()?.recent_venues(MOST)?;
     let lines: Vec<String> = venues
         .iter()
         .map(|venue| visible(&venue_line(venue)).into_owned())
@@ -175,7 +175,7 @@ pub(crate) fn is_no_id(context: &Context, text: &str) -> bool {
 /// Whether the journal has a booking with this id. A read makes no journal.
 fn is_known(context: &Context, id: &str) -> bool {
     let known = |journal: std::cell::RefMut<'_, Journal>| Ok(journal.kept(id)?.is_some());
-    context.journal_file().exists() && context.journal().and_then(known).unwrap_or(false)
+    context.has_journal() && context.journal().and_then(known).unwrap_or(false)
 }
 
 /// The error for a text that is no id of a booking.
@@ -194,7 +194,7 @@ pub(crate) async fn found_instead(context: &Context, text: &str, error: Error) -
         "check the id, or search the bookings that this computer knows: {command}"
     ));
     // Without a journal nothing is known, and a read makes none.
-    if !context.journal_file().exists() {
+    if !context.has_journal() {
         return Err(error);
     }
     if is_known(context, text) {
@@ -214,7 +214,9 @@ pub(crate) async fn found_instead(context: &Context, text: &str, error: Error) -
             text: Some(text.to_owned()),
             ..Sought::default()
         };
-        let found = context.journal()?.find(&sought, Some(MOST))?;
+        let found = context
+            .journal()?
+            .find(&sought, Some(MOST), &|id| context.known_venue(id))?;
         if !found.kept.is_empty() {
             let heading = format!("Bookings that match \"{}\":", visible(text));
             context.out.note(&heading);

@@ -1,8 +1,8 @@
 //! Takes the bookings of received webhooks into the journal, so that `bookings` finds them.
 
 use crate::app::Context;
-use crate::journal::RecentList;
 use crate::outcome::Result;
+use crate::recent::RecentList;
 use crate::webhook::Event;
 
 /// How many events are taken in by one transaction.
@@ -21,7 +21,7 @@ pub(crate) fn take_in_received(context: &Context) -> Result<()> {
             return Ok(());
         }
     };
-    let taken = context.journal()?.listed(RecentList::TakenIn, 1)?;
+    let taken = context.recent()?.listed(RecentList::TakenIn, 1)?;
     let taken: i64 = taken.and_then(|number| number.parse().ok()).unwrap_or(0);
     let newest = webhooks.newest()?;
     // A new file of webhooks counts from the beginning.
@@ -37,7 +37,11 @@ pub(crate) fn take_in_received(context: &Context) -> Result<()> {
             Some((number, ..)) if !is_last => *number,
             _ => newest,
         };
-        context.journal()?.take_in(&bookings, after)?;
+        context.journal()?.take_in(&bookings)?;
+        let taken = after.to_string();
+        context
+            .recent()?
+            .remember_one(RecentList::TakenIn, &taken)?;
     }
     Ok(())
 }

@@ -4,15 +4,15 @@ use jiff::Timestamp;
 
 use crate::app::Context;
 use crate::app::in_flight::resume_command;
-use crate::journal::RecentList;
 use crate::model::zone::system_zone;
 use crate::outcome::Result;
+use crate::recent::RecentList;
 
 /// Mentions earlier booking requests whose outcome is unknown, in one line, if that was not done today. Only after a
 /// command that talked to the service, and never to a script.
 pub(crate) fn remind_of_open_attempts(context: &Context) {
     let is_silent = !context.out.is_human() || context.out.is_quiet();
-    if is_silent || !context.has_connected() || !context.journal_file().exists() {
+    if is_silent || !context.has_connected() || !context.has_journal() {
         return;
     }
     // A reminder is no reason for an error.
@@ -49,10 +49,10 @@ fn remind(context: &Context) -> Result<()> {
 /// Whether nobody was reminded today. From now on, somebody was.
 pub(super) fn reminds_today(context: &Context) -> Result<bool> {
     let today = Timestamp::now().to_zoned(system_zone()).date().to_string();
-    let mut journal = context.journal()?;
-    if journal.listed(RecentList::Reminded, 1)?.as_ref() == Some(&today) {
+    let mut recent = context.recent()?;
+    if recent.listed(RecentList::Reminded, 1)?.as_ref() == Some(&today) {
         return Ok(false);
     }
-    journal.remember_one(RecentList::Reminded, &today)?;
+    recent.remember_one(RecentList::Reminded, &today)?;
     Ok(true)
 }

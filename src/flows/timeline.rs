@@ -68,7 +68,7 @@ pub(crate) fn timeline(
     booking: Option<&Booking>,
 ) -> Result<Vec<Happening>> {
     let (mut attempts, mut seen) = (Vec::new(), Vec::new());
-    if context.journal_file().exists() {
+    if context.has_journal() {
         let journal = context.journal()?;
         attempts = journal.attempts_of(id)?;
         seen = journal.sightings(id)?;

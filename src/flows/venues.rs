@@ -5,9 +5,9 @@ use serde_json::Value;
 use super::pages::{Listing, Pages};
 use crate::app::Context;
 use crate::client::VenueQuery;
-use crate::journal::Shown;
 use crate::model::venue::Venue;
 use crate::outcome::Result;
+use crate::recent::Shown;
 
 /// Searches for up to `limit` venues, from as many pages as that takes, and remembers them in the journal.
 pub(crate) async fn find_venues(
@@ -34,6 +34,7 @@ pub(crate) async fn find_venues(
     };
     let first = query.call(context.adapter())?;
     let pages = listing.read(context, first).await?;
+    context.keep_rate_limits();
     drop(progress);
     if let Some(failed) = pages
         .document
@@ -50,8 +51,8 @@ pub(crate) async fn find_venues(
         }
     }
     if let Err(error) = context
-        .journal()
-        .and_then(|mut journal| journal.remember_venues(&pages.items, shown))
+        .recent()
+        .and_then(|mut recent| recent.remember_venues(&pages.items, shown))
     {
         context.out.warn(&format!(
             "the venues could not be saved, so @1 and so on are not available: {}",

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::recent_rows::replace_list;
-use super::{Journal, RecentList, guests};
+use super::{Journal, guests};
 use crate::json::Document;
 use crate::model::booking::Booking;
 use crate::outcome::Result;
@@ -58,11 +57,7 @@ pub(super) fn keep(connection: &Connection, key: &str, booking: &Booking) -> rus
     let (status, document) = (booking.status(), stored(booking));
     let now = Timestamp::now().to_string();
     let row = params![key, booking.id(), status.as_str(), document, now];
-    connection.execute(&query, row)?;
-    let origin = "SELECT origin FROM attempts WHERE idempotency_key = ?1";
-    let origin: String = connection.query_row(origin, [key], |row| row.get(0))?;
-    let last = std::iter::once(booking.id());
-    replace_list(connection, &origin, RecentList::LastBooking, last)
+    connection.execute(&query, row).map(drop)
 }
 
 impl Journal {
@@ -80,24 +75,16 @@ impl Journal {
         Ok(!is_known)
     }
 
-    /// Stores the present state of a booking that was shown, whoever made it, and makes it `@last`.
-    pub(crate) fn see(&mut self, booking: &Booking) -> Result<()> {
-        match self.is_new(booking)? {
-            true => self.store(booking, true),
-            false => self.remember_one(RecentList::LastBooking, booking.id()),
-        }
-    }
-
     /// Stores the present state of a booking that was read, whoever made it.
     pub(crate) fn update(&mut self, booking: &Booking) -> Result<()> {
         match self.is_new(booking)? {
-            true => self.store(booking, false),
+            true => self.store(booking),
             false => Ok(()),
         }
     }
 
     /// A guest that was deleted does not come back, and where nothing is to be kept no other's booking is added.
-    fn store(&mut self, booking: &Booking, is_last: bool) -> Result<()> {
+    fn store(&mut self, booking: &Booking) -> Result<()> {
         let (origin, profile) = (self.origin.clone(), self.profile.clone());
         let (now, retention) = (Timestamp::now(), self.retention);
         let adds = retention.ended(now) < now;
@@ -114,9 +101,6 @@ impl Journal {
             let (id, now) = (booking.id(), now.to_string());
             let row = params![origin, id, profile, status.as_str(), document, now, adds];
             connection.execute(&query, row)?;
-            if is_last {
-                replace_list(connection, &origin, RecentList::LastBooking, std::iter::once(id))?;
-            }
             guests::purge(connection, &origin, retention)
         })?;
         self.clean_after(purged);
@@ -124,8 +108,8 @@ impl Journal {
     }
 
     /// Stores the bookings of received events, which hold less than a booking that was read: what is known better stays.
-    /// `last` is the number of the last event.
-    pub(crate) fn take_in(&mut self, received: &[(Timestamp, Booking)], last: i64) -> Result<()> {
+    /// Taking one in again changes nothing.
+    pub(crate) fn take_in(&mut self, received: &[(Timestamp, Booking)]) -> Result<()> {
         let (origin, profile) = (self.origin.clone(), self.profile.clone());
         let adds = self.retention.ended(Timestamp::now()) < Timestamp::now();
         self.write(|connection| {
@@ -142,8 +126,7 @@ impl Journal {
                 let row = params![origin, booking.id(), profile, status.as_str(), document, at.to_string()];
                 connection.execute(&query, row)?;
             }
-            let last = last.to_string();
-            replace_list(connection, &origin, RecentList::TakenIn, std::iter::once(last.as_str()))
+            Ok(())
         })
     }
 
@@ -300,7 +283,7 @@ mod tests {
         made(&mut journal, "b", &booking("bk_2", "confirmed"));
         assert_eq!(journal.unfinished_bookings(9).unwrap(), ["bk_1"]);
         let later = booking("bk_1", "confirmed");
-        journal.see(&later).unwrap();
+        journal.update(&later).unwrap();
         assert!(!journal.is_new(&later).unwrap());
         assert!(journal.ended("bk_1").unwrap().is_some());
         assert!(journal.ended("bk_9").unwrap().is_none());
@@ -312,20 +295,17 @@ mod tests {
     }
 
     #[test]
-    fn a_booking_that_others_made_is_kept_when_it_is_read_and_is_the_last_one() {
+    fn a_booking_that_others_made_is_kept_when_it_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = journal(&folder);
         made(&mut journal, "a", &booking("bk_1", "confirmed"));
-        let last = |journal: &Journal| journal.listed(RecentList::LastBooking, 1).unwrap().unwrap();
-        assert_eq!(last(&journal), "bk_1");
         let theirs = booking("bk_9", "confirmed");
         assert!(journal.is_new(&theirs).unwrap());
-        journal.see(&theirs).unwrap();
+        journal.update(&theirs).unwrap();
         assert!(!journal.is_new(&theirs).unwrap());
-        assert_eq!(last(&journal), "bk_9");
         assert_eq!(journal.bookings(None, None).unwrap().len(), 2);
         journal.keep_for(crate::model::retention::Retention::parse("0").unwrap());
-        journal.see(&booking("bk_8", "confirmed")).unwrap();
+        journal.update(&booking("bk_8", "confirmed")).unwrap();
         assert!(
             journal.kept("bk_8").unwrap().is_none(),
             "nothing is to be kept"
@@ -344,7 +324,7 @@ mod tests {
         journal.lose(None).unwrap();
         assert_eq!(journal.lost().unwrap(), 2);
         assert!(journal.bookings(None, None).unwrap().is_empty());
-        journal.see(&booking("bk_1", "processing")).unwrap();
+        journal.update(&booking("bk_1", "processing")).unwrap();
         assert_eq!(journal.lost().unwrap(), 1);
         assert_eq!(journal.bookings(None, None).unwrap().len(), 1);
     }

@@ -257,7 +257,7 @@ mod tests {
                 .end_booked(&run, &booking(&id, &guest(number)), 201)
                 .unwrap();
             // What is seen later is longer or shorter than what it replaces.
-            journal.see(&booking(&id, &guest(number * 7))).unwrap();
+            journal.update(&booking(&id, &guest(number * 7))).unwrap();
         }
         assert!(place.holds("Canary"));
         let forgotten = journal.forget_until(Timestamp::now()).unwrap();
@@ -298,7 +298,7 @@ mod tests {
         let mut journal = place.journal();
         journal.keep_for(Retention::parse("0").unwrap());
         make(&mut journal, "k", "bk_1");
-        journal.see(&booking("bk_1", GUEST)).unwrap();
+        journal.update(&booking("bk_1", GUEST)).unwrap();
         assert!(!place.holds(GUEST));
         let kept = journal.bookings(None, None).unwrap();
         let stub = json!({"id": "bk_1", "object": "booking", "status": "confirmed"});

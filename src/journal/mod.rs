@@ -1,4 +1,4 @@
-//! What was attempted and what came of it, what was booked, and the venues and slots that were last seen.
+//! What was done: what was attempted and what came of it, what was booked, and what is left of the rate limits.
 //!
 //! The journal holds the idempotency key and the request of an attempt, synced to disk, before the first byte of the
 //! request is sent. Without a journal nothing is sent.
@@ -13,7 +13,6 @@ mod plans;
 mod protocol_model;
 mod rate_limit_window;
 mod rate_limits;
-mod recent_rows;
 mod recover;
 mod run_log;
 mod runs;
@@ -27,7 +26,6 @@ pub(crate) use bookings::KeptBooking;
 pub(crate) use completion_index::{CompletionIndex, KnownBooking};
 pub(crate) use guests::Forgotten;
 pub(crate) use rate_limit_window::RateLimitWindow;
-pub(crate) use recent_rows::{RecentList, RecentSlot, Shown};
 pub(crate) use recover::{Recovery, recover};
 pub(crate) use run_log::{BeginOutcome, RunEnd, RunId};
 pub(crate) use runs::{

@@ -11,6 +11,7 @@ pub(super) const STEPS: &[&str] = &[
     ASKED,
     SEARCH,
     SIGHTINGS,
+    NO_RECENT_ROWS,
 ];
 /// The first version: attempts, and what searches returned.
 const FIRST: &str = "
@@ -219,3 +220,11 @@ CREATE TRIGGER booking_forgotten AFTER DELETE ON bookings
     BEGIN DELETE FROM sightings WHERE origin = OLD.origin AND booking_id = OLD.id; END;
 "
 );
+
+/// The rows of the last lists, venues and slots have a file of their own (`recent.db`). How far received events were
+/// taken in stays, because that file may be made later.
+const NO_RECENT_ROWS: &str = "
+DELETE FROM venues;
+DELETE FROM slots;
+DELETE FROM lists WHERE kind <> 'taken in';
+";

@@ -147,7 +147,14 @@ const UNSEARCHED: &str = "
 
 impl Journal {
     /// The bookings at this service that match, newest first, without those that the service lost. `None` lists all.
-    pub(crate) fn find(&mut self, sought: &Sought, limit: Option<u32>) -> Result<Found> {
+    ///
+    /// `venue` looks up a venue by its id, for its name and its time zone.
+    pub(crate) fn find(
+        &mut self,
+        sought: &Sought,
+        limit: Option<u32>,
+        venue: &dyn Fn(&str) -> Option<Venue>,
+    ) -> Result<Found> {
         let most = limit.map_or(usize::MAX, |limit| limit as usize);
         let needles = Needles::of(sought);
         let mut kept = match needles.patterns() {
@@ -156,7 +163,7 @@ impl Journal {
                 self.bookings(sought.status.as_deref(), ask)?
             }
             _ => {
-                self.prepare_search()?;
+                self.prepare_search(venue)?;
                 let ids = self.matching(sought, &needles, most.saturating_add(1))?;
                 let kept = ids.iter().filter_map(|id| self.kept(id).transpose());
                 kept.collect::<Result<_>>()?
@@ -200,7 +207,7 @@ impl Journal {
     }
 
     /// Writes the `search` column of the bookings that were stored since the last search.
-    fn prepare_search(&mut self) -> Result<()> {
+    fn prepare_search(&mut self, venue: &dyn Fn(&str) -> Option<Venue>) -> Result<()> {
         loop {
             let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
             let stored: Vec<(String, String, Option<String>)> = self.read(|connection| {
@@ -214,7 +221,7 @@ impl Journal {
             }
             let mut prepared = Vec::new();
             for (id, document, request) in stored {
-                let (search, day) = self.searchable(&id, &document, request.as_deref());
+                let (search, day) = searchable(&id, &document, request.as_deref(), venue);
                 prepared.push((id, document, search, day));
             }
             let origin = self.origin.clone();
@@ -231,43 +238,43 @@ impl Journal {
             })?;
         }
     }
+}
 
-    /// The `search` column and the day of a booking. A guest that the service does not show is taken from the request.
-    fn searchable(
-        &self,
-        id: &str,
-        document: &str,
-        request: Option<&str>,
-    ) -> (String, Option<String>) {
-        let booking = Document::parse(document.to_owned()).ok();
-        let Some(booking) = booking.and_then(Booking::from_document) else {
-            return (format!("\n\n\n\n{}", fold(id)), None);
-        };
-        let request: Value = request
-            .and_then(|text| serde_json::from_str(text).ok())
-            .unwrap_or_default();
-        let guest = |field: &str| {
-            let of = |document: &Value| Some(plain(document.get("customer")?.get(field)?));
-            of(booking.value())
-                .or_else(|| of(&request))
-                .unwrap_or_default()
-        };
-        let venue_id = booking.venue_id().unwrap_or_default();
-        let venue = self.venue(&venue_id).ok().flatten();
-        let name = booking.venue_name();
-        let name = name.or_else(|| venue.as_ref().map(|venue| venue.name().to_owned()));
-        let lines = [
-            fold(&guest("name")),
-            fold(&guest("email")),
-            digits(&guest("phone")),
-            fold(&format!("{} {venue_id}", name.unwrap_or_default())),
-            fold(id),
-        ];
-        let short = |line: String| line.replace('\n', " ").chars().take(LONGEST).collect();
-        let lines: Vec<String> = lines.into_iter().map(short).collect();
-        let day = day(&booking, venue.as_ref()).map(|day| day.to_string());
-        (lines.join("\n"), day)
-    }
+/// The `search` column and the day of a booking. A guest that the service does not show is taken from the request.
+fn searchable(
+    id: &str,
+    document: &str,
+    request: Option<&str>,
+    venue: &dyn Fn(&str) -> Option<Venue>,
+) -> (String, Option<String>) {
+    let booking = Document::parse(document.to_owned()).ok();
+    let Some(booking) = booking.and_then(Booking::from_document) else {
+        return (format!("\n\n\n\n{}", fold(id)), None);
+    };
+    let request: Value = request
+        .and_then(|text| serde_json::from_str(text).ok())
+        .unwrap_or_default();
+    let guest = |field: &str| {
+        let of = |document: &Value| Some(plain(document.get("customer")?.get(field)?));
+        of(booking.value())
+            .or_else(|| of(&request))
+            .unwrap_or_default()
+    };
+    let venue_id = booking.venue_id().unwrap_or_default();
+    let venue = venue(&venue_id);
+    let name = booking.venue_name();
+    let name = name.or_else(|| venue.as_ref().map(|venue| venue.name().to_owned()));
+    let lines = [
+        fold(&guest("name")),
+        fold(&guest("email")),
+        digits(&guest("phone")),
+        fold(&format!("{} {venue_id}", name.unwrap_or_default())),
+        fold(id),
+    ];
+    let short = |line: String| line.replace('\n', " ").chars().take(LONGEST).collect();
+    let lines: Vec<String> = lines.into_iter().map(short).collect();
+    let day = day(&booking, venue.as_ref()).map(|day| day.to_string());
+    (lines.join("\n"), day)
 }
 
 /// The booking's day by the venue's clock.

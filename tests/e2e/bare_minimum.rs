@@ -83,7 +83,10 @@ fn a_read_with_a_key_in_the_environment_opens_its_connection_and_nothing_else() 
         opens_none(&calls, KEYRING);
         opens_none(&calls, AUTHORITIES);
         opens_none(&calls, THREADS);
-        opens_none(&calls, &["journal.db", "sandbox.db", "secrets.toml"]);
+        opens_none(
+            &calls,
+            &["journal.db", "recent.db", "sandbox.db", "secrets.toml"],
+        );
     }
 }
 
@@ -101,7 +104,7 @@ fn the_embedded_sandbox_asks_no_keyring_and_loads_no_authorities() {
     let Some(calls) = trace(&home, &["status", "--json"]) else {
         return;
     };
-    opens_none(&calls, &["journal.db", "secrets.toml"]);
+    opens_none(&calls, &["journal.db", "recent.db", "secrets.toml"]);
 }
 
 #[test]

@@ -43,6 +43,10 @@ fn journal(home: &Home) -> Connection {
     Connection::open(home.path().join("journal.db")).unwrap()
 }
 
+fn recent(home: &Home) -> Connection {
+    Connection::open(home.path().join("recent.db")).unwrap()
+}
+
 /// Puts a booking into the journal, as a machine that made it would have.
 fn remember(home: &Home, origin: &str, id: &str, status: &str, venue: &str) {
     let document = serde_json::json!({
@@ -306,19 +310,23 @@ fn where_nothing_can_be_read_nothing_is_said_made_or_waited_for() {
     assert!(!blank.path().exists(), "a home was made");
 
     let (locked, booking) = lived_in();
-    let holder = journal(&locked);
-    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let holders = [journal(&locked), recent(&locked)];
+    for holder in &holders {
+        holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    }
     quiet(&locked, "locked");
-    drop(holder);
+    drop(holders);
     assert_eq!(values(&locked, &["show", ""]), [booking]);
 
     let damaged = lived_in().0;
-    let file = damaged.path().join("journal.db");
-    std::fs::write(&file, "no database at all, and yet long enough ".repeat(99)).unwrap();
+    for name in ["journal.db", "recent.db"] {
+        let file = damaged.path().join(name);
+        std::fs::write(&file, "no database at all, and yet long enough ".repeat(99)).unwrap();
+    }
     quiet(&damaged, "damaged");
 
     let piped = Home::new().configured("");
-    for name in ["journal.db", "config.toml"] {
+    for name in ["journal.db", "recent.db", "config.toml"] {
         let file = piped.path().join(name);
         let _ = std::fs::remove_file(&file);
         assert!(

@@ -16,6 +16,7 @@ const ORDER: &[&str] = &[
     "sandbox",
     "client",
     "config",
+    "recent",
     "journal",
     "webhook",
     "terminal",

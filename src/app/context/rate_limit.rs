@@ -119,6 +119,11 @@ impl Context {
             return;
         }
         self.observe_rate_limit(call);
+        self.keep_rate_limits();
+    }
+
+    /// Writes what was observed of rate limits. If the journal cannot be written, it is lost.
+    pub(crate) fn keep_rate_limits(&self) {
         if let Ok(mut journal) = self.journal() {
             let _ = journal.write_observed();
         }

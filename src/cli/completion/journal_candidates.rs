@@ -1,4 +1,4 @@
-//! Candidates from the journal and the configuration.
+//! Candidates from the journal, from what this terminal saw, and from the configuration.
 
 use clap_complete::CompletionCandidate;
 use jiff::Timestamp;
@@ -10,6 +10,7 @@ use crate::model::booking::Status;
 use crate::model::shell::is_plain;
 use crate::model::time_text::human;
 use crate::platform::ownership;
+use crate::recent::RecentIndex;
 use crate::terminal::output::visible;
 
 /// What candidates depend on besides the prefix.
@@ -68,8 +69,15 @@ impl JournalCandidates {
         CompletionIndex::open(&paths.journal, target.origin())
     }
 
+    fn recent(&self) -> Option<RecentIndex> {
+        let paths = self.paths()?;
+        let target = resolve(&self.options, &self.environment, &paths).ok()?;
+        ownership::check_database(&paths.recent).ok()?;
+        RecentIndex::open(&paths.recent, target.origin())
+    }
+
     pub(super) fn venues(&self, prefix: &str) -> Vec<CompletionCandidate> {
-        let Some(index) = self.index() else {
+        let Some(index) = self.recent() else {
             return Vec::new();
         };
         let rows = index.listed_venues().into_iter();
@@ -81,7 +89,7 @@ impl JournalCandidates {
 
     /// Slots in the future.
     pub(super) fn slots(&self, prefix: &str) -> Vec<CompletionCandidate> {
-        let Some(index) = self.index() else {
+        let Some(index) = self.recent() else {
             return Vec::new();
         };
         let rows = index.listed_slots().into_iter();

@@ -7,11 +7,12 @@ use jiff::Timestamp;
 
 use crate::app::Context;
 use crate::flows::{open_bookings, take_in_received};
-use crate::journal::{RecentList, Sought};
+use crate::journal::Sought;
 use crate::model::booking::Booking;
 use crate::model::when::Days;
 use crate::model::zone::system_zone;
 use crate::outcome::{Error, Exit, Result};
+use crate::recent::RecentList;
 use crate::terminal::view::{LocalBookings, OpenBookings};
 use refresh::refresh;
 
@@ -115,10 +116,11 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     if args.refresh {
         refresh(context, args.limit()).await?;
     }
-    let found = context
-        .journal()?
-        .find(&args.sought(context)?, args.limit())?;
-    remember(context, found.kept.iter().map(|kept| kept.booking.id()));
+    let sought = args.sought(context)?;
+    let venue = |id: &str| context.known_venue(id);
+    let found = context.journal()?.find(&sought, args.limit(), &venue)?;
+    let ids = found.kept.iter().map(|kept| kept.booking.id());
+    context.remember_rows(RecentList::Bookings, ids);
     let list = LocalBookings {
         kept: &found.kept,
         more: found.more,
@@ -152,25 +154,14 @@ fn part(text: &str) -> Result<String, String> {
     }
 }
 
-/// Stores the ids, for `@1`.
-fn remember<'a>(context: &Context, ids: impl Iterator<Item = &'a str>) {
-    let journal = context.journal();
-    let list = RecentList::Bookings;
-    if let Err(error) = journal.and_then(|mut journal| journal.remember_list(list, ids)) {
-        let why = &error.message;
-        context.out.warn(&format!(
-            "the rows could not be saved, so @1 and so on are not available: {why}"
-        ));
-    }
-}
-
 async fn list_open(context: &Context, args: &Args) -> Result<Exit> {
     let mut bookings = open_bookings(context).await?;
     if let Some(status) = &args.status {
         bookings.retain(|booking| booking.status().as_str() == status);
     }
     bookings.truncate(args.limit().map_or(usize::MAX, |limit| limit as usize));
-    remember(context, bookings.iter().map(Booking::id));
+    let ids = bookings.iter().map(Booking::id);
+    context.remember_rows(RecentList::Bookings, ids);
     let known = |booking: Booking| {
         let kept = context
             .journal()

@@ -4,11 +4,11 @@ use super::requests::add_message;
 use crate::app::Context;
 use crate::client::Call;
 use crate::flows::locate_row;
-use crate::journal::RecentList;
 use crate::json::{Document, plain};
 use crate::model::time_text::human;
 use crate::model::zone::system_zone;
 use crate::outcome::{Exit, Result};
+use crate::recent::RecentList;
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone, View};
 
 /// List webhook deliveries, show one, or send one again

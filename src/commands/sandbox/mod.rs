@@ -24,8 +24,8 @@ use clap::Subcommand;
 use super::{Needs, ServiceNeed};
 use crate::app::Context;
 use crate::client::Call;
-use crate::journal::RecentList;
 use crate::outcome::{Error, Exit, Result};
+use crate::recent::RecentList;
 use crate::sandbox::{BUILT_IN, Speech};
 
 /// Run and control the offline sandbox
@@ -115,12 +115,5 @@ fn list_of(path: &str, organization: Option<&str>) -> Call {
 
 /// Stores the ids of a list that was shown, for `@1`.
 fn remember(context: &Context, list: RecentList, ids: &[&str]) {
-    let journal = context.journal();
-    let ids = ids.iter().copied();
-    if let Err(error) = journal.and_then(|mut journal| journal.remember_list(list, ids)) {
-        context.out.warn(&format!(
-            "the rows could not be saved, so @1 and so on are not available: {}",
-            error.message
-        ));
-    }
+    context.remember_rows(list, ids.iter().copied());
 }

@@ -30,7 +30,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .control(Call::post("/sandbox/reset", json!({})))
         .await?;
     // The reset restores all rate limits and deletes all bookings. If that cannot be stored, the next answers correct it.
-    if context.journal_file().exists() {
+    if context.has_journal() {
         let _ = context.journal().and_then(|mut journal| {
             journal.forget_rate_limits()?;
             journal.lose(None)

@@ -85,7 +85,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             };
             let answer = context.control(call).await?;
             // The sandbox has the rate limits of the snapshot now. If that cannot be stored, the next answers correct it.
-            if context.journal_file().exists() {
+            if context.has_journal() {
                 let _ = context.journal().and_then(|mut it| it.forget_rate_limits());
             }
             (answer.document, restored_page)

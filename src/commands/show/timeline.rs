@@ -41,7 +41,7 @@ pub(super) async fn run(context: &Context, named: &[String], judged: bool) -> Re
 
 /// The booking as the journal has it.
 fn last_seen(context: &Context, id: &str) -> Result<Option<Booking>> {
-    match context.journal_file().exists() {
+    match context.has_journal() {
         true => Ok(context.journal()?.kept(id)?.map(|kept| kept.booking)),
         false => Ok(None),
     }

@@ -6,10 +6,10 @@ use crate::app::Context;
 use crate::client::{SearchLocation, VenueQuery};
 use crate::flows::pages::DEFAULT_LIMIT;
 use crate::flows::venues::find_venues;
-use crate::journal::Shown;
 use crate::model::venue::Venue;
 use crate::model::when::Moment;
 use crate::outcome::Error;
+use crate::recent::Shown;
 
 /// A scenario venue of a sandbox by its id. Without it, the id stands for the venue.
 pub(super) async fn scenario_venue(context: &Context, id: &str) -> Option<Venue> {

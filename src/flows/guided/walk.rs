@@ -13,12 +13,12 @@ use crate::flows::locate::LocatedVenue;
 use crate::flows::offer::{More, ZoneSource, offered, resolve};
 use crate::flows::pages::DEFAULT_LIMIT;
 use crate::flows::venues::find_venues;
-use crate::journal::Shown;
 use crate::model::slot::Slot;
 use crate::model::venue::Venue;
 use crate::model::when::{Moment, When};
 use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
+use crate::recent::Shown;
 use crate::terminal::view::SlotDetails;
 
 /// The four verticals (spec, What the service does).

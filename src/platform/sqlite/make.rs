@@ -52,11 +52,14 @@ fn make_whole(path: &Path, kind: &Kind) -> Result<(), Failure> {
         remove(&beside(path, companion))?;
     }
     let connection = build(&new, kind)?;
-    if kind.journal != JournalMode::Rollback {
+    if matches!(kind.journal, JournalMode::WriteAhead { .. }) {
         // Enabled last, so that no log is needed for what the file already contains.
         switch_journal(&connection, &new, kind)?;
     }
     connection.close().map_err(|(_, error)| error)?;
+    if kind.journal == JournalMode::Unsynced {
+        return Ok(fs::rename(&new, path)?);
+    }
     private_file::sync(&new)?;
     if kind.journal == JournalMode::Rollback {
         private_file::make_unsynced(&beside(path, "-journal"))?;

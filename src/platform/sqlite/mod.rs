@@ -3,6 +3,7 @@
 
 mod failure;
 mod make;
+mod peek;
 mod schema;
 
 use std::path::Path;
@@ -13,6 +14,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub(crate) use failure::Failure;
 pub(crate) use make::build;
+pub(crate) use peek::{Peek, fields, prefix_end};
 pub(crate) use schema::create;
 
 use crate::platform::lock_wait::LockWait;
@@ -30,6 +32,8 @@ pub(crate) enum JournalMode {
     /// A write-ahead log: readers do not wait for the writer. `synchronous` is the value of that pragma: `FULL` syncs
     /// each commit, `NORMAL` only the checkpoints.
     WriteAhead { synchronous: &'static str },
+    /// A rollback file, and nothing is ever synced: what the file holds may be lost in a power cut.
+    Unsynced,
 }
 
 impl JournalMode {
@@ -38,6 +42,7 @@ impl JournalMode {
         match self {
             JournalMode::Rollback => "EXTRA",
             JournalMode::WriteAhead { synchronous } => synchronous,
+            JournalMode::Unsynced => "OFF",
         }
     }
 }
@@ -65,7 +70,8 @@ pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, Failure> {
     make::make(path, kind)?;
     let mut connection = connect(path, kind)?;
     // SQLite also opens a file that it can only read. A write-ahead log is written even to read.
-    if kind.journal != JournalMode::Rollback && connection.is_readonly("main")? {
+    let is_logged = matches!(kind.journal, JournalMode::WriteAhead { .. });
+    if is_logged && connection.is_readonly("main")? {
         return Err(Failure::ReadOnly);
     }
     // A checkpoint at every exit would cost each command two syncs. See `fold_in`.
@@ -90,23 +96,11 @@ pub(crate) fn connect(path: &Path, kind: &Kind) -> rusqlite::Result<Connection> 
     Ok(connection)
 }
 
-/// Opens an existing file for reading, as it is, without ever waiting. `None` if that is not possible.
-pub(crate) fn peek(path: &Path) -> Option<Connection> {
-    // A pipe would be waited for.
-    if !path.metadata().ok()?.is_file() {
-        return None;
-    }
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).ok()?;
-    connection.busy_timeout(Duration::ZERO).ok()?;
-    Some(connection)
-}
-
 /// Enables the kind's journal mode. Switching to a write-ahead log needs an exclusive lock, and SQLite does not call the
 /// busy handler for it.
 fn switch_journal(connection: &Connection, path: &Path, kind: &Kind) -> rusqlite::Result<()> {
     let switch = match kind.journal {
-        JournalMode::Rollback => "PRAGMA journal_mode = TRUNCATE",
+        JournalMode::Rollback | JournalMode::Unsynced => "PRAGMA journal_mode = TRUNCATE",
         JournalMode::WriteAhead { .. } => "PRAGMA journal_mode = WAL",
     };
     let mut wait = LockWait::begin(waited_for(path, kind));

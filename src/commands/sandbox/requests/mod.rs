@@ -10,9 +10,9 @@ use crate::app::Context;
 use crate::client::Call;
 use crate::config::Target;
 use crate::flows::locate_row;
-use crate::journal::RecentList;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
+use crate::recent::RecentList;
 use crate::terminal::output::DocumentView;
 
 use self::list::{Line, List};

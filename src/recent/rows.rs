@@ -4,54 +4,14 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
 
-use super::Journal;
+use super::Recent;
+use super::list::RecentList;
 use crate::model::slot::Slot;
 use crate::model::venue::Venue;
 use crate::outcome::Result;
 
 /// How long slots are kept after they were seen. By then they are past or taken.
 const KEEP_SLOTS_SECONDS: i64 = 30 * 24 * 3600;
-
-/// A list whose rows `@N` names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RecentList {
-    Venues,
-    Slots,
-    Bookings,
-    /// Attempts at all services.
-    Attempts,
-    /// The booking that was made or shown last.
-    LastBooking,
-    /// The venue whose slots were shown last.
-    LastVenue,
-    /// The session that was made or shown last.
-    LastSession,
-    /// The number of the last received event whose booking was taken in.
-    TakenIn,
-    /// The day on which a person was last reminded of open attempts.
-    Reminded,
-    /// Those that a sandbox has answered.
-    Requests,
-    Deliveries,
-}
-
-impl RecentList {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            RecentList::Venues => "venues",
-            RecentList::Slots => "slots",
-            RecentList::Bookings => "bookings",
-            RecentList::Attempts => "attempts",
-            RecentList::LastBooking => "last booking",
-            RecentList::LastVenue => "last venue",
-            RecentList::LastSession => "last session",
-            RecentList::TakenIn => "taken in",
-            RecentList::Reminded => "reminded",
-            RecentList::Requests => "requests",
-            RecentList::Deliveries => "deliveries",
-        }
-    }
-}
 
 /// Whether the rows were shown as a list, which `@N` then refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +29,7 @@ pub(crate) struct RecentSlot {
     pub(crate) party_size: u32,
 }
 
-impl Journal {
+impl Recent {
     /// Stores the venues of a search.
     pub(crate) fn remember_venues(&mut self, venues: &[Venue], shown: Shown) -> Result<()> {
         let (origin, now) = (self.origin.clone(), Timestamp::now().as_second());
@@ -196,7 +156,7 @@ impl Journal {
     }
 }
 
-pub(super) fn replace_list<'a>(
+fn replace_list<'a>(
     connection: &Connection,
     origin: &str,
     list: RecentList,
@@ -226,24 +186,24 @@ mod tests {
     #[test]
     fn a_row_number_stands_for_the_last_list_alone_and_ids_are_remembered_longer() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.db");
-        let mut journal = Journal::open(&path, "a".into(), None).unwrap();
-        journal
+        let path = folder.path().join("recent.db");
+        let mut recent = Recent::open(&path, "a".into(), None).unwrap();
+        recent
             .remember_venues(&[venue("x"), venue("y")], Shown::AsList)
             .unwrap();
-        journal
+        recent
             .remember_venues(&[venue("z")], Shown::AsList)
             .unwrap();
-        journal
+        recent
             .remember_venues(&[venue("unseen")], Shown::No)
             .unwrap();
         assert_eq!(
-            journal.listed(RecentList::Venues, 1).unwrap().as_deref(),
+            recent.listed(RecentList::Venues, 1).unwrap().as_deref(),
             Some("z")
         );
-        assert_eq!(journal.listed(RecentList::Venues, 2).unwrap(), None);
-        assert_eq!(journal.venue("y").unwrap().unwrap().id(), "y");
-        let other = Journal::open(&path, "b".into(), None).unwrap();
+        assert_eq!(recent.listed(RecentList::Venues, 2).unwrap(), None);
+        assert_eq!(recent.venue("y").unwrap().unwrap().id(), "y");
+        let other = Recent::open(&path, "b".into(), None).unwrap();
         assert!(
             other.venue("y").unwrap().is_none(),
             "another service's venues are not ours"
@@ -258,16 +218,16 @@ mod tests {
     #[test]
     fn a_slot_is_remembered_with_what_was_asked_for_it_and_its_row_in_the_list() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.db");
-        let mut journal = Journal::open(&path, "a".into(), None).unwrap();
+        let path = folder.path().join("recent.db");
+        let mut recent = Recent::open(&path, "a".into(), None).unwrap();
         let slots = [slot("one"), slot("two")];
-        journal
+        recent
             .remember_slots("ven_1", Some("provider_a"), 3, &slots, Shown::AsList)
             .unwrap();
-        journal
+        recent
             .remember_slots("ven_2", None, 2, &[slot("unseen")], Shown::No)
             .unwrap();
-        let known = journal.slot("two").unwrap().unwrap();
+        let known = recent.slot("two").unwrap().unwrap();
         assert_eq!(known.slot.value(), slots[1].value());
         assert_eq!(
             (
@@ -278,23 +238,23 @@ mod tests {
             ("ven_1", Some("provider_a"), 3)
         );
         assert_eq!(
-            journal.listed(RecentList::Slots, 2).unwrap().as_deref(),
+            recent.listed(RecentList::Slots, 2).unwrap().as_deref(),
             Some("two")
         );
-        assert_eq!(journal.listed(RecentList::Slots, 3).unwrap(), None);
-        assert!(journal.slot("three").unwrap().is_none());
+        assert_eq!(recent.listed(RecentList::Slots, 3).unwrap(), None);
+        assert!(recent.slot("three").unwrap().is_none());
     }
 
     #[test]
     fn a_slot_is_forgotten_after_thirty_days_and_not_before() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.db");
-        let mut journal = Journal::open(&path, "a".into(), None).unwrap();
+        let path = folder.path().join("recent.db");
+        let mut recent = Recent::open(&path, "a".into(), None).unwrap();
         let slots = [slot("old"), slot("older")];
-        journal
+        recent
             .remember_slots("ven_1", None, 2, &slots, Shown::No)
             .unwrap();
-        journal
+        recent
             .write(|connection| {
                 connection.execute_batch(
                     "UPDATE slots SET seen_at = seen_at - 29 * 86400 WHERE id = 'old';
@@ -302,28 +262,28 @@ mod tests {
                 )
             })
             .unwrap();
-        journal
+        recent
             .remember_slots("ven_1", None, 2, &[slot("new")], Shown::No)
             .unwrap();
-        let remembered = ["new", "old", "older"].map(|id| journal.slot(id).unwrap().is_some());
+        let remembered = ["new", "old", "older"].map(|id| recent.slot(id).unwrap().is_some());
         assert_eq!(remembered, [true, true, false]);
     }
 
     #[test]
     fn rows_of_bookings_and_of_venues_are_counted_apart() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.db");
-        let mut journal = Journal::open(&path, "a".into(), None).unwrap();
-        journal
+        let path = folder.path().join("recent.db");
+        let mut recent = Recent::open(&path, "a".into(), None).unwrap();
+        recent
             .remember_list(RecentList::Bookings, ["bk_1", "bk_2"].into_iter())
             .unwrap();
-        journal
+        recent
             .remember_venues(&[venue("x")], Shown::AsList)
             .unwrap();
         assert_eq!(
-            journal.listed(RecentList::Bookings, 2).unwrap().as_deref(),
+            recent.listed(RecentList::Bookings, 2).unwrap().as_deref(),
             Some("bk_2")
         );
-        assert_eq!(journal.listed(RecentList::Venues, 2).unwrap(), None);
+        assert_eq!(recent.listed(RecentList::Venues, 2).unwrap(), None);
     }
 }

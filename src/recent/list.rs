@@ -1,0 +1,42 @@
+//! The lists that are remembered.
+
+/// A list whose rows `@N` names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RecentList {
+    Venues,
+    Slots,
+    Bookings,
+    /// Attempts at all services.
+    Attempts,
+    /// The booking that was made or shown last.
+    LastBooking,
+    /// The venue whose slots were shown last.
+    LastVenue,
+    /// The session that was made or shown last.
+    LastSession,
+    /// The number of the last received event whose booking the journal took in.
+    TakenIn,
+    /// The day on which a person was last reminded of open attempts.
+    Reminded,
+    /// Those that a sandbox has answered.
+    Requests,
+    Deliveries,
+}
+
+impl RecentList {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            RecentList::Venues => "venues",
+            RecentList::Slots => "slots",
+            RecentList::Bookings => "bookings",
+            RecentList::Attempts => "attempts",
+            RecentList::LastBooking => "last booking",
+            RecentList::LastVenue => "last venue",
+            RecentList::LastSession => "last session",
+            RecentList::TakenIn => "taken in",
+            RecentList::Reminded => "reminded",
+            RecentList::Requests => "requests",
+            RecentList::Deliveries => "deliveries",
+        }
+    }
+}
