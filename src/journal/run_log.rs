@@ -60,7 +60,7 @@ impl Journal {
     ) -> Result<BeginOutcome> {
         let (origin, account) = (self.origin.clone(), self.account.clone());
         let (profile, any_account) = (self.profile.clone(), self.takes_any_account);
-        let begun = self.write(|connection| {
+        let begun = self.write_ahead(|connection| {
             let known = find(connection, key)?;
             if let Some(known) = &known {
                 let refused = if known.origin != origin {

@@ -9,7 +9,7 @@ use super::rate_limit_window::{self, RateLimitWindow};
 use super::schema::STEPS;
 use crate::model::retention::Retention;
 use crate::outcome::{Error, Result};
-use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
+use crate::platform::sqlite::{self, Failure, JournalMode, Kind, Place};
 use crate::platform::{ownership, private_file};
 
 /// The journal of one installation, seen from one service: `origin` keeps apart what belongs to others.
@@ -33,7 +33,7 @@ pub(super) const KIND: Kind = Kind {
     name: "the journal",
     application: 0,
     steps: STEPS,
-    journal: JournalMode::Rollback,
+    journal: JournalMode::Durable,
     tune,
 };
 
@@ -100,9 +100,25 @@ impl Journal {
         &mut self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T> {
-        let (origin, account) = (&self.origin, &self.account);
+        self.commit(Place::File, work)
+    }
+
+    /// The same with as few syncs as possible, because a request waits for it.
+    pub(super) fn write_ahead<T>(
+        &mut self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        self.commit(Place::Log, work)
+    }
+
+    fn commit<T>(
+        &mut self,
+        place: Place,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        let (origin, account, path) = (&self.origin, &self.account, &self.path);
         let observed = std::mem::take(&mut self.observed);
-        let run = |connection: &mut Connection| {
+        let run = |connection: &mut Connection| -> Result<T, Failure> {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             for seen in observed {
@@ -112,15 +128,22 @@ impl Journal {
             transaction.commit()?;
             Ok(value)
         };
-        run(&mut self.connection).map_err(|error| failure(&self.path, &error))
+        sqlite::commit_to(place, &mut self.connection, path, &KIND, run)
+            .map_err(|why| into_error(path, &why))
     }
 
     /// Rewrites the file from what is in it, so that nothing of what was deleted remains: `secure_delete` overwrites
-    /// what is freed, but not the copies that SQLite leaves in a page whose rows it moves to another one.
+    /// what is freed, but not the copies that SQLite leaves in a page whose rows it moves to another one, nor the log.
     pub(super) fn rewrite(&mut self) -> Result<()> {
         self.connection
             .execute_batch("VACUUM")
-            .map_err(|error| failure(&self.path, &error))
+            .map_err(|error| failure(&self.path, &error))?;
+        self.empty_log()
+    }
+
+    /// Leaves nothing in the log, where what was deleted is still to be read.
+    pub(super) fn empty_log(&self) -> Result<()> {
+        sqlite::empty_log(&self.connection).map_err(|why| into_error(&self.path, &why))
     }
 
     /// Rewrites the journal in this file, which takes seconds where it is large; others wait meanwhile.
@@ -158,6 +181,11 @@ pub(super) fn into_error(path: &Path, failure: &Failure) -> Error {
         Failure::Empty | Failure::Foreign => (
             Some("is empty: its attempts are lost".to_owned()),
             "look for its bookings at the service, then start a new journal with `bookctl attempts recover`; it \
+             keeps the old file",
+        ),
+        Failure::LogLost => (
+            None,
+            "look at the service for what was booked last, then start a new journal with `bookctl attempts recover`; it \
              keeps the old file",
         ),
         Failure::Newer { .. } => (
