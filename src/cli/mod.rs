@@ -159,6 +159,9 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
     let mut whole = Cli::command();
     whole.build();
     let (command, path) = named(arguments, &whole);
+    if let Some(line) = suggestion::with_dashes(error, command, arguments) {
+        return Error::usage("the command to run stands after --").hint(format!("use: {line}"));
+    }
     let wrong = wrong_values(arguments, |arguments| {
         Cli::command().try_get_matches_from(arguments).err()
     });

@@ -1,6 +1,10 @@
 //! What was probably meant by an argument that does not exist.
 
+use std::ffi::OsString;
+
 use clap::error::{ContextKind, ContextValue};
+
+use crate::model::shell;
 
 /// Names that people try, and the commands that do it.
 const COMMANDS: &[(&str, &str)] = &[
@@ -77,6 +81,29 @@ pub(super) fn suggestion(error: &clap::Error, command: &clap::Command) -> Option
         [] => format!("did you mean {last}?"),
         before => format!("did you mean {} or {last}?", before.join(", ")),
     })
+}
+
+/// The command line of a command that takes a program after `--`, with the `--` before the program that stands there
+/// without it: `bookctl sandbox run -- pytest -q`.
+pub(super) fn with_dashes(
+    error: &clap::Error,
+    command: &clap::Command,
+    arguments: &[OsString],
+) -> Option<String> {
+    let word = invalid(error, ContextKind::InvalidArg).filter(|it| !it.starts_with('-'))?;
+    if !command.get_arguments().any(clap::Arg::is_last_set) {
+        return None;
+    }
+    // The name of the command may be a word of the program too.
+    let place = arguments.iter().rposition(|it| it == command.get_name())?;
+    let program = place + arguments[place..].iter().position(|it| it == word)?;
+    let (own, program) = arguments.split_at(program);
+    let program = program.iter().filter(|it| *it != "--");
+    let words = own.iter().skip(1).map(|it| it.to_string_lossy());
+    let words = words.chain(["--".into()]);
+    let words = words.chain(program.map(|it| it.to_string_lossy()));
+    let line: Vec<String> = words.map(|it| shell::word(&it)).collect();
+    Some(format!("bookctl {}", line.join(" ")))
 }
 
 fn looked_up(names: &[(&str, &'static str)], word: &str) -> Option<&'static str> {

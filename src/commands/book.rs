@@ -15,16 +15,16 @@ use super::timing::Zone;
 use crate::app::Context;
 use crate::client::create_call;
 use crate::flows::{
-    BatchOptions, BookingDraft, More, Offer, VERTICALS, ZoneSource, answer_pauses, ask_guest_again,
-    choose_slot, create, finish, guide, is_key, locate_slot, locate_venue, offered, preview,
-    profile, resolve, wait_while_processing, warn_of_open_attempts,
+    BatchOptions, BookingDraft, More, Offer, SlotChoice, VERTICALS, ZoneSource, answer_pauses,
+    ask_guest_again, create, finish, guide, is_key, locate_slot, locate_venue, offered, preview,
+    profile, resolve, review, take_slot, wait_while_processing, warn_of_open_attempts,
 };
 use crate::model::booking::{Booking, Status};
 use crate::model::retention::Retention;
+use crate::model::slot::Slot;
 use crate::model::time_text::human;
 use crate::model::venue::Venue;
 use crate::model::when::When;
-use crate::model::zone::system_zone;
 use crate::model::{duration, party};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::recent::Shown;
@@ -35,8 +35,9 @@ const PATIENCE: &str = "2m";
 
 /// Book a venue
 ///
-/// On a terminal, bookctl prompts for everything that the flags leave out. With a venue and a time it books the slot at
-/// that time; if there is none, it lists the nearest slots and books nothing.
+/// On a terminal, bookctl prompts for everything that the flags leave out, shows the terms, and asks before it books at a
+/// real service, where a card is needed, or at another time than the given one. With a venue and a time it books the slot
+/// at that time; if there is none, a terminal offers the nearest slots, and a script gets them listed with the error.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl book\n  \
@@ -195,7 +196,10 @@ async fn make(
             guide(context, draft).await?;
             walked = true;
         }
-        let datetime = find_time(context, draft).await?;
+        let (datetime, choice) = find_time(context, draft).await?;
+        if !walked {
+            review(context, draft, &datetime, choice).await?;
+        }
         let request = draft.request(context.adapter(), datetime)?;
         let error = match create(context, &key, request).await {
             Ok(booking) => return Ok(booking),
@@ -297,35 +301,9 @@ fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
 }
 
 /// The time to send: the slot's own, byte for byte. If only a time was given, the slot is looked up.
-async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<Value> {
+async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<(Value, SlotChoice)> {
     if let Some(slot) = &draft.slot {
-        let offered = slot.datetime_value();
-        let Some(when) = &draft.at else {
-            return Ok(offered);
-        };
-        // A time given next to a slot is sent as it was meant. If they differ, the service decides.
-        let meant = match (
-            when.exact(),
-            ZoneSource::of(
-                draft
-                    .venue
-                    .as_ref()
-                    .and_then(|venue| venue.remembered.as_ref()),
-                draft.zone.as_ref(),
-            ),
-        ) {
-            (Some(moment), _) => moment.clone(),
-            (None, ZoneSource::Known(zone)) => resolve(when, context.now()?, &zone)?,
-            (None, ZoneSource::Learned) => resolve(when, context.now()?, &system_zone())?,
-        };
-        let venue = draft.venue.as_ref();
-        let venue = venue.and_then(|venue| venue.remembered.as_ref());
-        let zone = venue.and_then(Venue::timezone);
-        return Ok(match slot.instant(zone.as_ref()) {
-            Some(instant) if instant == meant.timestamp() => offered,
-            None if slot.local() == Some(meant.zoned().datetime()) => offered,
-            _ => context.adapter().wire_time_in(&meant, zone.as_ref()).into(),
-        });
+        return Ok((time_beside(context, draft, slot)?, SlotChoice::Given));
     }
     let Some(when) = &draft.at else {
         return Err(Error::usage("no time given"));
@@ -336,7 +314,8 @@ async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<Value>
     let zone_source = ZoneSource::of(venue.remembered.as_ref(), draft.zone.as_ref());
     if draft.slot_id.is_some() {
         let moment = resolve(when, context.now()?, &zone_source.clone().or_system())?;
-        return Ok(zone_source.wire_time(context.adapter(), &moment).into());
+        let time = zone_source.wire_time(context.adapter(), &moment);
+        return Ok((time.into(), SlotChoice::Given));
     }
     let offer = offered(
         context,
@@ -348,23 +327,36 @@ async fn find_time(context: &Context, draft: &mut BookingDraft) -> Result<Value>
         More::default(),
     )
     .await?;
-    let slot = match offer.at_wanted().cloned() {
-        Some(slot) => slot,
-        // A person may choose one of the nearest slots. A script gets them listed, and nothing is booked.
-        None if context.prompter.interactive() && !offer.slots.is_empty() => {
-            choose_slot(context, &offer).await?
-        }
-        None => {
-            offer.remember(context, Shown::No);
-            return Err(no_slot(venue.name(), &offer));
-        }
-    };
     // With its terms, which the booking itself may not repeat.
     offer.remember(context, Shown::No);
-    let datetime = slot.datetime_value();
-    draft.provider = draft.provider.take().or(offer.provider);
-    draft.slot = Some(slot);
-    Ok(datetime)
+    let Some((row, choice)) = take_slot(context, &offer, draft.goes_ahead).await? else {
+        return Err(no_slot(venue.name(), &offer));
+    };
+    draft.choose(&offer, row);
+    let slot = draft.slot.as_ref();
+    let time = slot.map(Slot::datetime_value).unwrap_or_default();
+    Ok((time, choice))
+}
+
+/// The time of a slot that was given by its id. A time given next to it is sent as it was meant: if they differ, the
+/// service decides.
+fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<Value> {
+    let offered = slot.datetime_value();
+    let Some(when) = &draft.at else {
+        return Ok(offered);
+    };
+    let venue = draft.venue.as_ref();
+    let venue = venue.and_then(|venue| venue.remembered.as_ref());
+    let meant = match (when.exact(), ZoneSource::of(venue, draft.zone.as_ref())) {
+        (Some(moment), _) => moment.clone(),
+        (None, zone) => resolve(when, context.now()?, &zone.or_system())?,
+    };
+    let zone = venue.and_then(Venue::timezone);
+    Ok(match slot.instant(zone.as_ref()) {
+        Some(instant) if instant == meant.timestamp() => offered,
+        None if slot.local() == Some(meant.zoned().datetime()) => offered,
+        _ => context.adapter().wire_time_in(&meant, zone.as_ref()).into(),
+    })
 }
 
 /// The error (7) if nothing is offered at that time. It lists the nearest slots.

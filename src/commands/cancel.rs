@@ -3,8 +3,8 @@ use crate::adapter::WriteKind;
 use crate::app::Context;
 use crate::client::cancel_call;
 use crate::flows::{
-    Confirmation, Offered, add_stakes, booking_or_pick, cancellation_cost, card, change,
-    finish_compared, preview, read_booking, refuse_uncancellable,
+    Confirmation, NamedBooking, Offered, Reads, add_stakes, booking_or_pick, cancellation_cost,
+    card, change, finish_compared, not_found, preview, refuse_uncancellable,
 };
 use crate::model::booking::Status;
 use crate::model::id::id;
@@ -36,22 +36,33 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let id = &booking_or_pick(context, args.booking.as_deref(), Offered::Alive).await?;
+    if !args.dry_run {
+        context.before_change()?;
+    }
+    let asks = !args.yes && !args.dry_run && context.prompter.interactive();
+    let reads = match args.dry_run {
+        true => Reads::Never,
+        false if asks => Reads::Always,
+        false => Reads::ToFind,
+    };
+    let named = args.booking.as_deref();
+    let mut named = booking_or_pick(context, named, Offered::Alive, reads).await?;
+    let id = &named.id.clone();
     let call = cancel_call(id, args.reason.as_deref(), context.adapter())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
         return preview(context, call);
     }
-    context.before_change()?;
     if !args.yes {
-        confirm(context, id).await?;
+        confirm(context, &mut named).await?;
     }
     let booking = change(context, id, call, "cancellation", |booking| {
         // The answer may also say that the provider cannot cancel.
         booking.status() == Status::Cancelled
             || booking.error_code() == Some("cancellation_unsupported")
     })
-    .await?;
+    .await
+    .map_err(|error| not_found(context, id, error))?;
     if booking.status() == Status::Confirmed {
         context.out.refused(
             "Not cancelled:",
@@ -79,14 +90,14 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 }
 
 /// Shows the booking and what cancelling it costs, and asks.
-async fn confirm(context: &Context, id: &str) -> Result<()> {
+async fn confirm(context: &Context, named: &mut NamedBooking) -> Result<()> {
     let mut confirmation = Confirmation {
         action: "cancelling",
         question: "Cancel this booking?".to_owned(),
         declined: "Nothing was cancelled.",
     };
     confirmation.check(&context.prompter)?;
-    let booking = read_booking(context, id).await?;
+    let booking = named.booking(context).await?;
     refuse_uncancellable(&booking, "there is nothing to cancel")?;
     let is_live = !context.is_sandbox().await;
     let shown = card(context, &booking);
@@ -97,7 +108,7 @@ async fn confirm(context: &Context, id: &str) -> Result<()> {
         confirmation.question = "Send the cancellation anyway?".to_owned();
     }
     let mut page = shown.page().without_commands();
-    add_stakes(context, &mut page, &booking, is_live);
+    add_stakes(context, &mut page, &booking, is_live).await;
     context.out.show(&page);
     confirmation.ask(&context.prompter).await
 }

@@ -8,8 +8,8 @@ use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::client::Continuation;
 use crate::flows::{
-    AnswerOutcome, Offered, answer_pauses, booking_or_pick, finish_compared, payment_answer,
-    preview, read_booking, read_file, read_stdin, send_answer, wait_while_processing,
+    AnswerOutcome, NamedBooking, Offered, Reads, answer_pauses, booking_or_pick, finish_compared,
+    not_found, payment_answer, preview, read_file, read_stdin, send_answer, wait_while_processing,
 };
 use crate::model::booking::{Booking, Status};
 use crate::model::certainty::Certainty;
@@ -57,8 +57,14 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let id = booking_or_pick(context, args.booking.as_deref(), Offered::Waiting).await?;
     let dry_run = args.dry_run;
+    let reads = match dry_run {
+        true => Reads::Never,
+        false => Reads::ToFind,
+    };
+    let named = args.booking.as_deref();
+    let mut named = booking_or_pick(context, named, Offered::Waiting, reads).await?;
+    let id = named.id.clone();
     let given = given(args).await?;
     if dry_run {
         let answer = given.ok_or_else(|| {
@@ -72,7 +78,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         _ => Map::new(),
     };
     let booking = match given {
-        Some(answer) => match send_answer(context, &id, &answer).await? {
+        Some(answer) => match send_answer(context, &id, &answer)
+            .await
+            .map_err(|error| not_found(context, &id, error))?
+        {
             AnswerOutcome::Advanced(booking) => booking,
             AnswerOutcome::StillPaused(_, mut error) => {
                 if error.code.is_status() {
@@ -88,7 +97,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 return Err(error);
             }
         },
-        None => walk(context, &id).await?,
+        None => walk(context, &mut named).await?,
     };
     let booking = if context.prompter.interactive() {
         wait_while_processing(context, booking, PATIENCE).await?
@@ -151,13 +160,14 @@ async fn given(args: Args) -> Result<Option<Continuation>> {
     Ok(Some(Continuation::Fields(body(args.fields)?)))
 }
 
-async fn walk(context: &Context, id: &str) -> Result<Booking> {
+async fn walk(context: &Context, named: &mut NamedBooking) -> Result<Booking> {
     if !context.prompter.interactive() {
         return Err(
             Error::usage("an answer is missing, and prompts are disabled").hint(WAYS_TO_ANSWER),
         );
     }
-    let booking = read_booking(context, id).await?;
+    let booking = named.booking(context).await?;
+    let id = &named.id;
     if booking.status() != Status::RequiresAction {
         context
             .out

@@ -1,46 +1,73 @@
 use serde_json::{Value, json};
 
 use crate::json::Document;
+use crate::model::similar::did_you_mean;
 use crate::outcome::code::{ALL, CodeEntry, entry};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::{Output, Page, TableCell, Tone, View};
 use crate::terminal::view::capitalised;
 
-/// Explain a status or an error code, and what to do next
+/// Explain a status, an error code or an exit code, and what to do next
 ///
 /// Shows what it means, whether retrying is safe, and what to do. Without a code, lists all of them.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl explain payment_outcome_unknown\n  \
     bookctl explain 429\n  \
+    bookctl explain 11\n  \
     bookctl explain --jq '.codes[] | select(.exit_code == 7) | .code'")]
 pub(crate) struct Args {
-    /// A booking status, an error code, or an HTTP status
+    /// A booking status, an error code, an HTTP status, or an exit code of bookctl
     code: Option<String>,
 }
 
 pub(super) fn run(out: &Output, args: &Args) -> Result<Exit> {
-    let entries: Vec<&CodeEntry> = match &args.code {
-        None => ALL.iter().collect(),
-        Some(code) => {
-            let http = format!("http_{code}");
-            let found = entry(code).or_else(|| entry(&http)).ok_or_else(|| {
-                let code = code.escape_debug();
-                Error::new(Code::Usage, format!("unknown code {code}"))
-                    .hint("list all codes with `bookctl explain`")
-            })?;
-            vec![found]
-        }
-    };
-    out.emit_long(&Explained(entries))?;
+    out.emit_long(&explained(args.code.as_deref())?)?;
     Ok(Exit::Done)
 }
 
-struct Explained(Vec<&'static CodeEntry>);
+fn explained(code: Option<&str>) -> Result<Explained> {
+    let Some(code) = code else {
+        return Ok(Explained {
+            codes: ALL.iter().collect(),
+            exit: None,
+        });
+    };
+    if let Some(found) = entry(code).or_else(|| entry(&format!("http_{code}"))) {
+        return Ok(Explained {
+            codes: vec![found],
+            exit: None,
+        });
+    }
+    let exits = Exit::ALL.iter().copied();
+    if let Some(exit) = exits
+        .into_iter()
+        .find(|exit| exit.code().to_string() == code)
+    {
+        return Ok(Explained {
+            codes: ALL.iter().filter(|entry| entry.exit == exit).collect(),
+            exit: Some(exit),
+        });
+    }
+    let error = Error::new(Code::Usage, format!("unknown code {}", code.escape_debug()));
+    let list = "list all codes with `bookctl explain`";
+    Err(
+        match did_you_mean(code, ALL.iter().map(|entry| entry.name)) {
+            Some(meant) => error.hint(format!("{meant} Or {list}")),
+            None => error.hint(list),
+        },
+    )
+}
+
+struct Explained {
+    codes: Vec<&'static CodeEntry>,
+    /// The exit code that was asked for, which the codes lead to.
+    exit: Option<Exit>,
+}
 
 impl View for Explained {
     fn json(&self) -> Document {
-        let codes = self.0.iter().map(|entry| {
+        let codes = self.codes.iter().map(|entry| {
             json!({
                 "code": entry.name,
                 "kind": entry.kind.as_str(),
@@ -50,12 +77,27 @@ impl View for Explained {
                 "exit_code": entry.exit.code(),
             })
         });
-        json!({ "codes": codes.collect::<Vec<Value>>() }).into()
+        let codes: Vec<Value> = codes.collect();
+        match self.exit {
+            None => json!({ "codes": codes }),
+            Some(exit) => json!({
+                "codes": codes,
+                "exit_code": {"code": exit.code(), "meaning": exit.meaning(), "the_booking": exit.certainty()},
+            }),
+        }
+        .into()
     }
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        if let [entry] = self.0.as_slice() {
+        if let Some(exit) = self.exit {
+            page.heading(Tone::Strong, "exit code", exit.code().to_string());
+            page.sentence(format!("{}.", capitalised(exit.meaning())));
+            page.field("after `book`", exit.certainty());
+            if self.codes.is_empty() {
+                return page;
+            }
+        } else if let [entry] = self.codes.as_slice() {
             page.heading(Tone::Strong, entry.name, entry.kind.as_str());
             page.sentence(format!("{}.", capitalised(entry.meaning)));
             page.field("retry", entry.retry.advice());
@@ -66,7 +108,7 @@ impl View for Explained {
             );
             return page;
         }
-        let rows = self.0.iter().map(|entry| {
+        let rows = self.codes.iter().map(|entry| {
             let exit = entry.exit.code().to_string();
             [
                 entry.name,

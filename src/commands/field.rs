@@ -51,7 +51,7 @@ pub(crate) fn header(text: &str) -> Result<(String, String), String> {
 /// How much of a list is read.
 #[derive(clap::Args, Debug)]
 pub(super) struct Limit {
-    /// Show at most this many; pages of the service are read until then
+    /// Show at most this many; pages of the service are read until then, and --json prints them whole
     #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT as u32, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
 }

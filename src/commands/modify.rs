@@ -8,8 +8,9 @@ use crate::adapter::WriteKind;
 use crate::app::Context;
 use crate::client::Changes;
 use crate::flows::{
-    Confirmation, More, Offer, Offered, ZoneSource, add_stakes, booking_or_pick, card, change,
-    choose_slot, finish_compared, locate_venue, offered, preview, read_booking, refused, resolve,
+    Confirmation, More, NamedBooking, Offer, Offered, Reads, ZoneSource, add_stakes,
+    booking_or_pick, card, change, choose_slot, finish, finish_compared, locate_venue, not_found,
+    offered, preview, read_booking, refused, resolve,
 };
 use crate::json::plain;
 use crate::model::booking::{Booking, Status};
@@ -72,10 +73,16 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     if is_open {
         context.prompter.check(&what)?;
     }
-    let id = &booking_or_pick(context, args.booking.as_deref(), Offered::Alive).await?;
+    let reads = match args.dry_run {
+        true => Reads::Never,
+        false => Reads::ToFind,
+    };
+    let named = args.booking.as_deref();
+    let mut named = booking_or_pick(context, named, Offered::Alive, reads).await?;
+    let id = &named.id.clone();
     let mut before = None;
     if is_open {
-        before = Some(changeable(context, id).await?);
+        before = Some(changeable(context, &mut named).await?);
         ask_for_change(context, &what, &mut args).await?;
     }
     let asks = context.prompter.interactive() && !args.yes && !args.dry_run;
@@ -84,7 +91,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let exact = args.at.as_ref().and_then(When::exact);
     let exact = exact.filter(|_| !adapter.local_times);
     if before.is_none() && (asks || args.at.is_some() && exact.is_none()) {
-        before = Some(changeable(context, id).await?);
+        before = Some(changeable(context, &mut named).await?);
     }
     let datetime = match (exact, &args.at, &before) {
         (Some(moment), ..) => Some(adapter.wire_time(moment).into()),
@@ -93,31 +100,53 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         }
         _ => None,
     };
-    let mut changes = Changes {
+    let changes = Changes {
         datetime,
         party_size: args.party,
         seating: args.seating,
     };
+    if args.dry_run {
+        return preview(context, changes.call(id, adapter)?.with_fields(&fields)?);
+    }
+    if before.is_none() {
+        before = confirmed(named.booking(context).await)?;
+    }
+    send(context, id, before.as_ref(), changes, &fields, asks).await
+}
+
+/// Sends the changes, unless the booking shows them already. Where the venue has no slot at the new time, a person may
+/// choose another one.
+async fn send(
+    context: &Context,
+    id: &str,
+    before: Option<&Booking>,
+    mut changes: Changes,
+    fields: &Map<String, Value>,
+    asks: bool,
+) -> Result<Exit> {
     loop {
-        let call = changes.call(id, adapter)?.with_fields(&fields)?;
-        if args.dry_run {
-            return preview(context, call);
+        let call = changes.call(id, context.adapter())?.with_fields(fields)?;
+        let shows_all = |booking: &Booking| {
+            let has = |(name, value): (&String, &Value)| booking.value().get(name) == Some(value);
+            shows(booking, &changes) && fields.iter().all(has)
+        };
+        if let Some(booking) = before.filter(|before| shows_all(before)) {
+            let note = "Nothing to change: the booking is like this already.";
+            context.out.note(note);
+            return finish(context, booking);
         }
         let mut asked = changes.body();
         asked.extend(fields.clone());
-        if let Some(before) = before.as_ref().filter(|_| asks) {
+        if let Some(before) = before.filter(|_| asks) {
             confirm(context, before, &asked).await?;
         }
-        let changed = change(context, id, call, "change", |booking| {
-            let has = |(name, value): (&String, &Value)| booking.value().get(name) == Some(value);
-            shows(booking, &changes) && fields.iter().all(has)
-        });
-        match changed.await {
+        let changed = change(context, id, call, "change", shows_all).await;
+        match changed.map_err(|error| not_found(context, id, error)) {
             Ok(booking) => {
                 return finish_compared(context, &booking, WriteKind::Modify, &asked);
             }
             Err(error) => {
-                let other = another_time(context, id, before.as_ref(), &changes, error);
+                let other = another_time(context, id, before, &changes, error);
                 changes.datetime = Some(other.await?);
             }
         }
@@ -164,11 +193,19 @@ async fn ask_for_change(context: &Context, what: &Question, args: &mut Args) -> 
 }
 
 /// Reads the booking, which must be one that can be changed.
-async fn changeable(context: &Context, id: &str) -> Result<Booking> {
-    let booking = read_booking(context, id).await?;
+async fn changeable(context: &Context, named: &mut NamedBooking) -> Result<Booking> {
+    let booking = named.booking(context).await?;
     match booking.status() {
         Status::Confirmed => Ok(booking),
         _ => Err(refused(&booking, "only a confirmed booking can be changed")),
+    }
+}
+
+/// The booking that was read for a script, if it is confirmed. Whether any other can be changed is left to the service.
+fn confirmed(read: Result<Booking>) -> Result<Option<Booking>> {
+    match read {
+        Err(error) if error.exit == Exit::Interrupted => Err(error),
+        read => Ok(read.ok().filter(|it| it.status() == Status::Confirmed)),
     }
 }
 
@@ -204,7 +241,7 @@ async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>
             },
         );
     }
-    add_stakes(context, &mut page, before, is_live);
+    add_stakes(context, &mut page, before, is_live).await;
     page.field_if("note", card(context, before).limits());
     context.out.show(&page);
     let confirmation = Confirmation {
@@ -264,18 +301,12 @@ async fn offer_around(
     let when = When::parse(changes.datetime.as_ref()?.as_str()?).ok()?;
     let zone = ZoneSource::of(venue.remembered.as_ref(), own_clock(booking).as_ref());
     let (size, provider) = (
-        party_of(booking, changes.party_size),
+        changes.party_size.unwrap_or(booking.party()),
         booking.str("provider"),
     );
     let more = More::default();
     let offer = offered(context, &venue, &when, &zone, size, provider, more).await;
     offer.ok().filter(|offer| !offer.slots.is_empty())
-}
-
-fn party_of(booking: &Booking, new: Option<u32>) -> u32 {
-    let size = booking.value().get("party_size").and_then(Value::as_u64);
-    new.or(size.and_then(|size| u32::try_from(size).ok()))
-        .unwrap_or(1)
 }
 
 /// Whether the booking shows the changes.
@@ -334,7 +365,7 @@ async fn new_time(
             ));
         }
     };
-    let (size, provider) = (party_of(booking, party), booking.str("provider"));
+    let (size, provider) = (party.unwrap_or(booking.party()), booking.str("provider"));
     let more = More::default();
     let offer = offered(context, &venue, when, &zone_source, size, provider, more).await?;
     if let Some(slot) = offer.at_wanted() {

@@ -2,8 +2,8 @@ mod timeline;
 
 use crate::app::Context;
 use crate::flows::{
-    Offered, booking_or_pick, card, find_booking, found_instead, is_no_id, locate_booking,
-    no_such_id, read_booking, remember_shown,
+    Offered, Reads, booking_or_pick, card, find_booking, locate_booking, read_booking,
+    remember_shown,
 };
 use crate::model::booking::Booking;
 use crate::model::id::id;
@@ -41,15 +41,14 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if args.timeline {
         return timeline::run(context, &args.bookings, args.exit_status).await;
     }
-    let named = args.bookings.iter();
-    let mut ids: Vec<String> = named
-        .map(|named| locate_booking(context, named))
-        .collect::<Result<_>>()?;
-    if ids.is_empty() {
-        ids.push(booking_or_pick(context, None, Offered::All).await?);
-    }
-    if let [id] = ids.as_slice() {
-        let (booking, is_it) = read_or_find(context, id, args.exit_status).await?;
+    if let [] | [_] = args.bookings.as_slice() {
+        let named = args.bookings.first().map(String::as_str);
+        let mut named = booking_or_pick(context, named, Offered::All, Reads::Always).await?;
+        // If its status becomes the exit code, it must be the requested booking.
+        let (booking, is_it) = match args.exit_status {
+            true => (named.booking(context).await?, true),
+            false => named.shown(context).await?,
+        };
         context.out.emit(&card(context, &booking))?;
         remember_shown(context, &booking);
         return Ok(match (is_it, args.exit_status) {
@@ -58,6 +57,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             (true, false) => Exit::Done,
         });
     }
+    let named = args.bookings.iter();
+    let ids: Vec<String> = named
+        .map(|named| locate_booking(context, named))
+        .collect::<Result<_>>()?;
     let mut bookings = Vec::new();
     let mut failed = None;
     for id in &ids {
@@ -93,20 +96,6 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .map(Booking::exit_of_read)
         .find(|exit| *exit != Exit::Done);
     Ok(exit.filter(|_| args.exit_status).unwrap_or(Exit::Done))
-}
-
-/// Reads one booking, and whether it is the requested one. Where the service does not know it, offers what the text
-/// finds on this computer.
-async fn read_or_find(context: &Context, id: &str, is_judged: bool) -> Result<(Booking, bool)> {
-    let error = match is_no_id(context, id) {
-        true => no_such_id(id),
-        false => match read(context, id, is_judged).await {
-            Err(error) if error.http_status == Some(404) => error,
-            read => return read,
-        },
-    };
-    let id = found_instead(context, id, error).await?;
-    read(context, &id, is_judged).await
 }
 
 /// Reads one booking, and whether it is the requested one. If its status becomes the exit code, it must be.

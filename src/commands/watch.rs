@@ -4,7 +4,7 @@ use tokio::time::Instant;
 
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
-use crate::flows::{Offered, booking_or_pick, card, read_booking, remember_shown};
+use crate::flows::{Offered, Reads, booking_or_pick, card, read_booking, remember_shown};
 use crate::model::booking::{Booking, Status};
 use crate::model::id::id;
 use crate::model::shell;
@@ -34,7 +34,9 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let id = booking_or_pick(context, args.booking.as_deref(), Offered::All).await?;
+    let named = args.booking.as_deref();
+    let mut named = booking_or_pick(context, named, Offered::All, Reads::ToFind).await?;
+    let id = named.id.clone();
     let situation = |status| InFlight::Watching {
         id: id.clone(),
         status,
@@ -44,8 +46,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let deadline = Instant::now() + context.timeout().unwrap_or(LONGEST);
     let mut shown: Option<String> = None;
     let progress = context.out.progress("");
+    let mut booking = named.booking(context).await?;
     loop {
-        let booking = read_booking(context, &id).await?;
         // Compares the whole booking, because a new pause has the same status as the one before. What stands around it,
         // such as the number of a request, is new in each answer.
         let text = booking.own_document().text();
@@ -71,6 +73,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             left.as_secs()
         ));
         tokio::time::sleep(PAUSE.min(left)).await;
+        booking = read_booking(context, &id).await?;
     }
 }
 

@@ -1,13 +1,18 @@
 //! What a person needs to know of a booking before it is changed or cancelled.
 
 use jiff::Timestamp;
+use serde_json::Value;
 
+use super::locate::locate_venue;
+use super::offer::{More, ZoneSource, offered};
 use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::json::plain;
 use crate::model::booking::{Booking, Status};
 use crate::model::document_time::DocumentTime;
 use crate::model::shell;
+use crate::model::slot::Slot;
+use crate::model::when::When;
 use crate::outcome::{Code, Error, Result};
 use crate::terminal::output::Page;
 use crate::terminal::view::cost_of_cancelling;
@@ -41,32 +46,92 @@ pub(crate) fn refused(booking: &Booking, what: &str) -> Error {
     .hint(format!("see `{}`", show_command(id)))
 }
 
-/// What cancelling costs now: by the booking's own terms, else by those of the slot that was booked, as this computer
-/// remembers it.
+/// What cancelling costs now: by the booking's own terms, else by those of its slot, as this computer remembers it.
 pub(crate) fn cancellation_cost(context: &Context, booking: &Booking) -> Option<String> {
-    let now = context.now().unwrap_or_else(|_| Timestamp::now());
     let own = booking.value().get("cancellation_terms");
-    let own = own.and_then(|terms| cost_of_cancelling(terms, now, context.certainty()));
-    own.or_else(|| {
+    own.and_then(|terms| cost(context, terms)).or_else(|| {
         let journal = context.journal().ok()?;
         let attempts = journal.attempts_of(booking.id()).ok()?;
-        let mut slots = attempts.iter().filter_map(|attempt| {
+        let booked = attempts.iter().filter_map(|attempt| {
             let id = attempt.asked().get("availability_id")?;
-            context.recent().ok()?.slot(&plain(id)).ok()?
+            Some(context.recent().ok()?.slot(&plain(id)).ok()??.slot)
         });
         // Of a booking that has been moved since, the terms of its first slot say nothing.
-        let stands = booking.value().get("datetime").and_then(DocumentTime::read);
-        let booked = slots
-            .find(|booked| DocumentTime::read(&booked.slot.datetime_value()) == stands)?
-            .slot;
-        let terms = booked.value().get("cancellation_terms")?;
-        cost_of_cancelling(terms, now, context.certainty())
+        let mut slots: Vec<Slot> = booked.filter(|slot| is_at(booking, slot)).collect();
+        if slots.is_empty() {
+            slots = context.recent().ok()?.slots_of(&booking.venue_id()?).ok()?;
+        }
+        drop(journal);
+        cost(context, &common_terms(booking, &slots)?)
     })
 }
 
+fn cost(context: &Context, terms: &Value) -> Option<String> {
+    let now = context.now().unwrap_or_else(|_| Timestamp::now());
+    cost_of_cancelling(terms, now, context.certainty())
+}
+
+/// What cancelling costs by the terms that the venue offers the booking's slot with today.
+async fn offered_cost(context: &Context, booking: &Booking) -> Option<String> {
+    let venue = locate_venue(context, &booking.venue_id()?).ok()?;
+    let when = When::parse(booking.str("datetime")?).ok()?;
+    let zone = ZoneSource::of(venue.remembered.as_ref(), None);
+    let provider = booking.str("provider");
+    let more = More::default();
+    let offer = offered(
+        context,
+        &venue,
+        &when,
+        &zone,
+        booking.party(),
+        provider,
+        more,
+    )
+    .await;
+    let cost = cost(context, &common_terms(booking, &offer.ok()?.slots)?)?;
+    Some(format!("{cost} (as the venue offers this slot now)"))
+}
+
+/// The cancellation terms of the slots at the booking's time, if they are the same for all of them. Where seatings
+/// differ, those of the booking's own count.
+fn common_terms(booking: &Booking, slots: &[Slot]) -> Option<Value> {
+    let mut slots: Vec<&Slot> = slots.iter().filter(|slot| is_at(booking, slot)).collect();
+    if let Some(seating) = booking.str("seating_preference") {
+        let is_seating =
+            |slot: &&Slot| slot.value().get("seating").map(plain).as_deref() == Some(seating);
+        if slots.iter().any(is_seating) {
+            slots.retain(is_seating);
+        }
+    }
+    let mut terms = slots
+        .iter()
+        .map(|slot| slot.value().get("cancellation_terms"));
+    let first = terms.next()??;
+    terms
+        .all(|other| other == Some(first))
+        .then(|| first.clone())
+}
+
+fn is_at(booking: &Booking, slot: &Slot) -> bool {
+    let stands = booking.value().get("datetime").and_then(DocumentTime::read);
+    stands.is_some() && DocumentTime::read(&slot.datetime_value()) == stands
+}
+
 /// Adds the terms that apply now, and the service unless it is a sandbox.
-pub(crate) fn add_stakes(context: &Context, page: &mut Page, booking: &Booking, is_live: bool) {
-    let cost = cancellation_cost(context, booking);
-    page.field("cancellation", cost.as_deref().unwrap_or("not known"));
+pub(crate) async fn add_stakes(
+    context: &Context,
+    page: &mut Page,
+    booking: &Booking,
+    is_live: bool,
+) {
+    let mut cost = cancellation_cost(context, booking);
+    if cost.is_none() {
+        cost = offered_cost(context, booking).await;
+    }
+    let cost = cost.as_deref();
+    page.field(
+        "cancellation",
+        cost.unwrap_or("not known: neither the booking nor its slot shows the terms"),
+    );
     page.field_if("service", context.named_service().filter(|_| is_live));
 }

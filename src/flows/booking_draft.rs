@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 use super::locate::LocatedVenue;
 use super::offer::Offer;
 use crate::adapter::Adapter;
-use crate::app::Context;
 use crate::client::{BookingRequest, NewBooking, SearchLocation, with_fields};
 use crate::json::plain;
 use crate::model::shell;
@@ -14,7 +13,6 @@ use crate::model::slot::Slot;
 use crate::model::venue::Venue;
 use crate::model::when::When;
 use crate::outcome::{Error, Result};
-use crate::recent::Shown;
 
 /// A booking request under construction.
 #[derive(Debug, Default)]
@@ -62,14 +60,13 @@ impl BookingDraft {
     }
 
     /// Takes one of the slots of an offer.
-    pub(crate) fn choose(&mut self, context: &Context, offer: &Offer, row: usize) {
+    pub(crate) fn choose(&mut self, offer: &Offer, row: usize) {
         let Some(slot) = offer.slots.get(row) else {
             return;
         };
         let time = slot.datetime_value();
         let same_time = offer.slots.iter().filter(|it| it.datetime_value() == time);
         self.slot_shares_its_time = same_time.count() > 1;
-        offer.remember(context, Shown::No);
         self.provider = self.provider.take().or_else(|| offer.provider.clone());
         self.slot = Some(slot.clone());
         // The slot has its own time.

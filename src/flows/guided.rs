@@ -3,10 +3,12 @@
 
 mod lookup;
 mod questions;
+mod review;
 mod summary;
 mod walk;
 
 use self::questions::{Manner, ask_name, ask_slot, ask_to_book};
+pub(crate) use self::review::{SlotChoice, review, take_slot};
 pub(crate) use self::summary::profile;
 use self::summary::summary;
 pub(crate) use self::walk::VERTICALS;
@@ -38,18 +40,22 @@ pub(crate) async fn guide(context: &Context, draft: &mut BookingDraft) -> Result
     let mut walk = Walk::begin(context, draft).await;
     let mut next = 0;
     while let Some(step) = STEPS.get(next).copied() {
+        let place = context.prompter.place();
         let target = match walk.take(step).await? {
             Went::Asked => {
-                walk.asked.push(step);
+                walk.asked.push((step, place));
                 None
             }
             Went::Known => None,
             Went::Back => match walk.asked.pop() {
-                Some(former) => Some(former),
+                Some((former, place)) => {
+                    context.prompter.return_to(place);
+                    Some(former)
+                }
                 None => return Err(Error::interrupted(Exit::Interrupted)),
             },
             Went::To(earlier) => {
-                walk.asked.retain(|asked| *asked < earlier);
+                walk.asked.retain(|(asked, _)| *asked < earlier);
                 Some(earlier)
             }
         };
@@ -77,7 +83,7 @@ pub(crate) async fn ask_guest_again(
         former: draft.name.take(),
     };
     draft.name = ask_name(context, manner, needs_both).await?;
-    context.out.show(&summary(draft, context.certainty()));
+    context.out.show(&summary(draft, None, context.certainty()));
     let has_consequences = has_consequences(context.is_sandbox().await, draft);
     match draft.goes_ahead || ask_to_book(context, false, has_consequences).await? == Some(true) {
         true => Ok(()),
@@ -87,11 +93,16 @@ pub(crate) async fn ask_guest_again(
 
 /// Lets the person choose one of the offered slots. The slot nearest to the requested time is selected first.
 pub(crate) async fn choose_slot(context: &Context, offer: &Offer) -> Result<Slot> {
+    let row = choose_row(context, offer).await?;
+    let slot = offer.slots.get(row).cloned();
+    slot.ok_or_else(|| Error::interrupted(Exit::Interrupted))
+}
+
+async fn choose_row(context: &Context, offer: &Offer) -> Result<usize> {
     let manner = Manner {
         goes_back: false,
         former: None,
     };
     let row = ask_slot(context, manner, offer, None).await?;
-    let slot = row.and_then(|row| offer.slots.get(row).cloned());
-    slot.ok_or_else(|| Error::interrupted(Exit::Interrupted))
+    row.ok_or_else(|| Error::interrupted(Exit::Interrupted))
 }

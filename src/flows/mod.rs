@@ -48,7 +48,9 @@ pub(crate) use create::{attempt_request, create};
 pub(crate) use finish::{card, finish, remember_shown};
 pub(crate) use forget_secrets::forget_secrets;
 pub(crate) use guarded::{guard, send_guarded};
-pub(crate) use guided::{VERTICALS, ask_guest_again, choose_slot, guide, profile};
+pub(crate) use guided::{
+    SlotChoice, VERTICALS, ask_guest_again, choose_slot, guide, profile, review, take_slot,
+};
 pub(crate) use input::{read_file, read_stdin};
 pub(crate) use locate::{
     LAST, locate_booking, locate_row, locate_session, locate_slot, locate_venue,
@@ -60,7 +62,7 @@ pub(crate) use pages::DEFAULT_LIMIT;
 pub(crate) use pause_answer::{AnswerOutcome, send_answer};
 pub(crate) use pause_prompts::{answer_pauses, payment_answer};
 pub(crate) use pick::{
-    Offered, attempt_or_pick, booking_or_pick, found_instead, is_no_id, no_such_id, pick_line,
+    NamedBooking, Offered, Reads, attempt_or_pick, booking_or_pick, not_found, pick_line,
     venue_or_pick,
 };
 pub(crate) use preview::preview;

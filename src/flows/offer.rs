@@ -11,12 +11,16 @@ use crate::adapter::Adapter;
 use crate::app::Context;
 use crate::client::SlotQuery;
 use crate::json::Document;
+use crate::model::similar::did_you_mean;
 use crate::model::slot::Slot;
 use crate::model::venue::Venue;
 use crate::model::when::{Moment, When};
 use crate::model::zone::system_zone;
 use crate::outcome::{Error, Exit, Result};
 use crate::recent::Shown;
+
+/// How many venues of earlier searches a mistyped id is compared with.
+const REMEMBERED: u32 = 1000;
 
 /// How to read a time that has no offset.
 #[derive(Clone, Debug)]
@@ -57,6 +61,7 @@ impl ZoneSource {
 }
 
 /// The slots of a venue around a time.
+#[derive(Clone)]
 pub(crate) struct Offer {
     venue_id: String,
     party_size: u32,
@@ -76,6 +81,23 @@ impl Offer {
     /// The slot at exactly the requested time.
     pub(crate) fn at_wanted(&self) -> Option<&Slot> {
         self.slots.iter().find(|slot| self.is_wanted(slot))
+    }
+
+    /// The rows of all slots at exactly the requested time.
+    pub(crate) fn rows_at_wanted(&self) -> Vec<usize> {
+        let rows = self.slots.iter().enumerate();
+        rows.filter(|(_, slot)| self.is_wanted(slot))
+            .map(|(row, _)| row)
+            .collect()
+    }
+
+    /// The same offer with some of its rows.
+    pub(crate) fn only(&self, rows: &[usize]) -> Offer {
+        let slots = rows.iter().filter_map(|row| self.slots.get(*row));
+        Offer {
+            slots: slots.cloned().collect(),
+            ..self.clone()
+        }
     }
 
     /// Up to `count` slots, nearest to the requested time first.
@@ -253,7 +275,12 @@ async fn ask(
         .await
         .map_err(|error| match error.exit {
             Exit::NotFound => {
-                error.hint("find venues with `bookctl search`, then use the venue's id or @1")
+                let meant = similar_venue(context, &venue.id);
+                let search = "find venues with `bookctl search`, then use the venue's id or @1";
+                error.hint(match meant {
+                    Some(meant) => format!("{meant} Or {search}"),
+                    None => search.to_owned(),
+                })
             }
             _ => error,
         })?;
@@ -272,6 +299,12 @@ async fn ask(
         wanted,
         zone,
     })
+}
+
+/// The venue of an earlier search that a mistyped id may stand for.
+fn similar_venue(context: &Context, id: &str) -> Option<String> {
+    let venues = context.recent().ok()?.recent_venues(REMEMBERED).ok()?;
+    did_you_mean(id, venues.iter().map(Venue::id))
 }
 
 /// The offset in a slot's own datetime.

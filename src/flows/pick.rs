@@ -2,7 +2,7 @@
 
 use super::locate::{LocatedVenue, locate_attempt, locate_booking, locate_venue};
 use super::received::take_in_received;
-use super::wait::look_up;
+use super::wait::{checked, find_booking, look_up, or_warn, read_booking};
 use crate::app::Context;
 use crate::journal::{Attempt, Journal, KeptBooking, Sought};
 use crate::json::plain;
@@ -11,7 +11,7 @@ use crate::model::certainty::Certainty;
 use crate::model::shell;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::visible;
-use crate::terminal::prompt::Question;
+use crate::terminal::prompt::{PromptError, Question};
 use crate::terminal::view::{RowParts, row_line, venue_line};
 
 /// The longest list that is offered. Typing looks for a part of it, and `bookctl bookings TEXT` in all bookings.
@@ -38,42 +38,103 @@ impl Offered {
     }
 }
 
-/// Resolves a booking argument. Without one, a terminal offers the bookings that this computer knows.
+/// When the booking of an argument is read in order to find it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// Nothing is sent.
+    Never,
+    /// Only where a person could choose another booking if there is none with this id.
+    ToFind,
+    Always,
+}
+
+/// The booking that an argument names.
+#[derive(Debug)]
+pub(crate) struct NamedBooking {
+    pub(crate) id: String,
+    /// As it was read to find it.
+    read: Option<Booking>,
+}
+
+impl NamedBooking {
+    /// The booking. It is read now, unless it was read to find it.
+    ///
+    /// # Errors
+    ///
+    /// `unexpected_answer` (15) if the service returned another booking.
+    pub(crate) async fn booking(&mut self, context: &Context) -> Result<Booking> {
+        match self.read.take() {
+            Some(booking) => checked(booking, &self.id),
+            None => read_booking(context, &self.id)
+                .await
+                .map_err(|error| not_found(context, &self.id, error)),
+        }
+    }
+
+    /// The booking that was read to find it ([`Reads::Always`]), and whether it is the requested one.
+    pub(crate) async fn shown(&mut self, context: &Context) -> Result<(Booking, bool)> {
+        match self.read.take() {
+            Some(booking) => Ok(or_warn(context, booking, &self.id)),
+            None => find_booking(context, &self.id).await,
+        }
+    }
+}
+
+/// Resolves a booking argument. Without one, a terminal offers the bookings that this computer knows; for a text that is
+/// no id, it offers those that the text finds.
 pub(crate) async fn booking_or_pick(
     context: &Context,
     argument: Option<&str>,
     offered: Offered,
-) -> Result<String> {
-    if let Some(argument) = argument {
-        let id = locate_booking(context, argument)?;
-        return id_or_found(context, id).await;
-    }
+    reads: Reads,
+) -> Result<NamedBooking> {
+    let id = match argument {
+        Some(argument) => locate_booking(context, argument)?,
+        None => pick_booking(context, offered).await?,
+    };
+    let error = match is_no_id(context, &id) {
+        true => no_such_id(&id),
+        false => match read_to_find(context, &id, reads).await {
+            Err(error) if error.http_status == Some(404) => error,
+            read => return Ok(NamedBooking { read: read?, id }),
+        },
+    };
+    let id = found_instead(context, &id, error).await?;
+    let read = match reads {
+        Reads::Always => Some(look_up(context, &id).await?),
+        Reads::Never | Reads::ToFind => None,
+    };
+    Ok(NamedBooking { id, read })
+}
+
+async fn pick_booking(context: &Context, offered: Offered) -> Result<String> {
     let question = Question::new("Which booking?", "BOOKING", "the booking").of("bookings");
     context.prompter.check(&question)?;
     take_in_received(context)?;
     let status = (offered == Offered::Waiting).then_some(Status::RequiresAction.as_str());
     let mut kept = context.journal()?.bookings(status, Some(MOST))?;
     kept.retain(|kept| offered.includes(&kept.booking.status()));
-    pick_of(context, &question, &kept).await
+    pick_of(context, question, &kept).await
 }
 
-/// The id, or the booking that is chosen among those that it finds as a text. Only a person can choose, so a script's id
-/// is not looked up here.
-async fn id_or_found(context: &Context, id: String) -> Result<String> {
-    if is_no_id(context, &id) {
-        return found_instead(context, &id, no_such_id(&id)).await;
-    }
-    let can_choose = context.prompter.interactive() && context.has_journal();
-    if !can_choose || is_known(context, &id) {
-        return Ok(id);
-    }
-    match look_up(context, &id).await {
-        Err(error) if error.http_status == Some(404) => found_instead(context, &id, error).await,
-        _ => Ok(id),
+async fn read_to_find(context: &Context, id: &str, reads: Reads) -> Result<Option<Booking>> {
+    let can_choose = || context.prompter.interactive() && context.has_journal();
+    match reads {
+        Reads::Never => Ok(None),
+        Reads::Always => look_up(context, id).await.map(Some),
+        Reads::ToFind if !can_choose() || is_known(context, id) => Ok(None),
+        Reads::ToFind => match look_up(context, id).await {
+            Ok(booking) => Ok(Some(booking)),
+            Err(error) if error.http_status == Some(404) || error.exit == Exit::Interrupted => {
+                Err(error)
+            }
+            // The command meets the same error, and knows what it means.
+            Err(_) => Ok(None),
+        },
     }
 }
 
-async fn pick_of(context: &Context, question: &Question, kept: &[KeptBooking]) -> Result<String> {
+async fn pick_of(context: &Context, question: Question, kept: &[KeptBooking]) -> Result<String> {
     let rows = kept.iter().map(|kept| of_booking(&kept.booking)).collect();
     let row = pick_row(context, question, rows, "bookctl bookings").await?;
     Ok(kept[row].booking.id().to_owned())
@@ -94,7 +155,7 @@ fn of_booking(booking: &Booking) -> RowParts {
 
 async fn pick_row(
     context: &Context,
-    question: &Question,
+    question: Question,
     rows: Vec<RowParts>,
     list: &str,
 ) -> Result<usize> {
@@ -106,17 +167,24 @@ async fn pick_row(
 /// Offers lines to pick from. `list` is the command that lists the same.
 pub(crate) async fn pick_line(
     context: &Context,
-    question: &Question,
+    question: Question,
     lines: &[String],
     list: &str,
 ) -> Result<usize> {
-    context.prompter.check(question)?;
+    context.prompter.check(&question)?;
     if lines.is_empty() {
         return Err(Error::usage(format!(
             "there is nothing to pick from; see `{list}`"
         )));
     }
-    Ok(context.prompter.pick(question, None, lines, 0).await?)
+    match context
+        .prompter
+        .pick(&question.back(true), None, lines, 0)
+        .await
+    {
+        Err(PromptError::Back) => Err(Error::new(Code::Declined, "Nothing was chosen.")),
+        row => Ok(row?),
+    }
 }
 
 /// The attempt of an argument. Without one, a terminal offers the open attempts.
@@ -128,7 +196,7 @@ pub(crate) async fn attempt_or_pick(context: &Context, argument: Option<&str>) -
     context.prompter.check(&question)?;
     let open = context.journal()?.open_attempts()?;
     let rows = open.iter().rev().map(of_attempt).collect();
-    let row = pick_row(context, &question, rows, "bookctl attempts").await?;
+    let row = pick_row(context, question, rows, "bookctl attempts").await?;
     Ok(open[open.len() - 1 - row].idempotency_key.clone())
 }
 
@@ -162,13 +230,13 @@ pub(crate) async fn venue_or_pick(
         .iter()
         .map(|venue| visible(&venue_line(venue)).into_owned())
         .collect();
-    let row = pick_line(context, &question, &lines, "bookctl search").await?;
+    let row = pick_line(context, question, &lines, "bookctl search").await?;
     locate_venue(context, venues[row].id())
 }
 
 /// Whether a text is hardly an id, so that it is looked for and not sent: it has blanks, and no booking that this
 /// computer knows has it for an id.
-pub(crate) fn is_no_id(context: &Context, text: &str) -> bool {
+fn is_no_id(context: &Context, text: &str) -> bool {
     text.trim().contains(char::is_whitespace) && !is_known(context, text)
 }
 
@@ -179,50 +247,56 @@ fn is_known(context: &Context, id: &str) -> bool {
 }
 
 /// The error for a text that is no id of a booking.
-pub(crate) fn no_such_id(text: &str) -> Error {
+fn no_such_id(text: &str) -> Error {
     let what = format!("{} is not the id of a booking", visible(text));
     Error::new(Code::Usage, what).exiting(Exit::NotFound)
 }
 
-/// What to do where a booking was not found: on a terminal, offers the bookings that the text finds on this computer.
+/// Adds to the error of a booking that the service does not know what can be done about it.
+pub(crate) fn not_found(context: &Context, text: &str, error: Error) -> Error {
+    if error.exit != Exit::NotFound {
+        return error;
+    }
+    let word = shell::word(text);
+    if !is_known(context, text) {
+        return error.hint(format!(
+            "check the id, or search the bookings that this computer knows: bookctl bookings {word}"
+        ));
+    }
+    // At a real service another API key may still show it.
+    if context.certainty() == Certainty::Contract {
+        let lost = |mut journal: std::cell::RefMut<'_, Journal>| journal.lose(Some(text));
+        let _ = context.journal().and_then(lost);
+    }
+    error.hint(format!(
+        "this computer knows the booking, but the service no longer does; to delete its guest here: bookctl bookings forget {word}"
+    ))
+}
+
+/// Where a booking was not found, a terminal offers the bookings that the text finds on this computer.
 ///
 /// # Errors
-/// The given error, with the command that searches.
-pub(crate) async fn found_instead(context: &Context, text: &str, error: Error) -> Result<String> {
-    let command = format!("bookctl bookings {}", shell::word(text));
-    let error = error.hint(format!(
-        "check the id, or search the bookings that this computer knows: {command}"
-    ));
+/// The given error, with what can be done about it.
+async fn found_instead(context: &Context, text: &str, error: Error) -> Result<String> {
+    let error = not_found(context, text, error);
     // Without a journal nothing is known, and a read makes none.
-    if !context.has_journal() {
+    let can_choose = context.prompter.interactive() && context.has_journal();
+    if !can_choose || is_known(context, text) {
         return Err(error);
     }
-    if is_known(context, text) {
-        // At a real service another API key may still show it.
-        if context.certainty() == Certainty::Contract {
-            let lost = |mut journal: std::cell::RefMut<'_, Journal>| journal.lose(Some(text));
-            let _ = context.journal().and_then(lost);
-        }
-        let command = format!("bookctl bookings forget {}", shell::word(text));
-        return Err(error.hint(format!(
-            "this computer knows the booking, but the service no longer does; to delete its guest here: {command}"
-        )));
+    take_in_received(context)?;
+    let sought = Sought {
+        text: Some(text.to_owned()),
+        ..Sought::default()
+    };
+    let found = context
+        .journal()?
+        .find(&sought, Some(MOST), &|id| context.known_venue(id))?;
+    if found.kept.is_empty() {
+        return Err(error);
     }
-    if context.prompter.interactive() {
-        take_in_received(context)?;
-        let sought = Sought {
-            text: Some(text.to_owned()),
-            ..Sought::default()
-        };
-        let found = context
-            .journal()?
-            .find(&sought, Some(MOST), &|id| context.known_venue(id))?;
-        if !found.kept.is_empty() {
-            let heading = format!("Bookings that match \"{}\":", visible(text));
-            context.out.note(&heading);
-            let question = Question::new("Which booking?", "BOOKING", "the booking").of("bookings");
-            return pick_of(context, &question, &found.kept).await;
-        }
-    }
-    Err(error)
+    let heading = format!("Bookings that match \"{}\":", visible(text));
+    context.out.note(&heading);
+    let question = Question::new("Which booking?", "BOOKING", "the booking").of("bookings");
+    pick_of(context, question, &found.kept).await
 }

@@ -23,8 +23,8 @@ pub(crate) struct Happening {
     pub(crate) details: Map<String, Value>,
 }
 
-/// What happened. Of things in the same second, this is their order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Request,
     Sent,
@@ -48,6 +48,18 @@ impl Kind {
             Kind::Change => "change",
             Kind::Delivery => "delivery",
             Kind::Forward => "forward",
+        }
+    }
+
+    /// The order of what happened in the same second. The runs of a request are in theirs already.
+    fn rank(self) -> u8 {
+        match self {
+            Kind::Request | Kind::Sent | Kind::Answer => 0,
+            Kind::Created => 1,
+            Kind::Status => 2,
+            Kind::Change => 3,
+            Kind::Delivery => 4,
+            Kind::Forward => 5,
         }
     }
 }
@@ -76,6 +88,7 @@ pub(crate) fn timeline(
     let created = booking.and_then(|booking| time(booking.value(), "created_at"));
     let mut story = Story {
         clock: Clock::of(created, &attempts),
+        answers: Vec::new(),
         happenings: Vec::new(),
     };
     for attempt in &attempts {
@@ -100,7 +113,7 @@ pub(crate) fn timeline(
     }
     story
         .happenings
-        .sort_by_key(|it| (it.at.as_second(), it.kind));
+        .sort_by_key(|it| (it.at.as_second(), it.kind.rank()));
     Ok(story.happenings)
 }
 
@@ -108,6 +121,8 @@ pub(crate) fn timeline(
 #[derive(Clone, Copy)]
 struct Clock {
     created: Option<Timestamp>,
+    /// Whether both clocks were seen at one moment. They were not if the booking was made elsewhere.
+    is_compared: bool,
     ahead: SignedDuration,
 }
 
@@ -123,6 +138,7 @@ impl Clock {
         let ahead = apart.filter(|apart| apart.abs() > SAME_CLOCK);
         Clock {
             created,
+            is_compared: apart.is_some(),
             ahead: ahead.unwrap_or_default(),
         }
     }
@@ -144,6 +160,8 @@ impl Clock {
 
 struct Story {
     clock: Clock,
+    /// When an answer with the booking came, by this machine's clock and by the service's.
+    answers: Vec<(Timestamp, Timestamp)>,
     happenings: Vec<Happening>,
 }
 
@@ -171,7 +189,7 @@ impl Story {
         let asked = |field: &str| attempt.asked().get(field);
         let size = asked("party_size").map(|size| format!("for {}", plain(size)));
         let parts = [
-            Some(format!("bookctl {source}:")),
+            Some(format!("made with bookctl {source}:")),
             asked("venue_id").map(plain),
             asked("datetime").map(time_text),
             size,
@@ -180,22 +198,39 @@ impl Story {
         let details = json!({"idempotency_key": key, "from": source, "request": attempt.request});
         let at = self.clock.before_creation(&attempt.created_at);
         self.add(at, Kind::Request, text, details);
-        for run in &attempt.runs {
-            self.run(run, attempt.runs.len());
+        let maker = attempt
+            .runs
+            .iter()
+            .position(|run| run.outcome.may_have_booked());
+        let mut last = at;
+        for (place, run) in attempt.runs.iter().enumerate() {
+            let led_to_it = maker.is_none_or(|maker| place <= maker);
+            last = self.run(run, attempt.runs.len(), led_to_it, last);
         }
     }
 
-    fn run(&mut self, run: &Run, count: usize) {
+    /// One time that the request was sent, and its result. A run begins after the one before it, which ended at `after`.
+    fn run(
+        &mut self,
+        run: &Run,
+        count: usize,
+        led_to_it: bool,
+        after: Option<Timestamp>,
+    ) -> Option<Timestamp> {
         let number = run.number;
         let which = match count {
             1 => String::new(),
             _ => format!("run {number}: "),
         };
-        let at = self.clock.before_creation(&run.started_at);
+        let sent = match led_to_it {
+            true => self.clock.before_creation(&run.started_at),
+            false => self.clock.text(&run.started_at),
+        };
+        let sent = sent.max(after);
         let details = json!({"run": number, "process": run.process});
-        self.add(at, Kind::Sent, format!("{which}request sent"), details);
+        self.add(sent, Kind::Sent, format!("{which}request sent"), details);
         let Some(ended_at) = &run.ended_at else {
-            return;
+            return sent;
         };
         let text = match run.http_status {
             Some(status) => format!("{which}HTTP {status}, {}", run.outcome.in_words()),
@@ -203,21 +238,38 @@ impl Story {
         };
         let details =
             json!({"run": number, "outcome": run.outcome.as_str(), "http_status": run.http_status});
-        self.add(self.clock.text(ended_at), Kind::Answer, text, details);
+        let ended = self.clock.text(ended_at).max(sent);
+        self.add(ended, Kind::Answer, text, details);
+        let booked = run.booking_id.as_ref().and(ended_at.parse().ok());
+        self.answers.extend(booked.zip(ended));
+        ended
+    }
+
+    /// The time of the answer that brought a state which was seen then, by the service's clock.
+    fn brought(&mut self, seen_at: &str) -> Option<Timestamp> {
+        let seen: Timestamp = seen_at.parse().ok()?;
+        // The state is stored right after the answer.
+        let seen = seen.saturating_add(SignedDuration::from_secs(1)).ok()?;
+        let before = self.answers.extract_if(.., |(ours, _)| *ours <= seen);
+        before.map(|(_, theirs)| theirs).max()
     }
 
     /// The creation, each state, and what changed between two of them.
     fn states(&mut self, created: Option<Timestamp>, seen: &[Sighting]) {
         let mut last: Option<&Sighting> = None;
+        let mut seen_last = None;
         for sighting in seen {
-            let at = time(&sighting.facts, "updated_at");
-            let at = at.or_else(|| self.clock.text(&sighting.seen_at));
+            let own = time(&sighting.facts, "updated_at");
+            let own = own.or_else(|| self.clock.text(&sighting.seen_at));
+            // No state stands before the answer that brought it, nor before the state that was seen before it.
+            let at = own.max(self.brought(&sighting.seen_at)).max(seen_last);
+            seen_last = at;
             let fact = |name: &str| sighting.facts.get(name).filter(|it| !it.is_null());
             let is_same = last.is_some_and(|last| {
                 let code = |it: &Sighting| it.facts.get("error_code").cloned().unwrap_or_default();
                 last.status == sighting.status && code(last) == code(sighting)
             });
-            if last.is_none() && created.is_some() && created != at {
+            if last.is_none() && created.is_some() && created != own {
                 let text = "made at the service".to_owned();
                 self.add(created, Kind::Created, text, json!({}));
             }
@@ -271,8 +323,14 @@ impl Story {
     fn delivery(&mut self, event: &EventRow, body: &[u8], forwards: &[AttemptRow]) {
         let body: Value = serde_json::from_slice(body).unwrap_or_default();
         let received = self.clock.moment(event.received_at);
-        // A sandbox's clock may have been moved since the booking was made. Nothing is received before it happened.
-        let at = time(&body, "created_at").map_or(received, |event| event.max(received));
+        let happened = time(&body, "created_at");
+        // A sandbox's clock may have been moved since the booking was made. Nothing is received before it happened. Where
+        // nothing shows how far apart the clocks are, the event has the service's time.
+        let at = match happened {
+            Some(happened) if self.clock.is_compared => happened.max(received),
+            Some(happened) => happened,
+            None => received,
+        };
         let mut text = format!("webhook {} received", event.event.shown_kind());
         if let Some(status) = &event.event.status {
             text.push_str(&format!(" · {status}"));

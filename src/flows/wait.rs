@@ -22,7 +22,11 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 ///
 /// `unexpected_answer` (15) if the answer is not a booking, or is another one.
 pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking> {
-    let booking = look_up(context, id).await?;
+    checked(look_up(context, id).await?, id)
+}
+
+/// The booking, if it is the requested one.
+pub(super) fn checked(booking: Booking, id: &str) -> Result<Booking> {
     if same_id(booking.id(), id) {
         return Ok(booking);
     }
@@ -34,12 +38,16 @@ pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking>
 /// Reads a booking by an id that a person gave, and whether the answer is about that booking. Another one is returned
 /// with a warning: it may be the same under another id.
 pub(crate) async fn find_booking(context: &Context, id: &str) -> Result<(Booking, bool)> {
-    let booking = look_up(context, id).await?;
+    Ok(or_warn(context, look_up(context, id).await?, id))
+}
+
+/// Warns if a booking is not the requested one.
+pub(super) fn or_warn(context: &Context, booking: Booking, id: &str) -> (Booking, bool) {
     let is_it = same_id(booking.id(), id);
     if !is_it {
         context.out.warn(&is_another(&booking, id));
     }
-    Ok((booking, is_it))
+    (booking, is_it)
 }
 
 /// Reads the booking that the service shows under an id.

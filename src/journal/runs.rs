@@ -63,7 +63,7 @@ impl Outcome {
     }
 
     /// Whether the run may have created a booking.
-    fn may_have_booked(self) -> bool {
+    pub(crate) fn may_have_booked(self) -> bool {
         !matches!(self, Outcome::NotSent | Outcome::Refused)
     }
 }

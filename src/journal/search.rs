@@ -21,6 +21,8 @@ use crate::outcome::Result;
 const PREPARED_AT_ONCE: u32 = 5000;
 /// The longest part of a field that is searched.
 const LONGEST: usize = 200;
+/// How much of the journal a search maps into memory, in bytes. A larger journal is read as usual beyond that.
+const MAPPED: i64 = 1 << 30;
 /// The shortest run of digits that is taken for a part of a phone number.
 const SHORTEST_NUMBER: usize = 3;
 
@@ -181,6 +183,8 @@ impl Journal {
             .map(|(first, last)| (first.to_string(), last.to_string()));
         let (first, last) = days.unzip();
         self.read(|connection| {
+            // A search reads the whole index; mapped, its pages are not copied.
+            connection.pragma_update(None, "mmap_size", MAPPED)?;
             let mut query = connection.prepare(FIND)?;
             let status = sought.status.as_deref();
             let mut rows = query.query(params![

@@ -147,6 +147,12 @@ impl Booking {
         self.value().get("venue_name").and_then(token)
     }
 
+    /// The party size; 1 if the service shows none.
+    pub(crate) fn party(&self) -> u32 {
+        let size = self.value().get("party_size").and_then(Value::as_u64);
+        size.and_then(|size| u32::try_from(size).ok()).unwrap_or(1)
+    }
+
     /// The guest's name, if it says one.
     pub(crate) fn guest(&self) -> Option<String> {
         self.value().get("customer")?.get("name").and_then(token)

@@ -14,6 +14,7 @@ pub(crate) mod party;
 pub(crate) mod request;
 pub(crate) mod retention;
 pub(crate) mod shell;
+pub(crate) mod similar;
 pub(crate) mod slot;
 pub(crate) mod text_fold;
 pub(crate) mod time_text;

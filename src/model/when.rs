@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `2026-12-01T19:30:00+01:00`, `2026-12-01 19:30Z`, `2026-12-01 19:30[Europe/Paris]` | that instant; RFC 3339 in all its spellings, a fraction of a second is dropped |
 //! | `2026-12-01 19:30`, `1 dec 2026 7:30pm`, `Tue 1 Dec 2026, 19:30` | that time on the zone's clock |
+//! | `27.11.2026 19:30`, `27/11/2026 19:30`, `11/27/2026 19:30` | the same, where only one order of day and month gives a date |
 //! | `19:30`, `7pm`, `7:30 pm`, `noon` | the next time the clock shows it |
 //! | `today 19:30`, `tonight 8pm`, `tomorrow 8pm`, `in 3 days 19:30`, `in 2 weeks noon` | that day of the zone's calendar |
 //! | `fri 8pm`, `this friday 20:00`, `1 dec 19:30`, `dec 1 8pm` | the next such instant, which may be today |

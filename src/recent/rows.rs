@@ -142,6 +142,19 @@ impl Recent {
         }))
     }
 
+    /// The remembered slots of a venue, whatever party they were offered for.
+    pub(crate) fn slots_of(&self, venue_id: &str) -> Result<Vec<Slot>> {
+        let documents: Vec<String> = self.read(|connection| {
+            connection
+                .prepare("SELECT document FROM slots WHERE origin = ?1 AND venue_id = ?2")?
+                .query_map([&self.origin, venue_id], |row| row.get(0))?
+                .collect()
+        })?;
+        let slots = documents.iter();
+        let slots = slots.filter_map(|text| Slot::from_value(serde_json::from_str(text).ok()?));
+        Ok(slots.collect())
+    }
+
     /// The id in row `position` (from 1) of the last list.
     pub(crate) fn listed(&self, list: RecentList, position: u32) -> Result<Option<String>> {
         self.read(|connection| {

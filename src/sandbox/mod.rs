@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde_json::{Map, Value};
 use tokio::net::TcpListener;
 
 pub(crate) use http::{Exchange, HarFile, OnRequest};
@@ -80,6 +81,16 @@ impl Sandbox {
         self.store
             .now()
             .map_err(|error| store::explain(&self.options.database, &error))
+    }
+
+    /// Adds a document's venues and bookings to [`LIVE_KEY`]'s organization, before the sandbox is served. The error is
+    /// the body with which `POST /sandbox/fixtures` refuses it.
+    pub(crate) fn load(&self, fixtures: Map<String, Value>) -> Result<(), Value> {
+        let load = move |tx: &store::Tx<'_>| http::load_into(tx, Organization::MAIN, &fixtures);
+        match self.store.write_now(load) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(error.answer().1),
+        }
     }
 
     /// The secret that signs the deliveries of [`LIVE_KEY`]'s organization.

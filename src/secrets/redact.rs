@@ -15,6 +15,13 @@ const MASK: &str = "***";
 const SHORTEST: usize = 4;
 /// A shorter secret may be a part of another word by chance, and is redacted only as a whole word.
 const UNMISTAKABLE: usize = 16;
+/// A shorter secret of small letters alone is an ordinary word, such as `test`, and is redacted only where it stands as a
+/// value.
+const LONGEST_WORD: usize = 8;
+/// What a value follows, with a blank between.
+const NAMES_OF_VALUES: &[&str] = &[
+    "bearer", "basic", "key", "secret", "token", "password", "code", "otp",
+];
 /// The prefixes of API keys and webhook secrets (spec, Authentication).
 const BEGINNINGS: &[&str] = &["sk_live_", "sk_test_", "sk_v3_", "whsec_"];
 
@@ -170,14 +177,41 @@ fn masked(text: &str, secret: &str) -> String {
     let mut rest = text;
     while let Some(start) = rest.find(secret) {
         let (before, after) = (&rest[..start], &rest[start + secret.len()..]);
-        let joins = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-        let part_of_a_word = joins(before.chars().next_back()) || joins(after.chars().next());
         out.push_str(before);
-        let by_chance = secret.len() < UNMISTAKABLE && part_of_a_word;
-        out.push_str(if by_chance { secret } else { MASK });
+        let is_meant = match secret.len() {
+            UNMISTAKABLE.. => true,
+            length if length < LONGEST_WORD && is_ordinary(secret) => is_value(&out, after),
+            _ => is_whole(&out, after, ""),
+        };
+        out.push_str(if is_meant { MASK } else { secret });
         rest = after;
     }
     out + rest
+}
+
+fn is_ordinary(secret: &str) -> bool {
+    secret.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
+/// Whether what stands between two texts is a word of its own. `parts` are further characters that words are made of.
+fn is_whole(before: &str, after: &str, parts: &str) -> bool {
+    let joins = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || parts.contains(c));
+    !joins(before.chars().next_back()) && !joins(after.chars().next())
+}
+
+/// Whether a word stands as a value: alone, in quotes, after a sign, or after what names it.
+fn is_value(before: &str, after: &str) -> bool {
+    if !is_whole(before, after, "_-./") {
+        return false;
+    }
+    let is_alone = before.trim().is_empty() && after.trim().is_empty();
+    let opened = before.chars().next_back();
+    let is_quoted = opened.is_some_and(|c| "\"'`".contains(c));
+    let before = before.trim_end();
+    let follows_a_sign = before.ends_with([':', '=']);
+    let word = before.rsplit(|c: char| !c.is_alphanumeric()).next();
+    let is_named = word.is_some_and(|word| NAMES_OF_VALUES.contains(&word.to_lowercase().as_str()));
+    is_alone || is_quoted || follows_a_sign || is_named
 }
 
 #[cfg(test)]
@@ -201,6 +235,35 @@ mod tests {
         ] {
             assert_eq!(masked(text, secret), shown);
         }
+    }
+
+    #[test]
+    fn a_key_that_is_an_ordinary_word_is_masked_as_a_value_and_stays_a_word_elsewhere() {
+        for (text, shown) in [
+            ("use a test key, or sk_test_… of the test environment", None),
+            ("see docs/test.md, test-mode and tests", None),
+            (
+                "Authorization: Bearer test",
+                Some("Authorization: Bearer ***"),
+            ),
+            ("X-Api-Key: test", Some("X-Api-Key: ***")),
+            (
+                "{\"key\":\"test\",\"is\":\"a test\"}",
+                Some("{\"key\":\"***\",\"is\":\"a test\"}"),
+            ),
+            ("?api_key=test&test", Some("?api_key=***&test")),
+            (
+                "the API key test is unknown",
+                Some("the API key *** is unknown"),
+            ),
+            ("unknown key `test`", Some("unknown key `***`")),
+            ("test\n", Some("***\n")),
+        ] {
+            assert_eq!(masked(text, "test"), shown.unwrap_or(text));
+        }
+        // What has a digit or a capital is no word of ours.
+        assert_eq!(masked("so test1 it is", "test1"), "so *** it is");
+        assert_eq!(masked("so TEST it is", "TEST"), "so *** it is");
     }
 
     #[test]

@@ -2,4 +2,5 @@
 
 pub(crate) mod output;
 pub(crate) mod prompt;
+mod rows;
 pub(crate) mod view;

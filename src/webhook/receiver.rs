@@ -24,6 +24,9 @@ use crate::secrets::Secret;
 /// The largest body, in bytes: the service's own limit ("Limits", 3).
 const LARGEST_BODY: usize = 1024 * 1024;
 
+/// The header that tells the listener's answer from an app's.
+pub(crate) const LISTENER: &str = "bookctl-listener";
+
 /// Receives deliveries.
 pub(super) struct Receiver {
     pub(super) secrets: Vec<Secret>,
@@ -230,7 +233,8 @@ impl Receiver {
 
 /// The answer to a delivery that is on the disk.
 fn stored() -> Response {
-    Json(json!({ "received": true })).into_response()
+    let stored = [(LISTENER, "stored")];
+    (stored, Json(json!({ "received": true }))).into_response()
 }
 
 fn not_stored(error: &StoreError) -> Rejection {

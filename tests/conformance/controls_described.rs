@@ -104,6 +104,14 @@ impl Seen<'_> {
             .await;
     }
 
+    /// Venues and bookings of one's own.
+    async fn fixtures(&mut self) {
+        let guest = json!({"name": "Ada Lovelace"});
+        let booking = json!({"venue_id": "ven_otp", "datetime": "+1d 19:30", "party_size": 2, "customer": guest});
+        let fixtures = json!({"bookings": [booking]});
+        self.call("POST", "/sandbox/fixtures", Some(fixtures)).await;
+    }
+
     /// A state that is saved, restored and deleted, and one that is a document.
     async fn snapshots(&mut self) {
         let name = json!({"name": "clean"});
@@ -195,6 +203,7 @@ async fn control_15_every_control_answers_with_every_field_that_is_described() {
     }
     seen.organizations().await;
     seen.clock().await;
+    seen.fixtures().await;
     seen.snapshots().await;
     seen.stream().await;
     seen.call("POST", "/sandbox/reset", None).await;

@@ -245,7 +245,10 @@ fn a_batch_whose_results_nobody_takes_stops_and_says_how_to_go_on() {
         } else {
             "'>/dev/full'"
         };
-        output.says(&format!("bookctl book --from {file} --batch {name}"));
+        let output = output.says(&format!("bookctl book --from {file} --batch {name}"));
+        // Each row up to that one is done.
+        let done = served.bookings().len() - before;
+        output.says(&format!("batch stopped after row {done} of 6"));
     }
 }
 

@@ -292,3 +292,88 @@ fn what_cancelling_costs_is_said_before_the_deadline_and_after_it() {
         home.run(["cancel", "bk_1", "--yes"]).exits(0).says(part);
     }
 }
+
+/// A confirmed booking at 20:00 that says nothing of terms, at a venue that offers these slots.
+fn service_with_slots(slots: Value) -> Scripted {
+    let booking = json!({
+        "id": "bk_1", "status": "confirmed", "venue_id": "ven_1", "party_size": 2,
+        "customer": {"name": "Ada Lovelace"}, "datetime": "2031-12-01T20:00:00+00:00",
+    });
+    Scripted::start(move |request| match request.path.as_str() {
+        "/v1/availability/search" => Reply::json(200, &json!({"slots": slots})),
+        _ => answer(request, &booking),
+    })
+}
+
+fn slot(id: &str, hour: u32, fee: &str) -> Value {
+    json!({
+        "availability_id": id, "datetime": format!("2031-12-01T{hour}:00:00+00:00"), "party_size": 2,
+        "cancellation_terms": {"free_until": "2031-11-30T18:00:00+00:00", "fee_amount": fee, "currency": "EUR"},
+    })
+}
+
+/// After a move, the slot that was booked first says nothing of what cancelling costs.
+#[test]
+fn the_terms_are_those_of_the_slot_at_the_bookings_present_time() {
+    for (slots, part) in [
+        (
+            json!([slot("a", 18, "9.00"), slot("b", 20, "23.00")]),
+            "then 23.00 EUR (as the venue offers this slot now)",
+        ),
+        // Which of the two was booked is not known.
+        (
+            json!([slot("a", 20, "9.00"), slot("b", 20, "23.00")]),
+            "not known: neither the booking nor its slot shows the terms",
+        ),
+        (
+            json!([slot("a", 18, "9.00")]),
+            "not known: neither the booking nor its slot shows the terms",
+        ),
+    ] {
+        let service = service_with_slots(slots);
+        let home = Home::pointing_to(service.base_url(), "sk_live_x");
+        let mut terminal = Terminal::start(&home, &["cancel", "bk_1"]);
+        terminal
+            .see(part)
+            .see("? Cancel this booking?")
+            .type_in("n");
+        terminal.end().exits(17);
+        // What a list has shown is remembered, and needs no question to the service.
+        home.run(["slots", "ven_1", "--at", "2031-12-01 20:00", "--party", "2"])
+            .exits(0);
+        let asked = |it: &&Request| it.path == "/v1/availability/search";
+        let before = service.requests().iter().filter(asked).count();
+        let mut terminal = Terminal::start(&home, &["modify", "bk_1", "--party", "3"]);
+        terminal
+            .see(part.split(" (as").next().unwrap())
+            .see("? Change this booking?")
+            .type_in("n");
+        terminal.end().exits(17);
+        if part.contains("23.00") {
+            assert_eq!(service.requests().iter().filter(asked).count(), before);
+        }
+    }
+}
+
+#[test]
+fn a_change_that_changes_nothing_is_not_sent() {
+    let service = live_service();
+    let home = Home::pointing_to(service.base_url(), "sk_live_x");
+    for same in [
+        &["--at", "18:00"][..],
+        &["--at", "2031-12-01T19:00:00+01:00"],
+        &["--party", "2"],
+        &["--at", "2031-12-01 18:00", "--party", "2"],
+    ] {
+        let modify = [&["modify", "bk_1"], same].concat();
+        let shown = home.run(modify.iter().chain(&["--json"])).exits(0);
+        assert_eq!(shown.json()["id"], "bk_1");
+        shown.says("Nothing to change");
+        let ended = Terminal::start(&home, &modify).end().exits(0);
+        assert!(!ended.screen.contains('?'), "{}", ended.screen);
+        ended.says("Nothing to change").says("confirmed");
+    }
+    assert_eq!(writes(&service), 0);
+    home.run(["modify", "bk_1", "--party", "3"]).exits(7);
+    assert_eq!(writes(&service), 1, "one thing that differs is sent");
+}

@@ -90,3 +90,22 @@ fn what_is_told_without_any_service_is_filtered_too() {
     home.run(["help", "output", "--jq", "nonsense"])
         .refused(2, "usage");
 }
+
+/// What a filter is told is escaped once, by JSON.
+#[test]
+fn the_error_of_a_filter_quotes_its_text_once() {
+    let home = Home::new();
+    let error = home
+        .run(["status", "--jq", ".name[\"a\"]"])
+        .refused(1, "filter");
+    let message = text(&error, "message");
+    assert!(
+        message.contains('"') && !message.contains('\\'),
+        "{message}"
+    );
+    let error = home
+        .run(["status", "--jq", ".a[\"b\" |"])
+        .refused(2, "usage");
+    let message = text(&error, "message");
+    assert!(message.contains(".a[\"b\" |"), "{message}");
+}

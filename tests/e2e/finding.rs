@@ -548,3 +548,103 @@ fn the_last_session_and_the_last_event_need_no_id() {
     terminal.answer("Which event?", "created");
     terminal.end().exits(0).says("evt_1");
 }
+
+/// What is no id is never sent for one, and a script is told where to look.
+#[test]
+fn a_word_that_names_no_booking_gets_the_search_from_every_command() {
+    let (home, _) = three();
+    for command in [
+        &["show", "lovelace"][..],
+        &["show", "lovelace", "--timeline"],
+        &["watch", "lovelace"],
+        &["cancel", "lovelace", "--yes"],
+        &["modify", "lovelace", "--party", "3"],
+        &["continue", "lovelace", "--otp", "123456"],
+    ] {
+        home.run(command)
+            .exits(6)
+            .says("check the id, or search the bookings that this computer knows: bookctl bookings lovelace");
+    }
+}
+
+#[test]
+fn a_text_is_looked_for_by_the_timeline_too() {
+    let (home, [_, _, ada]) = three();
+    let mut terminal = Terminal::of_width(&home, 80, &["show", "lovelace", "--timeline"]);
+    terminal.see("Which booking?").press(Key::Enter);
+    terminal.end().exits(0).says(&ada).says("request sent");
+    let mut terminal = Terminal::of_width(&home, 80, &["show", "--timeline"]);
+    terminal.see("Which booking?").press(Key::Enter);
+    terminal.end().exits(0).says("request sent");
+}
+
+/// Esc in a list is a choice and no accident.
+#[test]
+fn a_list_that_is_left_says_that_nothing_was_chosen() {
+    let (home, _) = three();
+    for command in [
+        &["show"][..],
+        &["cancel", "muller"],
+        &["slots", "--at", "fri 18:00"],
+    ] {
+        home.run(["search", "dining", "--near", "Paris"]).exits(0);
+        let mut terminal = Terminal::of_width(&home, 80, command);
+        terminal.see("type to filter").press(Key::Esc);
+        let ended = terminal.end().exits(17).says("Nothing was chosen.");
+        assert!(!ended.screen.contains("error:"), "{}", ended.screen);
+        let mut terminal = Terminal::of_width(&home, 80, command);
+        terminal.see("type to filter").press(Key::CtrlC);
+        terminal.end().exits(130);
+    }
+}
+
+#[test]
+fn a_booking_is_read_once_to_find_it_and_to_show_it_and_a_dry_run_sends_nothing() {
+    let booking =
+        json!({"id": "bk_1", "status": "confirmed", "datetime": "2031-12-01T18:00:00+00:00"});
+    let server = Scripted::start(move |_| Reply::json(200, &booking));
+    let reads = || {
+        let requests = server.requests();
+        requests
+            .iter()
+            .filter(|it| it.is("GET", "/v1/bookings/bk_1"))
+            .count()
+    };
+    let asked = |command: &[&str], question: &str| {
+        // A journal, which does not know the booking.
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        home.run(["bookings"]).exits(0);
+        let before = reads();
+        let mut terminal = Terminal::of_width(&home, 80, command);
+        if !question.is_empty() {
+            terminal.see(question).type_in("n");
+        }
+        terminal.end();
+        reads() - before
+    };
+    assert_eq!(asked(&["show", "bk_1"], ""), 1);
+    assert_eq!(asked(&["watch", "bk_1"], ""), 1);
+    assert_eq!(asked(&["cancel", "bk_1"], "Cancel this booking?"), 1);
+    assert_eq!(
+        asked(&["modify", "bk_1", "--party", "3"], "Change this booking?"),
+        1
+    );
+    let before = server.requests().len();
+    assert_eq!(asked(&["cancel", "bk_1", "--dry-run"], ""), 0);
+    assert_eq!(
+        asked(&["continue", "bk_1", "--dry-run", "--otp", "123456"], ""),
+        0
+    );
+    assert_eq!(server.requests().len(), before);
+}
+
+#[test]
+fn a_mistyped_venue_of_an_earlier_search_is_suggested() {
+    let home = Home::new();
+    home.run(["search", "dining", "--near", "Sandbox"]).exits(0);
+    let slots = ["slots", "ven_confirm", "--at", "fri 18:00"];
+    home.run(slots).exits(6).says("did you mean 'ven_confirms'");
+    let slots = ["slots", "ven_nowhere_at_all", "--at", "fri 18:00"];
+    let output = home.run(slots).exits(6);
+    assert!(!output.stderr.contains("did you mean"), "{output}");
+}

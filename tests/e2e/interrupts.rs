@@ -98,7 +98,7 @@ fn ctrl_c_at_each_question_of_a_payment_names_the_booking_and_the_command_that_g
             .chain(["--payment", "vendor"])
             .collect();
         let mut terminal = Terminal::start(&home, &arguments);
-        terminal.see("? Payment");
+        terminal.see("? Book it?").type_in("y").see("? Payment");
         match way {
             "file" => {
                 terminal
@@ -174,9 +174,12 @@ fn ctrl_c_while_a_change_is_on_its_way_names_the_change() {
         (&["cancel", "bk_1", "--yes"][..], "cancellation"),
         (&["modify", "bk_1", "--party", "3"], "change"),
     ] {
-        let server = Scripted::start(|_| Reply::Silence);
+        let server = Scripted::start(|request| match request.method.as_str() {
+            "GET" => Reply::json(404, &json!({"error": "booking not found"})),
+            _ => Reply::Silence,
+        });
         let running = Home::pointing_to(server.base_url(), "sk_live_x").start(arguments);
-        server.wait_for_request();
+        server.wait_for("POST");
         running.signal("-INT");
         let sentence = format!("the {what} of booking bk_1 was being sent; the outcome is unknown");
         let output = running.end().exits(130).says(&sentence);

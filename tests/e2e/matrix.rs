@@ -172,6 +172,7 @@ const LINES: &[&str] = &[
     "sandbox snapshot restore clean",
     "sandbox snapshot list",
     "sandbox snapshot remove clean",
+    "sandbox load --example",
     "sandbox env",
     "sandbox reset",
 ];

@@ -18,7 +18,7 @@ const ENTER: &str = "\u{e007}";
 const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// Books by plain HTTP, as curl does; the booking.
-fn book(served: &Served, venue: &str, guest: &str, more: &Value) -> Value {
+pub(crate) fn book(served: &Served, venue: &str, guest: &str, more: &Value) -> Value {
     let day = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(48);
     let mut body = json!({
         "venue_id": venue,
@@ -45,7 +45,7 @@ fn book(served: &Served, venue: &str, guest: &str, more: &Value) -> Value {
     booking
 }
 
-fn control(served: &Served, method: &str, path: &str, body: &Value) -> Value {
+pub(crate) fn control(served: &Served, method: &str, path: &str, body: &Value) -> Value {
     let (status, document) = send(served.base_url(), method, path, &[], &body.to_string());
     assert!(status < 300, "{method} {path}: {status} {document}");
     document
@@ -58,7 +58,7 @@ fn status_of(served: &Served, booking: &Value) -> String {
 }
 
 /// The page of a served sandbox, connected to its stream.
-fn opened<'a>(browser: &'a Browser, served: &Served, hash: &str) -> &'a Browser {
+pub(crate) fn opened<'a>(browser: &'a Browser, served: &Served, hash: &str) -> &'a Browser {
     browser.open("about:blank");
     browser.open(&format!("{}/{hash}", served.base_url()));
     browser.until(
@@ -414,7 +414,7 @@ fn in_a_browser_ten_thousand_bookings_do_not_stall_the_list() {
 fn multiply(home: &Home, wanted: u32) {
     let file = rusqlite::Connection::open(home.path().join("sandbox.db")).unwrap();
     let columns = "organization, is_test, provider, venue_id, datetime, party_size, customer, end_user, seating, pays_by_vendor, webhook_url, \
-                   NULL, status, error_code, pause, last_modification, created_at, updated_at, NULL, NULL, 0";
+                   NULL, status, error_code, pause, last_modification, created_at, updated_at, NULL, NULL, 0, venue_name";
     let copy = format!(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) \
          INSERT INTO bookings SELECT number + i, {columns} FROM bookings, n"
@@ -423,10 +423,10 @@ fn multiply(home: &Home, wanted: u32) {
 }
 
 /// A stream as a script reads it.
-struct Stream(BufReader<TcpStream>);
+pub(crate) struct Stream(BufReader<TcpStream>);
 
 impl Stream {
-    fn open(served: &Served, last: Option<&str>) -> Self {
+    pub(crate) fn open(served: &Served, last: Option<&str>) -> Self {
         let address = served.base_url().strip_prefix("http://").unwrap();
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(HANG)).unwrap();
@@ -444,7 +444,7 @@ impl Stream {
     }
 
     /// The rest of the next line that begins so.
-    fn until(&mut self, start: &str) -> String {
+    pub(crate) fn until(&mut self, start: &str) -> String {
         loop {
             let mut line = String::new();
             assert!(
@@ -458,7 +458,7 @@ impl Stream {
     }
 
     /// The next event of that name: its id and its document.
-    fn event(&mut self, name: &str) -> (String, Value) {
+    pub(crate) fn event(&mut self, name: &str) -> (String, Value) {
         loop {
             let id = self.until("id: ");
             let mut line = String::new();

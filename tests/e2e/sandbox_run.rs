@@ -22,7 +22,6 @@ fn documented() -> Vec<String> {
 #[test]
 fn run_gives_its_command_no_secret_of_the_real_service_and_nothing_that_leads_to_it() {
     let mut home = Home::new().with("BOOKCTL_SANDBOX_VENUE", "ven_of_another_sandbox");
-    let folder = home.path().display().to_string();
     home = home.configured("[profiles.live]\nbase_url = 'https://api.example'\n");
     let mut expected = BTreeMap::from([("BOOKCTL_SANDBOX_VENUE".to_owned(), None)]);
     for name in documented() {
@@ -35,7 +34,7 @@ fn run_gives_its_command_no_secret_of_the_real_service_and_nothing_that_leads_to
             "BOOKCTL_NO_INPUT" => (Some("1"), Some("1")),
             "BOOKCTL_ACCESSIBLE" => (Some("1"), Some("1")),
             "BOOKCTL_PAGER" => (Some("cat"), Some("cat")),
-            "BOOKCTL_HOME" => (None, Some(folder.as_str())),
+            "BOOKCTL_HOME" => (None, Some("/")),
             "BOOKCTL_NO_SANDBOX" => (Some("0"), None),
             "BOOKCTL_SANDBOX_NO_LIMITS" => (Some("1"), Some("1")),
             // With it set, this bookctl would complete words instead of running the command.
@@ -94,4 +93,58 @@ fn a_listener_that_run_starts_verifies_what_the_sandbox_delivers() {
     assert!(output.stdout.starts_with("confirmed\n"), "{output}");
     assert!(output.stdout.contains("booking.confirmed"), "{output}");
     assert!(!output.stdout.contains("signature"), "{output}");
+}
+
+#[test]
+fn a_command_without_the_dashes_before_it_is_told_how_to_write_it() {
+    let home = Home::new();
+    for (words, line) in [
+        (&["pytest"][..], "bookctl sandbox run -- pytest"),
+        (
+            &["--scenario", "otp", "pytest", "-q", "it's"],
+            "bookctl sandbox run --scenario otp -- pytest -q 'it'\\''s'",
+        ),
+    ] {
+        let output = home.run(["sandbox", "run"].iter().chain(words)).exits(2);
+        assert_eq!(
+            output.stderr,
+            format!("error: the command to run stands after --\nhint: use: {line}\n")
+        );
+    }
+}
+
+/// What bookctl does within `sandbox run` is of a sandbox that ends with it.
+#[test]
+fn a_bookctl_that_run_starts_leaves_the_users_journal_and_profiles_alone() {
+    let home = Home::new();
+    home.booked("ven_confirms", &[], 0);
+    let before = home.run(["bookings", "--json"]).exits(0).stdout;
+    let own = env!("CARGO_BIN_EXE_bookctl");
+    let script = format!(
+        "{own} book ven_confirms --at 'tomorrow 19:30' --party 2 --name 'Grace Hopper' --quiet --jq .status
+         {own} bookings --jq '.bookings | length'
+         {own} profile add mine --base-url http://127.0.0.1:9 --quiet >/dev/null
+         ls -ld \"$BOOKCTL_HOME\" | cut -c 1-10
+         echo \"$BOOKCTL_HOME\""
+    );
+    let output = home.run(["sandbox", "run", "--quiet", "--", "sh", "-c", &script]);
+    let output = output.exits(0);
+    let lines: Vec<&str> = output.stdout.lines().collect();
+    let [status, count, mode, folder] = lines[..] else {
+        panic!("{output}");
+    };
+    assert_eq!(
+        (status, count, mode),
+        ("confirmed", "1", "drwx------"),
+        "{output}"
+    );
+    assert!(!Path::new(folder).exists(), "{folder}");
+    assert_eq!(home.run(["bookings", "--json"]).exits(0).stdout, before);
+    assert!(
+        !home
+            .run(["profile", "list"])
+            .exits(0)
+            .stdout
+            .contains("mine")
+    );
 }

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Output, Served, text};
+use crate::harness::{Home, Output, Reply, Scripted, Served, text};
 
 fn sandbox(home: &Home, words: &[&str]) -> Output {
     home.run(["sandbox"].iter().chain(words)).exits(0)
@@ -130,6 +130,21 @@ fn a_snapshot_in_a_file_is_restored_elsewhere_and_a_bad_one_replaces_nothing() {
 }
 
 #[test]
+fn restores_at_once_end_in_the_state_that_was_saved() {
+    let home = lived_in();
+    sandbox(&home, &["snapshot", "save", "clean"]);
+    let before = state(&home);
+    home.booked("ven_last_table", &[], 0);
+    let restores: Vec<_> = (0..6)
+        .map(|_| home.start(["sandbox", "snapshot", "restore", "clean"]))
+        .collect();
+    for restore in restores {
+        restore.end().exits(0);
+    }
+    assert_eq!(state(&home), before);
+}
+
+#[test]
 fn the_variables_of_a_served_sandbox_are_lines_for_the_shell() {
     let server = Served::start();
     let home = server.home();
@@ -156,6 +171,16 @@ fn the_variables_of_a_served_sandbox_are_lines_for_the_shell() {
     embedded
         .run(["sandbox", "env", "--json"])
         .refused(3, "config");
+    // One that bookctl is not set up for.
+    let named = embedded.run(["sandbox", "env", "--url", base]).exits(0);
+    assert_eq!(named.stdout, expected);
+    let app = Scripted::start(|_| Reply::json(404, &json!({"error": "no such page"})));
+    let elsewhere = ["sandbox", "env", "--url", app.base_url(), "--json"];
+    let error = embedded.run(elsewhere).refused(3, "config");
+    assert!(
+        text(&error, "message").starts_with("there is no sandbox at"),
+        "{error}"
+    );
 }
 
 #[test]

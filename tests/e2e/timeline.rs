@@ -28,11 +28,11 @@ fn a_story_is_told_in_order_and_on_one_clock() {
     assert_eq!(story["booking"], home.booking(&id));
     assert_eq!(
         kinds(&story),
-        ["request", "sent", "status", "answer", "change", "status"]
+        ["request", "sent", "answer", "status", "change", "status"]
     );
     let timeline = story["timeline"].as_array().unwrap();
     assert_eq!(timeline[0]["request"]["venue_id"], "ven_confirms");
-    assert_eq!(timeline[3]["http_status"], 201);
+    assert_eq!(timeline[2]["http_status"], 201);
     assert_eq!(
         timeline[4]["changes"],
         json!({"party_size": {"from": 2, "to": 4}})
@@ -92,6 +92,64 @@ fn each_run_of_the_request_and_its_result_are_told() {
         .map(|it| text(it, "outcome"))
         .collect();
     assert_eq!(outcomes, ["in_doubt", "booked"]);
+    // The booking was made by the first run, whose answer was lost; the second one showed it.
+    assert_eq!(
+        kinds(&story),
+        ["request", "sent", "answer", "sent", "answer", "status"]
+    );
+    let runs = timeline.clone().filter(|it| it["run"].is_u64());
+    let runs: Vec<u64> = runs.map(|it| it["run"].as_u64().unwrap()).collect();
+    assert_eq!(runs, [1, 1, 2, 2]);
+}
+
+/// Whatever the service says of its times: its clock may be a few seconds off.
+#[test]
+fn no_state_stands_before_the_result_that_brought_it() {
+    let server = Scripted::start(|request| {
+        let behind = |seconds| {
+            let now = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(seconds);
+            now.strftime("%FT%TZ").to_string()
+        };
+        match request.method.as_str() {
+            "POST" => {
+                let mut booking = request.json();
+                booking["id"] = json!("bk_1");
+                booking["status"] = json!("processing");
+                booking["created_at"] = json!(behind(30));
+                booking["updated_at"] = json!(behind(30));
+                Reply::json(201, &booking)
+            }
+            _ => Reply::json(
+                200,
+                &json!({"id": "bk_1", "status": "confirmed", "created_at": behind(30), "updated_at": behind(29)}),
+            ),
+        }
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let book = [
+        "book",
+        "ven_1",
+        "--slot",
+        "slot_1",
+        "--at",
+        "2031-12-01T18:00:00Z",
+        "--party",
+        "2",
+        "--name",
+        "Ada Lovelace",
+    ];
+    home.run(book).exits(8);
+    let told = story(&home, "bk_1");
+    let kinds = kinds(&told);
+    let place = |kind: &str| kinds.iter().position(|it| it == kind).unwrap();
+    assert!(place("sent") < place("answer"), "{told}");
+    assert!(place("answer") < place("status"), "{told}");
+    let states = told["timeline"].as_array().unwrap().iter();
+    let states: Vec<&Value> = states
+        .filter(|it| it["kind"] == "status")
+        .map(|it| &it["status"])
+        .collect();
+    assert_eq!(states, ["processing", "confirmed"]);
 }
 
 fn confirmed() -> Value {
@@ -118,6 +176,8 @@ fn deliveries_are_part_of_the_story() {
         (&delivery["event"], &delivery["type"]),
         (&json!("evt_1"), &json!("booking.confirmed"))
     );
+    // The booking was made elsewhere, so nothing tells how far apart the two clocks are.
+    assert_eq!(delivery["at"], "2026-11-21T12:00:00Z");
 }
 
 /// What this machine knows is shown with a warning where the service cannot be reached (15).
@@ -135,7 +195,7 @@ fn without_the_service_the_story_is_what_this_machine_knows() {
         .says("this is what this computer knows");
     let story = output.json();
     assert_eq!(story["booking"]["status"], "confirmed");
-    assert_eq!(kinds(&story), ["request", "sent", "status", "answer"]);
+    assert_eq!(kinds(&story), ["request", "sent", "answer", "status"]);
     home.run(["show", &id, &id, "--timeline", "--json"])
         .refused(2, "usage");
 }

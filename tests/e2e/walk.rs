@@ -1,6 +1,8 @@
 //! The guided booking, as a person at a terminal meets it.
 
-use crate::harness::{GUEST, Home, Key, Served, Terminal};
+use serde_json::json;
+
+use crate::harness::{GUEST, Home, Key, Reply, Scripted, Served, Terminal, text};
 
 /// From nothing to the summary of a booking at the venue that the filter leaves first.
 pub(crate) fn walk_to_summary(terminal: &mut Terminal, filter: &str) {
@@ -153,10 +155,117 @@ fn what_flags_say_is_not_asked() {
 
     // With everything said there is no question left, also on a terminal.
     let whole: Vec<&str> = ["book", "ven_confirms"].into_iter().chain(GUEST).collect();
-    Terminal::start(&home, &whole)
-        .end()
-        .exits(0)
+    let ended = Terminal::start(&home, &whole).end().exits(0);
+    assert!(!ended.screen.contains('?'), "{}", ended.screen);
+    ended
+        .says("Terms: No card is needed. · Free to cancel at any time.")
         .says("confirmed");
+}
+
+/// "what cannot be undone is asked for": a card is held, or the service is a real one.
+#[test]
+fn a_booking_that_flags_describe_is_asked_about_where_a_card_is_held() {
+    let home = Home::new();
+    let whole: Vec<&str> = ["book", "ven_payment"].into_iter().chain(GUEST).collect();
+    let mut terminal = Terminal::of_width(&home, 80, &whole);
+    terminal
+        .see("EUR 23.00 is held on it until the visit.")
+        .see("Free to cancel until 24 hours before")
+        .see("guest Ada Lovelace")
+        .see("? Book it?")
+        .press(Key::Enter)
+        .type_in("n");
+    terminal.end().exits(17).says("Nothing was booked.");
+    assert!(Served::of(&home).bookings().is_empty());
+    // A script has said what it wants.
+    let asked_nothing = home.run(&whole);
+    assert!(
+        !asked_nothing.stderr.contains("EUR 23.00"),
+        "{asked_nothing}"
+    );
+    let told: Vec<&str> = whole.iter().copied().chain(["--yes"]).collect();
+    let mut terminal = Terminal::start(&home, &told);
+    terminal.see("EUR 23.00 is held").see("confirmed");
+    let ended = terminal.end().exits(0);
+    assert!(!ended.screen.contains("Book it?"), "{}", ended.screen);
+}
+
+/// The time that was asked for is not offered: Enter takes another one, and does not book it.
+#[test]
+fn another_time_than_the_given_one_is_asked_about() {
+    let home = Home::new();
+    let mut whole: Vec<&str> = ["book", "ven_confirms"].into_iter().chain(GUEST).collect();
+    whole[3] = "tomorrow 19:40";
+    let mut terminal = Terminal::start(&home, &whole);
+    terminal
+        .see("No slot at")
+        .see("? Which slot")
+        .press(Key::Enter);
+    terminal
+        .see("when")
+        .see("19:30 (+00:00)")
+        .see("? Book it?")
+        .press(Key::Enter);
+    assert!(Served::of(&home).bookings().is_empty());
+    terminal.type_in("y");
+    terminal.end().exits(0).says("confirmed");
+    assert_eq!(Served::of(&home).bookings().len(), 1);
+}
+
+/// A venue with two tables at the same time, and the slot that each request named.
+fn two_tables() -> Scripted {
+    Scripted::start(
+        |request| match (request.method.as_str(), request.path.as_str()) {
+            ("POST", "/v1/availability/search") => {
+                let slot = |id: &str, seating: &str| {
+                    json!({
+                        "availability_id": id, "datetime": "2031-12-01T19:30:00+00:00", "seating": seating,
+                    })
+                };
+                let slots = [slot("slot_bar", "bar"), slot("slot_window", "window")];
+                Reply::json(200, &json!({"slots": slots}))
+            }
+            ("POST", "/v1/bookings") => {
+                let mut booking = request.json();
+                booking["id"] = json!(format!("bk_{}", text(&booking, "availability_id")));
+                booking["status"] = json!("confirmed");
+                Reply::json(201, &booking)
+            }
+            _ => Reply::json(404, &json!({"error": "no such path"})),
+        },
+    )
+}
+
+#[test]
+fn of_slots_at_the_same_time_a_person_chooses_one_and_a_script_is_told_which_was_taken() {
+    let server = two_tables();
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let book = [
+        "book",
+        "ven_1",
+        "--at",
+        "2031-12-01T19:30:00+00:00",
+        "--party",
+        "2",
+        "--name",
+        "Ada Lovelace",
+    ];
+    let first = home.run(book.iter().chain(&["--json"])).exits(0);
+    assert_eq!(first.json()["id"], "bk_slot_bar");
+    first
+        .says("2 slots begin at that time; this one is taken: 19:30 · bar.")
+        .says("pass --slot: slot_window (19:30 · window)");
+    let mut terminal = Terminal::start(&home, &book);
+    terminal
+        .see("❯ 19:30 · bar")
+        .press(Key::Down)
+        .see("❯ 19:30 · window")
+        .press(Key::Enter);
+    terminal
+        .see("seating window")
+        .see("? Book it?")
+        .type_in("y");
+    terminal.end().exits(0).says("bk_slot_window");
 }
 
 /// "`book` returns with the create's answer … unless `--wait`; on a terminal it waits." (command line, Exit codes)

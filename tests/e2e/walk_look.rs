@@ -40,6 +40,8 @@ fn walks_at(columns: u16, variables: &[(&str, &str)]) -> Ended {
         ],
     );
     terminal
+        .see("? Book it?")
+        .type_in("y")
         .see("? Payment")
         .press(Key::Down)
         .press(Key::Enter)

@@ -20,6 +20,8 @@ fn paying(home: &Home) -> Terminal {
         .chain(["--payment", "vendor"])
         .collect();
     let mut terminal = Terminal::start(home, &arguments);
+    // A card is needed, so it is asked about.
+    terminal.see("? Book it?").type_in("y");
     terminal
         .see("? Payment response (")
         .see("left")

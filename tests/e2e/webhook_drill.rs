@@ -441,6 +441,12 @@ fn where_genuine_events_are_refused_like_all_others_the_secret_is_asked_for() {
         let asks = output.stderr.contains("check that it uses the same secret");
         assert_eq!(asks, is_asked, "{output}");
     }
+    // An app that always fails is told so once, and not once a check.
+    let broken = Scripted::start(|_| Reply::json(500, &Value::Null));
+    let output = home.run(["webhook", "drill", broken.base_url()]).exits(18);
+    let once = "your handler responded with 500 to every event, valid or not: it fails before it looks at the signature";
+    assert_eq!(output.stdout.matches("your handler").count(), 1, "{output}");
+    assert!(output.stdout.lines().any(|line| line == once), "{output}");
 }
 
 #[test]

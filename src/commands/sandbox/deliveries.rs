@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use super::requests::add_message;
@@ -9,7 +11,8 @@ use crate::model::time_text::human;
 use crate::model::zone::system_zone;
 use crate::outcome::{Exit, Result};
 use crate::recent::RecentList;
-use crate::terminal::output::{DocumentView, Page, TableCell, Tone, View};
+use crate::terminal::output::{Page, TableCell, Tone, View};
+use crate::webhook::{LISTENER, State};
 
 /// List webhook deliveries, show one, or send one again
 #[derive(clap::Args, Debug)]
@@ -54,7 +57,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                     args.organization.as_deref(),
                 ))
                 .await?;
-            let list = List(answer.document);
+            let list = List::of(context, answer.document);
             let ids: Vec<&str> = list
                 .rows()
                 .filter_map(|it| it["event_id"].as_str())
@@ -67,22 +70,73 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             let id = locate_row(context, RecentList::Deliveries, &event)?;
             let path = format!("/sandbox/deliveries/{}", Call::segment(&id));
             let answer = context.control(Call::get(path)).await?;
-            context.out.emit(&DocumentView(answer.document, page))?;
+            let view = Shown::of(context, answer.document);
+            context.out.emit(&view)?;
         }
         Action::Resend { event } => {
             let id = locate_row(context, RecentList::Deliveries, &event)?;
             let path = format!("/sandbox/deliveries/{}/resend", Call::segment(&id));
             let answer = context.control(Call::post(path, json!({}))).await?;
-            context.out.emit(&DocumentView(answer.document, page))?;
+            context.out.emit(&Shown::of(context, answer.document))?;
         }
     }
     Ok(Exit::Done)
 }
 
-/// The deliveries. The document has the oldest first, the table the newest.
-struct List(Document);
+/// What an app answered to the listener that took a delivery for it, by the id of the event. A listener answers before
+/// the app does, so that the sandbox knows only the listener's answer.
+fn behind_listener(context: &Context, event: &str) -> Option<String> {
+    let webhooks = context.received().ok()??;
+    let row = webhooks.event(event).ok()??;
+    let last = webhooks.attempts(row.number).ok()?.pop();
+    Some(match (last.map(|it| (it.status, it.error)), row.state) {
+        (Some((Some(status), _)), _) => status.to_string(),
+        (Some((None, Some(why))), _) => why,
+        (Some((None, None)), _) => "no answer yet".to_owned(),
+        (None, State::Waiting) => "not sent yet".to_owned(),
+        (None, _) => "not forwarded".to_owned(),
+    })
+}
+
+/// A delivery, with what the app behind a listener answered.
+struct Shown {
+    delivery: Document,
+    app: Option<String>,
+}
+
+impl Shown {
+    fn of(context: &Context, delivery: Document) -> Self {
+        let event = delivery.str("event_id").unwrap_or_default();
+        let app = behind_listener(context, event);
+        Self { delivery, app }
+    }
+}
+
+impl View for Shown {
+    fn json(&self) -> Document {
+        self.delivery.clone()
+    }
+
+    fn page(&self) -> Page {
+        page(&self.delivery, self.app.as_deref())
+    }
+}
+
+/// The deliveries, with what the apps behind a listener answered. The document has the oldest first, the table the
+/// newest.
+struct List(Document, HashMap<String, String>);
 
 impl List {
+    fn of(context: &Context, document: Document) -> Self {
+        let mut list = Self(document, HashMap::new());
+        let answers = list.rows().filter_map(|it| {
+            let event = it["event_id"].as_str()?;
+            Some((event.to_owned(), behind_listener(context, event)?))
+        });
+        list.1 = answers.collect();
+        list
+    }
+
     fn rows(&self) -> impl Iterator<Item = &Value> {
         let deliveries = self.0.value().get("deliveries").and_then(Value::as_array);
         deliveries.into_iter().flatten().rev()
@@ -96,30 +150,36 @@ impl View for List {
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        for (row, delivery) in self.rows().enumerate() {
-            page.columns(columns(row + 1, delivery));
-        }
+        let rows = self.rows().enumerate().map(|(row, delivery)| {
+            let app = delivery["event_id"].as_str().and_then(|it| self.1.get(it));
+            cells(row + 1, delivery, app)
+        });
+        let headings = vec!["", "at", "type", "state", "booking", "event id", "answer"];
+        page.table(headings, rows.collect(), vec![]);
         page
     }
 }
 
-/// A delivery with the time and the answer of its last attempt, with the minimum widths that keep a status within 80
-/// columns.
-fn columns(row: usize, delivery: &Value) -> Vec<(TableCell, usize)> {
+/// A delivery with the time and the answer of its last attempt.
+fn cells(row: usize, delivery: &Value, app: Option<&String>) -> Vec<TableCell> {
     let text = |field: &str| delivery[field].as_str().unwrap_or_default();
     let attempts = delivery["attempts"].as_array();
     let last = attempts.and_then(|it| it.last());
     let at = last.and_then(|it| it["at"].as_str()?.parse::<jiff::Timestamp>().ok());
     let at = at.map(|it| it.to_zoned(system_zone()).strftime("%H:%M:%S").to_string());
     let kind = text("type");
+    let answer = match app {
+        Some(app) => format!("app: {app}"),
+        None => last.map(answer).unwrap_or_default(),
+    };
     vec![
-        (format!("@{row}").into(), 3),
-        (at.unwrap_or_default().into(), 8),
-        (kind.strip_prefix("booking.").unwrap_or(kind).into(), 15),
-        (TableCell::toned(text("state"), tone(text("state"))), 9),
-        (text("booking_id").into(), 16),
-        (text("event_id").into(), 17),
-        (last.map(answer).unwrap_or_default().into(), 0),
+        format!("@{row}").into(),
+        at.unwrap_or_default().into(),
+        kind.strip_prefix("booking.").unwrap_or(kind).into(),
+        TableCell::toned(text("state"), tone(text("state"))),
+        text("booking_id").into(),
+        text("event_id").into(),
+        answer.into(),
     ]
 }
 
@@ -141,7 +201,7 @@ fn answer(attempt: &Value) -> String {
 }
 
 /// One delivery with its attempts.
-fn page(delivery: &Document) -> Page {
+fn page(delivery: &Document, app: Option<&str>) -> Page {
     let value = delivery.value();
     let mut page = Page::default();
     let state = delivery.str("state").unwrap_or_default();
@@ -150,6 +210,10 @@ fn page(delivery: &Document) -> Page {
     page.field_if("kind", delivery.str("type"));
     page.field_if("booking", delivery.str("booking_id"));
     page.field_if("to", delivery.str("url"));
+    page.field_if(
+        "your app",
+        app.map(|it| format!("{it} (through the listener)")),
+    );
     page.field_if("next try", delivery.str("next_attempt_at").map(human));
     let attempts = value["attempts"].as_array();
     for attempt in attempts.into_iter().flatten() {
@@ -158,6 +222,10 @@ fn page(delivery: &Document) -> Page {
         page.field("attempt", format!("{}, {at}", plain(&attempt["number"])));
         let took = plain(&attempt["latency_ms"]);
         page.field("answer", format!("{} in {took} ms", answer(attempt)));
+        if !attempt["response"]["headers"][LISTENER].is_null() {
+            let said = "answered by `bookctl webhook listen`, which took the event for your app";
+            page.field("listener", said);
+        }
         for part in ["request", "response"] {
             if let Some(message) = attempt.get(part) {
                 add_message(&mut page, part, message);

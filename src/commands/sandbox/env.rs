@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use crate::app::Context;
 use crate::client::Call;
-use crate::config::Target;
+use crate::config::{BaseUrl, Target};
 use crate::json::{Document, plain};
 use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
@@ -16,11 +16,15 @@ use crate::terminal::output::{Page, View};
 #[command(after_help = "Examples:\n  \
     eval \"$(bookctl sandbox env)\"\n  \
     bookctl sandbox env --shell fish | source\n  \
+    bookctl sandbox env --url http://ci-sandbox:4010\n  \
     bookctl sandbox env --organization org_01 --json")]
 pub(crate) struct Args {
     /// How to write the lines
     #[arg(long, value_enum, default_value_t = Shell::Bash)]
     shell: Shell,
+    /// Address of the sandbox [default: the one that the profile points to]
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
     /// The key and the webhook secret of this organization [default: the one that most keys belong to]
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
@@ -94,14 +98,23 @@ impl View for Variables {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let Target::Remote(service) = context.target() else {
-        let hint = "start `bookctl sandbox serve`, which prints the variables, or set BOOKCTL_BASE_URL to its address";
-        return Err(Error::config("the embedded sandbox has no address").hint(hint));
+    let call = Call::get("/sandbox/organizations");
+    let (base_url, document) = match (&args.url, context.target()) {
+        (Some(url), _) => {
+            let url = BaseUrl::parse(url, "--url")?;
+            (url.join(""), context.control_at(&url, call).await?)
+        }
+        (None, Target::Remote(service)) => {
+            let answer = context.control(call).await?;
+            (service.base_url.join(""), answer.document)
+        }
+        (None, _) => {
+            let hint = "start `bookctl sandbox serve`, which prints the variables, or name the address of one with --url";
+            return Err(Error::config("the embedded sandbox has no address").hint(hint));
+        }
     };
-    let base_url = service.base_url.join("");
-    let answer = context.control(Call::get("/sandbox/organizations")).await?;
     let wanted = args.organization.as_deref().unwrap_or("org_sandbox");
-    let organizations = answer.document.value()["organizations"].as_array();
+    let organizations = document.value()["organizations"].as_array();
     let mut organizations = organizations.into_iter().flatten();
     let is_wanted = |id: &str| id == wanted || id.strip_prefix("org_") == Some(wanted);
     let Some(found) = organizations.find(|it| it["id"].as_str().is_some_and(is_wanted)) else {

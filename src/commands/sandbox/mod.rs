@@ -5,9 +5,11 @@ mod clock;
 mod deliveries;
 mod env;
 mod faults;
+mod fixture_file;
 mod inbox;
 mod keys;
 mod listing;
+mod load;
 mod open;
 mod organization;
 mod request_log;
@@ -25,8 +27,10 @@ use super::{Needs, ServiceNeed};
 use crate::app::Context;
 use crate::client::Call;
 use crate::outcome::{Error, Exit, Result};
+use crate::platform::input::Source;
 use crate::recent::RecentList;
-use crate::sandbox::{BUILT_IN, Speech};
+use crate::sandbox::{BUILT_IN, Sandbox, Speech};
+use fixture_file::FixtureFile;
 
 /// Run and control the offline sandbox
 ///
@@ -46,6 +50,7 @@ pub(crate) enum Command {
     Faults(faults::Args),
     Deliveries(deliveries::Args),
     Snapshot(snapshot::Args),
+    Load(load::Args),
     Env(env::Args),
     Reset(reset::Args),
 }
@@ -65,6 +70,7 @@ impl Command {
             | Command::Faults(_)
             | Command::Deliveries(_)
             | Command::Snapshot(_)
+            | Command::Load(_)
             | Command::Env(_)
             | Command::Inbox(_)
             | Command::Requests(_)
@@ -85,6 +91,7 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Faults(args) => faults::run(context, args).await,
         Command::Deliveries(args) => deliveries::run(context, args).await,
         Command::Snapshot(args) => snapshot::run(context, args).await,
+        Command::Load(args) => load::run(context, args).await,
         Command::Env(args) => env::run(context, args).await,
         Command::Requests(args) => requests::run(context, args).await,
         Command::Inbox(args) => inbox::run(context, args).await,
@@ -103,6 +110,18 @@ fn speech(name: &str) -> Result<Arc<Speech>> {
             built_in.join(", ")
         ))),
     }
+}
+
+/// Loads the fixtures of a file into a sandbox that is not served yet.
+async fn load(sandbox: &Sandbox, file: Option<Source>) -> Result<()> {
+    let Some(file) = file else {
+        return Ok(());
+    };
+    let file = FixtureFile::read(file).await?;
+    sandbox.load(file.document.clone()).map_err(|body| {
+        let broken = || Error::config(format!("the fixtures cannot be loaded: {body}"));
+        file.refused(&body).unwrap_or_else(broken)
+    })
 }
 
 /// The call that lists something, of one organization if one is named.

@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 use super::request_log;
 use crate::app::{Context, Signals, sandbox_error};
 use crate::outcome::{Code, Error, Exit, Result};
+use crate::platform::input::Source;
 use crate::platform::process::with_core_dumps;
 use crate::sandbox::seed::Scenario;
 use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox};
@@ -17,7 +18,8 @@ use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox};
 /// Run a command with a fresh sandbox, and exit with its exit code
 ///
 /// BOOKCTL_BASE_URL, BOOKCTL_API_KEY and BOOKCTL_WEBHOOK_SECRET are set for the command. The sandbox keeps its state in
-/// memory and stops when the command ends.
+/// memory and stops when the command ends. BOOKCTL_HOME is an empty folder, which is then deleted: the command neither
+/// reads nor changes your profiles and your journal.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox run -- pytest\n  \
@@ -30,6 +32,9 @@ pub(crate) struct Args {
     /// Speak as another service would: enveloped, camel, plain, or a file that describes one
     #[arg(long, value_name = "FILE|NAME")]
     speak: Option<String>,
+    /// Load venues and bookings of your own from this file, or - for standard input
+    #[arg(long, value_name = "FILE", value_parser = Source::parse)]
+    fixtures: Option<Source>,
     /// Write every request and response to this file, as HAR 1.2, which browsers open; keys are masked
     #[arg(long, value_name = "FILE")]
     har: Option<PathBuf>,
@@ -46,6 +51,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         ..Options::new(Database::Memory)
     })
     .map_err(|error| sandbox_error(&error))?;
+    super::load(&sandbox, args.fixtures).await?;
     let webhook_secret = sandbox.webhook_secret();
     let webhook_secret = webhook_secret.map_err(|error| sandbox_error(&error))?;
     let failed = |error: std::io::Error| Error::io("cannot start the sandbox", error);
@@ -75,6 +81,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let Some((program, arguments)) = args.command.split_first() else {
         return Err(Error::usage("no command was given"));
     };
+    let home = OwnHome::make()?;
     let mut command = Command::new(program);
     command
         .args(arguments)
@@ -82,6 +89,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .env("BOOKCTL_API_KEY", LIVE_KEY)
         // The command gets no secret of a real service, which could not verify the sandbox's deliveries anyway.
         .env("BOOKCTL_WEBHOOK_SECRET", webhook_secret)
+        // Its bookings, attempts and limits are of a sandbox that ends with it. They are none of the user's.
+        .env("BOOKCTL_HOME", &home.0)
         // A profile in the environment would take precedence over the sandbox.
         .env_remove("BOOKCTL_PROFILE")
         .env_remove("BOOKCTL_NO_SANDBOX")
@@ -120,6 +129,30 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let _ = stop.send(());
     let _ = server.await;
     Ok(Exit::of_program(status))
+}
+
+/// A folder for the command's configuration and journal, deleted when it is dropped.
+struct OwnHome(PathBuf);
+
+impl OwnHome {
+    fn make() -> Result<Self> {
+        let name = format!("bookctl-run-{}", uuid::Uuid::now_v7().simple());
+        let folder = std::env::temp_dir().join(name);
+        let mut builder = std::fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder
+            .create(&folder)
+            .map_err(|error| Error::io(format!("cannot create {}", folder.display()), error))?;
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for OwnHome {
+    fn drop(&mut self) {
+        // What cannot be deleted is left to the system, as everything in its folder for temporary files.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 fn scenario(text: &str) -> Result<String, String> {

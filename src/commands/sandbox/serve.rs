@@ -14,6 +14,7 @@ use crate::config::ProfileName;
 use crate::model::duration::lasting;
 use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
+use crate::platform::input::Source;
 use crate::platform::ownership;
 use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox, Speech};
 use crate::terminal::output::{Page, Tone, View};
@@ -26,6 +27,7 @@ use crate::terminal::output::{Page, Tone, View};
 #[command(after_help = "Examples:\n  \
     bookctl sandbox serve\n  \
     bookctl sandbox serve --port 0 --ephemeral --json\n  \
+    bookctl sandbox serve --fixtures fixtures.toml\n  \
     bookctl sandbox serve --speak enveloped")]
 pub(crate) struct Args {
     /// Port to listen on; 0 picks a free one
@@ -49,6 +51,9 @@ pub(crate) struct Args {
     /// Speak as another service would: enveloped, camel, plain, or a file that describes one
     #[arg(long, value_name = "FILE|NAME")]
     speak: Option<String>,
+    /// Load venues and bookings of your own from this file, or - for standard input
+    #[arg(long, value_name = "FILE", value_parser = Source::parse)]
+    fixtures: Option<Source>,
     /// Write every request and response to this file, as HAR 1.2, which browsers open; keys are masked
     #[arg(long, value_name = "FILE")]
     har: Option<PathBuf>,
@@ -99,6 +104,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             error.hint()
         ))
     })?;
+    super::load(&sandbox, args.fixtures).await?;
     let webhook_secret = sandbox.webhook_secret();
     let webhook_secret = webhook_secret.map_err(|error| sandbox_error(&error))?;
     let address = args.expose.unwrap_or(Ipv4Addr::LOCALHOST.into());

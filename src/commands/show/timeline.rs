@@ -3,18 +3,20 @@
 use serde_json::{Value, json};
 
 use crate::app::Context;
-use crate::flows::{Happening, locate_booking, read_booking, timeline};
+use crate::flows::{Happening, Offered, Reads, booking_or_pick, timeline};
 use crate::model::booking::Booking;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::view::{Timeline, TimelineRow};
 
 pub(super) async fn run(context: &Context, named: &[String], judged: bool) -> Result<Exit> {
-    let [named] = named else {
+    if named.len() > 1 {
         return Err(Error::usage("--timeline shows one booking").hint("name one booking"));
-    };
-    let id = &locate_booking(context, named)?;
+    }
+    let named = named.first().map(String::as_str);
+    let mut named = booking_or_pick(context, named, Offered::All, Reads::ToFind).await?;
+    let id = &named.id.clone();
     // What this machine knows is worth showing where the service does not answer, or has lost the booking.
-    let (booking, failed) = match read_booking(context, id).await {
+    let (booking, failed) = match named.booking(context).await {
         Ok(booking) => (Some(booking), None),
         Err(error) => (last_seen(context, id)?, Some(error)),
     };

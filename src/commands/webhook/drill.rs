@@ -235,7 +235,15 @@ impl View for Drilled {
         });
         let headers = vec!["result", "check", "expected", "response"];
         page.table(headers, rows.collect(), vec![]);
-        for finding in self.0.findings.iter().filter(|it| it.verdict() == "failed") {
+        let only_failure = self.0.only_failure();
+        if let Some(status) = only_failure {
+            page.line(format!(
+                "your handler responded with {status} to every event, valid or not: it fails before it looks at the signature"
+            ));
+        }
+        let failed = self.0.findings.iter();
+        let failed = failed.filter(|it| only_failure.is_none() && it.verdict() == "failed");
+        for finding in failed {
             let faults = finding.faults.join("; ");
             let why = sentence(finding.check.why);
             page.line(format!("{}: {faults}. {why}", finding.check.name));

@@ -109,14 +109,26 @@ pub(crate) async fn run_batch(
             Err(error) => refuses_all(error) || unknown == UNKNOWN_IN_A_ROW,
             Ok(_) => false,
         };
+        if !ends_here {
+            let done = batch_progress(done + 1, total, again);
+            context.batch_progress.replace(Some(done));
+        }
         // If the first row fails with an error that every row would get, that error is the whole result.
         if !(ends_here && done == 0) {
             let is_last = done + 1 == total;
             match told(&result) {
                 Ok(false) if !is_last => {
-                    return Err(stopped(nobody_reads(), done + 1, total, true, again));
+                    return Err(stopped(
+                        nobody_reads(),
+                        done + 1,
+                        total,
+                        RowState::Done,
+                        again,
+                    ));
                 }
-                Err(error) if !is_last => return Err(stopped(error, done + 1, total, true, again)),
+                Err(error) if !is_last => {
+                    return Err(stopped(error, done + 1, total, RowState::Done, again));
+                }
                 told => told?,
             };
         }
@@ -125,8 +137,11 @@ pub(crate) async fn run_batch(
             failed.push(result.row);
         }
         if let (true, Err(error)) = (ends_here, result.outcome) {
-            let some_done = done + 1 > failed.len();
-            return Err(stopped(error, done + 1, total, some_done, again));
+            let state = match done + 1 > failed.len() {
+                true => RowState::Refused,
+                false => RowState::RefusedFirst,
+            };
+            return Err(stopped(error, done + 1, total, state, again));
         }
     }
     context
@@ -177,15 +192,32 @@ fn nobody_reads() -> Error {
     Error::new(Code::Io, "the output was closed")
 }
 
+/// What became of the row at which a batch ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RowState {
+    Done,
+    /// Refused, after other rows were confirmed.
+    Refused,
+    /// Refused, and no other row was confirmed.
+    RefusedFirst,
+}
+
 /// The error of a batch that ended before its last row.
-fn stopped(mut error: Error, row: usize, total: usize, some_done: bool, again: &str) -> Error {
-    error.message = format!("batch stopped at row {row} of {total}: {}", error.message);
+fn stopped(mut error: Error, row: usize, total: usize, state: RowState, again: &str) -> Error {
+    let place = match state {
+        RowState::Done => "after",
+        RowState::Refused | RowState::RefusedFirst => "at",
+    };
+    error.message = format!(
+        "batch stopped {place} row {row} of {total}: {}",
+        error.message
+    );
     let why = error.hint.take();
     error.hint = Some(match why {
         Some(why) => format!("{why}; then {again}"),
         None => again.to_owned(),
     });
-    if some_done {
+    if state != RowState::RefusedFirst {
         error.exit = Exit::PartialBatch;
     }
     error
@@ -380,9 +412,9 @@ mod tests {
     fn a_batch_that_stopped_half_way_failed_in_part_and_says_how_to_go_on() {
         const AGAIN: &str = "to continue: bookctl book --from friday.csv";
         let error = || Error::config("the key is gone").hint("log in");
-        let first = stopped(error(), 1, 9, false, AGAIN);
+        let first = stopped(error(), 1, 9, RowState::RefusedFirst, AGAIN);
         assert_eq!(first.exit, Exit::Config);
-        let later = stopped(error(), 3, 9, true, AGAIN);
+        let later = stopped(error(), 3, 9, RowState::Refused, AGAIN);
         assert_eq!(later.exit, Exit::PartialBatch);
         assert!(
             later

@@ -1,17 +1,25 @@
 //! What is about to be booked, and the command that would book it without a question.
 
+use serde_json::Value;
+
 use crate::app::Context;
 use crate::config::Target;
 use crate::flows::booking_draft::BookingDraft;
 use crate::flows::locate::LocatedVenue;
 use crate::model::certainty::Certainty;
 use crate::model::document_time::as_text;
+use crate::model::slot::Slot;
 use crate::model::time_text::with_own_time;
 use crate::model::zone::system_zone;
 use crate::terminal::output::{Page, Tone};
 use crate::terminal::view::{SlotDetails, venue_place};
 
-pub(super) fn summary(draft: &BookingDraft, certainty: Certainty) -> Page {
+/// What is about to be booked. `datetime` is the time that is sent, where the slot does not say it.
+pub(super) fn summary(
+    draft: &BookingDraft,
+    datetime: Option<&Value>,
+    certainty: Certainty,
+) -> Page {
     let mut page = Page::default();
     let venue = draft.venue.as_ref();
     page.heading(
@@ -22,7 +30,8 @@ pub(super) fn summary(draft: &BookingDraft, certainty: Certainty) -> Page {
     let remembered = venue.and_then(|venue| venue.remembered.as_ref());
     page.field_if("where", remembered.and_then(venue_place));
     let slot = draft.slot.as_ref();
-    let when = slot.map(|slot| with_own_time(&as_text(&slot.datetime_value()), &system_zone()));
+    let when = datetime.cloned().or(slot.map(Slot::datetime_value));
+    let when = when.map(|when| with_own_time(&as_text(&when), &system_zone()));
     page.field_if("when", when);
     let slot = slot.map(|slot| SlotDetails::of(slot, certainty));
     page.field_if("duration", slot.as_ref().and_then(SlotDetails::duration));
@@ -33,6 +42,11 @@ pub(super) fn summary(draft: &BookingDraft, certainty: Certainty) -> Page {
         page.field_if("card", slot.card.map(|terms| terms.text));
         page.field_if("cancellation", slot.cancellation.map(|terms| terms.text));
         page.field_if("also", slot.also);
+    } else if datetime.is_some() {
+        page.field(
+            "terms",
+            "not known: no list on this computer showed the slot",
+        );
     }
     let guest = [&draft.name, &draft.email, &draft.phone]
         .into_iter()
@@ -46,6 +60,20 @@ pub(super) fn summary(draft: &BookingDraft, certainty: Certainty) -> Page {
         draft.vendor_payment.then_some("external payment vendor"),
     );
     page
+}
+
+/// The terms of the slot in one line: seating, price, card and cancellation.
+pub(super) fn terms_line(draft: &BookingDraft, certainty: Certainty) -> Option<String> {
+    let slot = SlotDetails::of(draft.slot.as_ref()?, certainty);
+    let parts = [
+        slot.seating,
+        slot.price,
+        slot.card.map(|terms| terms.text),
+        slot.cancellation.map(|terms| terms.text),
+        slot.also,
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
 /// Shows the command that makes this booking.

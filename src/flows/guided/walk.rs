@@ -19,6 +19,7 @@ use crate::model::when::{Moment, When};
 use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::recent::Shown;
+use crate::terminal::prompt::Place;
 use crate::terminal::view::SlotDetails;
 
 /// The four verticals (spec, What the service does).
@@ -70,8 +71,8 @@ pub(super) struct Walk<'a> {
     draft: &'a mut BookingDraft,
     given: Given,
     is_sandbox: bool,
-    /// The questions that were asked, to go back to.
-    pub(super) asked: Vec<Step>,
+    /// The questions that were asked, to go back to, and where each of them stands.
+    pub(super) asked: Vec<(Step, Place)>,
     at: Option<When>,
     /// The time as it was typed.
     time: Option<String>,
@@ -357,7 +358,8 @@ impl<'a> Walk<'a> {
                 }
             }
         };
-        self.draft.choose(self.context, &offer, row);
+        offer.remember(self.context, Shown::No);
+        self.draft.choose(&offer, row);
         Ok(if known.is_some() {
             Went::Known
         } else {
@@ -405,7 +407,7 @@ impl<'a> Walk<'a> {
 
     async fn confirmation(&mut self) -> Result<Went> {
         let (context, draft) = (self.context, &*self.draft);
-        context.out.show(&summary(draft, context.certainty()));
+        context.out.show(&summary(draft, None, context.certainty()));
         if !draft.goes_ahead {
             let has_consequences = has_consequences(self.is_sandbox, draft);
             match ask_to_book(context, !self.asked.is_empty(), has_consequences).await? {

@@ -52,6 +52,17 @@ pub(super) fn date<'t, 'a>(
             let (month, day) = two_digits(month).zip(two_digits(day)).ok_or_else(numeric)?;
             Ok(Some((full(year, month, day)?, rest)))
         }
+        [
+            Token::Number(first),
+            Token::Sign(sign),
+            Token::Number(second),
+            Token::Sign(same_sign),
+            Token::Number(year),
+            rest @ ..,
+        ] if sign == same_sign && sign != &':' => {
+            let (day, month) = in_order(*sign, first, second).ok_or_else(numeric)?;
+            Ok(Some((full(year, month, day)?, rest)))
+        }
         [Token::Number(_), Token::Sign('/' | '-'), ..]
         | [
             Token::Number(_),
@@ -87,6 +98,18 @@ pub(super) fn date<'t, 'a>(
             (Some(_), _) => Err(no_day_of_month()),
         },
         _ => Ok(None),
+    }
+}
+
+/// The day and the month of a date in numbers, where only one order gives a date: no month is above 12. With dots, the
+/// month never comes first.
+fn in_order(sign: char, first: &str, second: &str) -> Option<(i8, i8)> {
+    let (first, second) = two_digits(first).zip(two_digits(second))?;
+    match (first, second) {
+        (13.., ..=12) => Some((first, second)),
+        (..=12, 13..) if sign == '/' => Some((second, first)),
+        _ if first == second => Some((first, second)),
+        _ => None,
     }
 }
 

@@ -24,6 +24,7 @@ pub(super) fn search(context: &RequestContext<'_, '_>) -> Outcome {
     let body = context.request.fields()?;
     let query = AvailabilityQuery::read(&body, tx.now)?;
     let venue = known_venue(context, query.venue_id)?;
+    let venue = venue.as_ref();
     let provider = query.provider(venue)?;
     check_readable(venue)?;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use jiff::fmt::rfc2822::DateTimePrinter;
@@ -11,10 +11,14 @@ use jiff::fmt::rfc2822::DateTimePrinter;
 use super::exchanges::Opening;
 use super::service::Service;
 use super::{loopback, page, reply};
+use crate::sandbox::speak::Speech;
 use crate::sandbox::store::Topic;
 
 /// Says that this is a sandbox that speaks the contract, so that a client knows the unit of a whole amount. The real
 /// service has no such header.
+///
+/// A request with this header is taken and answered in the contract's own shape, however the sandbox speaks: so that the
+/// page and scripts can answer a booking.
 const CONTRACT: HeaderName = HeaderName::from_static("bookctl-contract");
 
 pub(super) async fn run(
@@ -23,33 +27,45 @@ pub(super) async fn run(
     next: Next,
 ) -> Response {
     let opening = service.opens(&request);
+    let is_spoken = service.speech_for(request.headers()).is_some();
     let own = loopback::Own {
         port: service.port,
         hosts: &service.hosts,
         exposed: service.exposed,
     };
     let mut response = match loopback::check(&request, &own) {
-        Ok(()) if page::is_wanted(&request) => page::answer(),
+        Ok(()) if page::is_wanted(&request) => page::answer(service.base_path()),
         Ok(()) => next.run(request).await,
         Err(error) => reply::error(&error),
     };
     date(&service, &mut response);
-    if service.speech.is_none() {
+    if !is_spoken {
         response
             .headers_mut()
             .insert(CONTRACT, HeaderValue::from_static("sandbox"));
     }
     match opening {
         None => response,
-        Some(opening) => service.keep(opening, response).await,
+        Some(opening) => service.keep(opening, response, is_spoken).await,
     }
 }
 
 impl Service {
+    /// How the service speaks to who sends these headers; `None` for the contract itself.
+    pub(super) fn speech_for(&self, headers: &HeaderMap) -> Option<&Arc<Speech>> {
+        let speech = self.speech.as_ref();
+        speech.filter(|_| !headers.contains_key(CONTRACT))
+    }
+
+    /// What stands before `/v1`.
+    pub(super) fn base_path(&self) -> &str {
+        self.speech.as_ref().map_or("", |it| it.base_path())
+    }
+
     /// The request to be kept or shown. Calls of the sandbox's own surface are not kept.
     fn opens(&self, request: &Request) -> Option<Opening> {
         let path = request.uri().path();
-        let base = self.speech.as_ref().map_or("", |it| it.base_path());
+        let base = self.base_path();
         let below = path.strip_prefix(base).unwrap_or(path);
         let is_own =
             |path: &str| path.starts_with("/sandbox") || ["/", "/openapi.json"].contains(&path);
@@ -59,10 +75,11 @@ impl Service {
     }
 
     /// Keeps and shows a request with its answer.
-    async fn keep(&self, opening: Opening, response: Response) -> Response {
+    async fn keep(&self, opening: Opening, response: Response, is_spoken: bool) -> Response {
         let is_service = opening.is_service();
         let at = self.store.recent_now();
-        let (exchange, response) = opening.close(response, at, self.speech.as_ref()).await;
+        let speech = self.speech.as_ref().map(|it| (Arc::clone(it), is_spoken));
+        let (exchange, response) = opening.close(response, at, speech).await;
         let kept = self.exchanges.as_ref().filter(|_| is_service);
         let exchange = match kept {
             Some(kept) => {

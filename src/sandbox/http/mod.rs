@@ -37,6 +37,7 @@ use crate::platform::http1;
 use crate::platform::timeout_stream::Timeouts;
 use connection::Connection;
 
+pub(crate) use control::load_into;
 pub(crate) use exchanges::{Exchange, ExchangeLog, HarFile};
 pub(crate) use service::{OnRequest, Service};
 
@@ -87,7 +88,7 @@ pub(crate) async fn serve(
 }
 
 fn router(service: &Arc<Service>) -> Router {
-    let base = service.speech.as_ref().map_or("", |it| it.base_path());
+    let base = service.base_path();
     let router = endpoints::ENDPOINTS
         .iter()
         .fold(Router::new(), |router, endpoint| {

@@ -11,8 +11,10 @@ use axum::http::{HeaderMap, Uri, header};
 use serde_json::{Map, Value};
 
 use super::connection::CutHandle;
+use crate::sandbox::rules::access::{self, ApiKey};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::parse_body;
+use crate::sandbox::rules::no_key::NoKey;
 
 /// The largest body that is read ("Limits", 3).
 const BODY_LIMIT: usize = 1_048_576;
@@ -37,7 +39,8 @@ pub(super) struct Heard {
     pub(super) path: String,
     pub(super) id: Option<String>,
     pub(super) query: HashMap<String, String>,
-    pub(super) authorization: Option<String>,
+    /// The `Authorization` header, or why there is none.
+    pub(super) authorization: Result<String, NoKey>,
     /// The body's fields, or why there are none.
     pub(super) fields: Result<Map<String, Value>, ApiError>,
 }
@@ -117,9 +120,17 @@ impl ParsedRequest {
     /// The `Authorization` header.
     pub(crate) fn authorization(&self) -> Option<&str> {
         if let Some(heard) = &self.heard {
-            return heard.authorization.as_deref();
+            return heard.authorization.as_deref().ok();
         }
         self.headers.get(header::AUTHORIZATION)?.to_str().ok()
+    }
+
+    /// The key that the request is made with.
+    pub(super) fn key(&self) -> Result<ApiKey, ApiError> {
+        match self.heard.as_ref().map(|it| &it.authorization) {
+            Some(Err(no_key)) => Err(ApiError::Unauthorized(no_key.clone())),
+            _ => access::identify(self.authorization()),
+        }
     }
 
     /// The idempotency key; `None` if it is absent or blank. Each byte becomes one character, so that

@@ -41,7 +41,7 @@ pub(super) fn filter(method: &str) -> MethodFilter {
 }
 
 async fn serve(service: &Service, endpoint: &'static Endpoint, request: Request) -> Response {
-    let speech = service.speech.as_ref();
+    let speech = service.speech_for(request.headers());
     let mut speaker = speech.map(|it| {
         let uri = request.uri().clone();
         Speaker::new(service, it, endpoint, uri)
@@ -128,7 +128,7 @@ fn check_and_run(
     limits: bool,
     counted: &mut Option<RateLimitStatus>,
 ) -> Outcome {
-    let key = access::identify(request.authorization())?;
+    let key = request.key()?;
     let organization = tx.organization(&key.organization)?;
     // The organization of a key that is not built in may have been removed, or may never have been.
     let unknown = || ApiError::Unauthorized(NoKey::Unknown(masked(&key.secret)));

@@ -16,6 +16,7 @@ use crate::sandbox::rules::access;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::fields::parse_body;
+use crate::sandbox::rules::no_key::NoKey;
 use crate::sandbox::rules::state::Ask;
 use crate::sandbox::seed::{self, Venue, Vertical, near_place, near_point, resolve_place};
 use crate::sandbox::speak::{AnswerKind, Page, PageQuery, RequestKind, Speech, WrongField};
@@ -54,7 +55,7 @@ impl<'a> Speaker<'a> {
             endpoint,
             uri,
             host: String::new(),
-            asked: request_kind(endpoint),
+            asked: RequestKind::of(endpoint.method, endpoint.path),
             page: Page::default(),
             refused: None,
         }
@@ -71,7 +72,12 @@ impl<'a> Speaker<'a> {
         let came = request.header(speech.auth_header());
         let authorization = came
             .and_then(|value| speech.key(value))
-            .map(|key| format!("Bearer {key}"));
+            .map(|key| format!("Bearer {key}"))
+            .ok_or_else(|| NoKey::Spoken {
+                is_missing: came.is_none(),
+                header: speech.auth_header().to_owned(),
+                scheme: speech.auth_scheme().to_owned(),
+            });
         let id = self.id(request.id()).await;
         let mut query = request.queries();
         let mut wanted = PageQuery {
@@ -84,7 +90,7 @@ impl<'a> Speaker<'a> {
         if let Some(state) = query.get_mut("state") {
             state.make_ascii_lowercase();
         }
-        let booking = self.booking(authorization.as_deref(), &id).await;
+        let booking = self.booking(authorization.as_deref().ok(), &id).await;
         let mut fields = self.fields(request.body(), booking).await;
         if let Ok(fields) = &mut fields
             && let Some(Value::String(cursor)) = fields.remove("cursor")
@@ -157,10 +163,21 @@ impl<'a> Speaker<'a> {
         }
         let venue = fields.get("venue_id").and_then(Value::as_str);
         let venue = venue.or(booking.as_ref().map(|it| it.venue_id.as_str()));
-        let venue = venue.and_then(seed::venue).or_else(|| near(&fields));
+        let known = venue.and_then(seed::venue).or_else(|| near(&fields));
+        let zone = match (known, venue) {
+            (None, Some(id)) => self.own_timezone(id.to_owned()).await,
+            (known, _) => known.map(Venue::timezone),
+        };
         self.speech
-            .read_scalars(&mut fields, || venue.map_or(TimeZone::UTC, Venue::timezone))?;
+            .read_scalars(&mut fields, || zone.unwrap_or(TimeZone::UTC))?;
         Ok(fields)
+    }
+
+    /// The zone of a fixture's venue.
+    async fn own_timezone(&self, id: String) -> Option<TimeZone> {
+        let own = self.service.store.read(|tx| Ok(tx.own_venues(None)?));
+        let own = own.await.unwrap_or_default();
+        own.iter().find(|it| it.id == id).map(Venue::timezone)
     }
 
     /// What a body answers: what it says itself, else what its booking waits for.
@@ -270,22 +287,6 @@ async fn speak(
     }
 }
 
-/// What a request to an endpoint says; `None` if it has no body.
-fn request_kind(endpoint: &Endpoint) -> Option<RequestKind> {
-    Some(match (endpoint.method, endpoint.path) {
-        ("POST", "/v1/venues/search") => RequestKind::Search,
-        ("POST", "/v1/availability/search") => RequestKind::Slots,
-        ("POST", "/v1/bookings") => RequestKind::Create,
-        // Which answer it is depends on what the booking waits for.
-        ("POST", "/v1/bookings/{booking_id}/continue") => RequestKind::Action,
-        ("POST", "/v1/bookings/{booking_id}/modify") => RequestKind::Modify,
-        ("POST", "/v1/bookings/{booking_id}/cancel") => RequestKind::Cancel,
-        ("POST", "/v1/sessions") => RequestKind::Connect,
-        ("POST", "/v1/sessions/{id}/verify") => RequestKind::Verify,
-        _ => return None,
-    })
-}
-
 /// What an endpoint answers.
 fn answer_kind(endpoint: &Endpoint) -> AnswerKind {
     match (endpoint.method, endpoint.path) {
@@ -309,7 +310,7 @@ mod tests {
         for endpoint in ENDPOINTS {
             let is_post = endpoint.method == "POST";
             assert_eq!(
-                request_kind(endpoint).is_some(),
+                RequestKind::of(endpoint.method, endpoint.path).is_some(),
                 is_post,
                 "{}",
                 endpoint.path

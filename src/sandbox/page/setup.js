@@ -25,6 +25,12 @@ function clockView() {
   };
 }
 
+/** What a fault does to a delivery of a webhook. */
+const webhookFaults = {
+  delay: ['delivers later, ms', 'delay_ms', '2000'], drop: ['loses the delivery, which is tried again'],
+  duplicate: ['delivers twice'], reorder: ['delivers after the next event of the booking'],
+};
+
 const faultKinds = {
   status: ['answers with a status', 'status', '503'], delay: ['answers later, ms', 'delay_ms', '2000'],
   drop_before: ['closes the connection before the request is handled'], drop_after: ['handles the request, then closes the connection'],
@@ -35,18 +41,24 @@ function faultsView() {
   const on = el('select', {});
   const amount = el('input', { type: 'number', min: '0' });
   const amountLabel = el('label', {}, 'Value', amount);
-  const kind = el('select', { change: () => showAmount() }, Object.entries(faultKinds).map(([name, [what]]) => el('option', { value: name }, what)));
+  const kind = el('select', { change: () => showAmount() });
+  const kinds = () => (on.value === 'webhook' ? webhookFaults : faultKinds);
   const times = el('input', { type: 'number', min: '1', value: '1', size: '4' });
   const showAmount = () => {
-    const [, name, value] = faultKinds[kind.value];
+    const [, name, value] = kinds()[kind.value];
     amountLabel.hidden = !name;
     amount.value = value ?? '';
   };
-  showAmount();
-  call('GET', '/openapi.json').then(({ paths }) => on.replaceChildren(...Object.entries(paths).flatMap(([path, operations]) => Object.keys(operations)
-    .filter((it) => ['get', 'post', 'put', 'delete', 'patch'].includes(it)).map((it) => el('option', {}, `${it.toUpperCase()} ${path}`)))), () => {});
+  const showKinds = () => {
+    kind.replaceChildren(...Object.entries(kinds()).map(([name, [what]]) => el('option', { value: name }, what)));
+    showAmount();
+  };
+  on.addEventListener('change', showKinds);
+  showKinds();
+  call('GET', '/openapi.json').then(({ paths }) => on.replaceChildren(el('option', { value: 'webhook' }, 'delivery of a webhook'), ...Object.entries(paths).flatMap(([path, operations]) => Object.keys(operations)
+    .filter((it) => ['get', 'post', 'put', 'delete', 'patch'].includes(it)).map((it) => el('option', { selected: `${it} ${path}` === 'post /v1/bookings' }, `${it.toUpperCase()} ${path}`))))).then(showKinds, () => {});
   const add = act(() => {
-    const [, name] = faultKinds[kind.value];
+    const [, name] = kinds()[kind.value];
     return call('POST', '/sandbox/faults', { on: on.value, kind: kind.value, times: Number(times.value), ...(name ? { [name]: Number(amount.value) } : {}) });
   }, 'The next requests meet the fault.');
   const presets = el('div', { class: 'row' });
@@ -61,7 +73,7 @@ function faultsView() {
       const names = offers('POST', '/sandbox/faults', 'preset') ? ['flaky', 'slow', 'down', 'rate_limited'] : [];
       keyed(presets, names, (it) => it, (it) => button(it.replaceAll('_', ' '), act(() => call('POST', '/sandbox/faults', { preset: it }), `The sandbox is ${it.replaceAll('_', ' ')}.`)));
       keyed(list, state.faults, (it) => it.id, (it) => {
-        const [what, name] = faultKinds[it.kind] ?? [it.kind];
+        const [what, name] = (it.on === 'webhook' ? webhookFaults : faultKinds)[it.kind] ?? [it.kind];
         const value = name && it[name] !== undefined ? `: ${it[name]}` : '';
         const remove = offers('DELETE', '/sandbox/faults/{id}') && button('Remove', act(() => call('DELETE', `/sandbox/faults/${it.id}`), 'The fault is removed.'),
           { 'aria-label': `Remove the fault of ${it.on}` });
@@ -73,7 +85,7 @@ function faultsView() {
 
 /** The command that books at a venue. */
 function bookingCommand(venue, isPayment) {
-  return [`curl -i ${location.origin}/v1/bookings`, `-H 'Authorization: Bearer ${keyOf('org_sandbox') ?? 'KEY'}'`, "-H 'Content-Type: application/json'",
+  return [`curl -i ${location.origin}${base}/v1/bookings`, "-H 'Bookctl-Contract: sandbox'", `-H 'Authorization: Bearer ${keyOf('org_sandbox') ?? 'KEY'}'`, "-H 'Content-Type: application/json'",
     `-H 'Idempotency-Key: ${crypto.randomUUID()}'`, `-d ${word(JSON.stringify(bookingRequest(venue.venue_id, venue.providers[0], isPayment)))}`].join(' \\\n  ');
 }
 
@@ -83,8 +95,8 @@ function venuesView() {
   call('GET', '/sandbox/scenarios').then(({ scenarios }) => list.replaceChildren(...scenarios.map((it) => el('li', {},
     el('b', {}, it.name), el('p', {}, it.description.replaceAll('`', '')),
     it.venues.map((venue) => el('div', { class: 'row' }, el('code', {}, venue.venue_id), el('span', { class: 'quiet' }, venue.providers.join(', ')),
-      copyFor(venue, it), speaksContract ? button('Book', act(() => book(bookingRequest(venue.venue_id, venue.providers[0], it.payment), keyOf('org_sandbox')),
-        (made) => `Booking ${made.id} is ${made.status.replaceAll('_', ' ')}.`), { 'aria-label': `Book at ${venue.venue_id}` }) : ''))))),
+      copyFor(venue, it), button('Book', act(() => book(bookingRequest(venue.venue_id, venue.providers[0], it.payment), keyOf('org_sandbox')),
+        (made) => `Booking ${made.id} is ${made.status.replaceAll('_', ' ')}.`), { 'aria-label': `Book at ${venue.venue_id}` })))))),
   (error) => say(error.message));
   return { node: [el('h2', {}, 'Venues'), el('p', {}, 'Each venue of the city "Sandbox" has one outcome. Book there, and it happens.'), list], update() {} };
 }

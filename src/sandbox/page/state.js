@@ -33,7 +33,11 @@ const events = {
   delivery(it) { state.deliveries.set(it.event_id, it); },
   clock(it) { state.clock = it; state.clockRead = Date.now(); },
   fault(it) { state.faults = it.faults; },
-  organization(it) { fill(state.organizations, it.organizations, 'id'); },
+  organization(it) {
+    fill(state.organizations, it.organizations, 'id');
+    // An organization that was added has keys.
+    call('GET', '/sandbox/keys').then(({ keys }) => { state.keys = keys; changed(); }, () => {});
+  },
 };
 
 /** Reads everything once. Events that come meanwhile are newer, and applied after it. */
@@ -74,7 +78,11 @@ function follow() {
     connection.textContent = 'live';
     load();
   };
-  source.onerror = () => { connection.textContent = 'not connected; trying again'; };
+  source.onerror = () => {
+    connection.textContent = 'not connected; trying again';
+    // The browser gives up after an answer that is no stream.
+    if (source.readyState === EventSource.CLOSED) setTimeout(follow, 1000);
+  };
   for (const name of Object.keys(events)) {
     source.addEventListener(name, (event) => {
       const document = JSON.parse(event.data);

@@ -35,6 +35,8 @@ pub(crate) struct Booking {
     pub(crate) is_test: bool,
     pub(crate) provider: Provider,
     pub(crate) venue_id: String,
+    /// The name of a fixture's venue; the others are in a table.
+    pub(crate) venue_name: Option<String>,
     /// In the venue's zone, as the wire shows it.
     pub(crate) datetime: String,
     pub(crate) party_size: u8,

@@ -9,7 +9,7 @@ use super::booking::Customer;
 use super::fields::{FieldErrors, Fields};
 use super::guest;
 use super::organization::Organization;
-use crate::sandbox::seed::{self, Provider, Scenario, Slot, Venue, Vertical};
+use crate::sandbox::seed::{Provider, Scenario, Slot, Venue, Vertical};
 
 /// A request to create a booking, with valid fields.
 #[derive(Debug)]
@@ -89,12 +89,9 @@ impl CreateRequest {
         let Some(id) = &self.availability_id else {
             return Ok(None);
         };
-        let slot = seed::slot(id)
-            .filter(|(offering, _)| offering.id == venue.id)
-            .map(|(_, slot)| slot)
-            .ok_or_else(|| {
-                ApiError::invalid("availability_id", "was never offered at this venue")
-            })?;
+        let slot = venue.offered(id).ok_or_else(|| {
+            ApiError::invalid("availability_id", "was never offered at this venue")
+        })?;
         if slot.datetime.timestamp() == self.at {
             Ok(Some(slot))
         } else {
@@ -136,6 +133,7 @@ fn has_vault(venue: &Venue, provider: Provider) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sandbox::seed;
     use serde_json::json;
 
     const NOW: &str = "2026-11-21T12:00:00Z";

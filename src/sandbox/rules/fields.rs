@@ -101,7 +101,7 @@ impl<'a> Fields<'a> {
 }
 
 /// The value as a whole number, clamped to 64 bits.
-pub(super) fn whole(value: &Value) -> Option<i64> {
+pub(crate) fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| {
         let number = value.as_f64().filter(|it| it.fract() == 0.0)?;
         #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
@@ -217,6 +217,22 @@ pub(crate) fn rfc3339(text: &str) -> Option<Timestamp> {
     let nanoseconds = fraction.get(..9).unwrap_or(fraction);
     let point = if nanoseconds.is_empty() { "" } else { "." };
     format!("{moment}{point}{nanoseconds}{offset}").parse().ok()
+}
+
+/// The name that is likely to be meant by an unknown one.
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let came = plain(name);
+    let nearest = known
+        .map(|it| (strsim::damerau_levenshtein(&came, &plain(it)), it))
+        .min();
+    let nearest = nearest.filter(|(distance, it)| *distance <= it.len() / 3);
+    nearest.map(|(_, it)| it)
+}
+
+/// A name without case and separators.
+fn plain(name: &str) -> String {
+    let name = name.chars().filter(|it| it.is_alphanumeric());
+    name.flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]

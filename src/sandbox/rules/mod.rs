@@ -12,6 +12,7 @@ pub(crate) mod denial;
 pub(crate) mod error_code;
 pub(crate) mod fault;
 pub(crate) mod fields;
+pub(crate) mod fixtures;
 pub(crate) mod guest;
 pub(crate) mod modify;
 pub(crate) mod no_key;

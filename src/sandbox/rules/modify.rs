@@ -132,6 +132,7 @@ mod tests {
             is_test: false,
             provider: Provider::A,
             venue_id: "ven_confirms".to_owned(),
+            venue_name: None,
             datetime: "2026-12-01T19:00:00+00:00".to_owned(),
             party_size: 2,
             customer: Customer {

@@ -37,44 +37,59 @@ pub(crate) fn respond(
         }
         Some((slot, _)) => slot,
     };
+    let asked = || {
+        let guest = (customer, party_size);
+        Event::Asked(pause(venue, Some(slot), pays, guest, generate, now))
+    };
     match venue.scenario {
         Some(Scenario::ProviderFails) => Event::ProviderFailed(ErrorCode::ProviderError),
         Some(Scenario::PaymentSetupFails) if pays => {
             Event::ProviderFailed(ErrorCode::PaymentSetupFailed)
         }
-        _ if pays => {
-            let (amount, currency) = price(venue, slot, party_size);
-            Event::Asked(Pause {
-                expires_at: now + PAYMENT_WINDOW,
-                ask: Ask::Payment {
-                    approval_id: generate().approval_id,
-                    amount,
-                    currency,
-                },
-            })
-        }
-        Some(Scenario::Otp) => {
-            let (channel, sent_to) = customer.reached_by();
-            Event::Asked(Pause {
-                expires_at: now + ACTION_WINDOW,
-                ask: Ask::Otp {
-                    code: generate().otp,
-                    attempts_left: OTP_ATTEMPTS,
-                    channel: channel.to_owned(),
-                    sent_to,
-                },
-            })
-        }
-        Some(Scenario::ConfirmDetails) => Event::Asked(Pause {
-            expires_at: now + ACTION_WINDOW,
-            ask: Ask::Details {
-                fields: vec!["arrival_time".to_owned(), "dietary_requirements".to_owned()],
-            },
-        }),
+        _ if pays => asked(),
+        Some(Scenario::Otp | Scenario::ConfirmDetails) => asked(),
         Some(Scenario::Processing) => Event::Deferred {
             until: now + PROCESSING_TIME,
         },
         _ => Event::Accepted,
+    }
+}
+
+/// What a booking that waits for its guest waits for: the payment, what the venue's scenario asks for, else a code.
+pub(crate) fn pause(
+    venue: &Venue,
+    slot: Option<&Slot>,
+    pays: bool,
+    (customer, party_size): (&Customer, u8),
+    generate: impl FnOnce() -> GeneratedCodes,
+    now: Timestamp,
+) -> Pause {
+    let ask = match venue.scenario {
+        _ if pays => {
+            let (amount, currency) = price(venue, slot, party_size);
+            Ask::Payment {
+                approval_id: generate().approval_id,
+                amount,
+                currency,
+            }
+        }
+        Some(Scenario::ConfirmDetails) => Ask::Details {
+            fields: vec!["arrival_time".to_owned(), "dietary_requirements".to_owned()],
+        },
+        _ => {
+            let (channel, sent_to) = customer.reached_by();
+            Ask::Otp {
+                code: generate().otp,
+                attempts_left: OTP_ATTEMPTS,
+                channel: channel.to_owned(),
+                sent_to,
+            }
+        }
+    };
+    let window = if pays { PAYMENT_WINDOW } else { ACTION_WINDOW };
+    Pause {
+        expires_at: now + window,
+        ask,
     }
 }
 
@@ -96,12 +111,12 @@ pub(crate) fn payment(venue: Option<&Venue>) -> PaymentOutcome {
 
 /// The amount to pay in minor units, and its currency: for each guest the slot's price, else the
 /// amount that its card terms hold, else a small deposit.
-fn price(venue: &Venue, slot: &Slot, party_size: u8) -> (i64, String) {
+fn price(venue: &Venue, slot: Option<&Slot>, party_size: u8) -> (i64, String) {
     const DEPOSIT: i64 = 1_000;
-    let priced = slot.price.as_ref().map(|it| (it.amount, it.currency));
+    let priced = slot.and_then(|it| it.price);
+    let priced = priced.map(|it| (it.amount, it.currency));
     let held = slot
-        .card_terms
-        .as_ref()
+        .and_then(|it| it.card_terms.as_ref())
         .and_then(|terms| terms.hold_amount.zip(terms.currency));
     let (each, currency) = priced.or(held).unwrap_or((DEPOSIT, venue.currency()));
     (each * i64::from(party_size), currency.to_owned())

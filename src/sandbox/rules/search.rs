@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::api_error::ApiError;
 use super::fields::{FieldErrors, Fields};
 use super::organization::Organization;
-use crate::sandbox::seed::{Place, Provider, Vertical, resolve_place};
+use crate::sandbox::seed::{Place, Provider, Venue, Vertical, names_city, resolve_place};
 
 /// A valid venue search.
 #[derive(Debug, PartialEq)]
@@ -20,6 +20,8 @@ pub(crate) struct VenueSearch {
 #[derive(Debug, PartialEq)]
 pub(crate) enum SearchArea {
     Place(Place),
+    /// A location that names the city of a venue of the organization's own.
+    OwnCity(String),
     /// Degrees.
     Point {
         latitude: f64,
@@ -29,20 +31,29 @@ pub(crate) enum SearchArea {
 
 impl SearchArea {
     /// The point if both coordinates are given, else the place; `None` if that is unknown.
-    fn of(latitude: Option<f64>, longitude: Option<f64>, location: Option<&str>) -> Option<Self> {
-        match latitude.zip(longitude) {
-            Some((latitude, longitude)) => Some(Self::Point {
+    fn of(
+        (latitude, longitude): (Option<f64>, Option<f64>),
+        location: Option<&str>,
+        own: &[Venue],
+    ) -> Option<Self> {
+        if let Some((latitude, longitude)) = latitude.zip(longitude) {
+            return Some(Self::Point {
                 latitude,
                 longitude,
-            }),
-            None => location.and_then(resolve_place).map(Self::Place),
+            });
+        }
+        let location = location?;
+        let is_own = || own.iter().any(|it| names_city(location, &it.city));
+        match resolve_place(location) {
+            Some(place) => Some(Self::Place(place)),
+            None => is_own().then(|| Self::OwnCity(location.to_owned())),
         }
     }
 }
 
 impl VenueSearch {
-    /// Reads the body: types, then required fields, then values.
-    pub(crate) fn read(body: &Map<String, Value>) -> Result<Self, ApiError> {
+    /// Reads the body: types, then required fields, then values. `own` are the organization's own venues.
+    pub(crate) fn read(body: &Map<String, Value>, own: &[Venue]) -> Result<Self, ApiError> {
         let fields = Fields::of(body);
         let vertical = fields.text("vertical")?;
         let datetime = fields.text("datetime")?;
@@ -88,7 +99,7 @@ impl VenueSearch {
         }
         let vertical = errors.finish(vertical)?;
 
-        let around = SearchArea::of(latitude, longitude, location);
+        let around = SearchArea::of((latitude, longitude), location, own);
         let named = providers
             .filter(|named| !named.is_empty())
             .map(|named| named.into_iter().map(Provider::parse).collect())
@@ -146,7 +157,7 @@ mod tests {
     const AT: &str = "2026-12-01T19:30:00+01:00";
 
     fn read(body: &Value) -> Result<VenueSearch, ApiError> {
-        VenueSearch::read(body.as_object().unwrap())
+        VenueSearch::read(body.as_object().unwrap(), &[])
     }
 
     #[test]

@@ -72,6 +72,18 @@ impl EventKind {
             Self::Modified => "booking.modified",
         }
     }
+
+    /// The event that reports that a booking has entered a status. None reports that it expired ("Events", 3).
+    pub(crate) const fn of_status(status: Status) -> Option<Self> {
+        match status {
+            Status::RequiresAction => Some(Self::RequiresAction),
+            Status::Processing => Some(Self::Processing),
+            Status::Confirmed => Some(Self::Confirmed),
+            Status::Failed => Some(Self::Failed),
+            Status::Cancelled => Some(Self::Cancelled),
+            Status::Expired => None,
+        }
+    }
 }
 
 /// The effect of an event: the new state, the webhook event that reports it, and the denial if the
@@ -84,19 +96,11 @@ pub(crate) struct Transition {
 }
 
 impl Transition {
-    /// The booking enters another status. A webhook event reports it, unless it expires ("Events", 3).
+    /// The booking enters another status.
     fn to(state: BookingState) -> Self {
-        let webhook = match state.status() {
-            Status::RequiresAction => Some(EventKind::RequiresAction),
-            Status::Processing => Some(EventKind::Processing),
-            Status::Confirmed => Some(EventKind::Confirmed),
-            Status::Failed => Some(EventKind::Failed),
-            Status::Cancelled => Some(EventKind::Cancelled),
-            Status::Expired => None,
-        };
         Self {
+            webhook: EventKind::of_status(state.status()),
             state,
-            webhook,
             denial: None,
         }
     }

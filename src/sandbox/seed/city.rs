@@ -33,6 +33,13 @@ impl City {
     }
 }
 
+/// The country of a place, if it is one of these cities.
+pub(crate) fn country_of(place: &str) -> &'static str {
+    let cities = [&LONDON, &NEW_YORK, &PARIS, &TOKYO, &SYDNEY];
+    let found = cities.into_iter().find(|it| it.name == place);
+    found.map_or(SANDBOX.country, |it| it.country)
+}
+
 /// The zone from the bundled database. The system's could differ from machine to machine, which slots
 /// must not, and looking there would read its zone directory.
 fn zone(name: &'static str) -> TimeZone {

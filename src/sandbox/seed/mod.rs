@@ -8,6 +8,7 @@ mod city;
 mod money;
 mod nearby;
 mod openings;
+mod own_offer;
 mod place;
 mod place_names;
 mod provider;
@@ -22,14 +23,18 @@ mod venue;
 mod venues;
 mod vertical;
 
-pub(crate) use money::Money;
-pub(crate) use nearby::{near_place, near_point};
-pub(crate) use place::{Place, resolve_place};
+pub(crate) use city::country_of;
+pub(crate) use money::{Money, currency_code};
+pub(crate) use nearby::{near_place, near_point, within_reach};
+pub(crate) use own_offer::{
+    CancellationFee, CardDemand, MOST_SEATINGS, OwnOffer, number_of, timezone,
+};
+pub(crate) use place::{Place, names_city, resolve_place};
 pub(crate) use provider::Provider;
 pub(crate) use scenario::Scenario;
+pub(crate) use slot::{Slot, slots_at, slots_on};
 #[cfg(test)]
-pub(crate) use slot::slot_at;
-pub(crate) use slot::{Slot, slot, slots_at, slots_on};
+pub(crate) use slot::{slot, slot_at};
 pub(crate) use terms::{CancellationTerms, CardTerms};
 pub(crate) use venue::Venue;
 pub(crate) use venues::{venue, venues};

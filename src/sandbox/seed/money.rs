@@ -9,6 +9,20 @@ pub(crate) struct Money {
     pub(crate) currency: &'static str,
 }
 
+/// The currencies that a price may be in, by their ISO 4217 codes.
+#[rustfmt::skip]
+const CODES: &[&str] = &[
+    "AED", "ARS", "AUD", "BGN", "BHD", "BRL", "CAD", "CHF", "CLP", "CNY", "COP", "CZK", "DKK", "EGP", "EUR", "GBP",
+    "HKD", "HUF", "IDR", "ILS", "INR", "ISK", "JOD", "JPY", "KES", "KRW", "KWD", "MAD", "MXN", "MYR", "NGN", "NOK",
+    "NZD", "OMR", "PEN", "PHP", "PKR", "PLN", "QAR", "RON", "RSD", "SAR", "SEK", "SGD", "THB", "TND", "TRY", "TWD",
+    "UAH", "USD", "UYU", "VND", "ZAR",
+];
+
+/// The currency with exactly this code.
+pub(crate) fn currency_code(text: &str) -> Option<&'static str> {
+    CODES.iter().copied().find(|it| *it == text)
+}
+
 /// The currency of a city.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Currency {

@@ -32,16 +32,16 @@ pub(crate) fn near_point(
     let mut near: Vec<_> = venues()
         .iter()
         .filter(|it| it.vertical == vertical)
-        .map(|it| {
-            (
-                it,
-                distance_km((latitude, longitude), (it.latitude, it.longitude)),
-            )
-        })
-        .filter(|&(_, distance)| distance <= REACH_KM)
+        .filter_map(|it| Some((it, within_reach(latitude, longitude, it)?)))
         .collect();
     near.sort_by(|(_, one), (_, other)| one.total_cmp(other));
     near
+}
+
+/// The distance of a venue from a point in km; `None` if it is more than 50 km.
+pub(crate) fn within_reach(latitude: f64, longitude: f64, venue: &Venue) -> Option<f64> {
+    let distance = distance_km((latitude, longitude), (venue.latitude, venue.longitude));
+    (distance <= REACH_KM).then_some(distance)
 }
 
 /// The distance between two points in degrees (haversine).

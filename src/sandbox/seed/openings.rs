@@ -2,10 +2,11 @@
 
 use jiff::civil::Date;
 
+use super::own_offer::{MOST_SEATINGS, OwnOffer};
 use super::scenario::Scenario;
 use super::schedule::{Schedule, minutes};
 use super::seeded_random::{Purpose, SeededRandom};
-use super::venue::Venue;
+use super::venue::{Offer, Venue};
 
 /// A start on a day, in local time. The zone may skip it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,16 +17,32 @@ pub(super) struct Opening {
     pub(super) seating: u8,
 }
 
+/// The openings of a fixture's venue: each start with each seating.
+fn own_openings(own: &OwnOffer, day: Date) -> impl Iterator<Item = Opening> {
+    let seatings = 0..own.seatings.len().clamp(1, MOST_SEATINGS) as u8;
+    own.starts(day).flat_map(move |minute| {
+        let seatings = seatings.clone();
+        seatings.map(move |seating| Opening { minute, seating })
+    })
+}
+
 impl Venue {
     /// The venue's openings on a day, in order of time, then of seating.
     pub(super) fn openings(&self, day: Date) -> impl Iterator<Item = Opening> {
-        let hours = self.schedule.hours();
-        let spans = match self.scenario {
-            Some(Scenario::NoSlots) => &[],
-            _ => hours.spans,
+        let (seeded, own) = match &self.offer {
+            _ if self.scenario == Some(Scenario::NoSlots) => (None, None),
+            Offer::Seeded { schedule, .. } => (Some(self.seeded_openings(*schedule, day)), None),
+            Offer::Own(own) => (None, Some(own_openings(own, day))),
         };
-        let seatings = 0..self.seatings().len() as u8;
-        spans
+        let seeded = seeded.into_iter().flatten();
+        seeded.chain(own.into_iter().flatten())
+    }
+
+    fn seeded_openings(&self, schedule: Schedule, day: Date) -> impl Iterator<Item = Opening> {
+        let hours = schedule.hours();
+        let seatings = 0..self.seatings(schedule).len() as u8;
+        hours
+            .spans
             .iter()
             .flat_map(|&(first, last, step)| (minutes(first)..=minutes(last)).step_by(step))
             .flat_map(move |minute| {
@@ -50,14 +67,11 @@ impl Venue {
     }
 
     /// The seatings to choose from, the usual one first; a single `None` if there is no choice.
-    pub(super) fn seatings(&self) -> &'static [Option<&'static str>] {
+    pub(super) fn seatings(&self, schedule: Schedule) -> &'static [Option<&'static str>] {
         const INDOOR: Option<&str> = Some("indoor");
         const TERRACE: Option<&str> = Some("terrace");
         const BAR: Option<&str> = Some("bar");
-        match (
-            self.schedule,
-            self.random.for_purpose(Purpose::Seating).below(5),
-        ) {
+        match (schedule, self.random.for_purpose(Purpose::Seating).below(5)) {
             (Schedule::Table, 0) => &[INDOOR, TERRACE],
             (Schedule::Table, 1) => &[INDOOR, BAR],
             (Schedule::Table, 2) => &[INDOOR, TERRACE, BAR],
@@ -65,9 +79,9 @@ impl Venue {
         }
     }
 
-    /// How long a slot lasts, in minutes.
-    pub(super) fn duration_minutes(&self) -> u32 {
-        let durations = self.schedule.hours().durations;
+    /// How long a slot of a schedule lasts, in minutes.
+    pub(super) fn duration_minutes(&self, schedule: Schedule) -> u32 {
+        let durations = schedule.hours().durations;
         let which = self
             .random
             .for_purpose(Purpose::Duration)
@@ -75,9 +89,9 @@ impl Venue {
         durations[which as usize]
     }
 
-    /// The price of a slot in pence, before conversion into the city's currency.
-    pub(super) fn pence(&self) -> Option<i64> {
-        let usual = self.schedule.hours().pence?;
+    /// The price of a slot of a schedule in pence, before conversion into the city's currency.
+    pub(super) fn pence(&self, schedule: Schedule) -> Option<i64> {
+        let usual = schedule.hours().pence?;
         let percent = match self.price_level {
             Some(1) => 65,
             Some(3) => 150,

@@ -44,6 +44,12 @@ pub(crate) fn resolve_place(text: &str) -> Option<Place> {
         .map(|it| Place::City(it.city.name))
 }
 
+/// Whether a text, or one of its parts between commas, is the name of a city.
+pub(crate) fn names_city(text: &str, city: &str) -> bool {
+    let city = plain(city);
+    !city.is_empty() && text.split(',').any(|part| plain(part) == city)
+}
+
 /// Normalizes a text: lower case, no accents, single spaces, no punctuation, and no words with a digit
 /// (house numbers and postcodes).
 fn plain(text: &str) -> String {
@@ -164,9 +170,9 @@ mod tests {
     fn the_address_of_every_venue_leads_to_its_city() {
         for venue in venues().iter().filter(|it| it.scenario.is_none()) {
             let address = format!("{}, {}, {}", venue.address, venue.city, venue.country);
-            assert_eq!(
-                resolve_place(&address),
-                Some(Place::City(venue.city)),
+            let found = resolve_place(&address);
+            assert!(
+                matches!(found, Some(Place::City(city)) if city == venue.city),
                 "{address}"
             );
         }

@@ -5,7 +5,7 @@ use super::provider::Provider;
 use super::scenario::Scenario;
 use super::schedule::Schedule;
 use super::seeded_random::SeededRandom;
-use super::venue::Venue;
+use super::venue::{Offer, Venue};
 
 impl Scenario {
     /// The name of the scenario's venues; each adds its provider and the scenario.
@@ -63,19 +63,21 @@ pub(super) fn scenario_venues() -> impl Iterator<Item = Venue> {
                 vertical: Schedule::Scenario.vertical(),
                 providers: providers.to_vec(),
                 address: format!("{number} Example Street"),
-                city: SANDBOX.name,
-                country: SANDBOX.country,
+                city: SANDBOX.name.into(),
+                country: SANDBOX.country.into(),
                 latitude: f64::from(number) / 1_000.0,
                 longitude: f64::from(number) / 1_000.0,
-                timezone_name: SANDBOX.timezone_name,
+                timezone_name: SANDBOX.timezone_name.into(),
                 price_level: Some(2),
                 tags: vec![
                     "scenario".to_owned(),
                     format!("scenario:{}", scenario.name()),
                 ],
                 scenario: Some(scenario),
-                schedule: Schedule::Scenario,
-                home: &SANDBOX,
+                offer: Offer::Seeded {
+                    schedule: Schedule::Scenario,
+                    home: &SANDBOX,
+                },
             }
         })
 }
@@ -120,7 +122,7 @@ mod tests {
             let scenario = venue.scenario.unwrap();
             assert_eq!(venue.providers, *providers, "{id}");
             assert_eq!(venue.vertical, Vertical::Dining);
-            assert_eq!((venue.city, venue.timezone_name), ("Sandbox", "UTC"));
+            assert_eq!((&*venue.city, &*venue.timezone_name), ("Sandbox", "UTC"));
             assert!(
                 venue
                     .tags

@@ -1,5 +1,7 @@
 //! Availability slots.
 
+use std::borrow::Cow;
+
 use jiff::civil::{Date, DateTime};
 use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{Timestamp, Zoned};
@@ -11,7 +13,8 @@ use super::schedule::Schedule;
 use super::seeded_random::Purpose;
 use super::slot_id::SlotId;
 use super::terms::{CancellationTerms, CardTerms};
-use super::venue::Venue;
+use super::venue::{Offer, Venue};
+#[cfg(test)]
 use super::venues::venues;
 
 /// An availability slot ("Resources: Availability slot").
@@ -22,7 +25,7 @@ pub(crate) struct Slot {
     /// The start, in the venue's zone.
     pub(crate) datetime: Zoned,
     pub(crate) duration_minutes: u32,
-    pub(crate) seating: Option<&'static str>,
+    pub(crate) seating: Option<Cow<'static, str>>,
     pub(crate) price: Option<Money>,
     /// Dining slots have both terms, others neither.
     pub(crate) card_terms: Option<CardTerms>,
@@ -39,12 +42,11 @@ pub(crate) fn slots_on(venue: &Venue, day: Date) -> Vec<Slot> {
         .collect()
 }
 
-/// The slot of an availability id; `None` for an id that [`slots_on`] never returns.
+/// The slot of an availability id, with its venue.
+#[cfg(test)]
 pub(crate) fn slot(id: &str) -> Option<(&'static Venue, Slot)> {
-    let id = SlotId::parse(id)?;
-    let venue = venues().iter().find(|it| SlotId::names(id.venue, it))?;
-    let mut slots = venue.slots_where(id.start, |opening| opening.seating == id.seating);
-    slots.next().map(|slot| (venue, slot))
+    let offered = |venue: &'static Venue| Some((venue, venue.offered(id)?));
+    venues().iter().find_map(offered)
 }
 
 /// The slots that start at an instant, one for each seating.
@@ -59,6 +61,13 @@ pub(crate) fn slot_at(venue: &Venue, at: Timestamp) -> Option<Slot> {
 }
 
 impl Venue {
+    /// The venue's slot of an availability id; `None` for an id that [`slots_on`] never returns.
+    pub(crate) fn offered(&self, id: &str) -> Option<Slot> {
+        let id = SlotId::parse(id).filter(|id| SlotId::names(id.venue, self))?;
+        let mut slots = self.slots_where(id.start, |opening| opening.seating == id.seating);
+        slots.next()
+    }
+
     /// The slots that start at an instant and satisfy `asked`.
     fn slots_where(
         &self,
@@ -92,27 +101,53 @@ impl Venue {
 
     fn slot(&self, day: Date, opening: Opening, start: Zoned) -> Slot {
         let (card_terms, cancellation_terms) = self.terms(&start).unzip();
+        let (duration_minutes, seating, price) = match &self.offer {
+            Offer::Seeded { schedule, home } => (
+                self.duration_minutes(*schedule),
+                self.seatings(*schedule)[usize::from(opening.seating)].map(Cow::Borrowed),
+                self.pence(*schedule)
+                    .map(|pence| home.currency.price(pence)),
+            ),
+            Offer::Own(own) => (
+                own.duration_minutes,
+                own.seatings
+                    .get(usize::from(opening.seating))
+                    .map(|it| Cow::Owned(it.clone())),
+                own.price,
+            ),
+        };
+        Slot {
+            id: SlotId::of(self, start.timestamp(), opening.seating).to_string(),
+            datetime: start,
+            duration_minutes,
+            seating,
+            price,
+            card_terms,
+            cancellation_terms,
+            capacity: self.capacity(day, opening),
+        }
+    }
+
+    /// How many bookings an opening holds.
+    fn capacity(&self, day: Date, opening: Opening) -> u32 {
         let few = |bound| {
             self.random_for(day, opening)
                 .for_purpose(Purpose::Capacity)
                 .below(bound) as u32
         };
-        let capacity = match (self.scenario, self.schedule) {
+        match (self.scenario, &self.offer) {
             (Some(Scenario::LastTable), _) => 1,
+            (_, Offer::Own(own)) => own.capacity,
             // More than a rate limit's window allows, so that nobody who tries it out finds it full.
             (Some(_), _) => 20,
-            (None, Schedule::Table) => 1 + few(4),
-            (None, _) => 2 + few(5),
-        };
-        Slot {
-            id: SlotId::of(self, start.timestamp(), opening.seating).to_string(),
-            datetime: start,
-            duration_minutes: self.duration_minutes(),
-            seating: self.seatings()[usize::from(opening.seating)],
-            price: self.pence().map(|pence| self.home.currency.price(pence)),
-            card_terms,
-            cancellation_terms,
-            capacity,
+            (
+                None,
+                Offer::Seeded {
+                    schedule: Schedule::Table,
+                    ..
+                },
+            ) => 1 + few(4),
+            (None, Offer::Seeded { .. }) => 2 + few(5),
         }
     }
 }
@@ -254,7 +289,7 @@ mod tests {
             .iter()
             .map(|it| {
                 let time = it.datetime.strftime("%H:%M%:z");
-                let (id, seating) = (&it.id, it.seating.unwrap_or("-"));
+                let (id, seating) = (&it.id, it.seating.as_deref().unwrap_or("-"));
                 format!("{id} {time} {seating} {}", it.capacity)
             })
             .collect();

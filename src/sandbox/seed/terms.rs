@@ -3,9 +3,11 @@
 use jiff::{ToSpan, Zoned};
 
 use super::money::Money;
+use super::own_offer::{CancellationFee, CardDemand};
 use super::schedule::Schedule;
 use super::seeded_random::Purpose;
-use super::venue::Venue;
+use super::venue::{Offer, Venue};
+use super::vertical::Vertical;
 
 /// What a slot requires of the guest's card.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +49,14 @@ enum Policy {
 impl Venue {
     /// The terms of a slot of this venue; `None` outside dining.
     pub(super) fn terms(&self, start: &Zoned) -> Option<(CardTerms, CancellationTerms)> {
-        let policy = match (self.schedule, self.scenario) {
+        let (schedule, home) = match &self.offer {
+            Offer::Seeded { schedule, home } => (*schedule, *home),
+            Offer::Own(own) => {
+                let is_dining = self.vertical == Vertical::Dining;
+                return is_dining.then(|| (own.card.terms(), own.cancellation.terms(start)));
+            }
+        };
+        let policy = match (schedule, self.scenario) {
             (Schedule::Scenario, Some(scenario)) if scenario.is_payment() => Policy::Hold {
                 hours: 24,
                 pence: 2_000,
@@ -56,10 +65,10 @@ impl Venue {
             (Schedule::Table, _) => self.policy(start),
             _ => return None,
         };
-        let money = |pence| self.home.currency.price(pence);
+        let money = |pence| home.currency.price(pence);
         Some((
-            policy.card_terms(money),
-            policy.cancellation_terms(start, money),
+            policy.card(money).terms(),
+            policy.cancellation(money).terms(start),
         ))
     }
 
@@ -84,32 +93,20 @@ impl Venue {
 }
 
 impl Policy {
-    fn card_terms(self, money: impl Fn(i64) -> Money) -> CardTerms {
-        let (required, hold, text) = match self {
-            Self::Open | Self::Notice { .. } => (false, None, "No card is needed.".to_owned()),
-            Self::Guarantee { .. } => (
-                true,
-                None,
-                "A card is needed to keep the table; nothing is held on it.".to_owned(),
-            ),
-            Self::Hold { pence, .. } => {
-                let hold = money(pence);
-                (
-                    true,
-                    Some(hold),
-                    format!("A card is needed; {hold} is held on it until the visit."),
-                )
-            }
+    fn card(self, money: impl Fn(i64) -> Money) -> CardDemand {
+        let (required, hold) = match self {
+            Self::Open | Self::Notice { .. } => (false, None),
+            Self::Guarantee { .. } => (true, None),
+            Self::Hold { pence, .. } => (true, Some(money(pence))),
         };
-        CardTerms {
+        CardDemand {
             required,
-            hold_amount: hold.map(|it| it.amount),
-            currency: hold.map(|it| it.currency),
-            text,
+            hold,
+            text: None,
         }
     }
 
-    fn cancellation_terms(self, start: &Zoned, money: impl Fn(i64) -> Money) -> CancellationTerms {
+    fn cancellation(self, money: impl Fn(i64) -> Money) -> CancellationFee {
         let (hours, fee) = match self {
             Self::Open => (None, None),
             Self::Notice { hours } => (Some(hours), None),
@@ -117,22 +114,50 @@ impl Policy {
                 (Some(hours), Some(money(pence)))
             }
         };
-        let text = match (hours, fee) {
+        CancellationFee {
+            hours,
+            fee,
+            text: None,
+        }
+    }
+}
+
+impl CardDemand {
+    fn terms(&self) -> CardTerms {
+        let usual = || match (self.required, self.hold) {
+            (_, Some(hold)) => format!("A card is needed; {hold} is held on it until the visit."),
+            (true, None) => "A card is needed to keep the table; nothing is held on it.".to_owned(),
+            (false, None) => "No card is needed.".to_owned(),
+        };
+        CardTerms {
+            required: self.required,
+            hold_amount: self.hold.map(|it| it.amount),
+            currency: self.hold.map(|it| it.currency),
+            text: self.text.clone().unwrap_or_else(usual),
+        }
+    }
+}
+
+impl CancellationFee {
+    fn terms(&self, start: &Zoned) -> CancellationTerms {
+        let usual = || match (self.hours, self.fee) {
             (Some(hours), Some(fee)) => {
                 format!("Free to cancel until {hours} hours before; {fee} from then on.")
             }
             (Some(hours), None) => {
                 format!("Free to cancel; please do so at least {hours} hours before.")
             }
-            (None, _) => "Free to cancel at any time.".to_owned(),
+            (None, Some(fee)) => format!("A cancellation costs {fee}."),
+            (None, None) => "Free to cancel at any time.".to_owned(),
         };
         CancellationTerms {
-            free_until: hours
-                .filter(|_| fee.is_some())
+            free_until: self
+                .hours
+                .filter(|_| self.fee.is_some())
                 .and_then(|hours| start.checked_sub(hours.hours()).ok()),
-            fee_amount: fee.map(|it| it.amount),
-            currency: fee.map(|it| it.currency),
-            text,
+            fee_amount: self.fee.map(|it| it.amount),
+            currency: self.fee.map(|it| it.currency),
+            text: self.text.clone().unwrap_or_else(usual),
         }
     }
 }

@@ -1,8 +1,11 @@
 //! A venue.
 
+use std::borrow::Cow;
+
 use jiff::tz::TimeZone;
 
 use super::city::City;
+use super::own_offer::OwnOffer;
 use super::provider::Provider;
 use super::scenario::Scenario;
 use super::schedule::Schedule;
@@ -19,32 +22,80 @@ pub(crate) struct Venue {
     /// The providers that serve the venue, at least one. With several, a booking must name one.
     pub(crate) providers: Vec<Provider>,
     pub(crate) address: String,
-    pub(crate) city: &'static str,
-    pub(crate) country: &'static str,
+    pub(crate) city: Cow<'static, str>,
+    pub(crate) country: Cow<'static, str>,
     /// Degrees, WGS 84.
     pub(crate) latitude: f64,
     pub(crate) longitude: f64,
     /// The zone's IANA name.
-    pub(crate) timezone_name: &'static str,
+    pub(crate) timezone_name: Cow<'static, str>,
     /// 1 (cheap) to 4 (expensive).
     pub(crate) price_level: Option<u8>,
     pub(crate) tags: Vec<String>,
     pub(crate) scenario: Option<Scenario>,
-    /// When it has openings.
-    pub(super) schedule: Schedule,
+    /// When it has openings, and what they cost.
+    pub(super) offer: Offer,
     /// The seed of every random value of this venue.
     pub(super) random: SeededRandom,
-    pub(super) home: &'static City,
+}
+
+/// Where the slots of a venue come from.
+#[derive(Clone, Debug)]
+pub(super) enum Offer {
+    /// A table of hours, and arithmetic.
+    Seeded {
+        schedule: Schedule,
+        home: &'static City,
+    },
+    /// The fixture that describes the venue.
+    Own(Box<OwnOffer>),
 }
 
 impl Venue {
+    /// The venue of a fixture, at latitude and longitude 0 until they are set.
+    pub(crate) fn own(
+        id: &str,
+        vertical: Vertical,
+        providers: Vec<Provider>,
+        offer: OwnOffer,
+    ) -> Self {
+        Self {
+            random: SeededRandom::from_text(id),
+            id: id.to_owned(),
+            name: id.to_owned(),
+            vertical,
+            providers,
+            address: String::new(),
+            city: "".into(),
+            country: "".into(),
+            latitude: 0.0,
+            longitude: 0.0,
+            timezone_name: "UTC".into(),
+            price_level: None,
+            tags: Vec::new(),
+            scenario: None,
+            offer: Offer::Own(Box::new(offer)),
+        }
+    }
+
     /// The venue's zone. The first call for a city parses it.
     pub(crate) fn timezone(&self) -> TimeZone {
-        self.home.timezone.clone()
+        match &self.offer {
+            Offer::Seeded { home, .. } => home.timezone.clone(),
+            Offer::Own(own) => own.timezone.clone(),
+        }
+    }
+
+    /// Whether a fixture describes the venue.
+    pub(crate) const fn is_own(&self) -> bool {
+        matches!(self.offer, Offer::Own(_))
     }
 
     /// The ISO 4217 code of the venue's currency.
     pub(crate) fn currency(&self) -> &'static str {
-        self.home.currency.code()
+        match &self.offer {
+            Offer::Seeded { home, .. } => home.currency.code(),
+            Offer::Own(own) => own.currency(),
+        }
     }
 }

@@ -9,7 +9,7 @@ use super::provider::Provider;
 use super::scenario_venues::scenario_venues;
 use super::schedule::Schedule;
 use super::seeded_random::SeededRandom;
-use super::venue::Venue;
+use super::venue::{Offer, Venue};
 
 /// Invented names at places that exist, at least six of each vertical in every city.
 const CSV: &str = include_str!("venues.csv");
@@ -62,16 +62,18 @@ impl CsvRow {
             vertical: self.schedule.vertical(),
             providers: providers.collect::<Option<_>>()?,
             address: self.address,
-            city: home.name,
-            country: home.country,
+            city: home.name.into(),
+            country: home.country.into(),
             latitude: self.latitude,
             longitude: self.longitude,
-            timezone_name: home.timezone_name,
+            timezone_name: home.timezone_name.into(),
             price_level: Some(self.price_level),
             tags: self.tags.split('|').map(str::to_owned).collect(),
             scenario: None,
-            schedule: self.schedule,
-            home,
+            offer: Offer::Seeded {
+                schedule: self.schedule,
+                home,
+            },
         })
     }
 }
@@ -145,7 +147,10 @@ mod tests {
     #[test]
     fn a_venue_stands_in_its_city() {
         for venue in venues() {
-            let (latitude, longitude) = (venue.home.latitude, venue.home.longitude);
+            let Offer::Seeded { home, .. } = venue.offer else {
+                panic!("{} is of a fixture", venue.id);
+            };
+            let (latitude, longitude) = (home.latitude, home.longitude);
             let near = near_point(latitude, longitude, venue.vertical);
             assert!(near.iter().any(|(it, _)| it.id == venue.id), "{}", venue.id);
         }

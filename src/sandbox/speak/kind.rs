@@ -42,6 +42,24 @@ kinds! {
     }
 }
 
+impl RequestKind {
+    /// What a request to an endpoint says; `None` if it has no body.
+    pub(crate) fn of(method: &str, path: &str) -> Option<Self> {
+        Some(match (method, path) {
+            ("POST", "/v1/venues/search") => Self::Search,
+            ("POST", "/v1/availability/search") => Self::Slots,
+            ("POST", "/v1/bookings") => Self::Create,
+            // Which answer it is depends on what the booking waits for.
+            ("POST", "/v1/bookings/{booking_id}/continue") => Self::Action,
+            ("POST", "/v1/bookings/{booking_id}/modify") => Self::Modify,
+            ("POST", "/v1/bookings/{booking_id}/cancel") => Self::Cancel,
+            ("POST", "/v1/sessions") => Self::Connect,
+            ("POST", "/v1/sessions/{id}/verify") => Self::Verify,
+            _ => return None,
+        })
+    }
+}
+
 kinds! {
     /// An answer: `[write]` translates the contract's shape into what is sent.
     AnswerKind {

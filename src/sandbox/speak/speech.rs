@@ -91,6 +91,16 @@ impl Speech {
             .then(|| key.trim())
     }
 
+    /// The contract's names of a request's fields that have others here, with those. `None` if an expression reads the
+    /// request, which may take any name.
+    pub(crate) fn request_names(&self, kind: RequestKind) -> Option<Vec<(&'static str, &str)>> {
+        let kind = match kind {
+            RequestKind::Action => RequestKind::Otp,
+            kind => kind,
+        };
+        (!self.read.contains_key(&kind)).then(|| self.dialect.request_names(kind))
+    }
+
     /// The header that carries a delivery's signature.
     pub(crate) fn signature_header(&self) -> String {
         format!("{}-Signature", self.dialect.service_name)

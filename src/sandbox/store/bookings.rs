@@ -17,7 +17,7 @@ macro_rules! bookings {
         concat!(
             "SELECT number, organization, is_test, provider, venue_id, datetime, party_size, \
              customer, end_user, seating, pays_by_vendor, webhook_url, slot_id, status, \
-             error_code, pause, last_modification, created_at, updated_at, due_at \
+             error_code, pause, last_modification, created_at, updated_at, due_at, venue_name \
              FROM bookings ",
             $rest
         )
@@ -32,7 +32,7 @@ impl Tx<'_> {
         transition: Transition,
     ) -> Result<(), ApiError> {
         booking.state = transition.state;
-        self.insert(booking)?;
+        self.insert_booking(booking)?;
         self.record_event(booking, EventKind::Created, self.now)?;
         if let Some(webhook) = transition.webhook {
             self.record_event(booking, webhook, self.now)?;
@@ -145,13 +145,13 @@ impl Tx<'_> {
         .optional()
     }
 
-    fn insert(&self, booking: &Booking) -> Result<(), ApiError> {
+    pub(super) fn insert_booking(&self, booking: &Booking) -> Result<(), ApiError> {
         let columns = Columns::of(booking)?;
         self.sql(
             "INSERT INTO bookings VALUES (:number, :organization, :is_test, :provider, :venue_id, \
              :datetime, :party_size, :customer, :end_user, :seating, :pays_by_vendor, \
              :webhook_url, :slot_id, :status, :error_code, :pause, :last_modification, \
-             :created_at, :updated_at, :due_at, :held_slot, :used_allowance)",
+             :created_at, :updated_at, :due_at, :held_slot, :used_allowance, :venue_name)",
         )?
         .execute(named_params! {
             ":number": booking.number,
@@ -176,6 +176,7 @@ impl Tx<'_> {
             ":due_at": columns.due_at,
             ":held_slot": columns.held_slot,
             ":used_allowance": columns.used_allowance,
+            ":venue_name": booking.venue_name,
         })?;
         Ok(())
     }
@@ -263,6 +264,7 @@ fn booking(row: &Row<'_>) -> rusqlite::Result<Booking> {
             .transpose()?,
         created_at: moment(row.get(17)?)?,
         updated_at: moment(row.get(18)?)?,
+        venue_name: row.get(20)?,
     })
 }
 

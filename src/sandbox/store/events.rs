@@ -18,6 +18,18 @@ impl Tx<'_> {
         kind: EventKind,
         at: Timestamp,
     ) -> Result<(), ApiError> {
+        let number = self.insert_event(booking, kind, at)?;
+        self.queue_delivery(number, &booking.organization)?;
+        Ok(())
+    }
+
+    /// Records an event, and returns its number.
+    pub(super) fn insert_event(
+        &self,
+        booking: &Booking,
+        kind: EventKind,
+        at: Timestamp,
+    ) -> Result<i64, ApiError> {
         let number = next_number();
         let document = EventDocument::of(number, kind, booking, at);
         let body = serde_json::to_string(&document)
@@ -31,8 +43,7 @@ impl Tx<'_> {
                 at.as_millisecond(),
                 body,
             ))?;
-        self.queue_delivery(number, &booking.organization)?;
-        Ok(())
+        Ok(number)
     }
 
     /// The events of a booking as they are delivered, oldest first. Those before a webhook URL was set are among them.

@@ -11,6 +11,7 @@ mod clock_moves;
 mod deliveries;
 mod events;
 mod faults;
+mod fixtures;
 mod messages;
 mod number;
 mod open;
@@ -146,6 +147,18 @@ impl Store {
         answer
             .await
             .unwrap_or_else(|_| Err(ApiError::Broken("the store has stopped".to_owned())))
+    }
+
+    /// The same at once, before anything else uses the store.
+    pub(crate) fn write_now<T, F>(&self, work: F) -> Result<T, ApiError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
+    {
+        let (job, mut answer) = PendingWrite::job(work);
+        queue::commit(&self.lock(), vec![job]);
+        let stopped = |_| Err(ApiError::Broken("the store has stopped".to_owned()));
+        answer.try_recv().unwrap_or_else(stopped)
     }
 
     /// Runs the queued writes, for as long as it is polled.

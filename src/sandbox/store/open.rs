@@ -7,6 +7,7 @@ use rusqlite::Connection;
 
 use super::clock::FROZEN;
 use super::faults::RULES;
+use super::fixtures::TABLE as FIXTURES;
 use super::snapshots::TABLE as SNAPSHOTS;
 use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
 
@@ -68,7 +69,7 @@ const KIND: Kind = Kind {
     name: "the sandbox's database",
     // "bksb"
     application: 0x626b_7362,
-    steps: &[FIRST, ANSWERS, OWNERS, RULES, FROZEN, SNAPSHOTS],
+    steps: &[FIRST, ANSWERS, OWNERS, RULES, FROZEN, SNAPSHOTS, FIXTURES],
     journal: JournalMode::WriteAhead {
         synchronous: "NORMAL",
     },
@@ -228,6 +229,7 @@ mod tests {
                 RULES,
                 FROZEN,
                 SNAPSHOTS,
+                FIXTURES,
                 "ALTER TABLE bookings ADD COLUMN note TEXT DEFAULT 'none';",
             ],
             ..KIND

@@ -62,6 +62,7 @@ impl Tx<'_> {
             "DELETE FROM known_venues WHERE organization = ?",
             "DELETE FROM rate_windows WHERE organization = ?",
             "DELETE FROM faults WHERE organization = ?",
+            "DELETE FROM fixture_venues WHERE organization = ?",
             "DELETE FROM organizations WHERE id = ?",
         ] {
             self.sql(sql)?.execute([id])?;
@@ -79,21 +80,26 @@ impl Tx<'_> {
 
     /// Remembers that a search of the organization returned the venue.
     pub(crate) fn learn_venue(&self, organization: &str, venue: &Venue) -> rusqlite::Result<()> {
-        if venue.scenario.is_none() {
+        if !is_always_known(venue) {
             self.sql("INSERT OR IGNORE INTO known_venues VALUES (?, ?)")?
                 .execute([organization, &venue.id])?;
         }
         Ok(())
     }
 
-    /// Whether a search of the organization returned the venue. Always true of scenario venues.
+    /// Whether a search of the organization returned the venue. Always true of scenario venues and of its own.
     pub(crate) fn knows_venue(&self, organization: &str, venue: &Venue) -> rusqlite::Result<bool> {
-        if venue.scenario.is_some() {
+        if is_always_known(venue) {
             return Ok(true);
         }
         self.sql("SELECT 1 FROM known_venues WHERE organization = ? AND venue_id = ?")?
             .exists([organization, &venue.id])
     }
+}
+
+/// Whether a venue can be booked without a search.
+const fn is_always_known(venue: &Venue) -> bool {
+    venue.scenario.is_some() || venue.is_own()
 }
 
 fn parse(settings: &str) -> rusqlite::Result<Organization> {

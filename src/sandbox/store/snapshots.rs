@@ -1,6 +1,6 @@
 //! Snapshots: everything that the sandbox holds, and its clock, as one document.
 
-use rusqlite::types::{Value as Cell, ValueRef};
+use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{OptionalExtension, params_from_iter};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -12,8 +12,8 @@ use crate::sandbox::wire::moment::Moment;
 /// Snapshots by name. They outlive a reset.
 pub(super) const TABLE: &str = "CREATE TABLE snapshots \
     (name TEXT PRIMARY KEY, taken_at INTEGER NOT NULL, content TEXT NOT NULL)";
-/// The tables that a snapshot holds.
-const TABLES: [&str; 11] = [
+/// The tables that a snapshot holds. One of an earlier version lacks the last tables, and the last columns of others.
+const TABLES: [&str; 12] = [
     "organizations",
     "known_venues",
     "bookings",
@@ -25,7 +25,10 @@ const TABLES: [&str; 11] = [
     "deliveries",
     "attempts",
     "faults",
+    "fixture_venues",
 ];
+/// How many tables the first snapshots had.
+const FIRST_TABLES: usize = 11;
 /// What the version in a document has to be.
 const VERSION: u32 = 1;
 
@@ -60,12 +63,19 @@ impl Tx<'_> {
         })
     }
 
-    /// Replaces everything that the sandbox holds, and its clock. A snapshot with a fault replaces nothing. Returns the
+    /// Replaces everything that the sandbox holds, and its clock, by a snapshot that it saved itself. Returns the
     /// transaction at the new time.
     pub(crate) fn restore(&self, snapshot: &Snapshot) -> Result<Self, ApiError> {
         self.check(snapshot)?;
+        Ok(self.replace(snapshot)?)
+    }
+
+    /// The same with a snapshot from outside. One with a fault replaces nothing.
+    pub(crate) fn restore_foreign(&self, snapshot: &Snapshot) -> Result<Self, ApiError> {
+        self.check(snapshot)?;
         self.batch("SAVEPOINT restore")?;
-        match self.replace(snapshot) {
+        let replaced = self.replace(snapshot);
+        match replaced.and_then(|tx| tx.read_all().map(|()| tx)) {
             Ok(tx) => {
                 self.batch("RELEASE restore")?;
                 Ok(tx)
@@ -143,13 +153,17 @@ impl Tx<'_> {
         if snapshot.bookctl_snapshot != VERSION {
             return Err(unusable("is of another version"));
         }
-        if !snapshot.tables.iter().map(|it| it.name.as_str()).eq(TABLES) {
+        let tables = snapshot.tables.iter().map(|it| it.name.as_str());
+        let tables: Vec<&str> = tables.collect();
+        if tables.len() < FIRST_TABLES || !TABLES.starts_with(&tables) {
             return Err(unusable("has other tables than a sandbox of this version"));
         }
         moment(snapshot.now).map_err(|_| unusable("has a time that does not exist"))?;
         for table in &snapshot.tables {
+            let columns: Vec<&str> = table.columns.iter().map(String::as_str).collect();
             let own = self.sql(&format!("SELECT * FROM {}", table.name))?;
-            if !own.column_names().eq(&table.columns) {
+            let own: Vec<&str> = own.column_names().collect();
+            if columns.is_empty() || !own.starts_with(&columns) {
                 let other = format!(
                     "has other columns in {} than a sandbox of this version",
                     table.name
@@ -171,29 +185,37 @@ impl Tx<'_> {
     }
 
     fn replace(&self, snapshot: &Snapshot) -> rusqlite::Result<Self> {
+        for name in TABLES {
+            self.batch(&format!("DELETE FROM {name}"))?;
+        }
         for table in &snapshot.tables {
-            self.batch(&format!("DELETE FROM {}", table.name))?;
+            let (name, columns) = (&table.name, table.columns.join(", "));
             let places = vec!["?"; table.columns.len()].join(", ");
-            let mut insert = self.sql(&format!("INSERT INTO {} VALUES ({places})", table.name))?;
+            let insert = format!("INSERT INTO {name} ({columns}) VALUES ({places})");
+            let mut insert = self.sql(&insert)?;
             for row in &table.rows {
-                insert.execute(params_from_iter(row.iter().map(cell)))?;
+                insert.execute(params_from_iter(row.iter().map(Cell)))?;
             }
         }
         // Whoever leased a delivery sent that of another state.
         self.batch("UPDATE deliveries SET leased_until = NULL")?;
         self.set_clock(snapshot.now, snapshot.frozen)?;
-        let tx = self.again()?;
-        // Reads every row whose columns have a form of their own.
-        for booking in tx.bookings(None)? {
-            tx.organization(&booking.organization)?;
+        self.again()
+    }
+
+    /// Reads every row whose columns have a form of their own. Fails if one has another.
+    fn read_all(&self) -> rusqlite::Result<()> {
+        for booking in self.bookings(None)? {
+            self.organization(&booking.organization)?;
         }
-        for organization in tx.added_organizations()? {
-            tx.sessions(&organization.id, None)?;
+        for organization in self.added_organizations()? {
+            self.sessions(&organization.id, None)?;
         }
-        tx.faults()?;
-        tx.messages(None, None)?;
-        tx.deliveries(None, None)?;
-        Ok(tx)
+        self.faults()?;
+        self.messages(None, None)?;
+        self.deliveries(None, None)?;
+        self.own_venues(None)?;
+        Ok(())
     }
 }
 
@@ -211,15 +233,20 @@ fn json(cell: ValueRef<'_>) -> Value {
     }
 }
 
-fn cell(value: &Value) -> Cell {
-    match value {
-        Value::Null => Cell::Null,
-        Value::Number(number) => match number.as_i64() {
-            Some(number) => Cell::Integer(number),
-            None => Cell::Real(number.as_f64().unwrap_or_default()),
-        },
-        Value::String(text) => Cell::Text(text.clone()),
-        // No column holds one, so that reading the row fails.
-        other => Cell::Text(other.to_string()),
+/// A value on its way into a column.
+struct Cell<'a>(&'a Value);
+
+impl ToSql for Cell<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self.0 {
+            Value::Null => ToSqlOutput::Borrowed(ValueRef::Null),
+            Value::Number(number) => match number.as_i64() {
+                Some(number) => number.into(),
+                None => number.as_f64().unwrap_or_default().into(),
+            },
+            Value::String(text) => text.as_str().into(),
+            // No column holds one, so that reading the row fails.
+            other => other.to_string().into(),
+        })
     }
 }

@@ -88,7 +88,7 @@ impl<'a> Tx<'a> {
             "DELETE FROM organizations; DELETE FROM known_venues; DELETE FROM bookings; \
              DELETE FROM idempotency_keys; DELETE FROM events; DELETE FROM messages; \
              DELETE FROM sessions; DELETE FROM rate_windows; DELETE FROM deliveries; \
-             DELETE FROM attempts; DELETE FROM faults; UPDATE clock SET offset_ms = 0, frozen_at = NULL",
+             DELETE FROM attempts; DELETE FROM faults; DELETE FROM fixture_venues; UPDATE clock SET offset_ms = 0, frozen_at = NULL",
         )?;
         Ok(())
     }

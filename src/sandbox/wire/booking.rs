@@ -165,5 +165,7 @@ fn next_action(pause: &Pause, booking: &Booking) -> Value {
 }
 
 fn venue_name(booking: &Booking) -> &str {
-    seed::venue(&booking.venue_id).map_or(booking.venue_id.as_str(), |it| it.name.as_str())
+    let seeded = || seed::venue(&booking.venue_id).map(|it| it.name.as_str());
+    let name = booking.venue_name.as_deref().or_else(seeded);
+    name.unwrap_or(&booking.venue_id)
 }

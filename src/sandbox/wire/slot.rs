@@ -13,7 +13,7 @@ pub(crate) struct SlotDocument<'a> {
     party_size: u8,
     duration_minutes: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
-    seating: Option<&'static str>,
+    seating: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     price: Option<Price>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,7 +58,7 @@ impl<'a> SlotDocument<'a> {
             datetime: local_time(&slot.datetime),
             party_size,
             duration_minutes: slot.duration_minutes,
-            seating: slot.seating,
+            seating: slot.seating.as_deref(),
             price: slot.price.as_ref().map(Price::of),
             card_terms: slot.card_terms.as_ref().map(Card::of),
             cancellation_terms: slot.cancellation_terms.as_ref().map(Cancellation::of),

@@ -16,8 +16,7 @@ impl Filter {
     /// Compiles the expression. An error is a usage error.
     pub(crate) fn parse(source: &str) -> Result<Self> {
         let expression = Expression::compile(source).map_err(|why| {
-            Error::usage(format!("--jq {}: {why}", source.escape_debug()))
-                .hint("use a jq expression, e.g. --jq .id")
+            Error::usage(format!("--jq {source}: {why}")).hint("use a jq expression, e.g. --jq .id")
         })?;
         Ok(Filter(expression))
     }
@@ -29,7 +28,7 @@ impl Filter {
         let outputs = self.0.run(&input.to_string()).map_err(|trouble| {
             let message = match trouble {
                 Trouble::Interrupted(exit) => return Error::interrupted(exit),
-                other => format!("the --jq filter {}", other.to_string().escape_debug()),
+                other => format!("the --jq filter {other}"),
             };
             Error::new(Code::Filter, message)
                 .exiting(Exit::Unclassified)

@@ -37,6 +37,7 @@ use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::signals;
 use crate::secrets::redact;
+use crate::terminal::rows;
 pub(crate) use visible::visible;
 
 /// The result of a command. One value provides both the JSON and the human form, so that they cannot differ.
@@ -121,8 +122,8 @@ impl Output {
     }
 
     /// The style of stderr.
-    pub(crate) fn stderr_style(&self) -> &StreamStyle {
-        &self.stderr
+    pub(crate) fn stderr_style(&self) -> StreamStyle {
+        self.stderr.now()
     }
 
     /// Writes a command's result to stdout.
@@ -133,7 +134,7 @@ impl Output {
     /// Like [`Output::emit`], for a result that may be longer than the screen: a person reads it in a pager.
     pub(crate) fn emit_long(&self, view: &dyn View) -> Result<()> {
         match self.format {
-            Format::Human => self.to_reader(&view.page().render(&self.stdout)),
+            Format::Human => self.to_reader(&view.page().render(&self.stdout.now())),
             Format::Json | Format::Jq(_) => self.emit(view),
         }
     }
@@ -150,7 +151,7 @@ impl Output {
     /// Like [`Output::emit`]. Returns `false` if the reader has closed the pipe.
     pub(crate) fn emit_read(&self, view: &dyn View) -> Result<bool> {
         let text = match &self.format {
-            Format::Human => view.page().render(&self.stdout),
+            Format::Human => view.page().render(&self.stdout.now()),
             Format::Json => self.json_text(&view.json()),
             Format::Jq(filter) => filtered(filter, view)?,
         };
@@ -165,7 +166,7 @@ impl Output {
     /// Like [`Output::emit_line`]. Returns `false` once the reader has closed the pipe.
     pub(crate) fn emit_next(&self, view: &dyn View) -> Result<bool> {
         let text = match &self.format {
-            Format::Human => view.page().render(&self.stdout),
+            Format::Human => view.page().render(&self.stdout.now()),
             Format::Json => format!("{}\n", json::compact(view.json().text())),
             Format::Jq(filter) => filtered(filter, view)?,
         };
@@ -215,7 +216,7 @@ impl Output {
     /// Writes what a question is about to stderr, where prompts are. Also with `--quiet`: without it, the question cannot
     /// be answered.
     pub(crate) fn show(&self, page: &Page) {
-        self.to_stderr(&page.render(&self.stderr));
+        self.to_stderr(&page.render(&self.stderr.now()));
     }
 
     /// Writes the human form of a view to stderr, where prompts are.
@@ -228,7 +229,7 @@ impl Output {
         if !self.quiet {
             let mut page = Page::default();
             page.line(redact(text));
-            self.to_stderr(&page.render(&self.stderr));
+            self.to_stderr(&page.render(&self.stderr.now()));
         }
     }
 
@@ -236,7 +237,7 @@ impl Output {
     pub(crate) fn warn(&self, text: &str) {
         let mut page = Page::default();
         page.labelled(Tone::Warn, "warning:", redact(text));
-        self.to_stderr(&page.render(&self.stderr));
+        self.to_stderr(&page.render(&self.stderr.now()));
     }
 
     /// Writes to stderr what can be done about a warning. `--quiet` drops it.
@@ -244,7 +245,7 @@ impl Output {
         if !self.quiet {
             let mut page = Page::default();
             page.labelled(Tone::Dim, "hint:", redact(text));
-            self.to_stderr(&page.render(&self.stderr));
+            self.to_stderr(&page.render(&self.stderr.now()));
         }
     }
 
@@ -254,12 +255,13 @@ impl Output {
         if self.is_human() {
             let mut page = Page::default();
             page.labelled(Tone::Bad, what, redact(text));
-            self.to_stderr(&page.render(&self.stderr));
+            self.to_stderr(&page.render(&self.stderr.now()));
         }
     }
 
     /// Writes a line of `--verbose` to stderr.
     pub(crate) fn trace(text: &str) {
+        rows::lose_count();
         let _ = writeln!(io::stderr().lock(), "{}", visible(&redact(text)));
     }
 
@@ -314,7 +316,7 @@ impl Output {
             if let Some(hint) = &error.hint {
                 page.labelled(Tone::Dim, "hint:", redact(hint));
             }
-            page.render(&self.stderr)
+            page.render(&self.stderr.now())
         } else {
             format!("{}\n", json::compact(&error.to_json().to_string()))
         };
@@ -334,13 +336,18 @@ impl Output {
     }
 
     fn to_stdout(&self, text: &str) -> Result<bool> {
+        if self.stdout.terminal {
+            rows::count(text, self.stdout.now().width);
+        }
         self.beside_progress(|| write_all(io::stdout().lock(), text))
     }
 
     fn to_stderr(&self, text: &str) {
+        let text = redact(text);
+        rows::count(&text, self.stderr.now().width);
         self.beside_progress(|| {
             // Nobody can be told if stderr is closed.
-            let _ = io::stderr().lock().write_all(redact(text).as_bytes());
+            let _ = io::stderr().lock().write_all(text.as_bytes());
         });
     }
 

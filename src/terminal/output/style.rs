@@ -55,21 +55,29 @@ impl Terminals {
     pub(crate) fn detect() -> Self {
         let stdout = std::io::stdout().is_terminal();
         let stderr = std::io::stderr().is_terminal();
-        let term = if stdout {
-            Term::stdout()
-        } else {
-            Term::stderr()
-        };
-        let (height, width) = term.size_checked().unwrap_or((24, 80));
+        let (height, width) = size(stdout);
         Terminals {
             stdin: std::io::stdin().is_terminal(),
             stdout,
             stderr,
-            width: width.into(),
-            height: height.into(),
+            width,
+            height,
         }
     }
 }
+
+/// Rows and columns of the terminal.
+fn size(of_stdout: bool) -> (usize, usize) {
+    let term = match of_stdout {
+        true => Term::stdout(),
+        false => Term::stderr(),
+    };
+    let (height, width) = term.size_checked().unwrap_or((24, 80));
+    (height.into(), width.into())
+}
+
+/// The narrowest terminal that anything is fitted to.
+const NARROWEST: usize = 20;
 
 /// The style of one stream.
 #[derive(Clone, Copy, Debug)]
@@ -103,12 +111,27 @@ impl StreamStyle {
             ColorChoice::Auto if prefs.force_color => true,
             ColorChoice::Auto => terminal && !prefs.dumb,
         };
-        let width = if terminal { width.max(20) } else { usize::MAX };
+        let width = if terminal {
+            width.max(NARROWEST)
+        } else {
+            usize::MAX
+        };
         StreamStyle {
             terminal,
             colour,
             live: terminal && !prefs.dumb && !prefs.accessible,
             width,
+        }
+    }
+
+    /// The same with the terminal's present width: a person may have changed it since the start.
+    pub(crate) fn now(self) -> Self {
+        match self.terminal {
+            true => StreamStyle {
+                width: size(std::io::stdout().is_terminal()).1.max(NARROWEST),
+                ..self
+            },
+            false => self,
         }
     }
 

@@ -47,7 +47,7 @@ const LEAST_NAME: usize = 12;
 const USUAL_NAME: usize = 20;
 /// Columns that a narrow terminal leaves out, in this order, so that a row takes two lines instead of five. A pipe
 /// and the JSON have all columns.
-const GIVE_WAY: [&str; 9] = [
+const GIVE_WAY: [&str; 11] = [
     "tags",
     "last seen",
     "waiting for",
@@ -57,6 +57,8 @@ const GIVE_WAY: [&str; 9] = [
     "address",
     "party",
     "exit",
+    "took",
+    "event id",
 ];
 /// Blanks between two columns.
 const GAP: usize = 2;

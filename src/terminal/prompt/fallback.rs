@@ -8,6 +8,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::deadline::{Deadline, Until, countdown};
 use super::frame::write;
 use super::line_editor::Echo;
+use super::menu::shown;
 use super::question::{Check, PromptError, Question};
 use super::terminal::{self, Modes};
 use super::text_input;
@@ -180,7 +181,7 @@ fn listing(header: Option<&str>, rows: &[String]) -> String {
         listing += &format!("{:width$}  {header}\n", "");
     }
     for (row, text) in rows.iter().enumerate() {
-        listing += &format!("{:>width$}) {text}\n", row + 1);
+        listing += &format!("{:>width$}) {}\n", row + 1, shown(text));
     }
     listing
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::theme::columns_of;
+use crate::terminal::rows;
 
 /// The terminal's size in cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,6 +122,7 @@ impl Screen {
     pub(super) fn finish(mut self, lines: Vec<String>, size: Size) -> io::Result<()> {
         let last = lines.len().saturating_sub(1);
         let cursor = Some((last, 0));
+        rows::count(&lines.join("\n"), size.columns);
         self.show(Frame { lines, cursor }, size)?;
         self.shown = None;
         write(&format!("\r\n{RESTORED}"))
@@ -136,6 +138,7 @@ impl Screen {
 
     /// Begins afresh where the cursor is: somebody else has written to the terminal.
     pub(super) fn forget(&mut self) {
+        rows::lose_count();
         self.shown = None;
     }
 }
@@ -143,6 +146,7 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         if let Some((frame, size)) = self.shown.take() {
+            rows::lose_count();
             let top = to_top(&frame, size.columns);
             // Ignore errors: the terminal may be gone.
             let _ = write(&format!("{top}\r\n{RESTORED}"));

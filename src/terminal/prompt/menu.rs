@@ -13,10 +13,17 @@ use super::question::{Check, Question};
 use super::theme::{Theme, columns_of, fit};
 use crate::model::text_fold::fold;
 
+/// The most further lines of the marked row.
+const MOST_MORE_LINES: usize = 2;
 /// The most rows shown at once.
 const MOST_ROWS: usize = 12;
 /// The columns before each row, for the marker of the selected one.
 const MARK: usize = 2;
+
+/// The line of a row that is shown. Only the filter looks at further lines.
+pub(super) fn shown(row: &str) -> &str {
+    row.lines().next().unwrap_or_default()
+}
 
 /// A menu of rows.
 pub(super) struct Menu<'a> {
@@ -210,11 +217,14 @@ impl Widget for Menu<'_> {
             .at
             .saturating_sub(visible / 2)
             .min(self.found.len() - visible);
+        // What a cut leaves out of the marked row stands below it, as far as there is room.
+        let spare = room.saturating_sub(visible + 1).min(MOST_MORE_LINES);
         for (at, row) in self.found.iter().enumerate().skip(top).take(visible) {
-            lines.push(theme.row(
-                &fit(&self.rows[*row], columns.saturating_sub(MARK)),
-                at == self.at,
-            ));
+            let row = shown(&self.rows[*row]);
+            match at == self.at {
+                true => lines.extend(theme.marked_row(row, columns, 1 + spare)),
+                false => lines.push(theme.row(&fit(row, columns.saturating_sub(MARK)), false)),
+            }
         }
         if self.filter.is_some() || visible < self.found.len() {
             lines.push(indented(&self.footer()));
@@ -234,7 +244,10 @@ impl Widget for Menu<'_> {
     fn answered(&self, answer: &usize) -> String {
         // The blanks that align columns mean nothing in a single line.
         let text = self.text_of(*answer);
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
+        shown(&text)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 }
 
@@ -352,6 +365,31 @@ mod tests {
             menu.press(Key::Up);
             assert_eq!(menu.at, rows.len() - 1);
         }
+    }
+
+    #[test]
+    fn what_is_cut_off_the_marked_row_stands_below_it() {
+        let rows = [
+            "17:00 · card, 23.00 EUR held · free until Thu 17:00, then 23.00 EUR",
+            "18:00 · no card",
+        ];
+        let (rows, question) = (rows.map(str::to_owned).to_vec(), question());
+        let mut menu = Menu::new(&question, &rows);
+        let lines = draw(&menu, 24, 40);
+        assert_eq!(
+            lines[1..],
+            [
+                "❯ 17:00 · card, 23.00 EUR held · free",
+                "    until Thu 17:00, then 23.00 EUR",
+                "  18:00 · no card"
+            ]
+        );
+        menu.press(Key::Down);
+        assert_eq!(
+            draw(&menu, 24, 40)[1],
+            "  17:00 · card, 23.00 EUR held · free…"
+        );
+        assert_eq!(draw(&menu, 24, 40).len(), 3);
     }
 
     #[test]

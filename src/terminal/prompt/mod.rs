@@ -43,6 +43,8 @@ use text_input::TextInput;
 use theme::Theme;
 use yes_no::YesNo;
 
+pub(crate) use crate::terminal::rows::Place;
+
 impl<T> Until<T> {
     /// For questions without a deadline, which cannot time out.
     fn answered(self) -> Result<T, PromptError> {
@@ -82,7 +84,36 @@ impl Prompter {
         self.mode(question).map(drop)
     }
 
-    /// Asks to select one of many rows, which typing filters. Returns its index. `header` names the columns of the
+    /// Where the next question will stand.
+    pub(crate) fn place(&self) -> Place {
+        Place::next(terminal::size().columns)
+    }
+
+    /// Clears the terminal from the place of a question that is asked again. Where that is out of reach, a line says that
+    /// its answer was taken back.
+    pub(crate) fn return_to(&self, place: Place) {
+        let size = terminal::size();
+        let rows = place.rows_since(size.columns);
+        let text = match rows.filter(|rows| *rows < size.rows) {
+            Some(0) => return,
+            Some(rows) => {
+                place.clear();
+                format!("\x1b[{rows}A\r\x1b[J")
+            }
+            None => {
+                let hint = self
+                    .session
+                    .theme
+                    .hint("The last answer above was taken back.");
+                format!("{hint}\r\n")
+            }
+        };
+        // Nobody can be told if stderr is closed.
+        let _ = frame::write(&text);
+    }
+
+    /// Asks to select one of many rows, which typing filters; further lines of a row are for the filter alone. Returns its
+    /// index. `header` names the columns of the
     /// rows; `default` is selected at first.
     pub(crate) async fn pick(
         &self,

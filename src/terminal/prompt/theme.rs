@@ -97,6 +97,33 @@ impl Theme {
         drawn(|out| self.styles.format_select_prompt_item(out, row, active))
     }
 
+    /// The marked row of a menu. If it is wider than `columns`, it takes up to `most` lines.
+    pub(super) fn marked_row(&self, row: &str, columns: usize, most: usize) -> Vec<String> {
+        let room = columns.saturating_sub(ANSWER_INDENT);
+        if columns_of(row) <= room || most < 2 {
+            return vec![self.row(&fit(row, room), true)];
+        }
+        let indent = 2 * ANSWER_INDENT;
+        let mut lines = broken_after(row, room, columns.saturating_sub(indent).max(1));
+        if lines.len() > most {
+            lines.truncate(most);
+            if let Some(last) = lines.last_mut() {
+                *last = fit(&format!("{last} …"), columns.saturating_sub(indent));
+            }
+        }
+        let lines = lines.iter().enumerate();
+        lines
+            .map(|(place, line)| match place {
+                0 => self.row(line, true),
+                _ => format!(
+                    "{:indent$}{}",
+                    "",
+                    self.styles.active_item_style.apply_to(line)
+                ),
+            })
+            .collect()
+    }
+
     /// `✘ message`, wrapped to `columns`.
     pub(super) fn problem(&self, text: &str, columns: usize) -> Vec<String> {
         let mark = drawn(|out| self.styles.format_error(out, ""));

@@ -145,14 +145,15 @@ pub(crate) fn row_line(parts: &RowParts, columns: usize) -> String {
         visible(id).into_owned(),
     ];
     let mut line = cells.join("  ");
-    // The filter of a menu looks at the whole row, beyond what its width shows.
+    line.truncate(line.trim_end().len());
+    // The filter of a menu looks at further lines too, which are not shown.
     for (text, width) in [(&parts.guest, guest), (&parts.venue, venue)] {
         if measure_text_width(text) > width {
-            line.push_str("  ");
+            line.push('\n');
             line.push_str(&visible(text));
         }
     }
-    line.trim_end().to_owned()
+    line
 }
 
 /// The time at the venue without weekday and year.

@@ -163,6 +163,15 @@ impl Report {
             && answers.all(|it| it.status().is_some_and(|it| (400..500).contains(&it)))
     }
 
+    /// The status of every answer, if all are the same failure: it says nothing about the single checks.
+    pub(crate) fn only_failure(&self) -> Option<u16> {
+        let mut answers = self.findings.iter().flat_map(|finding| &finding.reactions);
+        let first = answers.next()?.status().filter(|it| *it >= 500)?;
+        answers
+            .all(|it| it.status() == Some(first))
+            .then_some(first)
+    }
+
     /// The report as `webhook drill --json` prints it.
     pub(crate) fn to_json(&self) -> Value {
         json!({

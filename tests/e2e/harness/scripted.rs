@@ -131,6 +131,16 @@ impl Scripted {
         }
     }
 
+    /// Waits until a request came with this method.
+    #[track_caller]
+    pub(crate) fn wait_for(&self, method: &str) {
+        let deadline = Instant::now() + HANG;
+        while !self.requests().iter().any(|it| it.method == method) {
+            assert!(Instant::now() < deadline, "no {method} was sent");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// The booking requests among what came.
     pub(crate) fn creates(&self) -> Vec<Request> {
         let mut requests = self.requests();

@@ -43,7 +43,12 @@ impl Served {
     }
 
     pub(crate) fn with(home: &Home, more: &[&str]) -> Self {
-        let arguments = ["sandbox", "serve", "--port", "0", "--json"];
+        Self::at_port("0", home, more)
+    }
+
+    /// The same at this port.
+    pub(crate) fn at_port(port: &str, home: &Home, more: &[&str]) -> Self {
+        let arguments = ["sandbox", "serve", "--port", port, "--json"];
         let mut command = home.command(arguments.iter().chain(more));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = {

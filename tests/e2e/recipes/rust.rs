@@ -81,6 +81,9 @@ async fn a_one_time_code_confirms_the_booking() {
 #[tokio::test]
 async fn a_code_that_is_not_given_expires() {
     let sandbox = Sandbox::start();
+    // The clock stands still: only this test moves it.
+    let freeze = json!({"freeze": true});
+    sandbox.call("POST", "/sandbox/clock", freeze).await;
     let booking = sandbox.book("ven_otp").await;
     let advance = json!({"advance": "21m"});
     sandbox.call("POST", "/sandbox/clock", advance).await;

@@ -60,10 +60,16 @@ fn command(request: &Value) -> Option<String> {
         shell::word(request["method"].as_str()?),
         shell::word(&format!("http://{host}{path}{query}"))
     )];
+    // The key that the sandbox refused is not the one that is set for it.
+    let refused = (request["status"] == 401).then(|| request["key"].as_str());
+    let variable = match refused {
+        Some(Some(_)) => "REFUSED_KEY",
+        _ => "BOOKCTL_API_KEY",
+    };
     for (name, value) in headers {
         let value = value.as_str()?;
         if !OWN.contains(&name.as_str()) {
-            lines.push(format!("-H {}", header(name, value)));
+            lines.push(format!("-H {}", header(name, value, variable)));
         }
     }
     let body = message["body"].as_str()?;
@@ -79,17 +85,22 @@ fn command(request: &Value) -> Option<String> {
     } else if !body.is_empty() {
         lines.push(format!("--data-raw {}", shell::word(body)));
     }
-    Some(lines.join(" \\\n  "))
+    let mut command = lines.join(" \\\n  ");
+    if let Some(Some(key)) = refused {
+        let key: String = key.chars().filter(|it| !it.is_control()).collect();
+        command = format!("# Set REFUSED_KEY to the key that was refused: {key}\n{command}");
+    }
+    Some(command)
 }
 
 /// A header as a word of a shell. A masked key becomes the variable that holds it.
-fn header(name: &str, value: &str) -> String {
+fn header(name: &str, value: &str, variable: &str) -> String {
     match value.split_once(' ') {
         _ if !value.contains('…') => shell::word(&format!("{name}: {value}")),
         Some((scheme, _)) if scheme.chars().all(|it| it.is_ascii_alphanumeric()) => {
-            format!("\"{name}: {scheme} $BOOKCTL_API_KEY\"")
+            format!("\"{name}: {scheme} ${variable}\"")
         }
-        _ => format!("\"{name}: $BOOKCTL_API_KEY\""),
+        _ => format!("\"{name}: ${variable}\""),
     }
 }
 
@@ -129,6 +140,21 @@ mod tests {
             hidden.starts_with("printf '\\033\\133\\062\\112' | curl"),
             "{hidden}"
         );
+    }
+
+    #[test]
+    fn a_key_that_was_refused_is_named_and_not_taken_for_the_one_that_is_set() {
+        let mut request = request("");
+        request["status"] = json!(401);
+        request["key"] = json!("sk_live_…dbox");
+        let command = command(&request).unwrap();
+        let note = "# Set REFUSED_KEY to the key that was refused: sk_live_…dbox\ncurl -X POST ";
+        assert!(command.starts_with(note), "{command}");
+        assert!(
+            command.contains("\"authorization: Bearer $REFUSED_KEY\""),
+            "{command}"
+        );
+        assert!(!command.contains("BOOKCTL_API_KEY"), "{command}");
     }
 
     #[test]

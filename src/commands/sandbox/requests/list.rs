@@ -6,8 +6,7 @@ use crate::json::Document;
 use crate::model::zone::system_zone;
 use crate::terminal::output::{Page, TableCell, Tone, View};
 
-/// The widths of the columns, so that a line fits into 80 columns unless its request was refused.
-const ROW: usize = 3;
+/// The widths of the columns of `--follow`, so that a line fits into 80 columns unless its request was refused.
 const TIME: usize = 8;
 const METHOD: usize = 6;
 const PATH: usize = 38;
@@ -29,11 +28,14 @@ impl View for List {
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        for (row, request) in self.rows().enumerate() {
-            let mut cells = vec![(format!("@{}", row + 1).into(), ROW)];
-            cells.extend(columns(request));
-            page.columns(cells);
-        }
+        let rows = self.rows().enumerate().map(|(row, request)| {
+            let cells = columns(request).into_iter().map(|(cell, _)| cell);
+            std::iter::once(format!("@{}", row + 1).into())
+                .chain(cells)
+                .collect()
+        });
+        let headings = vec!["", "at", "status", "method", "path", "took", "reason"];
+        page.table(headings, rows.collect(), vec![]);
         page
     }
 }

@@ -49,7 +49,7 @@ pub(super) async fn pick(context: &Context) -> Result<String> {
     context.prompter.check(&question)?;
     let events = newest(&context.webhooks()?, MOST)?;
     let lines: Vec<String> = events.iter().map(line).collect();
-    let row = pick_line(context, &question, &lines, "bookctl webhook events list").await?;
+    let row = pick_line(context, question, &lines, "bookctl webhook events list").await?;
     Ok(events[row].event.id.clone())
 }
 

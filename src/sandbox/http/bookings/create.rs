@@ -12,8 +12,8 @@ use crate::sandbox::rules::create::CreateRequest;
 use crate::sandbox::rules::provider_response::{GeneratedCodes, respond};
 use crate::sandbox::rules::state::{Ask, BookingState};
 use crate::sandbox::rules::transition::step;
-use crate::sandbox::seed;
-use crate::sandbox::store::{MessageSubject, one_time_code, reference};
+use crate::sandbox::seed::Venue;
+use crate::sandbox::store::{MessageSubject, Tx, one_time_code, reference};
 use crate::sandbox::wire::booking::BookingDocument;
 use crate::sandbox::wire::slot::local_time;
 
@@ -37,6 +37,7 @@ pub(in super::super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
     let now = tx.now;
     let request = CreateRequest::read(&context.request.fields()?, now)?;
     let venue = known_venue(context, &request.venue_id)?;
+    let venue = venue.as_ref();
     let provider = request.provider(venue)?;
     request.check_guest(provider)?;
     let offered = request.offered_slot(venue)?;
@@ -68,13 +69,14 @@ pub(in super::super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
         is_test: context.key.kind == KeyKind::Test,
         provider,
         venue_id: request.venue_id,
+        venue_name: venue.is_own().then(|| venue.name.clone()),
         datetime,
         party_size: request.party_size,
         customer: request.customer,
         end_user: request.end_user,
         seating: slot
             .as_ref()
-            .and_then(|(it, _)| it.seating)
+            .and_then(|(it, _)| it.seating.as_deref())
             .map(str::to_owned),
         pays_by_vendor: request.pays_by_vendor,
         webhook_url: request.webhook_url,
@@ -86,7 +88,7 @@ pub(in super::super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
     };
     let transition = step(&booking.state, &event, now);
     tx.create_booking(&mut booking, transition)?;
-    send_code(context, &booking)?;
+    send_code(tx, &booking, venue)?;
     if let Some(key) = context.request.idempotency_key() {
         tx.save_idempotency_key(&key, &booking)?;
     }
@@ -94,11 +96,14 @@ pub(in super::super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
 }
 
 /// Sends the guest the one-time code that the booking waits for, if it waits for one.
-fn send_code(context: &RequestContext<'_, '_>, booking: &Booking) -> Result<(), ApiError> {
+pub(in super::super) fn send_code(
+    tx: &Tx<'_>,
+    booking: &Booking,
+    venue: &Venue,
+) -> Result<(), ApiError> {
     if let Some(Ask::Otp { code, sent_to, .. }) = booking.state.pause().map(|it| &it.ask) {
-        let venue = seed::venue(&booking.venue_id).map_or("the venue", |it| it.name.as_str());
-        let text = format!("{code} is your code to book {venue}.");
-        context.tx.send_code(
+        let text = format!("{code} is your code to book {}.", venue.name);
+        tx.send_code(
             &booking.organization,
             sent_to,
             &text,

@@ -18,7 +18,7 @@ use crate::sandbox::wire::id::IdKind;
 
 pub(super) use cancel::cancel;
 pub(super) use continue_::continue_;
-pub(super) use create::{create, replay};
+pub(super) use create::{create, replay, send_code};
 pub(super) use modify::modify;
 
 /// Reads a booking.

@@ -8,7 +8,7 @@ use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::modify::ModifyRequest;
 use crate::sandbox::rules::transition::{Event, step};
-use crate::sandbox::seed::{self, Slot, Venue};
+use crate::sandbox::seed::{Slot, Venue};
 use crate::sandbox::wire::booking::BookingDocument;
 use crate::sandbox::wire::slot::local_time;
 
@@ -17,7 +17,8 @@ pub(in super::super) fn modify(context: &RequestContext<'_, '_>) -> Outcome {
     let tx = context.tx;
     let request = ModifyRequest::read(&context.request.fields()?, tx.now)?;
     let booking = find(context)?;
-    let venue = seed::venue(&booking.venue_id);
+    let venue = tx.venue(&booking.organization, &booking.venue_id)?;
+    let venue = venue.as_deref();
     let slot = match venue {
         Some(venue) => new_slot(context, &request, &booking, venue)?,
         None => None,
@@ -58,7 +59,7 @@ fn new_slot(
         return Ok(None);
     };
     let seating = request.seating.as_deref().or(booking.seating.as_deref());
-    let preferred = |slot: &Slot| slot.seating == seating;
+    let preferred = |slot: &Slot| slot.seating.as_deref() == seating;
     let other = |slot: &Slot| Some(&slot.id) != booking.slot_id.as_ref();
     let favourite = choose_slot(context, venue, at, |slot| preferred(slot) && other(slot))?
         .filter(|(slot, held)| *held < slot.capacity);

@@ -4,6 +4,7 @@ mod bookings;
 mod clock;
 mod deliveries;
 mod faults;
+mod fixtures;
 mod inbox;
 mod keys;
 mod organization;
@@ -25,6 +26,8 @@ use super::service::Service;
 use super::{openapi, pipeline};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::store::{Topic, Tx};
+
+pub(crate) use fixtures::load_into;
 
 /// An endpoint that inspects or changes the sandbox itself.
 pub(crate) struct Control {
@@ -82,6 +85,7 @@ const LIMIT: usize = 64 * 1024 * 1024;
 /// Every control.
 pub(crate) const CONTROLS: &[Control] = &[
     Control::write("POST", "/sandbox/reset", reset::reset),
+    Control::write("POST", "/sandbox/fixtures", fixtures::load),
     Control::read("/", openapi::index),
     Control::read("/sandbox/snapshots", snapshots::list),
     Control::write("POST", "/sandbox/snapshots", snapshots::save),

@@ -53,7 +53,7 @@ pub(super) fn replace(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     let snapshot: Snapshot = serde_json::from_value(body).map_err(|error| {
         ApiError::invalid("snapshot", format!("is not one of a sandbox: {error}"))
     })?;
-    let tx = tx.restore(&snapshot)?;
+    let tx = tx.restore_foreign(&snapshot)?;
     restored(&tx, request)
 }
 

@@ -160,7 +160,7 @@ impl Exchange {
 
     /// The name of the header that carries the key.
     fn key_header(&self) -> &str {
-        match &self.speech {
+        match self.spoken() {
             Some(speech) => speech.auth_header(),
             None => header::AUTHORIZATION.as_str(),
         }
@@ -169,7 +169,7 @@ impl Exchange {
     /// What was sent as the key.
     fn key(&self) -> Option<String> {
         let value = self.request_header(self.key_header())?;
-        let key = match &self.speech {
+        let key = match self.spoken() {
             Some(speech) => speech.key(&value).map(str::to_owned),
             None => None,
         };

@@ -118,7 +118,7 @@ impl Opening {
         self,
         mut response: Response,
         at: Timestamp,
-        speech: Option<&Arc<Speech>>,
+        speech: Option<(Arc<Speech>, bool)>,
     ) -> (Exchange, Response) {
         let extensions = response.extensions_mut();
         let received: Received = extensions.remove().unwrap_or_default();
@@ -151,7 +151,8 @@ impl Opening {
             refusal,
             fault: received.fault,
             subject: received.subject,
-            speech: speech.cloned(),
+            is_spoken: speech.as_ref().is_some_and(|(_, is_spoken)| *is_spoken),
+            speech: speech.map(|(speech, _)| speech),
         };
         (exchange, Response::from_parts(parts, body))
     }
@@ -179,6 +180,8 @@ pub(crate) struct Exchange {
     pub(super) fault: Option<Fault>,
     pub(super) subject: Option<Box<Subject>>,
     pub(super) speech: Option<Arc<Speech>>,
+    /// Whether the request came in the names of the speech.
+    pub(super) is_spoken: bool,
 }
 
 impl Exchange {
@@ -190,6 +193,11 @@ impl Exchange {
     /// Whether it is a call of the service, not of the sandbox's own surface.
     pub(crate) const fn is_service(&self) -> bool {
         self.is_service
+    }
+
+    /// How its request and its answer speak; `None` for the contract itself.
+    pub(super) fn spoken(&self) -> Option<&Speech> {
+        self.speech.as_deref().filter(|_| self.is_spoken)
     }
 
     /// The bytes that it holds.

@@ -11,7 +11,9 @@ use super::super::endpoints::{ENDPOINTS, Endpoint};
 use super::super::openapi;
 use super::exchange::Exchange;
 use crate::sandbox::rules::fault::covers;
+use crate::sandbox::rules::fields::nearest;
 use crate::sandbox::seed;
+use crate::sandbox::speak::RequestKind;
 
 static DOCUMENT: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(openapi::DOCUMENT).unwrap_or_default());
@@ -35,19 +37,28 @@ impl Exchange {
                     .to_owned(),
             );
         }
-        // Names of another service are not the contract's.
-        if self.speech.is_some() {
-            return notes;
-        }
         let body = serde_json::from_slice(&self.request.body);
-        if let Ok(Value::Object(fields)) = &body {
+        if let (Ok(Value::Object(fields)), Some(renamed)) = (&body, self.renamed(endpoint)) {
             let schema =
                 operation(endpoint).pointer("/requestBody/content/application~1json/schema");
-            unknown(fields, schema, "", &mut notes);
-            self.other_zone(fields, &mut notes);
+            unknown(fields, schema, ("", &renamed), &mut notes);
         }
-        self.unused_parameters(endpoint, &mut notes);
+        // Pages, times and providers of another service are not the contract's.
+        if self.spoken().is_none() {
+            if let Ok(Value::Object(fields)) = &body {
+                self.other_zone(fields, &mut notes);
+            }
+            self.unused_parameters(endpoint, &mut notes);
+        }
         notes
+    }
+
+    /// The contract's names that the service has others for. `None` if what it takes is not known.
+    fn renamed(&self, endpoint: &Endpoint) -> Option<Vec<(&'static str, &str)>> {
+        let Some(speech) = self.spoken() else {
+            return Some(Vec::new());
+        };
+        speech.request_names(RequestKind::of(endpoint.method, endpoint.path)?)
     }
 
     fn unused_parameters(&self, endpoint: &Endpoint, notes: &mut Vec<String>) {
@@ -133,17 +144,30 @@ fn properties(schema: &'static Value) -> Option<Vec<(&'static str, &'static Valu
     Some(found)
 }
 
-/// Notes the fields that a schema does not have, also those inside objects.
+/// Notes the fields that a schema does not have, also those inside objects. `renamed` are those that have another name
+/// here, which may be a path.
 fn unknown(
     fields: &Map<String, Value>,
     schema: Option<&'static Value>,
-    within: &str,
+    (within, renamed): (&str, &[(&'static str, &str)]),
     notes: &mut Vec<String>,
 ) {
     let Some(known) = schema.and_then(properties).filter(|it| !it.is_empty()) else {
         return;
     };
+    let spoken = |known: &'static str| {
+        let other = renamed.iter().find(|(contract, _)| *contract == known);
+        other.map_or(known, |(_, name)| *name)
+    };
+    let known: Vec<(&str, &Value)> = known
+        .into_iter()
+        .map(|(it, schema)| (spoken(it), schema))
+        .collect();
     for (name, value) in fields {
+        let leads_on = |path: &str| path.split_once('.').is_some_and(|(first, _)| first == name);
+        if renamed.iter().any(|(_, path)| leads_on(path)) {
+            continue;
+        }
         match known.iter().find(|(known, _)| known == name) {
             None => notes.push(ignored(
                 "field",
@@ -152,7 +176,8 @@ fn unknown(
             )),
             Some((_, schema)) => {
                 if let Value::Object(fields) = value {
-                    unknown(fields, Some(schema), &format!("{within}{name}."), notes);
+                    let within = format!("{within}{name}.");
+                    unknown(fields, Some(schema), (&within, &[]), notes);
                 }
             }
         }
@@ -166,36 +191,10 @@ fn ignored<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> 
         .rsplit_once('.')
         .map_or(("", name), |(within, last)| (within, last));
     let dot = if within.is_empty() { "" } else { "." };
-    let came = plain(last);
-    let nearest = known
-        .map(|it| (distance(&came, &plain(it)), it))
-        .min()
-        .filter(|(distance, it)| *distance <= it.len() / 3);
-    match nearest {
-        Some((_, meant)) => format!("{note}; did you mean {within}{dot}{meant}?"),
+    match nearest(last, known) {
+        Some(meant) => format!("{note}; did you mean {within}{dot}{meant}?"),
         None => note,
     }
-}
-
-/// A name without case and separators.
-fn plain(name: &str) -> Vec<char> {
-    let name = name.chars().filter(|it| it.is_alphanumeric());
-    name.flat_map(char::to_lowercase).collect()
-}
-
-/// How many characters differ (Levenshtein).
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let changed = corner + usize::from(x != y);
-            corner = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(corner + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -1,0 +1,221 @@
+//! A file of fixtures: TOML or JSON, with the line of each field.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use toml::de::{DeTable, DeValue};
+
+use crate::flows::{read_file, read_stdin};
+use crate::outcome::{Error, Result};
+use crate::platform::input::Source;
+
+/// A file that `bookctl sandbox load` takes.
+pub(super) const EXAMPLE: &str = include_str!("example_fixtures.toml");
+
+const HINT: &str =
+    "`bookctl sandbox load --example` prints fixtures that work; docs/sandbox.md lists the fields";
+
+/// The file's text, and what stands in it.
+pub(super) struct FixtureFile {
+    name: String,
+    text: String,
+    pub(super) document: Map<String, Value>,
+}
+
+impl FixtureFile {
+    pub(super) async fn read(source: Source) -> Result<Self> {
+        let name = source.name();
+        let text = match source {
+            Source::Stdin => read_stdin().await?,
+            Source::File(path) => read_file(&path.display().to_string()).await?,
+        };
+        let document = parse(&text).map_err(|(line, why)| {
+            Error::usage(format!("{name}, line {line}: {why}")).hint(HINT)
+        })?;
+        Ok(Self {
+            name,
+            text,
+            document,
+        })
+    }
+
+    /// The error for a refusal of the document, with the line of each field. `None` for another answer.
+    pub(super) fn refused(&self, body: &Value) -> Option<Error> {
+        let fields = body.get("fields")?.as_object()?;
+        let mut mistakes: Vec<(usize, &str, &str)> = fields
+            .iter()
+            .filter_map(|(field, why)| Some((self.line(field), field.as_str(), why.as_str()?)))
+            .collect();
+        mistakes.sort_unstable();
+        let name = &self.name;
+        let mut error = match mistakes.as_slice() {
+            [(line, field, why)] => Error::usage(format!(
+                "{name}, line {line}: {field} {why}; nothing was loaded"
+            )),
+            several => {
+                let count = several.len();
+                let what = format!("{name} has {count} mistakes; nothing was loaded");
+                let lines = several.iter();
+                lines.fold(Error::usage(what), |error, (line, field, why)| {
+                    error.detail(format!("line {line}: {field} {why}"))
+                })
+            }
+        };
+        let problem =
+            |(line, field, why): &(_, _, _)| json!({"line": line, "field": field, "message": why});
+        error.problems = mistakes.iter().map(problem).collect();
+        Some(error.hint(HINT))
+    }
+
+    /// The line of a field such as `venues[0].slots.from`; for one that is missing, that of what it belongs to.
+    fn line(&self, field: &str) -> usize {
+        let steps = steps(field);
+        let at = match DeTable::parse(&self.text) {
+            Ok(table) => place_in_toml(table.get_ref(), &steps),
+            Err(_) => place_in_json(&self.text, &steps),
+        };
+        line_of(&self.text, at)
+    }
+}
+
+fn parse(text: &str) -> std::result::Result<Map<String, Value>, (usize, String)> {
+    if text.trim_start().starts_with('{') {
+        return serde_json::from_str(text).map_err(|error| (error.line(), error.to_string()));
+    }
+    match toml::from_str::<toml::Table>(text) {
+        Ok(table) => Ok(table
+            .into_iter()
+            .map(|(key, it)| (key, value(it)))
+            .collect()),
+        Err(error) => {
+            let at = error.span().map_or(0, |it| it.start);
+            Err((line_of(text, at), error.message().to_owned()))
+        }
+    }
+}
+
+/// A value in JSON. Dates and times are texts there.
+fn value(toml: toml::Value) -> Value {
+    match toml {
+        toml::Value::String(text) => text.into(),
+        toml::Value::Integer(number) => number.into(),
+        toml::Value::Float(number) => number.into(),
+        toml::Value::Boolean(flag) => flag.into(),
+        toml::Value::Datetime(time) => time.to_string().into(),
+        toml::Value::Array(list) => list.into_iter().map(value).collect(),
+        toml::Value::Table(table) => {
+            let fields = table.into_iter().map(|(key, it)| (key, value(it)));
+            Value::Object(fields.collect())
+        }
+    }
+}
+
+/// One step of a path.
+enum Step<'a> {
+    Field(&'a str),
+    Element(usize),
+}
+
+fn steps(path: &str) -> Vec<Step<'_>> {
+    let parts = path.split(['.', '[']);
+    let step = |part| match str::strip_suffix(part, ']').map(str::parse) {
+        Some(Ok(place)) => Step::Element(place),
+        _ => Step::Field(part),
+    };
+    parts.map(step).collect()
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    text.get(..at).unwrap_or_default().matches('\n').count() + 1
+}
+
+/// Where the last value on the path begins that the document has.
+fn place_in_toml(document: &DeTable<'_>, steps: &[Step<'_>]) -> usize {
+    let mut at = 0;
+    let mut fields = Some(document);
+    let mut elements = None;
+    for step in steps {
+        let found = match step {
+            Step::Field(name) => fields.and_then(|it| it.get(*name)),
+            Step::Element(place) => elements.and_then(|it: &toml::de::DeArray<'_>| it.get(*place)),
+        };
+        let Some(found) = found else {
+            break;
+        };
+        at = found.span().start;
+        (fields, elements) = match found.get_ref() {
+            DeValue::Table(table) => (Some(table), None),
+            DeValue::Array(array) => (None, Some(array)),
+            _ => (None, None),
+        };
+    }
+    at
+}
+
+/// The same for JSON.
+fn place_in_json(text: &str, steps: &[Step<'_>]) -> usize {
+    let mut rest = text;
+    for step in steps {
+        let found: Option<&RawValue> = match step {
+            Step::Field(name) => {
+                let fields: HashMap<Cow<'_, str>, &RawValue> =
+                    serde_json::from_str(rest).unwrap_or_default();
+                fields.get(*name).copied()
+            }
+            Step::Element(place) => {
+                let elements: Vec<&RawValue> = serde_json::from_str(rest).unwrap_or_default();
+                elements.get(*place).copied()
+            }
+        };
+        let Some(found) = found else {
+            break;
+        };
+        rest = found.get();
+    }
+    // The value is a part of the text.
+    (rest.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> FixtureFile {
+        FixtureFile {
+            name: "fixtures".to_owned(),
+            text: text.to_owned(),
+            document: parse(text).unwrap(),
+        }
+    }
+
+    #[test]
+    fn a_field_is_found_on_its_line_in_toml_and_in_json() {
+        let toml = "[[venues]]\nvenue_id = \"a\"\n\n[[venues]]\nvenue_id = \"b\"\n[venues.slots]\n\
+                    from = 18:00:00\nclosed = [\n  2026-12-25,\n]\n";
+        let json = "{\n\"venues\": [\n{\"venue_id\": \"a\"},\n{\n\"venue_id\": \"b\",\n\"slots\": {\n\
+                    \"from\": \"18:00:00\",\n\"closed\": [\n\"2026-12-25\"]}}]}";
+        for text in [toml, json] {
+            let file = file(text);
+            for (field, line) in [
+                ("venues[1].venue_id", 5),
+                ("venues[1].slots.from", 7),
+                ("venues[1].slots.closed[0]", 9),
+                ("bookings", 1),
+            ] {
+                assert_eq!(file.line(field), line, "{field}: {text}");
+            }
+            assert_eq!(file.document["venues"][1]["slots"]["from"], "18:00:00");
+        }
+        // One that is missing is told where it should be.
+        assert_eq!(file(toml).line("venues[1].name"), 4);
+        assert_eq!(file(json).line("venues[1].name"), 4);
+    }
+
+    #[test]
+    fn a_text_that_is_neither_is_refused_with_its_line() {
+        assert_eq!(parse("{\n\"venues\": }").unwrap_err().0, 2);
+        assert_eq!(parse("a = 1\nb = \n").unwrap_err().0, 2);
+    }
+}

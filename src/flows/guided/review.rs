@@ -1,0 +1,96 @@
+//! What flags leave open about a booking, and what a person sees of one that they describe completely.
+
+use serde_json::Value;
+
+use super::choose_row;
+use super::questions::ask_to_book;
+use super::summary::{summary, terms_line};
+use super::walk::{declined, has_consequences};
+use crate::app::Context;
+use crate::flows::booking_draft::BookingDraft;
+use crate::flows::offer::Offer;
+use crate::outcome::Result;
+use crate::terminal::output::visible;
+use crate::terminal::view::slot_line;
+
+/// How the slot of a booking was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SlotChoice {
+    /// By its id, or by the time that was given.
+    Given,
+    /// A person chose it, because the given time is not offered.
+    AnotherTime,
+}
+
+/// The row of the slot to book: the one at the requested time. Where several slots there differ, or none is there, a
+/// person chooses. A script gets the first of several, with a note, and `None` where there is none.
+pub(crate) async fn take_slot(
+    context: &Context,
+    offer: &Offer,
+    goes_ahead: bool,
+) -> Result<Option<(usize, SlotChoice)>> {
+    let line = |row: usize| slot_line(&offer.slots[row], context.certainty());
+    let rows = offer.rows_at_wanted();
+    let can_ask = context.prompter.interactive();
+    let Some(first) = rows.first().copied() else {
+        if !can_ask || offer.slots.is_empty() {
+            return Ok(None);
+        }
+        let row = choose_row(context, offer).await?;
+        return Ok(Some((row, SlotChoice::AnotherTime)));
+    };
+    let differs = rows.iter().any(|row| line(*row) != line(first));
+    if !differs {
+        return Ok(Some((first, SlotChoice::Given)));
+    }
+    if can_ask && !goes_ahead {
+        let row = choose_row(context, &offer.only(&rows)).await?;
+        return Ok(rows.get(row).map(|row| (*row, SlotChoice::Given)));
+    }
+    let others = rows.iter().filter(|row| **row != first);
+    let others: Vec<String> = others
+        .map(|row| {
+            format!(
+                "{} ({})",
+                visible(offer.slots[*row].id()),
+                visible(&line(*row))
+            )
+        })
+        .collect();
+    context.out.note(&format!(
+        "{} slots begin at that time; this one is taken: {}. To take another, pass --slot: {}",
+        rows.len(),
+        visible(&line(first)),
+        others.join(", "),
+    ));
+    Ok(Some((first, SlotChoice::Given)))
+}
+
+/// Shows a person what is about to be booked. Where that is real, needs a card, or is at another time than the given
+/// one, the whole of it is shown, and asked about; else the terms are, in one line.
+pub(crate) async fn review(
+    context: &Context,
+    draft: &BookingDraft,
+    datetime: &Value,
+    choice: SlotChoice,
+) -> Result<()> {
+    if !context.prompter.interactive() {
+        return Ok(());
+    }
+    let is_another = choice == SlotChoice::AnotherTime;
+    if !is_another && !has_consequences(context.is_sandbox().await, draft) {
+        if let Some(terms) = terms_line(draft, context.certainty()) {
+            context.out.note(&format!("Terms: {}", visible(&terms)));
+        }
+        return Ok(());
+    }
+    // Without it, the question cannot be answered.
+    if !draft.goes_ahead || !context.out.is_quiet() {
+        let page = summary(draft, Some(datetime), context.certainty());
+        context.out.show(&page);
+    }
+    match draft.goes_ahead || ask_to_book(context, false, true).await? == Some(true) {
+        true => Ok(()),
+        false => Err(declined()),
+    }
+}

@@ -1,0 +1,85 @@
+//! The known names that a mistyped one may stand for.
+
+/// The most names that are suggested.
+const MOST: usize = 3;
+
+/// `did you mean 'a' or 'b'?`: the names that contain `word`, else those that a few mistakes make of it. The nearest come
+/// first.
+pub(crate) fn did_you_mean<'a>(
+    word: &str,
+    names: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    let word = word.to_lowercase();
+    let allowed = (word.chars().count() / 4).max(1);
+    let mut found: Vec<(usize, &str)> = names
+        .into_iter()
+        .filter_map(|name| {
+            let distance = distance(&word, &name.to_lowercase());
+            let is_part = word.len() > 2 && name.to_lowercase().contains(&word);
+            (is_part || distance <= allowed).then_some((distance, name))
+        })
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    let quoted: Vec<String> = found
+        .iter()
+        .take(MOST)
+        .map(|it| format!("'{}'", it.1))
+        .collect();
+    let (last, before) = quoted.split_last()?;
+    Some(match before {
+        [] => format!("did you mean {last}?"),
+        before => format!("did you mean {} or {last}?", before.join(", ")),
+    })
+}
+
+/// How many characters have to be added, left out or replaced (Levenshtein).
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (place, c) in one.chars().enumerate() {
+        let mut before = std::mem::replace(&mut row[0], place + 1);
+        for (column, d) in other.iter().enumerate() {
+            let replaced = before + usize::from(c != *d);
+            before = row[column + 1];
+            row[column + 1] = replaced.min(before + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_name_and_a_few_mistakes_find_it_and_other_words_do_not() {
+        let names = ["ven_confirms", "ven_confirms_b", "ven_otp", "ven_payment"];
+        for (word, found) in [
+            (
+                "ven_confirm",
+                Some("did you mean 'ven_confirms' or 'ven_confirms_b'?"),
+            ),
+            ("ven_opt", Some("did you mean 'ven_otp'?")),
+            ("VEN_PAYMNET", Some("did you mean 'ven_payment'?")),
+            ("payment", Some("did you mean 'ven_payment'?")),
+            ("restaurant", None),
+            ("", None),
+        ] {
+            assert_eq!(did_you_mean(word, names).as_deref(), found, "{word}");
+        }
+    }
+
+    #[test]
+    fn the_distance_counts_each_character_that_differs() {
+        for (one, other, apart) in [
+            ("", "", 0),
+            ("", "abc", 3),
+            ("kitten", "sitting", 3),
+            ("ä", "a", 1),
+        ] {
+            assert_eq!(distance(one, other), apart);
+            assert_eq!(distance(other, one), apart);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The table of the venues that fixtures describe, and the bookings that they place.
+
+use std::borrow::Cow;
+
+use rusqlite::{OptionalExtension, Row};
+
+use super::tx::{Tx, invalid_column};
+use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::booking::Booking;
+use crate::sandbox::rules::fixtures::stored_venue;
+use crate::sandbox::rules::transition::EventKind;
+use crate::sandbox::seed::{self, Venue};
+
+/// The venues, each with its entry in the document, and the names that bookings show of them.
+pub(super) const TABLE: &str = "CREATE TABLE fixture_venues (number INTEGER PRIMARY KEY, \
+    organization TEXT NOT NULL, venue_id TEXT NOT NULL, entry TEXT NOT NULL, UNIQUE (organization, venue_id)); \
+    ALTER TABLE bookings ADD COLUMN venue_name TEXT";
+
+impl Tx<'_> {
+    /// The venue of this id: one that every sandbox has, else one of the organization's own.
+    pub(crate) fn venue(
+        &self,
+        organization: &str,
+        id: &str,
+    ) -> rusqlite::Result<Option<Cow<'static, Venue>>> {
+        if let Some(venue) = seed::venue(id) {
+            return Ok(Some(Cow::Borrowed(venue)));
+        }
+        let own = self
+            .sql("SELECT entry FROM fixture_venues WHERE organization = ? AND venue_id = ?")?
+            .query_row([organization, id], venue)
+            .optional()?;
+        Ok(own.map(Cow::Owned))
+    }
+
+    /// The venues that fixtures added, in the order in which they were; only those of `organization` if given.
+    pub(crate) fn own_venues(&self, organization: Option<&str>) -> rusqlite::Result<Vec<Venue>> {
+        self.sql(
+            "SELECT entry FROM fixture_venues WHERE ?1 IS NULL OR organization = ?1 ORDER BY number",
+        )?
+        .query_map([organization], venue)?
+        .collect()
+    }
+
+    /// Adds a venue to the organization, in place of an earlier one of its id.
+    pub(crate) fn put_venue(
+        &self,
+        organization: &str,
+        id: &str,
+        entry: &str,
+    ) -> rusqlite::Result<()> {
+        self.sql(
+            "INSERT INTO fixture_venues (organization, venue_id, entry) VALUES (?, ?, ?) \
+             ON CONFLICT (organization, venue_id) DO UPDATE SET entry = excluded.entry",
+        )?
+        .execute([organization, id, entry])?;
+        Ok(())
+    }
+
+    /// Adds a booking with the events of its kinds, in place of an earlier one of its number. The events are delivered
+    /// to nobody: they happened before the app was there.
+    pub(crate) fn put_booking(
+        &self,
+        booking: &Booking,
+        kinds: &[EventKind],
+    ) -> Result<(), ApiError> {
+        for sql in [
+            "DELETE FROM attempts WHERE event IN (SELECT number FROM events WHERE booking = ?)",
+            "DELETE FROM deliveries WHERE event IN (SELECT number FROM events WHERE booking = ?)",
+            "DELETE FROM events WHERE booking = ?",
+            "DELETE FROM messages WHERE booking = ?",
+            "DELETE FROM idempotency_keys WHERE booking = ?",
+            "DELETE FROM bookings WHERE number = ?",
+        ] {
+            self.sql(sql)?.execute([booking.number])?;
+        }
+        self.insert_booking(booking)?;
+        for kind in kinds {
+            self.insert_event(booking, *kind, self.now)?;
+        }
+        Ok(())
+    }
+}
+
+fn venue(row: &Row<'_>) -> rusqlite::Result<Venue> {
+    let entry: String = row.get(0)?;
+    stored_venue(&entry).ok_or_else(|| invalid_column(0, &entry))
+}

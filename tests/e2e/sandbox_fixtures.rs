@@ -1,0 +1,362 @@
+//! Venues and bookings of one's own: `sandbox load`, and `--fixtures` of `serve` and `run`.
+
+use serde_json::{Value, json};
+
+use crate::harness::http::send;
+use crate::harness::{Home, Served, text};
+
+/// A venue with one table at each hour of the evening.
+const SMALL: &str = r#"
+[[venues]]
+venue_id = "ven_small"
+name = "The Small One"
+vertical = "dining"
+provider = "provider_a"
+city = "Bath"
+latitude = 51.38
+longitude = -2.36
+timezone = "Europe/London"
+slots = { from = "18:00", to = "21:00", every_minutes = 60, capacity = 1, seating = "window" }
+"#;
+
+fn load(home: &Home, file: &str) -> Value {
+    let output = home.feed(["sandbox", "load", "-", "--json"], file);
+    output.exits(0).json()
+}
+
+fn venues_near(home: &Home, place: &[&str]) -> Vec<String> {
+    let search = ["search", "dining", "--at", "tomorrow 19:00", "--json"];
+    let found = home.run(search.iter().chain(place)).exits(0).json();
+    let venues = found["venues"].as_array().unwrap();
+    venues.iter().map(|it| text(it, "venue_id")).collect()
+}
+
+/// "`load --example` prints one that works" (sandbox tools)
+#[test]
+fn the_example_loads_and_its_venues_are_found_offered_and_booked_with_their_scenario() {
+    let home = Home::new();
+    let example = home.run(["sandbox", "load", "--example"]).exits(0).stdout;
+    let loaded = load(&home, &example);
+    assert_eq!(loaded["venues"], json!(["ven_old_mill", "ven_bath_spin"]));
+    let waits = &loaded["bookings"][0];
+    assert_eq!(waits["id"], "bk_0000000000001");
+    assert_eq!(waits["venue_name"], "Bath Spin Club");
+    // The code of the booking that waits is in the inbox.
+    let code = home.code();
+    home.run(["continue", "bk_0000000000001", "--otp", &code, "--json"])
+        .exits(0);
+
+    assert_eq!(
+        venues_near(&home, &["--near", "Bath, UK"]),
+        ["ven_old_mill"]
+    );
+    let by_point = venues_near(&home, &["--lat", "51.4", "--lon", "-2.3"]);
+    assert_eq!(by_point, ["ven_old_mill"]);
+    let found = [
+        "search",
+        "fitness",
+        "--near",
+        "Bath",
+        "--at",
+        "tomorrow 07:00",
+        "--json",
+    ];
+    let found = home.run(found).exits(0).json();
+    assert_eq!(
+        found["venues"][0]["providers"],
+        json!(["provider_b", "provider_c"])
+    );
+
+    let slots = |day: &str| {
+        let slots = [
+            "slots",
+            "ven_old_mill",
+            "--at",
+            day,
+            "--party",
+            "2",
+            "--json",
+        ];
+        home.run(slots).exits(0).json()["slots"]
+            .as_array()
+            .unwrap()
+            .clone()
+    };
+    // Ten years of Christmas are closed no more than one, and Mondays always.
+    assert_eq!(slots("2026-12-25 19:00"), Vec::<Value>::new());
+    assert_eq!(slots("2026-12-28 19:00"), Vec::<Value>::new());
+    let offered = slots("2026-12-26 19:00");
+    assert_eq!(offered.len(), 16, "{offered:?}");
+    let first = &offered[0];
+    assert_eq!(first["datetime"], "2026-12-26T18:00:00+00:00");
+    assert_eq!(first["seating"], "indoor");
+    let terms = &first["cancellation_terms"];
+    assert_eq!(terms["fee_amount"], 2000);
+    assert_eq!(terms["free_until"], "2026-12-25T18:00:00+00:00");
+
+    let at = [
+        "--at",
+        "2026-12-26 20:00",
+        "--party",
+        "2",
+        "--name",
+        "Ada Lovelace",
+        "--json",
+    ];
+    let booked = home
+        .run(["book", "ven_old_mill"].iter().chain(&at))
+        .exits(0)
+        .json();
+    assert_eq!(booked["venue_name"], "The Old Mill");
+    assert_eq!(booked["status"], "confirmed");
+    let paused = ["book", "ven_bath_spin", "--provider", "provider_c"];
+    let paused = home.run(paused.iter().chain(&at)).exits(10).json();
+    assert_eq!(paused["next_action"]["type"], "otp");
+}
+
+#[test]
+fn a_slot_holds_as_many_bookings_as_its_capacity_says_and_loaded_ones_count() {
+    let home = Home::new();
+    let table = "[[bookings]]\nvenue_id = 'ven_small'\ndatetime = '+1d 19:00'\nparty_size = 2\n\
+                 customer = { name = 'Grace Hopper' }\n";
+    load(&home, &format!("{SMALL}{table}"));
+    let slots = [
+        "slots",
+        "ven_small",
+        "--at",
+        "tomorrow 19:00",
+        "--party",
+        "2",
+        "--json",
+    ];
+    let slots = home.run(slots).exits(0).json();
+    let times: Vec<&str> = slots["slots"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["datetime"].as_str().unwrap()[11..16])
+        .collect();
+    assert_eq!(times, ["18:00", "20:00", "21:00"]);
+    let book = |hour: &str| {
+        let at = format!("tomorrow {hour}");
+        home.run([
+            "book",
+            "ven_small",
+            "--at",
+            &at,
+            "--party",
+            "2",
+            "--name",
+            "Ada Lovelace",
+            "--json",
+        ])
+    };
+    let booked = book("20:00").exits(0).json();
+    assert_eq!(booked["seating_preference"], "window");
+    book("20:00").refused(7, "no_slot");
+    // The one that was booked can be moved to a table that is free, and not to the one that is taken.
+    let id = text(&booked, "id");
+    home.run(["modify", &id, "--at", "21:00", "--yes", "--json"])
+        .exits(0);
+    home.run(["modify", &id, "--at", "19:00", "--yes", "--json"])
+        .exits(7);
+}
+
+#[test]
+fn loading_twice_repeats_nothing_and_reset_removes_everything() {
+    let home = Home::new();
+    let example = home.run(["sandbox", "load", "--example"]).exits(0).stdout;
+    let (first, second) = (load(&home, &example), load(&home, &example));
+    assert_eq!(first["venues"], second["venues"]);
+    let ids = |loaded: &Value| {
+        let bookings = loaded["bookings"].as_array().unwrap();
+        bookings.iter().map(|it| text(it, "id")).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&first), ids(&second));
+    let all = || {
+        home.run(["sandbox", "bookings", "--json"]).exits(0).json()["bookings"]
+            .as_array()
+            .unwrap()
+            .len()
+    };
+    assert_eq!(all(), 2);
+    let inbox = home.run(["sandbox", "inbox", "--json"]).exits(0).json();
+    assert_eq!(inbox["messages"].as_array().unwrap().len(), 1);
+    let events = ["api", "GET", "/sandbox/bookings/bk_0000000000001/events"];
+    let events = home.run(events).exits(0).json();
+    let kinds: Vec<String> = events["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| text(it, "type"))
+        .collect();
+    assert_eq!(kinds, ["booking.created", "booking.requires_action"]);
+    // A venue of the same id takes the place of the earlier one.
+    load(&home, &example.replace("The Old Mill", "The New Mill"));
+    let mill = [
+        "slots",
+        "ven_old_mill",
+        "--at",
+        "2026-12-26 19:00",
+        "--party",
+        "2",
+        "--json",
+    ];
+    home.run(mill).exits(0);
+    home.run(["sandbox", "snapshot", "save", "loaded"]).exits(0);
+    home.run(["sandbox", "reset"]).exits(0);
+    assert_eq!(all(), 0);
+    home.run(mill).refused(6, "http_404");
+    home.run(["sandbox", "snapshot", "restore", "loaded"])
+        .exits(0);
+    assert_eq!(all(), 2);
+    home.run(mill).exits(0);
+}
+
+#[test]
+fn every_mistake_is_told_with_its_line_and_field_and_nothing_is_loaded() {
+    let home = Home::new();
+    let toml = SMALL
+        .replace("name =", "nmae =")
+        .replace("capacity = 1", "capacity = 0")
+        + "\n[[bookings]]\nvenue_id = 'ven_nowhere'\ndatetime = 'soon'\nparty_size = 2\n"
+        + "customer = { name = 'Ada Lovelace' }\n\n[[bookings]]\nvenue_id = 'ven_nowhere'\n"
+        + "datetime = '+1d 19:00'\nparty_size = 2\ncustomer = { name = 'Ada Lovelace' }\n";
+    let path = home.folder().join("mine.toml");
+    std::fs::write(&path, &toml).unwrap();
+    let path = path.to_str().unwrap();
+    let error = home
+        .run(["sandbox", "load", path, "--json"])
+        .refused(2, "usage");
+    assert_eq!(
+        error["problems"],
+        json!([
+            {"line": 2, "field": "venues[0].name", "message": "is required"},
+            {"line": 4, "field": "venues[0].nmae", "message": "is not known; did you mean name?"},
+            {"line": 11, "field": "venues[0].slots.capacity", "message": "must be a whole number, 1 to 100000"},
+            {"line": 15, "field": "bookings[0].datetime",
+             "message": "must be a time such as 2026-12-01T19:30:00+01:00, 2026-12-01 19:30 or +1d 19:30"},
+            {"line": 20, "field": "bookings[1].venue_id", "message": "is that of no venue"},
+        ])
+    );
+    let output = home.run(["sandbox", "load", path]).exits(2);
+    assert!(
+        output.stderr.contains("has 5 mistakes; nothing was loaded"),
+        "{output}"
+    );
+    assert!(
+        output
+            .stderr
+            .contains("line 4: venues[0].nmae is not known; did you mean name?"),
+        "{output}"
+    );
+    for server in [&["serve", "--ephemeral", "--port", "0"][..], &["run"]] {
+        let mut words = vec!["sandbox"];
+        words.extend(server);
+        words.extend(["--fixtures", path]);
+        if server[0] == "run" {
+            words.extend(["--", "true"]);
+        }
+        home.run(words).exits(2).says("has 5 mistakes");
+    }
+    let json = "{\n\"venues\": [],\n\"booking\": []\n}";
+    let one = home
+        .feed(["sandbox", "load", "-", "--json"], json)
+        .refused(2, "usage");
+    let message =
+        "standard input, line 3: booking is not known; did you mean bookings?; nothing was loaded";
+    assert_eq!(one["message"], message);
+    let found = [
+        "search",
+        "dining",
+        "--near",
+        "Bath",
+        "--at",
+        "tomorrow 19:00",
+        "--json",
+    ];
+    home.run(found).refused(12, "http_400");
+}
+
+/// "`bookctl sandbox serve|run --fixtures FILE`" (sandbox tools)
+#[test]
+fn a_server_starts_with_fixtures_and_each_organization_has_its_own() {
+    let home = Home::new();
+    let path = home.folder().join("mine.toml");
+    std::fs::write(&path, SMALL).unwrap();
+    let path = path.to_str().unwrap();
+    let server = Served::with(&home, &["--fixtures", path]);
+    let client = server.home();
+    assert_eq!(venues_near(&client, &["--near", "Bath"]), ["ven_small"]);
+    let (_, added) = send(server.base_url(), "POST", "/sandbox/organizations", &[], "");
+    let (id, key) = (text(&added, "id"), text(&added["keys"], "live"));
+    let other = server.home_with(&key);
+    let search = [
+        "search",
+        "dining",
+        "--near",
+        "Bath",
+        "--at",
+        "tomorrow 19:00",
+        "--json",
+    ];
+    other.run(search).refused(12, "http_400");
+    let renamed = SMALL.replace("The Small One", "The Other One");
+    let command = ["sandbox", "load", "-", "--organization", &id, "--json"];
+    let loaded = client.feed(command, &renamed).exits(0).json();
+    assert_eq!(loaded["organization"], id.as_str());
+    let name = |home: &Home| home.run(search).exits(0).json()["venues"][0]["name"].clone();
+    assert_eq!(name(&client), "The Small One");
+    assert_eq!(name(&other), "The Other One");
+    // Each has its own table.
+    for home in [&client, &other] {
+        let book = [
+            "book",
+            "ven_small",
+            "--at",
+            "tomorrow 19:00",
+            "--party",
+            "2",
+            "--name",
+            "Ada Lovelace",
+            "--json",
+        ];
+        assert_eq!(home.run(book).exits(0).json()["status"], "confirmed");
+    }
+    drop(server);
+    // It keeps them in its file.
+    assert_eq!(venues_near(&home, &["--near", "Bath"]), ["ven_small"]);
+    let run = [
+        "sandbox",
+        "run",
+        "--quiet",
+        "--fixtures",
+        path,
+        "--",
+        env!("CARGO_BIN_EXE_bookctl"),
+    ];
+    let found = home.run(run.iter().chain(&search)).exits(0).json();
+    assert_eq!(found["venues"][0]["venue_id"], "ven_small");
+}
+
+/// "A `datetime` may be relative to the sandbox's clock" (sandbox tools)
+#[test]
+fn a_relative_time_follows_the_sandboxs_clock_and_a_venue_that_pauses_follows_its_own() {
+    let home = Home::new();
+    home.advance("10d");
+    let booking = "[[bookings]]\nvenue_id = 'ven_small'\ndatetime = '+1d 19:00'\nparty_size = 2\n\
+                   customer = { name = 'Grace Hopper' }\nstatus = 'requires_action'\n";
+    let loaded = load(&home, &format!("{SMALL}{booking}"));
+    let clock = home.run(["sandbox", "clock", "--json"]).exits(0).json();
+    let now: jiff::Timestamp = text(&clock, "now").parse().unwrap();
+    let local = now.in_tz("Europe/London").unwrap();
+    let expected = local.date().tomorrow().unwrap().at(19, 0, 0, 0);
+    let booking = &loaded["bookings"][0];
+    assert!(
+        text(booking, "datetime").starts_with(&expected.to_string()),
+        "{booking}"
+    );
+    // It expires as one that was booked does.
+    home.advance("21m");
+    assert_eq!(home.booking(&text(booking, "id"))["status"], "expired");
+}
