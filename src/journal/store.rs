@@ -143,7 +143,8 @@ impl Journal {
 
     /// Leaves nothing in the log, where what was deleted is still to be read.
     pub(super) fn empty_log(&self) -> Result<()> {
-        sqlite::empty_log(&self.connection).map_err(|why| into_error(&self.path, &why))
+        sqlite::empty_log(&self.connection, &self.path, &KIND)
+            .map_err(|why| into_error(&self.path, &why))
     }
 
     /// Rewrites the journal in this file, which takes seconds where it is large; others wait meanwhile.

@@ -221,13 +221,17 @@ fn fold(connection: &Connection) -> rusqlite::Result<Folded> {
     })
 }
 
-/// Moves all of the log into the file, and leaves nothing in it. Waits for others that read.
-pub(crate) fn empty(connection: &Connection) -> Result<(), Failure> {
-    let is_busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get(0))?;
-    match is_busy {
-        true => Err(Failure::Held),
-        false => Ok(()),
+/// Moves all of the log into the file, and leaves nothing in it. Waits for others that read or do the same.
+pub(crate) fn empty(connection: &Connection, path: &Path, kind: &Kind) -> Result<(), Failure> {
+    let empty = "PRAGMA wal_checkpoint(TRUNCATE)";
+    // SQLite does not call the busy handler where another process moves the log.
+    let mut wait = LockWait::begin(waited_for(path, kind));
+    while connection.query_row(empty, (), |row| row.get(0))? {
+        if !wait.pause() {
+            return Err(Failure::Held);
+        }
     }
+    Ok(())
 }
 
 /// Opens a file as it is, and lets nobody write to it until the connection is dropped. All that was written is then in
