@@ -251,5 +251,6 @@ pub(crate) fn hold(path: &Path, kind: &Kind) -> Result<Connection, Failure> {
     Ok(held)
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests;
