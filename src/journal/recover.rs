@@ -76,12 +76,7 @@ fn hold(path: &Path) -> Result<Option<Connection>> {
     if !path.is_file() {
         return Ok(None);
     }
-    let open = || -> rusqlite::Result<Connection> {
-        let connection = sqlite::connect(path, &KIND)?;
-        connection.execute_batch("BEGIN IMMEDIATE")?;
-        Ok(connection)
-    };
-    match open().map_err(Failure::from) {
+    match sqlite::hold(path, &KIND) {
         Ok(connection) => Ok(Some(connection)),
         Err(why) if why.is_permanent() => Ok(None),
         Err(why) => Err(into_error(path, &why)),
@@ -145,11 +140,14 @@ fn set_aside(path: &Path) -> io::Result<PathBuf> {
     if !RENAMES_OPEN_FILES || !path.is_file() || fs::hard_link(path, &kept).is_err() {
         private_file::rename(path, &kept)?;
     }
-    // SQLite would apply the old rollback file to the new journal.
-    let rollback = beside(path, "-journal");
-    if rollback.exists() {
-        private_file::rename(&rollback, &beside(&kept, "-journal"))?;
+    // SQLite would apply the old rollback file or log to the new journal, also after a power cut.
+    for suffix in ["-journal", "-wal", "-shm"] {
+        let companion = beside(path, suffix);
+        if companion.exists() {
+            private_file::rename(&companion, &beside(&kept, suffix))?;
+        }
     }
+    private_file::keep_names(&kept)?;
     Ok(kept)
 }
 
@@ -237,15 +235,9 @@ mod tests {
         assert_eq!(recover(&path).unwrap(), Recovery::Missing);
         Journal::open(&path, "o".into(), None).unwrap();
         assert_eq!(recover(&path).unwrap(), Recovery::Sound);
-        let mut names: Vec<_> = fs::read_dir(folder.path())
-            .unwrap()
-            .map(|file| file.unwrap().file_name())
-            .collect();
-        names.sort();
-        assert_eq!(
-            names,
-            ["journal.db", "journal.db-journal", "journal.db.lock"]
-        );
+        let names = fs::read_dir(folder.path()).unwrap();
+        let mut names = names.map(|file| file.unwrap().file_name());
+        assert!(!names.any(|name| name.to_string_lossy().contains("broken")));
     }
 
     #[test]

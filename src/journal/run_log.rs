@@ -61,7 +61,7 @@ impl Journal {
         counted_in: Option<(&str, Timestamp)>,
     ) -> Result<BeginOutcome> {
         let token = Uuid::now_v7().to_string();
-        let begun = self.write(|statements, journal| {
+        let begun = self.write_ahead(|statements, journal| {
             let now = Timestamp::now().to_string();
             let known = loop {
                 let known = hold(statements, key)?;

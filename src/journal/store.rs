@@ -41,7 +41,7 @@ pub(super) const KIND: Kind = Kind {
     name: "the journal",
     application: 0,
     steps: STEPS,
-    journal: JournalMode::Rollback,
+    journal: JournalMode::Durable,
     tune,
 };
 
@@ -150,6 +150,22 @@ impl Journal {
         &mut self,
         work: impl Fn(&dyn Statements, &Scope) -> Answer<T>,
     ) -> Result<T> {
+        self.commit(sqlite::Place::File, work)
+    }
+
+    /// The same with as few syncs as possible, because a request waits for it.
+    pub(super) fn write_ahead<T>(
+        &mut self,
+        work: impl Fn(&dyn Statements, &Scope) -> Answer<T>,
+    ) -> Result<T> {
+        self.commit(sqlite::Place::Log, work)
+    }
+
+    fn commit<T>(
+        &mut self,
+        end: sqlite::Place,
+        work: impl Fn(&dyn Statements, &Scope) -> Answer<T>,
+    ) -> Result<T> {
         let (scope, observed) = (&self.scope, std::mem::take(&mut self.observed));
         let work = |statements: &dyn Statements| {
             for seen in &observed {
@@ -159,7 +175,7 @@ impl Journal {
         };
         match &mut self.place {
             Place::File { connection, path } => {
-                in_file(connection, work).map_err(|why| in_words(path, &why))
+                in_file(end, connection, path, work).map_err(|why| in_words(path, &why))
             }
             Place::Team(database) => database
                 .transaction(&work)
@@ -179,14 +195,26 @@ impl Journal {
     }
 
     /// Rewrites the file from what is in it, so that nothing of what was deleted remains: `secure_delete` overwrites
-    /// what is freed, but not the copies that SQLite leaves in a page whose rows it moves to another one.
+    /// what is freed, but not the copies that SQLite leaves in a page whose rows it moves to another one,
+    /// nor the log.
     ///
     /// PostgreSQL does it by itself, when it vacuums.
     pub(super) fn rewrite(&mut self) -> Result<()> {
         match &self.place {
             Place::File { connection, path } => connection
                 .execute_batch("VACUUM")
-                .map_err(|error| in_words(path, &error.into())),
+                .map_err(|error| in_words(path, &error.into()))?,
+            Place::Team(_) => return Ok(()),
+        }
+        self.empty_log()
+    }
+
+    /// Leaves nothing in the log, where what was deleted is still to be read.
+    pub(super) fn empty_log(&self) -> Result<()> {
+        match &self.place {
+            Place::File { connection, path } => {
+                sqlite::empty_log(connection, path, &KIND).map_err(|why| into_error(path, &why))
+            }
             Place::Team(_) => Ok(()),
         }
     }
@@ -223,13 +251,17 @@ impl Place {
 }
 
 fn in_file<T>(
+    end: sqlite::Place,
     connection: &mut Connection,
+    path: &Path,
     work: impl FnOnce(&dyn Statements) -> Answer<T>,
 ) -> Answer<T> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let value = work(&*transaction)?;
-    transaction.commit()?;
-    Ok(value)
+    sqlite::commit_to(end, connection, path, &KIND, |connection| {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let value = work(&*transaction)?;
+        transaction.commit()?;
+        Ok(value)
+    })
 }
 
 fn in_words(path: &Path, trouble: &Trouble) -> Error {
@@ -252,6 +284,11 @@ pub(super) fn into_error(path: &Path, failure: &Failure) -> Error {
         Failure::Empty | Failure::Foreign => (
             Some("is empty: its attempts are lost".to_owned()),
             "look for its bookings at the service, then start a new journal with `bookctl attempts recover`; it \
+             keeps the old file",
+        ),
+        Failure::LogLost => (
+            None,
+            "look at the service for what was booked last, then start a new journal with `bookctl attempts recover`; it \
              keeps the old file",
         ),
         Failure::Newer { .. } => (

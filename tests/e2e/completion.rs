@@ -312,7 +312,9 @@ fn where_nothing_can_be_read_nothing_is_said_made_or_waited_for() {
     let (locked, booking) = lived_in();
     let holders = [journal(&locked), recent(&locked)];
     for holder in &holders {
-        holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+        // Who only writes to a file with a log keeps nobody from reading it.
+        let alone = "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE";
+        holder.execute_batch(alone).unwrap();
     }
     quiet(&locked, "locked");
     drop(holders);

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::slice;
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use serde_json::{Value, json};
 
 use crate::harness::{
@@ -215,6 +216,55 @@ fn recovering_a_journal_may_be_killed_at_any_system_call_and_loses_not_a_byte_of
         assert!(contents.any(|content| content == damaged), "{}", call.line);
         let ended = home.run(intent.arguments());
         intent.is_kept(served, &home, &ended)
+    });
+}
+
+/// Makes a journal one of a newer version, in its log alone.
+fn age(home: &Home) {
+    let journal = home.path().join("journal.db");
+    let newer = rusqlite::Connection::open(&journal).unwrap();
+    newer
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+        .unwrap();
+    newer.pragma_update(None, "user_version", 99).unwrap();
+    drop(newer);
+    let version = &std::fs::read(journal).unwrap()[60..64];
+    assert_ne!(version, 99u32.to_be_bytes(), "it is in the file itself");
+}
+
+/// The journal and its log have to be set aside together: what is only in the log is not forgotten in between.
+#[test]
+fn recovering_a_journal_may_be_killed_at_any_system_call_and_forgets_no_intent_of_its_log() {
+    if strace_is_missing() {
+        return;
+    }
+    let kill = kill_at_the_answer();
+    let recover = ["attempts", "recover", "--json"];
+    let prepared = |served: &Served, number: usize| -> (Home, Intent) {
+        let intent = Intent::number(number);
+        let (home, _) = open_attempt(served, &intent, &kill);
+        age(&home);
+        (home, intent)
+    };
+    let served = Served::unlimited();
+    let (output, calls) = run_traced(&prepared(&served, 0).0, recover, &[]);
+    output.exits(0);
+    let calls = worth_killing(calls, 19);
+    let what = "kills of a recovery with a log";
+    try_each(what, 4, &calls, |served, number, call| {
+        let (home, intent) = prepared(served, number);
+        let ended = run_injected(&home, recover, &[call.inject(KILL)]);
+        assert_eq!(ended.code, None, "{}: {ended}", call.line);
+        if home.run(["attempts"]).code != Some(0) {
+            home.run(recover).exits(0);
+        }
+        let list = home.run(["attempts", "--json"]).exits(0).json();
+        let key = text(&list["attempts"][0], "idempotency_key");
+        let settled = home.run(["attempts", "resume", &key, "--json"]);
+        let made = intent.bookings(served);
+        assert_eq!(made.len(), 1, "{}", call.line);
+        assert_eq!(settled.exits(0).json()["id"], made[0]["id"]);
+        Kept::Open
     });
 }
 

@@ -85,13 +85,18 @@ pub(crate) struct Disk(PathBuf);
 
 impl Disk {
     pub(crate) fn mount(home: &Home) -> Option<Self> {
+        Self::mount_with(home, &["-t", "tmpfs", "-o", "size=400k,mode=700", "tmpfs"])
+    }
+
+    /// One that bookctl does not know: its processes may be unable to share memory there.
+    fn mount_unknown(home: &Home) -> Option<Self> {
+        Self::mount_with(home, &["-t", "ramfs", "-o", "mode=700", "ramfs"])
+    }
+
+    fn mount_with(home: &Home, options: &[&str]) -> Option<Self> {
         let place = home.path();
         fs::create_dir_all(&place).unwrap();
-        let mounted = Self::command(
-            "mount",
-            &["-t", "tmpfs", "-o", "size=160k,mode=700", "tmpfs"],
-            &place,
-        );
+        let mounted = Self::command("mount", options, &place);
         if !mounted {
             skipped("no file system may be mounted here");
         }
@@ -142,7 +147,7 @@ impl Drop for Disk {
 fn a_disk_that_is_really_full_stops_the_create_or_knows_it() {
     let cases: Vec<(bool, usize)> = [false, true]
         .into_iter()
-        .flat_map(|used| (0..=80).step_by(4).map(move |left| (used, left)))
+        .flat_map(|used| (0..=160).step_by(8).map(move |left| (used, left)))
         .collect();
     let cases = sample(cases, 4);
     if Disk::mount(&Home::new()).is_none() {
@@ -182,6 +187,54 @@ fn a_home_that_may_not_be_written_stops_the_create() {
         home.run(intent.arguments()).refused(3, "journal");
         assert!(intent.bookings(&served).is_empty());
     }
+}
+
+#[test]
+fn a_journal_that_may_not_be_written_can_still_be_read() {
+    let served = Served::unlimited();
+    let (home, intent) = (served.home(), Intent::number(0));
+    let Some(disk) = Disk::mount(&home) else {
+        return;
+    };
+    let made = home.run(intent.arguments()).exits(0).json();
+    disk.forbid_writing();
+    let list = home.run(["bookings", "--json"]).exits(0).json();
+    assert_eq!(list["bookings"][0]["id"], made["id"]);
+    home.run(["attempts", "--json"]).exits(0);
+}
+
+#[test]
+fn where_memory_cannot_be_shared_a_journal_has_a_rollback_file_and_loses_nothing_of_its_log() {
+    let served = Served::unlimited();
+    let (home, local) = (served.home(), served.home());
+    let Some(_disk) = Disk::mount_unknown(&home) else {
+        return;
+    };
+    let has = |name: &str| home.path().join(name).exists();
+    let companions = || (has("journal.db-wal"), has("journal.db-journal"));
+    home.run(Intent::number(0).arguments()).exits(0);
+    assert_eq!(companions(), (false, true));
+    // A home that had a log moves there.
+    let made = local.run(Intent::number(1).arguments()).exits(0).json();
+    for name in ["journal.db", "journal.db-wal"] {
+        fs::copy(local.path().join(name), home.path().join(name)).unwrap();
+    }
+    let list = home.run(["bookings", "--json"]).exits(0).json();
+    assert_eq!(list["bookings"][0]["id"], made["id"]);
+    assert_eq!(companions(), (false, true));
+    home.run(Intent::number(2).arguments()).exits(0);
+    // And back.
+    fs::copy(
+        home.path().join("journal.db"),
+        local.path().join("journal.db"),
+    )
+    .unwrap();
+    for name in ["journal.db-wal", "journal.db-shm"] {
+        fs::remove_file(local.path().join(name)).unwrap();
+    }
+    local.run(Intent::number(3).arguments()).exits(0);
+    let list = local.run(["bookings", "--json"]).exits(0).json();
+    assert_eq!(list["bookings"].as_array().unwrap().len(), 3);
 }
 
 #[test]

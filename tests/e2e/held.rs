@@ -96,8 +96,8 @@ fn a_signal_ends_the_wait_for_any_file() {
         let home = prepared();
         let file_path = home.path().join(file);
         let _held = match file {
-            "webhooks.db" => hold_alone(&file_path),
-            _ => hold(&file_path),
+            "sandbox.db" => hold(&file_path),
+            _ => hold_alone(&file_path),
         };
         let running = home.start(&arguments);
         // Lets it come to wait for the lock. Interrupted earlier, it ends as soon, and the test proves less.
@@ -193,7 +193,7 @@ fn a_home_that_may_only_be_read_is_said_in_a_sentence() {
 #[test]
 fn a_held_journal_is_not_recovered() {
     let home = prepared();
-    let _held = hold(&home.path().join("journal.db"));
+    let _held = hold_alone(&home.path().join("journal.db"));
     let files = || fs::read_dir(home.path()).unwrap().count();
     let before = files();
     home.run(["attempts", "recover", "--timeout", "300ms", "--json"])

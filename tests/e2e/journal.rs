@@ -102,10 +102,14 @@ fn a_sandbox_file_that_is_none_is_said_and_left_as_it_is() {
 #[test]
 fn when_the_create_arrives_the_journal_already_knows_it() {
     let home = Home::new();
-    let journal = home.path().join("journal.db");
+    let folder = home.path();
     let server = creating(move |_| {
-        let held = fs::read(&journal).unwrap_or_default();
-        let known = held.windows(9).any(|window| window == b"known-key");
+        let files = ["journal.db", "journal.db-wal"].map(|name| folder.join(name));
+        let held = files.map(|file| fs::read(file).unwrap_or_default());
+        let known = held
+            .concat()
+            .windows(9)
+            .any(|window| window == b"known-key");
         let status = if known { "confirmed" } else { "failed" };
         Reply::json(
             201,

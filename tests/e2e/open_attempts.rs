@@ -298,7 +298,7 @@ fn a_pipe_where_sqlite_expects_a_file_of_its_own_is_refused_at_once() {
     let served = Served::start();
     let home = served.home();
     home.booked("ven_confirms", &[], 0);
-    let pipe = home.path().join("journal.db-journal");
+    let pipe = home.path().join("journal.db-wal");
     std::fs::remove_file(&pipe).unwrap();
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
     assert!(made.unwrap().success());

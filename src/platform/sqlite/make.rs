@@ -23,7 +23,7 @@ pub(super) fn make(path: &Path, kind: &Kind) -> Result<(), Failure> {
             make_whole(path, kind)?;
             // Whoever waits for the lock now finds the file, so the lock file is no longer needed. The journal's stays,
             // because a damaged journal is replaced under the same lock.
-            if kind.journal != JournalMode::Rollback {
+            if kind.journal != JournalMode::Durable {
                 remove(&beside(path, ".lock"))?;
             }
         }
@@ -35,7 +35,7 @@ pub(super) fn make(path: &Path, kind: &Kind) -> Result<(), Failure> {
     if fs::metadata(path)?.len() == 0 {
         return Err(Failure::Empty);
     }
-    if kind.journal == JournalMode::Rollback {
+    if kind.journal == JournalMode::Durable && !kind.journal.has_log(path) {
         let rollback = beside(path, "-journal");
         if !rollback.exists() {
             private_file::make(&rollback)?;
@@ -52,7 +52,7 @@ fn make_whole(path: &Path, kind: &Kind) -> Result<(), Failure> {
         remove(&beside(path, companion))?;
     }
     let connection = build(&new, kind)?;
-    if matches!(kind.journal, JournalMode::WriteAhead { .. }) {
+    if kind.journal.has_log(path) {
         // Enabled last, so that no log is needed for what the file already contains.
         switch_journal(&connection, &new, kind)?;
     }
@@ -61,11 +61,20 @@ fn make_whole(path: &Path, kind: &Kind) -> Result<(), Failure> {
         return Ok(fs::rename(&new, path)?);
     }
     private_file::sync(&new)?;
-    if kind.journal == JournalMode::Rollback {
-        private_file::make_unsynced(&beside(path, "-journal"))?;
+    if kind.journal == JournalMode::Durable {
+        // Its name is kept with that of the file.
+        let companion = if kind.journal.has_log(path) {
+            "-wal"
+        } else {
+            "-journal"
+        };
+        private_file::make_unsynced(&beside(path, companion))?;
     }
     private_file::rename(&new, path)?;
-    private_file::keep_names(path)?;
+    // Where the last commits may be lost, a file that is as young may be, too.
+    if !kind.journal.loses_commits() {
+        private_file::keep_names(path)?;
+    }
     Ok(())
 }
 

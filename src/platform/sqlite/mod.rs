@@ -2,6 +2,7 @@
 //! schema.
 
 mod failure;
+mod log;
 mod make;
 mod peek;
 mod schema;
@@ -14,6 +15,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub(crate) use failure::Failure;
+pub(crate) use log::{Place, commit_to, empty as empty_log, hold};
 pub(crate) use make::build;
 pub(crate) use peek::{Peek, fields, prefix_end};
 pub(crate) use schema::create;
@@ -24,12 +26,13 @@ use crate::platform::private_file::beside;
 /// How a file survives a crash, and which promise a commit makes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JournalMode {
-    /// A rollback file, with `synchronous=EXTRA`: a commit is on the disk when it returns.
+    /// A commit is on the disk when it returns: a write-ahead log where processes can share memory, else a rollback file,
+    /// both with `synchronous=EXTRA`. See [`commit_to`].
     ///
-    /// The rollback file is truncated at the end of a transaction, and that is synced through a file that is open
-    /// already. To delete it, SQLite would have to open the folder for the sync, and it goes on where it cannot: a power
-    /// cut would then bring the rollback file back, and take the transaction away.
-    Rollback,
+    /// A rollback file is truncated at the end of a transaction, and that is synced through a file that is open already.
+    /// To delete it, SQLite would have to open the folder for the sync, and it goes on where it cannot: a power cut would
+    /// then bring the rollback file back, and take the transaction away.
+    Durable,
     /// A write-ahead log: readers do not wait for the writer. `synchronous` is the value of that pragma: `FULL` syncs
     /// each commit, `NORMAL` only the checkpoints.
     WriteAhead { synchronous: &'static str },
@@ -41,9 +44,23 @@ impl JournalMode {
     /// The value of `PRAGMA synchronous`.
     fn synchronous(self) -> &'static str {
         match self {
-            JournalMode::Rollback => "EXTRA",
+            JournalMode::Durable => "EXTRA",
             JournalMode::WriteAhead { synchronous } => synchronous,
             JournalMode::Unsynced => "OFF",
+        }
+    }
+
+    /// Whether a power cut may lose commits.
+    fn loses_commits(self) -> bool {
+        !matches!(self.synchronous(), "EXTRA" | "FULL")
+    }
+
+    /// Whether such a file has a write-ahead log at this path.
+    fn has_log(self, path: &Path) -> bool {
+        match self {
+            JournalMode::Durable => log::works_at(path),
+            JournalMode::WriteAhead { .. } => true,
+            JournalMode::Unsynced => false,
         }
     }
 }
@@ -69,10 +86,15 @@ pub(crate) struct Kind {
 /// a limit, with a note to the person, and until a signal.
 pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, Failure> {
     make::make(path, kind)?;
-    let mut connection = connect(path, kind)?;
-    // SQLite also opens a file that it can only read. A write-ahead log is written even to read.
-    let is_logged = matches!(kind.journal, JournalMode::WriteAhead { .. });
-    if is_logged && connection.is_readonly("main")? {
+    let has_log = kind.journal.has_log(path);
+    let is_durable = kind.journal == JournalMode::Durable;
+    if has_log && is_durable {
+        log::check(path)?;
+    }
+    let (mut connection, opened) = log::Opened::connect(path, kind)?;
+    // SQLite also opens a file that it can only read.
+    let is_readonly = connection.is_readonly("main")?;
+    if is_readonly && matches!(kind.journal, JournalMode::WriteAhead { .. }) {
         return Err(Failure::ReadOnly);
     }
     // A checkpoint at every exit would cost each command two syncs. See `fold_in`.
@@ -80,15 +102,24 @@ pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, Failure> {
     // Check before changing anything, so that a file of another kind stays as it is.
     let version = schema::check(&mut connection, kind)?;
     (kind.tune)(&connection)?;
-    switch_journal(&connection, path, kind)?;
+    if !is_readonly {
+        switch_journal(&connection, path, kind)?;
+    }
     connection.pragma_update(None, "synchronous", kind.journal.synchronous())?;
     if cfg!(target_os = "macos") {
         // There, a plain sync leaves data in the drive's cache. The standard library's does not.
         connection.pragma_update(None, "fullfsync", true)?;
         connection.pragma_update(None, "checkpoint_fullfsync", true)?;
     }
+    if has_log && is_durable && !is_readonly {
+        opened.guard(&mut connection)?;
+    }
     if version < kind.steps.len() {
-        schema::bring_up(&mut connection, kind)?;
+        let bring_up = |connection: &mut Connection| schema::bring_up(connection, kind);
+        match is_durable {
+            true => commit_to(Place::File, &mut connection, path, kind, bring_up)?,
+            false => bring_up(&mut connection)?,
+        }
     }
     Ok(connection)
 }
@@ -98,16 +129,20 @@ pub(crate) fn connect(path: &Path, kind: &Kind) -> rusqlite::Result<Connection> 
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     // Before any pragma: several processes may be here at once.
-    connection.busy_handler(Some(LockWait::handler(waited_for(path, kind))))?;
+    wait_for_locks(&mut connection, path, kind)?;
     Ok(connection)
+}
+
+fn wait_for_locks(connection: &mut Connection, path: &Path, kind: &Kind) -> rusqlite::Result<()> {
+    connection.busy_handler(Some(LockWait::handler(waited_for(path, kind))))
 }
 
 /// Enables the kind's journal mode. Switching to a write-ahead log needs an exclusive lock, and SQLite does not call the
 /// busy handler for it.
 fn switch_journal(connection: &Connection, path: &Path, kind: &Kind) -> rusqlite::Result<()> {
-    let switch = match kind.journal {
-        JournalMode::Rollback | JournalMode::Unsynced => "PRAGMA journal_mode = TRUNCATE",
-        JournalMode::WriteAhead { .. } => "PRAGMA journal_mode = WAL",
+    let switch = match kind.journal.has_log(path) {
+        true => "PRAGMA journal_mode = WAL",
+        false => "PRAGMA journal_mode = TRUNCATE",
     };
     let mut wait = LockWait::begin(waited_for(path, kind));
     loop {

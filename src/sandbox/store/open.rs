@@ -40,7 +40,7 @@ impl OpenError {
                 "check the disk space and the folder, or set BOOKCTL_HOME to another folder"
                     .to_owned()
             }
-            Failure::Empty => format!(
+            Failure::Empty | Failure::LogLost => format!(
                 "restore a copy, or delete {path} and {path}-wal to start with an empty sandbox"
             ),
             Failure::Newer { .. } => {

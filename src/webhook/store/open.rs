@@ -123,7 +123,7 @@ fn into_error(path: &Path, failure: &Failure) -> Error {
         Failure::Moved | Failure::Tables(_) | Failure::Other(_) => {
             "check the file and its folder".to_owned()
         }
-        Failure::Damaged | Failure::Empty | Failure::Foreign => format!(
+        Failure::Damaged | Failure::Empty | Failure::LogLost | Failure::Foreign => format!(
             "move {shown} and {shown}-wal to another folder; the next `webhook` command creates a new file \
              without the earlier deliveries"
         ),

@@ -48,18 +48,22 @@ fn journals_that_are_set_aside_within_one_second_get_names_of_their_own() {
 }
 
 #[test]
-fn a_folder_in_the_journals_place_is_set_aside_with_the_rollback_file_beside_it() {
+fn a_folder_in_the_journals_place_is_set_aside_with_what_sqlite_keeps_beside_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     fs::create_dir(&path).unwrap();
     fs::write(path.join("within"), "kept").unwrap();
-    fs::write(beside(&path, "-journal"), "rollback").unwrap();
+    let companions = ["-journal", "-wal", "-shm"];
+    for suffix in companions {
+        fs::write(beside(&path, suffix), suffix).unwrap();
+    }
     let Recovery::SetAside { kept, .. } = recover(&path).unwrap() else {
         panic!("it is no journal")
     };
     assert_eq!(fs::read_to_string(kept.join("within")).unwrap(), "kept");
-    let rollback = fs::read_to_string(beside(&kept, "-journal")).unwrap();
-    assert_eq!(rollback, "rollback");
+    for suffix in companions {
+        assert_eq!(fs::read_to_string(beside(&kept, suffix)).unwrap(), suffix);
+    }
     assert_eq!(recover(&path).unwrap(), Recovery::Sound);
 }
 
@@ -68,12 +72,13 @@ fn a_journal_that_cannot_be_looked_at_is_left_where_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     Journal::open(&path, "o".into(), None).unwrap();
-    // SQLite opens no database whose rollback file it cannot open.
-    fs::remove_file(beside(&path, "-journal")).unwrap();
+    // SQLite opens no database whose rollback file or log it cannot open.
+    let _ = fs::remove_file(beside(&path, "-journal"));
     fs::create_dir(beside(&path, "-journal")).unwrap();
+    let before = names_beside(&path);
     let error = recover(&path).unwrap_err();
     assert_eq!(error.code, Code::Journal);
-    assert_eq!(names_beside(&path), ["journal.db-journal"]);
+    assert_eq!(names_beside(&path), before);
 }
 
 #[test]
