@@ -45,6 +45,8 @@ pub(crate) fn slots_on(venue: &Venue, day: Date) -> Vec<Slot> {
 /// The slot of an availability id, with its venue.
 #[cfg(test)]
 pub(crate) fn slot(id: &str) -> Option<(&'static Venue, Slot)> {
+    // Once, and not once a venue.
+    SlotId::parse(id)?;
     let offered = |venue: &'static Venue| Some((venue, venue.offered(id)?));
     venues().iter().find_map(offered)
 }
