@@ -41,9 +41,8 @@ pub(super) fn works_at(path: &Path) -> bool {
         0x0102_1994, // tmpfs
         0x794c_7630, // overlayfs
     ];
-    let there = real(path);
-    let place = path.parent().filter(|_| !there.exists());
-    let found = rustix::fs::statfs(place.unwrap_or(&there));
+    let folder = path.parent().unwrap_or(path);
+    let found = rustix::fs::statfs(path).or_else(|_| rustix::fs::statfs(folder));
     found.is_ok_and(|found| LOCAL.contains(&(found.f_type as u32)))
 }
 
@@ -141,10 +140,11 @@ impl Opened {
             private_file::keep_names(&self.path)?;
         }
         let Opened { path, file, .. } = self;
-        let log = id(&of(&path)).map_err(|_| Failure::Moved)?;
+        let log_path = of(&path);
+        let log = id(&log_path).map_err(|_| Failure::Moved)?;
         let is_there = move || {
             let found = |path: &Path, expected: &FileId| id(path).is_ok_and(|it| it == *expected);
-            found(&path, &file) && found(&of(&path), &log)
+            found(&path, &file) && found(&log_path, &log)
         };
         Ok(connection.commit_hook(Some(move || !is_there()))?)
     }
