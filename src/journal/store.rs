@@ -297,7 +297,7 @@ pub(super) fn into_error(path: &Path, failure: &Failure) -> Error {
         ),
         Failure::Moved => (
             None,
-            "run the command again; both the moved file and the new one have the request",
+            "run the command again; `bookctl attempts list` shows what the journal in its place knows",
         ),
         Failure::Full => (None, "free some space, then try again"),
         Failure::ReadOnly => (
