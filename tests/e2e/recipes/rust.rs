@@ -30,6 +30,8 @@ impl Sandbox {
         let stdout = process.stdout.take().unwrap();
         BufReader::new(stdout).read_line(&mut line).unwrap();
         let ready: Value = serde_json::from_str(&line).unwrap();
+        // Needed only where reqwest is built with `rustls-no-provider`.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         Self {
             process,
             url: ready["base_url"].as_str().unwrap().to_owned(),
