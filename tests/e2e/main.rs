@@ -165,6 +165,8 @@ mod speak;
 #[cfg(unix)]
 mod team;
 #[cfg(unix)]
+mod teams;
+#[cfg(unix)]
 mod timeline;
 #[cfg(unix)]
 mod times;

@@ -152,6 +152,8 @@ struct Wire {
     /// Cuts a connection after so many commits, once each was passed on, and before it is answered; 0 cuts none.
     cut_at: Arc<AtomicUsize>,
     cuts: Arc<AtomicUsize>,
+    /// How often a client sent something after it was answered.
+    round_trips: Arc<AtomicUsize>,
     ended: Arc<AtomicBool>,
 }
 
@@ -163,9 +165,11 @@ impl Wire {
             port,
             cut_at: Arc::default(),
             cuts: Arc::default(),
+            round_trips: Arc::default(),
             ended: Arc::default(),
         };
         let (cut_at, cuts, ended) = (wire.cut_at.clone(), wire.cuts.clone(), wire.ended.clone());
+        let round_trips = wire.round_trips.clone();
         std::thread::spawn(move || {
             for client in listener.incoming() {
                 if ended.load(Ordering::SeqCst) {
@@ -173,21 +177,31 @@ impl Wire {
                 }
                 let client = client.unwrap();
                 let server = TcpStream::connect(("127.0.0.1", server)).unwrap();
-                pass(client, server, cut_at.clone(), cuts.clone());
+                let counted = round_trips.clone();
+                pass(client, server, cut_at.clone(), cuts.clone(), counted);
             }
         });
         wire
     }
 }
 
-fn pass(client: TcpStream, server: TcpStream, cut_at: Arc<AtomicUsize>, cuts: Arc<AtomicUsize>) {
+fn pass(
+    client: TcpStream,
+    server: TcpStream,
+    cut_at: Arc<AtomicUsize>,
+    cuts: Arc<AtomicUsize>,
+    round_trips: Arc<AtomicUsize>,
+) {
     let (mut from_server, mut to_client) =
         (server.try_clone().unwrap(), client.try_clone().unwrap());
     let is_cut = Arc::new(AtomicBool::new(false));
     let cut = is_cut.clone();
+    let is_answered = Arc::new(AtomicBool::new(true));
+    let answered = is_answered.clone();
     std::thread::spawn(move || {
         let mut bytes = [0; 65536];
         while let Ok(count @ 1..) = from_server.read(&mut bytes) {
+            answered.store(true, Ordering::SeqCst);
             if cut.load(Ordering::SeqCst) || to_client.write_all(&bytes[..count]).is_err() {
                 break;
             }
@@ -198,6 +212,9 @@ fn pass(client: TcpStream, server: TcpStream, cut_at: Arc<AtomicUsize>, cuts: Ar
         let (mut from_client, mut to_server) = (client, server);
         let mut bytes = [0; 65536];
         while let Ok(count @ 1..) = from_client.read(&mut bytes) {
+            if is_answered.swap(false, Ordering::SeqCst) {
+                round_trips.fetch_add(1, Ordering::SeqCst);
+            }
             let is_commit = bytes[..count].windows(6).any(|it| it == b"COMMIT");
             if is_commit
                 && cut_at.load(Ordering::SeqCst) > 0
@@ -250,6 +267,23 @@ fn a_commit_whose_answer_is_lost_is_looked_up_and_the_booking_is_made_once() {
         }
     }
     assert!(wire.cuts.load(Ordering::SeqCst) >= 2, "no commit was cut");
+    wire.ended.store(true, Ordering::SeqCst);
+}
+
+#[test]
+fn a_booking_request_takes_no_more_round_trips_than_the_page_for_teams_says() {
+    let served = Served::unlimited();
+    let Some(postgres) = prepared(&served) else {
+        return;
+    };
+    let wire = Wire::to(postgres.port());
+    let url = format!("postgresql://owner@127.0.0.1:{}/bookctl", wire.port);
+    let home = machine(&served, &url, "ada");
+    home.booked("ven_confirms", &[], 0);
+    wire.round_trips.store(0, Ordering::SeqCst);
+    home.booked("ven_confirms", &[], 0);
+    let counted = wire.round_trips.load(Ordering::SeqCst);
+    assert!((10..=35).contains(&counted), "{counted}");
     wire.ended.store(true, Ordering::SeqCst);
 }
 

@@ -74,9 +74,14 @@ fn goes_on(command: &str) -> bool {
 /// Variables and `$?` reach from one command to the next. `cargo run -- …` stands for `bookctl …`; other commands
 /// of cargo are for the reader alone.
 pub(crate) fn run(path: &Path) -> Result<(), String> {
+    run_in(Home::new(), path)
+}
+
+/// The same in this home, whose variables the commands see.
+pub(crate) fn run_in(home: Home, path: &Path) -> Result<(), String> {
     let document = fs::read_to_string(path).unwrap();
     let update = std::env::var_os("UPDATE_DOCS").is_some();
-    match run_text(&path.display().to_string(), &document) {
+    match run_text(home, &path.display().to_string(), &document) {
         Err(different) if update && different.anew != document => {
             fs::write(path, different.anew).unwrap();
             Ok(())
@@ -93,8 +98,7 @@ struct Different {
     anew: String,
 }
 
-fn run_text(name: &str, document: &str) -> Result<(), Different> {
-    let home = Home::new();
+fn run_text(home: Home, name: &str, document: &str) -> Result<(), Different> {
     let programs = home.folder().join(".programs");
     fs::create_dir(&programs).unwrap();
     let program = programs.join("bookctl");
@@ -317,14 +321,14 @@ confirmed  bk_[..]
 ...
 ```
 ";
-    assert_eq!(run_text("document", document), Ok(()));
+    assert_eq!(run_text(Home::new(), "document", document), Ok(()));
 }
 
 #[test]
 fn a_document_that_promises_something_else_is_told_so_line_by_line() {
     let document = "\n```console\n$ printf 'a\\nb\\nc\\n'; echo why >&2\na\nx\nc\n```\n";
     assert_eq!(
-        run_text("document", document).map_err(|different| different.report),
+        run_text(Home::new(), "document", document).map_err(|different| different.report),
         Err("document:3: $ printf 'a\\nb\\nc\\n'; echo why >&2\n    a\n  - x\n  + b\n    c\n  2 why\n".to_owned())
     );
 }
@@ -342,11 +346,11 @@ $ bookctl sandbox bookings -q --jq '.bookings | length'
 1
 ```
 ";
-    let different = run_text("document", document).unwrap_err();
+    let different = run_text(Home::new(), "document", document).unwrap_err();
     assert!(different.report.contains("  - something else\n"));
     for part in ["confirmed", "bk_38fyx0xn0c3wa", "Sat 28 Nov 2026, 19:30"] {
         assert!(different.anew.contains(part), "{part}: {}", different.anew);
     }
     assert!(!different.anew.contains("something else"));
-    assert_eq!(run_text("document", &different.anew), Ok(()));
+    assert_eq!(run_text(Home::new(), "document", &different.anew), Ok(()));
 }

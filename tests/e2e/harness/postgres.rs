@@ -103,6 +103,14 @@ impl Postgres {
         format!("postgresql://owner@127.0.0.1:{}/bookctl", self.port)
     }
 
+    /// From now on, everybody but the owner needs a password on loopback.
+    pub(crate) fn ask_for_passwords(&mut self) {
+        let rules = "local all all trust\nhost all owner 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n";
+        std::fs::write(self.folder().join("data/pg_hba.conf"), rules).unwrap();
+        self.kill();
+        self.run();
+    }
+
     /// Starts the server, with these settings more from now on.
     pub(crate) fn run_with(&mut self, settings: &[&str]) {
         self.settings
