@@ -7,7 +7,7 @@ use super::Journal;
 /// The plan of a query, one step per line.
 pub(super) fn plan(journal: &Journal, query: &str) -> String {
     // The plan does not depend on the values of the parameters.
-    let parameters = (1..=9).filter(|number| query.contains(&format!("?{number}")));
+    let parameters = (1..=12).filter(|number| query.contains(&format!("?{number}")));
     let parameters = parameters.max().unwrap_or(0);
     let connection = journal.file().unwrap();
     let mut query = connection
