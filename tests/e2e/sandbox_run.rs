@@ -36,6 +36,7 @@ fn run_gives_its_command_no_secret_of_the_real_service_and_nothing_that_leads_to
             "BOOKCTL_PAGER" => (Some("cat"), Some("cat")),
             "BOOKCTL_HOME" => (None, Some("/")),
             "BOOKCTL_NO_SANDBOX" => (Some("0"), None),
+            "BOOKCTL_JOURNAL" => (Some("postgresql://team@real_service.example/bookctl"), None),
             "BOOKCTL_SANDBOX_NO_LIMITS" => (Some("1"), Some("1")),
             // With it set, this bookctl would complete words instead of running the command.
             "BOOKCTL_COMPLETE" => (None, None),

@@ -16,7 +16,7 @@ fn version_with_verbose_tells_how_the_program_was_built() {
         .exits(0)
         .json();
     assert_eq!(details["version"], env!("CARGO_PKG_VERSION"));
-    assert_eq!(details["features"], json!([]));
+    assert_eq!(details["features"], json!(["default", "postgres"]));
     assert!(
         text(&details, "target").contains(std::env::consts::ARCH),
         "{details}"

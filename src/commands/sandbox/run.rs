@@ -93,6 +93,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         // A profile in the environment would take precedence over the sandbox.
         .env_remove("BOOKCTL_PROFILE")
         .env_remove("BOOKCTL_NO_SANDBOX")
+        .env_remove("BOOKCTL_JOURNAL")
         // If it were set, every bookctl in the command would complete words instead of running.
         .env_remove("BOOKCTL_COMPLETE")
         // If this command itself was started by `sandbox run`, the variable names a venue of another sandbox.
