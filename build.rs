@@ -11,14 +11,15 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=Cargo.lock");
     let lock = fs::read_to_string("Cargo.lock").unwrap_or_default();
-    set("BOOKCTL_COMMIT", &commit());
-    set("BOOKCTL_TARGET", &variable("TARGET"));
-    set("BOOKCTL_PROFILE", &variable("PROFILE"));
-    set("BOOKCTL_FEATURES", &features().join(" "));
-    set("BOOKCTL_RUSTLS", &locked(&lock, "rustls"));
-    set("BOOKCTL_RING", &locked(&lock, "ring"));
+    set("BUILT_COMMIT", &commit());
+    set("BUILT_TARGET", &variable("TARGET"));
+    set("BUILT_PROFILE", &variable("PROFILE"));
+    set("BUILT_FEATURES", &features().join(" "));
+    set("BUILT_RUSTLS", &locked(&lock, "rustls"));
+    set("BUILT_RING", &locked(&lock, "ring"));
 }
 
+/// `cargo run` and `cargo test` set these variables for the program too, so no name may be one that it reads.
 fn set(name: &str, value: &str) {
     println!("cargo:rustc-env={name}={value}");
 }

@@ -47,18 +47,18 @@ struct Details;
 
 impl Details {
     const VERSION: &str = env!("CARGO_PKG_VERSION");
-    const COMMIT: &str = env!("BOOKCTL_COMMIT");
-    const TARGET: &str = env!("BOOKCTL_TARGET");
-    const PROFILE: &str = env!("BOOKCTL_PROFILE");
-    const RUSTLS: &str = env!("BOOKCTL_RUSTLS");
-    const RING: &str = env!("BOOKCTL_RING");
+    const COMMIT: &str = env!("BUILT_COMMIT");
+    const TARGET: &str = env!("BUILT_TARGET");
+    const PROFILE: &str = env!("BUILT_PROFILE");
+    const RUSTLS: &str = env!("BUILT_RUSTLS");
+    const RING: &str = env!("BUILT_RING");
 
     fn commit() -> Option<&'static str> {
         (Self::COMMIT != "unknown").then_some(Self::COMMIT)
     }
 
     fn features() -> impl Iterator<Item = &'static str> {
-        env!("BOOKCTL_FEATURES").split_whitespace()
+        env!("BUILT_FEATURES").split_whitespace()
     }
 }
 
