@@ -79,7 +79,7 @@ fn commit(script: &Path, folder: &Path, profile: &str) -> String {
         .unwrap();
     let output = String::from_utf8(output.stdout).unwrap();
     let lines = output.lines();
-    let mut found = lines.filter_map(|line| line.strip_prefix("cargo:rustc-env=BOOKCTL_COMMIT="));
+    let mut found = lines.filter_map(|line| line.strip_prefix("cargo:rustc-env=BUILT_COMMIT="));
     found.next().unwrap().to_owned()
 }
 
