@@ -1,6 +1,7 @@
 //! What a command is given: settings, service, journal, prompter, output and clock. Each is opened when it is first
 //! used.
 
+mod clock;
 mod journals;
 mod rate_limit;
 mod rate_limit_prompt;
@@ -162,39 +163,6 @@ impl Context {
     /// The names that the specification leaves open.
     pub(crate) fn dialect(&self) -> &Dialect {
         &self.adapter().dialect
-    }
-
-    /// The current time by the service's clock. The embedded sandbox has a clock of its own.
-    pub(crate) fn now(&self) -> Result<Timestamp> {
-        match &self.target {
-            Target::Embedded { .. } => {
-                let offset = self.embedded()?.offset;
-                Ok(Timestamp::now()
-                    .saturating_add(offset)
-                    .unwrap_or(Timestamp::MAX))
-            }
-            Target::Remote(_) => Ok(self
-                .client
-                .get()
-                .map_or_else(Timestamp::now, Client::service_now)),
-        }
-    }
-
-    /// A clock for the time that a prompt is open. Another command may move an embedded sandbox's clock in the
-    /// meantime.
-    pub(crate) fn live_clock(&self) -> impl Fn() -> Timestamp {
-        let watched = match &self.target {
-            Target::Embedded { database, .. } => {
-                Sandbox::open(sandbox::Options::new(Database::File(database.clone()))).ok()
-            }
-            Target::Remote(_) => None,
-        };
-        move || {
-            let moved = watched.as_ref().and_then(|sandbox| sandbox.now().ok());
-            moved
-                .or_else(|| self.now().ok())
-                .unwrap_or_else(Timestamp::now)
-        }
     }
 
     /// The client of the service. The embedded sandbox starts with the first call of this.

@@ -172,6 +172,10 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
     if let Some(line) = suggestion::with_dashes(error, command, arguments) {
         return Error::usage("the command to run stands after --").hint(format!("use: {line}"));
     }
+    if let Some(line) = suggestion::with_quotes(error, command, arguments) {
+        return Error::usage("the command takes one booking")
+            .hint(format!("to look for a text, quote it: {line}"));
+    }
     let wrong = wrong_values(arguments, |arguments| {
         Cli::command().try_get_matches_from(arguments).err()
     });

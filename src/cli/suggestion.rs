@@ -106,6 +106,43 @@ pub(super) fn with_dashes(
     Some(format!("bookctl {}", line.join(" ")))
 }
 
+/// The command line with its words as one argument, where a command that takes one booking got several words:
+/// `bookctl modify 'Ada Lovelace' --party 3`.
+pub(super) fn with_quotes(
+    error: &clap::Error,
+    command: &clap::Command,
+    arguments: &[OsString],
+) -> Option<String> {
+    let word = invalid(error, ContextKind::InvalidArg).filter(|it| !it.starts_with('-'))?;
+    let mut positionals = command.get_positionals();
+    let takes = |it: &clap::Arg| it.get_id() == "booking";
+    if !positionals.next().is_some_and(takes) || positionals.next().is_some() {
+        return None;
+    }
+    let is_word = |place: usize| {
+        let argument = arguments.get(place).and_then(|it| it.to_str());
+        argument.is_some_and(|it| !it.starts_with(['-', '@']))
+    };
+    let name = arguments.iter().position(|it| it == command.get_name())?;
+    let extra = name + 2;
+    let is_second = arguments.get(extra).is_some_and(|it| it == word);
+    if !is_second || !is_word(extra - 1) {
+        return None;
+    }
+    let end = (extra..).find(|place| !is_word(*place)).unwrap_or(extra);
+    let lossy = |words: &[OsString]| -> Vec<String> {
+        words
+            .iter()
+            .map(|it| it.to_string_lossy().into_owned())
+            .collect()
+    };
+    let mut line = lossy(&arguments[1..=name]);
+    line.push(lossy(&arguments[extra - 1..end]).join(" "));
+    line.extend(lossy(&arguments[end..]));
+    let line: Vec<String> = line.iter().map(|it| shell::word(it)).collect();
+    Some(format!("bookctl {}", line.join(" ")))
+}
+
 fn looked_up(names: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
     names.iter().find(|(name, _)| *name == word).map(|it| it.1)
 }

@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 
 use super::{Needs, ServiceNeed};
 use crate::app::Context;
-use crate::flows::{Confirmation, attempt_or_pick, attempt_request, create, finish, read_booking};
+use crate::flows::{
+    Confirmation, attempt_or_pick, attempt_request, create, finish, read_booking,
+    warn_of_its_booking,
+};
 use crate::journal::{Attempt, Claim, Recovery, Run, State, another_account, recover};
 use crate::json::{Document, plain};
 use crate::model::document_time::time_text;
@@ -57,7 +60,7 @@ enum Action {
     Resume {
         /// The attempt's idempotency key, @N for a row of the last list of attempts, or @last for the only open one
         key: Option<String>,
-        /// Confirm that an attempt made with another API key belongs to the same organization
+        /// Treat an attempt that was made with another API key as this organization's
         #[arg(long)]
         same_organization: bool,
     },
@@ -132,6 +135,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 .idempotency_key(&key));
             }
             context.before_change()?;
+            warn_of_its_booking(context, &attempt).await?;
             let created = create(context, &key, attempt_request(&attempt)).await;
             if context.target().journal().is_some() {
                 let _ = context.journal()?.release(&key);

@@ -16,8 +16,9 @@ use crate::app::Context;
 use crate::client::create_call;
 use crate::flows::{
     BatchOptions, BookingDraft, More, Offer, SlotChoice, VERTICALS, ZoneSource, answer_pauses,
-    ask_guest_again, create, finish, guide, is_key, locate_slot, locate_venue, offered, preview,
-    profile, resolve, review, take_slot, wait_while_processing, warn_of_open_attempts,
+    ask_guest_again, ask_to_book_another, create, finish, guide, is_key, locate_slot, locate_venue,
+    offered, preview, profile, resolve, review, take_slot, wait_while_processing,
+    warn_of_open_attempts,
 };
 use crate::model::booking::{Booking, Status};
 use crate::model::retention::Retention;
@@ -86,7 +87,7 @@ pub(crate) struct Args {
     /// Payment method: `vendor` is the external payment vendor
     #[arg(long, value_name = "HOW", value_parser = ["vendor"])]
     payment: Option<String>,
-    /// URL to store with the booking; webhooks are not sent to it
+    /// URL that the service stores with the booking; it sends no webhooks there
     #[arg(long, value_name = "URL")]
     webhook_url: Option<String>,
     /// Idempotency key: the service makes one booking per key, however often the request is sent
@@ -95,10 +96,10 @@ pub(crate) struct Args {
     /// Wait while the booking is processing, up to 2 minutes or DURATION
     #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = PATIENCE, value_parser = duration::duration)]
     wait: Option<Duration>,
-    /// How long to keep guests' data on this computer; older data is deleted now, and 0 keeps none
+    /// How long to keep guests' data on this computer; deletes older data now, and 0 keeps none
     #[arg(long, value_name = "DURATION", value_parser = Retention::parse)]
     retention: Option<Retention>,
-    /// Confirm that attempts made with another API key belong to the same organization
+    /// Treat attempts that were made with another API key as this organization's
     #[arg(long)]
     same_organization: bool,
     /// Skip the confirmation prompt
@@ -174,7 +175,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if let Some(retention) = retention {
         context.journal()?.keep_for(retention);
     }
-    warn_of_open_attempts(context, &HashSet::from([key.clone()])).await?;
+    let booked = warn_of_open_attempts(context, &HashSet::from([key.clone()])).await?;
+    ask_to_book_another(context, &draft, &booked).await?;
     let booking = make(context, &mut draft, key, given).await?;
     let booking = follow(context, booking, wait).await?;
     finish(context, &booking)

@@ -53,7 +53,7 @@ pub(crate) struct Args {
     /// Skip the confirmation prompt
     #[arg(long, short)]
     yes: bool,
-    /// Show the request and send no change; a time without an offset needs a look at the booking
+    /// Show the request and send no change; for a time without an offset, the booking is read
     #[arg(long)]
     dry_run: bool,
 }
@@ -219,6 +219,9 @@ async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>
     let about = [Some(&Value::from(before.id())), guest, venue];
     let about: Vec<String> = about.into_iter().flatten().map(plain).collect();
     page.heading(Tone::Strong, "change", about.join(" · "));
+    let limits = card(context, before).limits();
+    let can_be_changed = limits.is_none();
+    page.field_if("note", limits);
     for (name, new) in asked {
         let label = match name.as_str() {
             "datetime" => "when",
@@ -242,14 +245,15 @@ async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>
         );
     }
     add_stakes(context, &mut page, before, is_live).await;
-    page.field_if("note", card(context, before).limits());
     context.out.show(&page);
     let confirmation = Confirmation {
         action: "changing a booking",
         question: "Change this booking?".to_owned(),
         declined: "Nothing was changed.",
     };
-    confirmation.ask_with(&context.prompter, !is_live).await
+    confirmation
+        .ask_with(&context.prompter, !is_live && can_be_changed)
+        .await
 }
 
 /// Where the venue has no slot at the new time: the nearest ones. A person chooses one of them. A script gets them

@@ -7,6 +7,7 @@ use crate::flows::{
 };
 use crate::model::booking::Booking;
 use crate::model::id::id;
+use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::view::BookingList;
 
@@ -80,6 +81,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             }
             Err(error) => return Err(error),
         }
+    }
+    if bookings.is_empty() && failed == Some(Exit::NotFound) {
+        context.out.note(&format!(
+            "To look for a text among the bookings that this computer knows, quote it: bookctl show {}",
+            shell::word(&args.bookings.join(" "))
+        ));
     }
     context.out.emit(&BookingList {
         bookings: &bookings,

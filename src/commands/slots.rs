@@ -54,6 +54,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         document: &offer.document,
         slots: &offer.slots,
         certainty: context.certainty(),
+        now: context.service_now(),
     };
     let none = format!(
         "No slots found at {} on that day. Try another day.",

@@ -61,7 +61,14 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             return Ok(Exit::Done);
         }
         let left = deadline.saturating_duration_since(Instant::now());
-        if ends(&status, &args.until) || left.is_zero() {
+        let has_ended = ends(&status, &args.until);
+        if left.is_zero() && !has_ended {
+            context.out.note(&format!(
+                "Stopped watching: the time is over, and the booking is {status}. To go on: {}",
+                again(&id, &args.until)
+            ));
+        }
+        if has_ended || left.is_zero() {
             return Ok(match status {
                 // The booking has not reached the requested status, but still can.
                 Status::Confirmed if !args.until.is_empty() => Exit::Processing,

@@ -1,6 +1,5 @@
 //! What a person needs to know of a booking before it is changed or cancelled.
 
-use jiff::Timestamp;
 use serde_json::Value;
 
 use super::locate::locate_venue;
@@ -67,8 +66,7 @@ pub(crate) fn cancellation_cost(context: &Context, booking: &Booking) -> Option<
 }
 
 fn cost(context: &Context, terms: &Value) -> Option<String> {
-    let now = context.now().unwrap_or_else(|_| Timestamp::now());
-    cost_of_cancelling(terms, now, context.certainty())
+    cost_of_cancelling(terms, context.service_now(), context.certainty())
 }
 
 /// What cancelling costs by the terms that the venue offers the booking's slot with today.

@@ -1,7 +1,5 @@
 //! Ends a command that makes or changes a booking: the booking on stdout, its status as the exit code.
 
-use jiff::Timestamp;
-
 use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::model::booking::Booking;
@@ -14,7 +12,7 @@ pub(crate) fn card<'a>(context: &'a Context, booking: &'a Booking) -> BookingVie
     BookingView {
         booking,
         dialect: context.dialect().clone(),
-        now: context.now().unwrap_or_else(|_| Timestamp::now()),
+        now: context.service_now(),
         certainty: context.certainty(),
     }
 }

@@ -83,7 +83,7 @@ pub(crate) async fn ask_guest_again(
         former: draft.name.take(),
     };
     draft.name = ask_name(context, manner, needs_both).await?;
-    context.out.show(&summary(draft, None, context.certainty()));
+    context.out.show(&summary(context, draft, None));
     let has_consequences = has_consequences(context.is_sandbox().await, draft);
     match draft.goes_ahead || ask_to_book(context, false, has_consequences).await? == Some(true) {
         true => Ok(()),

@@ -56,14 +56,14 @@ pub(crate) use locate::{
     LAST, locate_booking, locate_row, locate_session, locate_slot, locate_venue,
 };
 pub(crate) use offer::{More, Offer, ZoneSource, offered, resolve};
-pub(crate) use open_attempts::warn_of_open_attempts;
+pub(crate) use open_attempts::{ask_to_book_another, warn_of_its_booking, warn_of_open_attempts};
 pub(crate) use open_bookings::open_bookings;
 pub(crate) use pages::DEFAULT_LIMIT;
 pub(crate) use pause_answer::{AnswerOutcome, send_answer};
 pub(crate) use pause_prompts::{answer_pauses, payment_answer};
 pub(crate) use pick::{
-    NamedBooking, Offered, Reads, attempt_or_pick, booking_or_pick, not_found, pick_line,
-    venue_or_pick,
+    NamedBooking, Offered, Reads, attempt_or_pick, booking_or_pick, not_found, open_requests,
+    pick_line, venue_or_pick,
 };
 pub(crate) use preview::preview;
 pub(crate) use received::take_in_received;

@@ -1,22 +1,33 @@
-//! Warns of earlier booking requests whose outcome is unknown, before another one is sent.
+//! Warns of what may be booked twice: before a booking request, of earlier ones whose outcome is unknown; before one of
+//! those is sent again, of a booking that was made instead.
 
 use std::collections::HashSet;
 
+use serde_json::Value;
+
+use super::booking_draft::BookingDraft;
+use super::confirmation::Confirmation;
 use super::create::{attempt_request, create};
 use super::finish::card;
 use super::reminder::reminds_today;
 use crate::app::Context;
-use crate::app::in_flight::resume_command;
-use crate::journal::Attempt;
+use crate::app::in_flight::{abandon_command, resume_command};
+use crate::journal::{Attempt, Sought};
 use crate::json::plain;
+use crate::model::booking::Booking;
+use crate::model::document_time::DocumentTime;
 use crate::model::time_text::human;
 use crate::outcome::Result;
 use crate::terminal::prompt::Question;
 
 /// Warns of each attempt in doubt at this service. A person is offered to resume it first.
 ///
-/// Attempts under the keys in `mine` are left out: the command itself resumes them.
-pub(crate) async fn warn_of_open_attempts(context: &Context, mine: &HashSet<String>) -> Result<()> {
+/// Attempts under the keys in `mine` are left out: the command itself resumes them. Returns what was booked.
+pub(crate) async fn warn_of_open_attempts(
+    context: &Context,
+    mine: &HashSet<String>,
+) -> Result<Vec<Booking>> {
+    let mut booked = Vec::new();
     let mut in_doubt = context.journal()?.attempts_in_doubt()?;
     in_doubt.retain(|attempt| !mine.contains(&attempt.idempotency_key));
     if !in_doubt.is_empty() {
@@ -42,9 +53,97 @@ pub(crate) async fn warn_of_open_attempts(context: &Context, mine: &HashSet<Stri
         if context.prompter.confirm(&question, true).await? {
             let booking = create(context, key, attempt_request(&attempt)).await?;
             context.out.show_view(&card(context, &booking));
+            booked.push(booking);
         }
     }
-    Ok(())
+    Ok(booked)
+}
+
+/// Asks a person whether to go on where a resumed attempt has booked what the draft is for.
+///
+/// # Errors
+///
+/// `declined` (17) if the answer is no.
+pub(crate) async fn ask_to_book_another(
+    context: &Context,
+    draft: &BookingDraft,
+    booked: &[Booking],
+) -> Result<()> {
+    let is_wanted = |booking: &&Booking| {
+        let venue = draft.venue.as_ref().map(|venue| venue.id.as_str());
+        booking.status().is_alive()
+            && venue.is_none_or(|venue| booking.venue_id().as_deref() == Some(venue))
+            && draft
+                .name
+                .as_ref()
+                .is_none_or(|name| booking.guest().as_ref() == Some(name))
+    };
+    let Some(booking) = booked.iter().find(is_wanted) else {
+        return Ok(());
+    };
+    let confirmation = Confirmation {
+        action: "booking another one",
+        question: format!(
+            "{} is this guest's booking. Make another one?",
+            booking.id()
+        ),
+        declined: "Nothing else was booked.",
+    };
+    confirmation.ask(&context.prompter).await
+}
+
+/// Warns if the journal has another booking for the guest, venue and time of an open attempt: to send the attempt again
+/// may make a second one. A person is asked.
+///
+/// # Errors
+///
+/// `declined` (17) if the answer is no.
+pub(crate) async fn warn_of_its_booking(context: &Context, attempt: &Attempt) -> Result<()> {
+    let Some(booking) = booking_instead(context, attempt)? else {
+        return Ok(());
+    };
+    let id = booking.id();
+    context.out.warn(&format!(
+        "{id} is a booking for the same guest, venue and time; if this request did not arrive, sending it again makes a second booking"
+    ));
+    if !context.prompter.interactive() {
+        return Ok(());
+    }
+    let confirmation = Confirmation {
+        action: "sending the request again",
+        question: "Send the request again?".to_owned(),
+        declined: "Nothing was sent.",
+    };
+    confirmation.ask(&context.prompter).await.map_err(|error| {
+        let give_up = abandon_command(&attempt.idempotency_key);
+        error.hint(format!("to give up the attempt: {give_up}"))
+    })
+}
+
+/// A booking of the journal that has not ended, for the guest, venue and time of an attempt.
+fn booking_instead(context: &Context, attempt: &Attempt) -> Result<Option<Booking>> {
+    let asked = attempt.asked();
+    let text = |value: Option<&Value>| value.map(plain);
+    let guest = text(asked.get("customer").and_then(|guest| guest.get("name")));
+    let (Some(guest), Some(venue)) = (guest, text(asked.get("venue_id"))) else {
+        return Ok(None);
+    };
+    let sought = Sought {
+        guest: Some(guest.clone()),
+        venue: Some(venue.clone()),
+        ..Sought::default()
+    };
+    let mut journal = context.journal()?;
+    let found = journal.find(&sought, None, &|id| context.known_venue(id))?;
+    let time = asked.get("datetime").and_then(DocumentTime::read);
+    let mut kept = found.kept.into_iter().map(|kept| kept.booking);
+    Ok(kept.find(|booking| {
+        booking.status().is_alive()
+            && attempt.booking_id.as_deref() != Some(booking.id())
+            && booking.venue_id().as_ref() == Some(&venue)
+            && booking.guest().as_ref() == Some(&guest)
+            && booking.value().get("datetime").and_then(DocumentTime::read) == time
+    }))
 }
 
 fn described(attempt: &Attempt) -> String {

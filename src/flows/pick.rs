@@ -12,10 +12,10 @@ use crate::model::shell;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::visible;
 use crate::terminal::prompt::{PromptError, Question};
-use crate::terminal::view::{RowParts, row_line, venue_line};
+use crate::terminal::view::{RowParts, row_lines, venue_line};
 
 /// The longest list that is offered. Typing looks for a part of it, and `bookctl bookings TEXT` in all bookings.
-const MOST: u32 = 200;
+const MOST: u32 = 1000;
 
 /// The bookings that a command can be used on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,10 +29,9 @@ pub(crate) enum Offered {
 
 impl Offered {
     fn includes(self, status: &Status) -> bool {
-        let has_ended = matches!(status, Status::Failed | Status::Cancelled | Status::Expired);
         match self {
             Offered::All => true,
-            Offered::Alive => !has_ended,
+            Offered::Alive => status.is_alive(),
             Offered::Waiting => *status == Status::RequiresAction,
         }
     }
@@ -94,6 +93,14 @@ pub(crate) async fn booking_or_pick(
     };
     let error = match is_no_id(context, &id) {
         true => no_such_id(&id),
+        false if reads == Reads::Never => {
+            // What the journal does not know may be an id all the same.
+            let id = match find_instead(context, &id)? {
+                found if found.is_empty() => id,
+                found => choose_of(context, &id, &found).await?,
+            };
+            return Ok(NamedBooking { id, read: None });
+        }
         false => match read_to_find(context, &id, reads).await {
             Err(error) if error.http_status == Some(404) => error,
             read => return Ok(NamedBooking { read: read?, id }),
@@ -113,6 +120,11 @@ async fn pick_booking(context: &Context, offered: Offered) -> Result<String> {
     take_in_received(context)?;
     let status = (offered == Offered::Waiting).then_some(Status::RequiresAction.as_str());
     let mut kept = context.journal()?.bookings(status, Some(MOST))?;
+    if kept.len() == MOST as usize {
+        context.out.note(&format!(
+            "These are the newest {MOST} bookings. To search all: bookctl bookings TEXT"
+        ));
+    }
     kept.retain(|kept| offered.includes(&kept.booking.status()));
     pick_of(context, question, &kept).await
 }
@@ -160,7 +172,7 @@ async fn pick_row(
     list: &str,
 ) -> Result<usize> {
     let columns = context.out.stderr_style().width;
-    let lines: Vec<String> = rows.iter().map(|row| row_line(row, columns)).collect();
+    let lines = row_lines(&rows, columns);
     pick_line(context, question, &lines, list).await
 }
 
@@ -252,6 +264,21 @@ fn no_such_id(text: &str) -> Error {
     Error::new(Code::Usage, what).exiting(Exit::NotFound)
 }
 
+/// A sentence on the booking requests whose result is unknown, if there are any: no list of bookings has them.
+pub(crate) fn open_requests(context: &Context) -> Option<String> {
+    let open = match context.has_journal() {
+        true => context.journal().ok()?.attempts_in_doubt().ok()?.len(),
+        false => 0,
+    };
+    match open {
+        0 => None,
+        1 => Some("the result of 1 booking request is unknown; see `bookctl attempts`".to_owned()),
+        many => Some(format!(
+            "the result of {many} booking requests is unknown; see `bookctl attempts`"
+        )),
+    }
+}
+
 /// Adds to the error of a booking that the service does not know what can be done about it.
 pub(crate) fn not_found(context: &Context, text: &str, error: Error) -> Error {
     if error.exit != Exit::NotFound {
@@ -259,6 +286,10 @@ pub(crate) fn not_found(context: &Context, text: &str, error: Error) -> Error {
     }
     let word = shell::word(text);
     if !is_known(context, text) {
+        let error = match open_requests(context) {
+            Some(open) => error.detail(open),
+            None => error,
+        };
         return error.hint(format!(
             "check the id, or search the bookings that this computer knows: bookctl bookings {word}"
         ));
@@ -279,24 +310,31 @@ pub(crate) fn not_found(context: &Context, text: &str, error: Error) -> Error {
 /// The given error, with what can be done about it.
 async fn found_instead(context: &Context, text: &str, error: Error) -> Result<String> {
     let error = not_found(context, text, error);
+    match find_instead(context, text)? {
+        found if found.is_empty() => Err(error),
+        found => choose_of(context, text, &found).await,
+    }
+}
+
+/// The bookings that a text finds on this computer, where a person can choose one and no booking has it for an id.
+fn find_instead(context: &Context, text: &str) -> Result<Vec<KeptBooking>> {
     // Without a journal nothing is known, and a read makes none.
     let can_choose = context.prompter.interactive() && context.has_journal();
     if !can_choose || is_known(context, text) {
-        return Err(error);
+        return Ok(Vec::new());
     }
     take_in_received(context)?;
     let sought = Sought {
         text: Some(text.to_owned()),
         ..Sought::default()
     };
-    let found = context
-        .journal()?
-        .find(&sought, Some(MOST), &|id| context.known_venue(id))?;
-    if found.kept.is_empty() {
-        return Err(error);
-    }
+    let venue = |id: &str| context.known_venue(id);
+    Ok(context.journal()?.find(&sought, Some(MOST), &venue)?.kept)
+}
+
+async fn choose_of(context: &Context, text: &str, found: &[KeptBooking]) -> Result<String> {
     let heading = format!("Bookings that match \"{}\":", visible(text));
     context.out.note(&heading);
     let question = Question::new("Which booking?", "BOOKING", "the booking").of("bookings");
-    pick_of(context, question, &found.kept).await
+    pick_of(context, question, found).await
 }

@@ -13,6 +13,7 @@ use crate::model::request::canonical;
 use crate::outcome::{Error, Result};
 use crate::platform::hex;
 use crate::platform::sql::{Answer, Row, Statements, Value, values};
+use crate::platform::system;
 
 /// One time that an attempt was sent.
 #[derive(Clone, Debug)]
@@ -43,6 +44,14 @@ impl Run {
             abandoned: self.abandoned,
             account: self.account.as_deref(),
         }
+    }
+
+    /// Whether the run has not ended, and its process no longer runs on this machine. A run of another machine is
+    /// not known to have been killed.
+    fn was_killed_on(&self, host: &str) -> bool {
+        let is_ours = self.maker.as_ref().is_none_or(|maker| maker.host == host);
+        let is_gone = |process| !system::process::is_running(process);
+        self.outcome == Outcome::UnderWay && is_ours && self.process.is_some_and(is_gone)
     }
 
     /// Whether the run is over without an answer: it ended so, or it began so long ago that its process must have
@@ -278,14 +287,13 @@ impl Journal {
         let long_ago = Timestamp::now()
             .saturating_sub(LONGEST_RUN)
             .unwrap_or(Timestamp::MIN);
+        let is_in_doubt = |run: &Run| {
+            run.has_ended_in_doubt(long_ago) || run.was_killed_on(&self.scope.maker.host)
+        };
         let mut attempts = self.open_attempts()?;
         attempts.retain(|attempt| {
             attempt.origin == self.scope.origin
-                && (attempt.runs.is_empty()
-                    || attempt
-                        .runs
-                        .iter()
-                        .any(|run| run.has_ended_in_doubt(long_ago)))
+                && (attempt.runs.is_empty() || attempt.runs.iter().any(is_in_doubt))
         });
         Ok(attempts)
     }
@@ -384,6 +392,29 @@ mod tests {
             let ended = run(outcome, "2026-11-21T11:00:00Z");
             assert_eq!(ended.has_ended_in_doubt(long_ago), doubt, "{outcome:?}");
         }
+    }
+
+    #[test]
+    fn a_run_whose_process_was_killed_on_this_machine_is_in_doubt_at_once() {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        let now = "2026-11-21T12:00:00Z";
+        let of = |process: u32, host: &str| Run {
+            process: Some(process),
+            maker: Some(Maker {
+                user: "ada".to_owned(),
+                host: host.to_owned(),
+            }),
+            ..run(Outcome::UnderWay, now)
+        };
+        assert!(of(child.id(), "here").was_killed_on("here"));
+        assert!(!of(child.id(), "there").was_killed_on("here"));
+        assert!(!of(std::process::id(), "here").was_killed_on("here"));
+        let ended = Run {
+            outcome: Outcome::Refused,
+            ..of(child.id(), "here")
+        };
+        assert!(!ended.was_killed_on("here"));
     }
 
     #[test]

@@ -46,6 +46,11 @@ impl Status {
         }
     }
 
+    /// Whether the booking has not ended.
+    pub(crate) fn is_alive(&self) -> bool {
+        !matches!(self, Status::Failed | Status::Cancelled | Status::Expired)
+    }
+
     /// The name of the status in documents.
     pub(crate) fn as_str(&self) -> &str {
         match self {

@@ -370,6 +370,9 @@ codes! {
     Timeout = "timeout", Own, Network, Safe,
         "the service did not answer in time",
         "try again, or allow more time with --timeout";
+    NotSent = "not_sent", Own, NotFound, Safe,
+        "no request for this row of a batch was sent yet, so there is no booking",
+        "start the batch, or wait for the computer that runs it; check the name of the batch";
     OutcomeUnknown = "outcome_unknown", Own, OutcomeUnknown, CheckFirst,
         "a request was sent, and it is unknown whether it succeeded",
         "for a booking request, run `bookctl attempts resume KEY`; for a booking, run `bookctl show ID`";

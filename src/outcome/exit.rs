@@ -63,7 +63,7 @@ exits! {
     Processing = 8, "still processing when the wait ended",
         "it exists and is not confirmed yet";
     RateLimited = 9, "rate limited, and `--max-wait` did not allow waiting, or not long enough",
-        "nothing was booked; if the hint names `attempts resume`, it may exist";
+        "nothing was booked, unless the hint names `attempts resume`: then it may exist";
     ActionNeeded = 10, "the booking is waiting for an action",
         "it exists and is waiting for an answer";
     Failed = 11, "the booking failed, expired or was cancelled instead",

@@ -6,7 +6,9 @@ use rusqlite::{Row, params};
 use serde::Deserialize;
 
 use super::list::RecentList;
+use super::rows::OF_THIS_TERMINAL;
 use crate::platform::sqlite::{Peek, fields, prefix_end};
+use crate::platform::system;
 
 /// The most candidates of a kind. Typing more characters shows others.
 const MOST: u32 = 100;
@@ -15,6 +17,7 @@ const MOST: u32 = 100;
 pub(crate) struct RecentIndex {
     file: Peek,
     origin: String,
+    terminal: String,
 }
 
 /// A venue from an earlier search.
@@ -45,16 +48,29 @@ impl RecentIndex {
     /// Opens the file if it exists.
     pub(crate) fn open(path: &Path, origin: String) -> Option<Self> {
         let file = Peek::open(path)?;
-        Some(RecentIndex { file, origin })
+        let terminal = system::process::terminal();
+        Some(RecentIndex {
+            file,
+            origin,
+            terminal,
+        })
     }
 
-    /// The rows of the last list of venues, each with its number.
+    /// The rows of this terminal's last list of venues, each with its number.
     pub(crate) fn listed_venues(&self) -> Vec<(u32, IndexedVenue)> {
         self.file.rows(
-            "SELECT list.position, venue.id, venue.document FROM lists AS list
+            &format!(
+                "SELECT list.position, venue.id, venue.document FROM lists AS list
              JOIN venues AS venue ON venue.origin = list.origin AND venue.id = list.id
-             WHERE list.origin = ?1 AND list.kind = ?2 ORDER BY list.position LIMIT ?3",
-            params![self.origin, RecentList::Venues.as_str(), MOST],
+             WHERE list.origin = ?1 AND list.kind = ?2 AND list.terminal = {OF_THIS_TERMINAL}
+             ORDER BY list.position LIMIT ?4"
+            ),
+            params![
+                self.origin,
+                RecentList::Venues.as_str(),
+                self.terminal,
+                MOST
+            ],
             |row| Ok((row.get(0)?, venue(row, 1)?)),
         )
     }
@@ -68,14 +84,17 @@ impl RecentIndex {
         )
     }
 
-    /// The rows of the last list of slots, each with its number.
+    /// The rows of this terminal's last list of slots, each with its number.
     pub(crate) fn listed_slots(&self) -> Vec<(u32, IndexedSlot)> {
         self.file.rows(
-            "SELECT list.position, slot.id, slot.document, venue.document FROM lists AS list
+            &format!(
+                "SELECT list.position, slot.id, slot.document, venue.document FROM lists AS list
              JOIN slots AS slot ON slot.origin = list.origin AND slot.id = list.id
              LEFT JOIN venues AS venue ON venue.origin = slot.origin AND venue.id = slot.venue_id
-             WHERE list.origin = ?1 AND list.kind = ?2 ORDER BY list.position LIMIT ?3",
-            params![self.origin, RecentList::Slots.as_str(), MOST],
+             WHERE list.origin = ?1 AND list.kind = ?2 AND list.terminal = {OF_THIS_TERMINAL}
+             ORDER BY list.position LIMIT ?4"
+            ),
+            params![self.origin, RecentList::Slots.as_str(), self.terminal, MOST],
             |row| Ok((row.get(0)?, slot(row, 1)?)),
         )
     }

@@ -24,6 +24,11 @@ pub(crate) enum RecentList {
 }
 
 impl RecentList {
+    /// Whether each terminal has a list of its own, so that what another one lists moves no `@N` of this one.
+    pub(super) fn is_of_a_terminal(self) -> bool {
+        !matches!(self, RecentList::TakenIn | RecentList::Reminded)
+    }
+
     pub(super) fn as_str(self) -> &'static str {
         match self {
             RecentList::Venues => "venues",

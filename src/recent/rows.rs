@@ -13,6 +13,9 @@ use crate::outcome::Result;
 /// How long slots are kept after they were seen. By then they are past or taken.
 const KEEP_SLOTS_SECONDS: i64 = 30 * 24 * 3600;
 
+/// How long the list of a terminal is kept. Few terminals stay open for longer, and the newest list of all stays.
+const KEEP_TERMINALS_SECONDS: i64 = 7 * 24 * 3600;
+
 /// Whether the rows were shown as a list, which `@N` then refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
@@ -33,6 +36,7 @@ impl Recent {
     /// Stores the venues of a search.
     pub(crate) fn remember_venues(&mut self, venues: &[Venue], shown: Shown) -> Result<()> {
         let (origin, now) = (self.origin.clone(), Timestamp::now().as_second());
+        let list = ListRows::of(self, RecentList::Venues);
         self.write(|connection| {
             let mut insert = connection
                 .prepare("INSERT OR REPLACE INTO venues (origin, id, document, seen_at) VALUES (?1, ?2, ?3, ?4)")?;
@@ -40,7 +44,7 @@ impl Recent {
                 insert.execute(params![origin, venue.id(), venue.value().to_string(), now])?;
             }
             match shown {
-                Shown::AsList => replace_list(connection, &origin, RecentList::Venues, venues.iter().map(Venue::id)),
+                Shown::AsList => list.replace(connection, venues.iter().map(Venue::id)),
                 Shown::No => Ok(()),
             }
         })
@@ -56,6 +60,8 @@ impl Recent {
         shown: Shown,
     ) -> Result<()> {
         let (origin, now) = (self.origin.clone(), Timestamp::now().as_second());
+        let list = ListRows::of(self, RecentList::Slots);
+        let last_venue = ListRows::of(self, RecentList::LastVenue);
         self.write(|connection| {
             connection.execute("DELETE FROM slots WHERE seen_at < ?1", [now - KEEP_SLOTS_SECONDS])?;
             let mut insert = connection.prepare(
@@ -67,10 +73,10 @@ impl Recent {
                 insert.execute(params![origin, slot.id(), venue_id, provider, party_size, document, now])?;
             }
             match shown {
-                Shown::AsList => replace_list(connection, &origin, RecentList::Slots, slots.iter().map(Slot::id)),
+                Shown::AsList => list.replace(connection, slots.iter().map(Slot::id)),
                 Shown::No => Ok(()),
             }?;
-            replace_list(connection, &origin, RecentList::LastVenue, std::iter::once(venue_id))
+            last_venue.replace(connection, std::iter::once(venue_id))
         })
     }
 
@@ -80,13 +86,14 @@ impl Recent {
         list: RecentList,
         ids: impl Iterator<Item = &'a str>,
     ) -> Result<()> {
-        let origin = self.origin.clone();
-        self.write(|connection| replace_list(connection, &origin, list, ids))
+        let rows = ListRows::of(self, list);
+        self.write(|connection| rows.replace(connection, ids))
     }
 
     /// Stores a list of one, unless it is stored already.
     pub(crate) fn remember_one(&mut self, list: RecentList, id: &str) -> Result<()> {
-        match self.listed(list, 1)?.as_deref() == Some(id) {
+        let rows = ListRows::of(self, list);
+        match self.read(|connection| rows.are_only(connection, id))? {
             true => Ok(()),
             false => self.remember_list(list, std::iter::once(id)),
         }
@@ -155,36 +162,86 @@ impl Recent {
         Ok(slots.collect())
     }
 
-    /// The id in row `position` (from 1) of the last list.
+    /// The id in row `position` (from 1) of the last list of this terminal; of the newest list of all if this terminal
+    /// has none.
     pub(crate) fn listed(&self, list: RecentList, position: u32) -> Result<Option<String>> {
+        let query = format!(
+            "SELECT id FROM lists WHERE origin = ?1 AND kind = ?2 AND terminal = {OF_THIS_TERMINAL} AND position = ?4"
+        );
+        let values = params![self.origin, list.as_str(), self.terminal, position];
         self.read(|connection| {
             connection
-                .query_row(
-                    "SELECT id FROM lists WHERE origin = ?1 AND kind = ?2 AND position = ?3",
-                    params![self.origin, list.as_str(), position],
-                    |row| row.get(0),
-                )
+                .query_row(&query, values, |row| row.get(0))
                 .optional()
         })
     }
 }
 
-fn replace_list<'a>(
-    connection: &Connection,
-    origin: &str,
+/// The name under which the list `?2` of the service `?1` is stored for the terminal `?3`.
+pub(super) const OF_THIS_TERMINAL: &str = "(CASE WHEN EXISTS (SELECT 1 FROM lists
+     WHERE origin = ?1 AND kind = ?2 AND terminal = ?3) THEN ?3 ELSE '' END)";
+
+/// Where the rows of a list are stored.
+struct ListRows {
+    origin: String,
     list: RecentList,
-    ids: impl Iterator<Item = &'a str>,
-) -> rusqlite::Result<()> {
-    connection.execute(
-        "DELETE FROM lists WHERE origin = ?1 AND kind = ?2",
-        [origin, list.as_str()],
-    )?;
-    let mut insert = connection
-        .prepare("INSERT INTO lists (origin, kind, position, id) VALUES (?1, ?2, ?3, ?4)")?;
-    for (row, id) in (1u32..).zip(ids) {
-        insert.execute(params![origin, list.as_str(), row, id])?;
+    /// The names of the lists: empty for the newest of all terminals.
+    terminals: Vec<String>,
+}
+
+impl ListRows {
+    fn of(recent: &Recent, list: RecentList) -> Self {
+        let mut terminals = vec![String::new()];
+        if list.is_of_a_terminal() && !recent.terminal.is_empty() {
+            terminals.push(recent.terminal.clone());
+        }
+        ListRows {
+            origin: recent.origin.clone(),
+            list,
+            terminals,
+        }
     }
-    Ok(())
+
+    fn replace<'a>(
+        &self,
+        connection: &Connection,
+        ids: impl Iterator<Item = &'a str>,
+    ) -> rusqlite::Result<()> {
+        let (kind, now) = (self.list.as_str(), Timestamp::now().as_second());
+        connection.execute(
+            "DELETE FROM lists WHERE origin = ?1 AND kind = ?2 AND terminal <> '' AND listed_at < ?3",
+            params![self.origin, kind, now - KEEP_TERMINALS_SECONDS],
+        )?;
+        let mut delete = connection
+            .prepare("DELETE FROM lists WHERE origin = ?1 AND kind = ?2 AND terminal = ?3")?;
+        for terminal in &self.terminals {
+            delete.execute([&self.origin, kind, terminal])?;
+        }
+        let mut insert = connection.prepare(
+            "INSERT INTO lists (origin, kind, terminal, position, id, listed_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?;
+        for (row, id) in (1u32..).zip(ids) {
+            for terminal in &self.terminals {
+                insert.execute(params![self.origin, kind, terminal, row, id, now])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether every list consists of this id.
+    fn are_only(&self, connection: &Connection, id: &str) -> rusqlite::Result<bool> {
+        let query = "SELECT count(*) = 1 AND max(id) = ?4 FROM lists WHERE origin = ?1 AND kind = ?2 AND terminal = ?3";
+        let mut query = connection.prepare(query)?;
+        for terminal in &self.terminals {
+            let values = params![self.origin, self.list.as_str(), terminal, id];
+            if !query.query_row(values, |row| {
+                Ok(row.get::<_, Option<bool>>(0)? == Some(true))
+            })? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
 }
 
 #[cfg(test)]
@@ -280,6 +337,46 @@ mod tests {
             .unwrap();
         let remembered = ["new", "old", "older"].map(|id| recent.slot(id).unwrap().is_some());
         assert_eq!(remembered, [true, true, false]);
+    }
+
+    #[test]
+    fn a_list_of_another_terminal_moves_no_row_and_a_new_terminal_has_the_newest_list() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("recent.db");
+        let at = |terminal: &str| {
+            let mut recent = Recent::open(&path, "a".into(), None).unwrap();
+            recent.terminal = terminal.to_owned();
+            recent
+        };
+        let row =
+            |terminal: &str, position| at(terminal).listed(RecentList::Bookings, position).unwrap();
+        let list = |terminal: &str, ids: &[&str]| {
+            at(terminal)
+                .remember_list(RecentList::Bookings, ids.iter().copied())
+                .unwrap();
+        };
+        list("1", &["lovelace"]);
+        list("2", &["byron", "hopper"]);
+        assert_eq!(row("1", 1).as_deref(), Some("lovelace"));
+        assert_eq!(row("1", 2), None, "rows of two lists are never mixed");
+        assert_eq!(row("2", 1).as_deref(), Some("byron"));
+        assert_eq!(row("3", 2).as_deref(), Some("hopper"));
+        assert_eq!(row("", 2).as_deref(), Some("hopper"));
+        at("1")
+            .remember_one(RecentList::Bookings, "lovelace")
+            .unwrap();
+        assert_eq!(row("3", 1).as_deref(), Some("lovelace"));
+        at("1")
+            .write(|connection| {
+                connection.execute_batch("UPDATE lists SET listed_at = listed_at - 8 * 86400")
+            })
+            .unwrap();
+        list("2", &["newest"]);
+        assert_eq!(
+            row("1", 1).as_deref(),
+            Some("newest"),
+            "an old list is forgotten"
+        );
     }
 
     #[test]

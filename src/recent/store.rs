@@ -8,18 +8,20 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::list::RecentList;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::sqlite::{self, Failure, JournalMode, Kind, Peek};
-use crate::platform::{ownership, private_file};
+use crate::platform::{ownership, private_file, system};
 
 /// What was seen of one service: `origin` keeps apart what belongs to others.
 pub(crate) struct Recent {
     connection: Connection,
     pub(super) origin: String,
+    /// The terminal that this process belongs to; empty where that is unknown.
+    pub(super) terminal: String,
 }
 
 const KIND: Kind = Kind {
     name: "the file of recent rows",
     application: 0,
-    steps: &[FIRST],
+    steps: &[FIRST, LISTS_BY_TERMINAL],
     journal: JournalMode::Unsynced,
     tune: |_| Ok(()),
 };
@@ -52,6 +54,22 @@ CREATE TABLE lists (
 ) WITHOUT ROWID;
 ";
 
+/// A list of a terminal, and under the empty name the newest of all.
+const LISTS_BY_TERMINAL: &str = "
+ALTER TABLE lists RENAME TO lists_of_all;
+CREATE TABLE lists (
+    origin    TEXT NOT NULL,
+    kind      TEXT NOT NULL,
+    terminal  TEXT NOT NULL,
+    position  INTEGER NOT NULL,
+    id        TEXT NOT NULL,
+    listed_at INTEGER NOT NULL,
+    PRIMARY KEY (origin, kind, terminal, position)
+) WITHOUT ROWID;
+INSERT INTO lists SELECT origin, kind, '', position, id, 0 FROM lists_of_all;
+DROP TABLE lists_of_all;
+";
+
 impl Recent {
     /// Opens the file, and makes it where there is none: 0600 in a 0700 folder. One that is damaged is replaced.
     ///
@@ -69,6 +87,7 @@ impl Recent {
         let mut recent = Recent {
             connection: opened.map_err(|why| unusable(&why))?,
             origin,
+            terminal: system::process::terminal(),
         };
         if let (true, Some(journal)) = (is_new, journal) {
             recent.take_over(journal)?;
@@ -89,7 +108,8 @@ impl Recent {
         }
         self.write(|connection| {
             let insert =
-                "INSERT OR IGNORE INTO lists (origin, kind, position, id) VALUES (?1, ?2, 1, ?3)";
+                "INSERT OR IGNORE INTO lists (origin, kind, terminal, position, id, listed_at)
+                 VALUES (?1, ?2, '', 1, ?3, 0)";
             for (origin, number) in &taken {
                 connection.execute(insert, [origin, kind, number])?;
             }
@@ -133,7 +153,7 @@ fn replace(path: &Path) -> Result<(), Failure> {
 
 fn unusable(why: &Failure) -> Error {
     let why = io::Error::other(why.to_string());
-    Error::caused(Code::Io, "the recent rows cannot be kept", why)
+    Error::caused(Code::Io, "the rows for @N cannot be saved", why)
         .hint("make the folder writable, or set BOOKCTL_HOME to a writable folder")
 }
 

@@ -356,7 +356,7 @@ fn after_a_reset_the_old_bookings_are_left_out_and_showing_one_does_not_end_in_a
     home.run(["sandbox", "reset", "--yes"]).exits(0);
     home.run(["bookings"])
         .exits(0)
-        .says("No bookings found.")
+        .says("No bookings found (embedded sandbox).")
         .says("Left out 3");
     assert_eq!(found(&home, &["lovelace"]), [] as [&str; 0]);
     let shown = home.run(["show", &ada]).exits(6);

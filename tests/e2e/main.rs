@@ -88,6 +88,8 @@ mod journal;
 #[cfg(unix)]
 mod kept_deliveries;
 #[cfg(unix)]
+mod killed_booking;
+#[cfg(unix)]
 mod learn;
 mod limits_met;
 #[cfg(unix)]
@@ -98,7 +100,6 @@ mod manual;
 mod matrix;
 #[cfg(unix)]
 mod misbehaviours;
-#[cfg(unix)]
 mod open_attempts;
 #[cfg(unix)]
 mod open_points;

@@ -63,7 +63,7 @@ impl Context {
     /// The service's clock, as well as it is known before its first answer.
     async fn service_clock(&self, window: Option<&RateLimitWindow>) -> Timestamp {
         if matches!(self.target, Target::Embedded { .. }) {
-            let now = self.now().unwrap_or_else(|_| Timestamp::now());
+            let now = self.service_now();
             // Another command may have moved the clock since this one read it.
             let exhausted = window.is_some_and(|window| window.is_exhausted(now));
             return if exhausted {

@@ -6,7 +6,7 @@ mod refresh;
 use jiff::Timestamp;
 
 use crate::app::Context;
-use crate::flows::{open_bookings, take_in_received};
+use crate::flows::{open_bookings, open_requests, take_in_received};
 use crate::journal::Sought;
 use crate::model::booking::Booking;
 use crate::model::when::Days;
@@ -130,8 +130,14 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         more: found.more,
         now: Timestamp::now(),
     };
-    let none = "No bookings found.";
-    context.out.emit_list(&list, found.kept.is_empty(), none)?;
+    let none = match context.named_service() {
+        Some(service) => format!("No bookings found ({service})."),
+        None => "No bookings found (embedded sandbox).".to_owned(),
+    };
+    context.out.emit_list(&list, found.kept.is_empty(), &none)?;
+    if let Some(open) = open_requests(context).filter(|_| context.out.is_human()) {
+        context.out.note(&format!("Not in this list: {open}."));
+    }
     if found.more {
         context.out.note(&format!(
             "Showing the newest {}. Use --limit to show more.",

@@ -17,9 +17,7 @@ pub(crate) fn known_result(context: &Context, keyed: &KeyedRow) -> Result<RowRes
     }
     let outcome = match &attempt {
         Some(attempt) => of_attempt(context, attempt)?,
-        None => Err(Error::new(Code::Timeout, "this row was not sent yet")
-            .exiting(Exit::Processing)
-            .hint("start the batch, or wait for the machine that books it")),
+        None => Err(Error::new(Code::NotSent, "this row was not sent yet")),
     };
     Ok(RowResult {
         row: keyed.row.number,

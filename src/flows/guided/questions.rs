@@ -136,7 +136,9 @@ pub(super) async fn ask_slot(
     let rows: Vec<String> = offer
         .slots
         .iter()
-        .map(|slot| visible(&slot_line(slot, context.certainty())).into_owned())
+        .map(|slot| {
+            visible(&slot_line(slot, context.certainty(), context.service_now())).into_owned()
+        })
         .collect();
     if offer.at_wanted().is_none() {
         let wanted = human(&offer.wanted.wire());

@@ -29,7 +29,13 @@ pub(crate) async fn take_slot(
     offer: &Offer,
     goes_ahead: bool,
 ) -> Result<Option<(usize, SlotChoice)>> {
-    let line = |row: usize| slot_line(&offer.slots[row], context.certainty());
+    let line = |row: usize| {
+        slot_line(
+            &offer.slots[row],
+            context.certainty(),
+            context.service_now(),
+        )
+    };
     let rows = offer.rows_at_wanted();
     let can_ask = context.prompter.interactive();
     let Some(first) = rows.first().copied() else {
@@ -79,14 +85,14 @@ pub(crate) async fn review(
     }
     let is_another = choice == SlotChoice::AnotherTime;
     if !is_another && !has_consequences(context.is_sandbox().await, draft) {
-        if let Some(terms) = terms_line(draft, context.certainty()) {
+        if let Some(terms) = terms_line(context, draft) {
             context.out.note(&format!("Terms: {}", visible(&terms)));
         }
         return Ok(());
     }
     // Without it, the question cannot be answered.
     if !draft.goes_ahead || !context.out.is_quiet() {
-        let page = summary(draft, Some(datetime), context.certainty());
+        let page = summary(context, draft, Some(datetime));
         context.out.show(&page);
     }
     match draft.goes_ahead || ask_to_book(context, false, true).await? == Some(true) {

@@ -6,7 +6,6 @@ use crate::app::Context;
 use crate::config::Target;
 use crate::flows::booking_draft::BookingDraft;
 use crate::flows::locate::LocatedVenue;
-use crate::model::certainty::Certainty;
 use crate::model::document_time::as_text;
 use crate::model::slot::Slot;
 use crate::model::time_text::with_own_time;
@@ -15,11 +14,7 @@ use crate::terminal::output::{Page, Tone};
 use crate::terminal::view::{SlotDetails, venue_place};
 
 /// What is about to be booked. `datetime` is the time that is sent, where the slot does not say it.
-pub(super) fn summary(
-    draft: &BookingDraft,
-    datetime: Option<&Value>,
-    certainty: Certainty,
-) -> Page {
+pub(super) fn summary(context: &Context, draft: &BookingDraft, datetime: Option<&Value>) -> Page {
     let mut page = Page::default();
     let venue = draft.venue.as_ref();
     page.heading(
@@ -33,7 +28,7 @@ pub(super) fn summary(
     let when = datetime.cloned().or(slot.map(Slot::datetime_value));
     let when = when.map(|when| with_own_time(&as_text(&when), &system_zone()));
     page.field_if("when", when);
-    let slot = slot.map(|slot| SlotDetails::of(slot, certainty));
+    let slot = slot.map(|slot| details(context, slot));
     page.field_if("duration", slot.as_ref().and_then(SlotDetails::duration));
     page.field_if("party", draft.party_size.map(|party| party.to_string()));
     if let Some(slot) = slot {
@@ -63,8 +58,8 @@ pub(super) fn summary(
 }
 
 /// The terms of the slot in one line: seating, price, card and cancellation.
-pub(super) fn terms_line(draft: &BookingDraft, certainty: Certainty) -> Option<String> {
-    let slot = SlotDetails::of(draft.slot.as_ref()?, certainty);
+pub(super) fn terms_line(context: &Context, draft: &BookingDraft) -> Option<String> {
+    let slot = details(context, draft.slot.as_ref()?);
     let parts = [
         slot.seating,
         slot.price,
@@ -74,6 +69,10 @@ pub(super) fn terms_line(draft: &BookingDraft, certainty: Certainty) -> Option<S
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
+fn details(context: &Context, slot: &Slot) -> SlotDetails {
+    SlotDetails::of(slot, context.certainty(), context.service_now())
 }
 
 /// Shows the command that makes this booking.

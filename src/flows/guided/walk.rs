@@ -227,7 +227,7 @@ impl<'a> Walk<'a> {
             Ok(venues) => venues,
             Err(error) if matches!(error.exit, Exit::Invalid | Exit::Providers) => {
                 self.context.out.warn(&error.message);
-                return Ok(self.ask_again(Step::Place));
+                return Ok(self.ask_again(refused_answer(&error).unwrap_or(Step::Place)));
             }
             Err(error) if error.exit == Exit::Usage => {
                 self.context.out.warn(&error.message);
@@ -258,6 +258,7 @@ impl<'a> Walk<'a> {
     fn ask_again(&mut self, step: Step) -> Went {
         match step {
             Step::Time => self.given.at = false,
+            Step::Party => self.given.party = false,
             _ => self.given.place = false,
         }
         Went::To(step)
@@ -329,7 +330,7 @@ impl<'a> Walk<'a> {
             Ok(offer) => offer,
             Err(error) if matches!(error.exit, Exit::Usage | Exit::Invalid) => {
                 self.context.out.warn(&error.message);
-                return Ok(self.ask_again(Step::Time));
+                return Ok(self.ask_again(refused_answer(&error).unwrap_or(Step::Time)));
             }
             Err(error) => return Err(error),
         };
@@ -407,7 +408,7 @@ impl<'a> Walk<'a> {
 
     async fn confirmation(&mut self) -> Result<Went> {
         let (context, draft) = (self.context, &*self.draft);
-        context.out.show(&summary(draft, None, context.certainty()));
+        context.out.show(&summary(context, draft, None));
         if !draft.goes_ahead {
             let has_consequences = has_consequences(self.is_sandbox, draft);
             match ask_to_book(context, !self.asked.is_empty(), has_consequences).await? {
@@ -419,6 +420,12 @@ impl<'a> Walk<'a> {
         show_command(context, draft);
         Ok(Went::Known)
     }
+}
+
+/// The question whose answer the service refused, if it names a field that one of them fills.
+fn refused_answer(error: &Error) -> Option<Step> {
+    let fields = error.body.as_ref()?.value().get("fields")?;
+    fields.get("party_size").map(|_| Step::Party)
 }
 
 pub(super) fn declined() -> Error {

@@ -6,7 +6,8 @@ use jiff::{Timestamp, ToSpan};
 
 use super::day::Day;
 use super::day_words::day;
-use crate::model::input_tokens::{ParseError, Problem, normal, tokens};
+use super::parse::meant;
+use crate::model::input_tokens::{ParseError, Problem, Token, normal, quotable, tokens};
 
 const EXAMPLE: &str = "e.g. `today`, `fri`, `2026-11-27` or `2026-11-27..2026-11-30`";
 
@@ -51,13 +52,30 @@ fn one(text: &str) -> Result<Day, Problem> {
     if text == "yesterday" {
         return Ok(Day::Ahead(-1));
     }
-    match day(&tokens(&text, EXAMPLE)?)? {
-        Some((day, [])) => Ok(day),
-        _ => Err(Problem::new(
-            "there is no day in it, or more than a day",
-            EXAMPLE,
-        )),
-    }
+    let tokens = tokens(&text, EXAMPLE)?;
+    let why = match tokens.as_slice() {
+        [Token::Word("next"), ..] => {
+            let ways = "`fri` for the coming Friday, or the date, e.g. `2026-12-04`";
+            return Err(Problem::new("`next` is ambiguous", ways));
+        }
+        all => match day(all)? {
+            Some((day, [])) => return Ok(day),
+            Some((_, rest)) => unknown(rest).unwrap_or("there is more than a day in it".to_owned()),
+            None => unknown(all).unwrap_or("there is no day in it".to_owned()),
+        },
+    };
+    Err(Problem::new(why, EXAMPLE))
+}
+
+/// Why the first of some tokens is no part of a day, if it is a word.
+fn unknown(tokens: &[Token<'_>]) -> Option<String> {
+    let Some(Token::Word(word)) = tokens.first() else {
+        return None;
+    };
+    Some(match meant(word) {
+        Some(meant) => format!("unknown word `{word}` (did you mean `{meant}`?)"),
+        None => format!("unknown word `{}`", quotable(word)),
+    })
 }
 
 #[cfg(test)]

@@ -187,7 +187,7 @@ fn like(text: String, otherwise: &str) -> String {
 }
 
 /// The word that was probably meant.
-fn meant(word: &str) -> Option<&'static str> {
+pub(super) fn meant(word: &str) -> Option<&'static str> {
     let distance = |known: &&str| strsim::osa_distance(word, known);
     let nearest = words().min_by_key(distance)?;
     // A short word is near to too many others.
@@ -210,7 +210,7 @@ fn leftover(tokens: &[Token<'_>], text: &str, like: fn(String, &str) -> String) 
             ));
         }
         [Token::Number(number), ..] => format!(
-            "`{}` is neither a year of four digits nor a time with minutes",
+            "`{}` is no year (4 digits) and no time (19:30, 8pm)",
             quotable(number)
         ),
         [Token::Word(word), ..] => match meant(word) {

@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use rustix::process::{
-    Pid, Resource, Rlimit, Signal, getrlimit, kill_current_process_group, kill_process, setrlimit,
+    Pid, Resource, Rlimit, Signal, getrlimit, getsid, kill_current_process_group, kill_process,
+    setrlimit, test_kill_process,
 };
 use signal_hook::consts::SIGXFSZ;
 
@@ -83,4 +84,19 @@ pub(crate) fn pass_on(exit: Exit, process: u32) {
 /// nothing is stopped.
 pub(crate) fn suspend() -> io::Result<()> {
     Ok(kill_current_process_group(Signal::TSTP)?)
+}
+
+/// What tells the terminals of a user apart: the session of this process, which a shell starts in each terminal. Empty
+/// if it is unknown.
+pub(crate) fn terminal() -> String {
+    getsid(None).map_or_else(
+        |_| String::new(),
+        |session| session.as_raw_pid().to_string(),
+    )
+}
+
+/// Whether a process with this id runs on this machine, as far as this process may see.
+pub(crate) fn is_running(process: u32) -> bool {
+    let id = i32::try_from(process).ok().and_then(Pid::from_raw);
+    id.is_none_or(|id| test_kill_process(id) != Err(rustix::io::Errno::SRCH))
 }

@@ -5,6 +5,7 @@ mod json;
 mod page;
 mod pager;
 mod progress;
+mod records;
 mod style;
 mod table;
 mod visible;

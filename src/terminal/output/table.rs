@@ -2,7 +2,7 @@
 //!
 //! comfy-table wraps, pads and colours. What it does not have is here: the width of each column, so that ids and times are
 //! never broken and one long name does not take the room of all others; the columns that give way on a narrow terminal;
-//! and records, because below 60 columns a table of six columns takes more lines than its records.
+//! and records, because below 60 columns a row of six columns takes more lines than a record.
 
 use std::borrow::Cow;
 
@@ -11,6 +11,7 @@ use comfy_table::{Attribute, Color, ColumnConstraint, ContentArrangement, Table,
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
+use super::records::records;
 use super::style::{StreamStyle, Tone};
 use super::visible::visible;
 use super::wrap::wrap;
@@ -101,11 +102,11 @@ impl<T: Into<String>> From<T> for Cell {
 }
 
 /// A column that is not empty.
-struct Column {
+pub(super) struct Column {
     /// Its index among all columns.
     index: usize,
-    header: &'static str,
-    cells: Vec<(String, Option<Tone>)>,
+    pub(super) header: &'static str,
+    pub(super) cells: Vec<(String, Option<Tone>)>,
     /// The width at which no cell takes more than two lines. Ids and single words are never broken.
     two_lines: usize,
     /// The width of its longest word, or of the longest cell if cells are never broken.
@@ -300,42 +301,6 @@ fn styled(text: &str, tone: Option<Tone>) -> comfy_table::Cell {
         Some(Tone::Dim) => cell.add_attribute(Attribute::Dim),
         Some(Tone::Strong) => cell.add_attribute(Attribute::Bold),
     }
-}
-
-/// Rows as records: the id on one line, the other cells below it with their headers.
-fn records(columns: &[Column], rows: usize, style: &StreamStyle) -> String {
-    // `@1` and the id name a row. Without row numbers, the first cell does.
-    let naming = 1 + usize::from(columns.first().is_some_and(|first| first.header.is_empty()));
-    let (naming, others) = columns.split_at(naming.min(columns.len()));
-    let label = others
-        .iter()
-        .map(|column| column.header.len())
-        .max()
-        .unwrap_or(0);
-    let mut lines = Vec::new();
-    for row in 0..rows {
-        let names = naming.iter().filter_map(|column| column.cells.get(row));
-        let names: Vec<&str> = names.map(|(text, _)| text.as_str()).collect();
-        lines.push(style.paint(Tone::Strong, &names.join("  ")));
-        for column in others {
-            let Some((text, tone)) = column.cells.get(row) else {
-                continue;
-            };
-            if text.is_empty() {
-                continue;
-            }
-            let heading = format!("  {:label$}  ", column.header);
-            let room = style.width.saturating_sub(heading.len()).max(12);
-            for (part, text) in wrap(text, room).into_iter().enumerate() {
-                let text = tone.map_or(text.clone(), |tone| style.paint(tone, &text));
-                lines.push(match part {
-                    0 => format!("{}{text}", style.paint(Tone::Dim, &heading)),
-                    _ => format!("{:indent$}{text}", "", indent = heading.len()),
-                });
-            }
-        }
-    }
-    lines.join("\n")
 }
 
 #[cfg(test)]

@@ -183,7 +183,7 @@ proptest! {
         let slots = read.item.items;
         prop_assert_eq!(slots.len(), 1);
         let certainty = Certainty::Specification;
-        shows(&SlotList { document: &document, slots: &slots, certainty }, &slot)?;
+        shows(&SlotList { document: &document, slots: &slots, certainty, now: jiff::Timestamp::UNIX_EPOCH }, &slot)?;
     }
 
     #[test]

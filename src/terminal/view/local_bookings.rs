@@ -1,5 +1,7 @@
 //! The bookings that this machine knows.
 
+use std::collections::HashMap;
+
 use console::{Alignment, measure_text_width, pad_str};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -114,8 +116,24 @@ pub(crate) struct RowParts {
 const ROOMY: usize = 70;
 const WIDE: usize = 120;
 
-/// A row of a menu on a terminal of so many columns: guest, venue, time, state, and the id if there is room.
-pub(crate) fn row_line(parts: &RowParts, columns: usize) -> String {
+/// The rows of a menu on a terminal of so many columns: guest, venue, time, state, and the id if there is room. Rows that
+/// could not be told apart have their ids at every width.
+pub(crate) fn row_lines(rows: &[RowParts], columns: usize) -> Vec<String> {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for row in rows {
+        *counts.entry(row_line(row, columns, false)).or_default() += 1;
+    }
+    let line = |row| {
+        let line = row_line(row, columns, false);
+        match counts.get(&line) {
+            Some(2..) => row_line(row, columns, true),
+            _ => line,
+        }
+    };
+    rows.iter().map(line).collect()
+}
+
+fn row_line(parts: &RowParts, columns: usize, needs_id: bool) -> String {
     let room = columns.saturating_sub(4);
     let written = as_text(&parts.time);
     let (time, time_width, state_width) = match columns >= ROOMY {
@@ -126,10 +144,11 @@ pub(crate) fn row_line(parts: &RowParts, columns: usize) -> String {
         "requires_action" if columns < ROOMY => "waiting",
         state => state,
     };
-    let id = if columns >= WIDE {
-        parts.id.as_str()
-    } else {
-        ""
+    // A narrow row has room for the id or for the state.
+    let (state, state_width, id) = match (columns, needs_id) {
+        (WIDE.., _) | (ROOMY.., true) => (state, state_width, parts.id.as_str()),
+        (_, true) => (parts.id.as_str(), parts.id.len(), ""),
+        (_, false) => (state, state_width, ""),
     };
     let left = room.saturating_sub(time_width + state_width + 6 + id.len());
     let (guest, venue) = ((left / 2).clamp(6, 30), (left - left / 2).clamp(6, 40));
@@ -177,7 +196,7 @@ mod tests {
             state: "requires_action".to_owned(),
             id: "bk_1".to_owned(),
         };
-        let line = row_line(&parts, 50);
+        let line = row_line(&parts, 50, false);
         assert!(
             line.starts_with("Ada Love") && line.contains("Crêpe"),
             "{line}"
@@ -187,11 +206,39 @@ mod tests {
             line.contains("東京タワー"),
             "what is cut is found all the same"
         );
-        let line = row_line(&parts, 80);
+        let line = row_line(&parts, 80, false);
         assert!(
             line.contains("Fri 27 Nov 2026, 18:00  requires_action"),
             "{line}"
         );
-        assert!(row_line(&parts, 200).ends_with("bk_1"));
+        assert!(row_line(&parts, 200, false).ends_with("bk_1"));
+    }
+    #[test]
+    fn rows_that_look_the_same_have_their_ids() {
+        let row = |guest: &str, id: &str| RowParts {
+            guest: guest.to_owned(),
+            venue: "The Corner Table".to_owned(),
+            time: "2026-11-27T18:00:00+01:00".into(),
+            state: "confirmed".to_owned(),
+            id: id.to_owned(),
+        };
+        let rows = [
+            row("Twin", "bk_38g23bscfz2et"),
+            row("Twin", "bk_38g23bs9ph9a0"),
+            row("Ada", "bk_38g23bs65jyqf"),
+        ];
+        for columns in [50, 80] {
+            let lines = row_lines(&rows, columns);
+            let shown: Vec<_> = lines
+                .iter()
+                .map(|line| line.lines().next().unwrap())
+                .collect();
+            assert!(shown[0].contains("bk_38g23bscfz2et"), "{shown:?}");
+            assert!(shown[1].contains("bk_38g23bs9ph9a0"), "{shown:?}");
+            assert!(!shown[2].contains("bk_"), "{shown:?}");
+            for line in shown {
+                assert!(measure_text_width(line) <= columns - 2, "{columns}: {line}");
+            }
+        }
     }
 }

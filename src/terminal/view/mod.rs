@@ -18,7 +18,7 @@ mod venue_list;
 pub(crate) use booking::BookingView;
 pub(crate) use booking_list::BookingList;
 pub(crate) use fields::Fields;
-pub(crate) use local_bookings::{LocalBookings, OpenBookings, RowParts, row_line};
+pub(crate) use local_bookings::{LocalBookings, OpenBookings, RowParts, row_lines};
 pub(crate) use pause::{AskedField, asked_fields};
 pub(crate) use pause_page::pause_page;
 pub(crate) use request::RequestView;

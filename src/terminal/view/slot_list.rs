@@ -1,5 +1,7 @@
 //! The slots of a venue, with their card and cancellation terms. Their row numbers are saved as `@1`, `@2`, ….
 
+use jiff::Timestamp;
+
 use super::fields::Fields;
 use super::terms::{self, Terms};
 use crate::json::Document;
@@ -12,6 +14,8 @@ pub(crate) struct SlotList<'a> {
     pub(crate) document: &'a Document,
     pub(crate) slots: &'a [Slot],
     pub(crate) certainty: Certainty,
+    /// By the service's clock.
+    pub(crate) now: Timestamp,
 }
 
 impl View for SlotList<'_> {
@@ -36,7 +40,7 @@ impl View for SlotList<'_> {
         ];
         let details = self.slots.iter();
         let details: Vec<SlotDetails> = details
-            .map(|slot| SlotDetails::of(slot, self.certainty))
+            .map(|slot| SlotDetails::of(slot, self.certainty, self.now))
             .collect();
         // A service that keeps the contract has nothing else to say, and its lists end with the terms.
         let says_more = details.iter().any(|it| it.also.is_some());
@@ -102,7 +106,8 @@ impl SlotDetails {
         })
     }
 
-    pub(crate) fn of(slot: &Slot, certainty: Certainty) -> Self {
+    /// What the slot says at `now`, by the service's clock.
+    pub(crate) fn of(slot: &Slot, certainty: Certainty, now: Timestamp) -> Self {
         let mut fields = Fields::of(slot.value());
         fields.scalar("availability_id");
         fields.scalar("datetime");
@@ -116,7 +121,8 @@ impl SlotDetails {
         let card = fields.take("card_terms");
         let card = card.and_then(|it| terms::card_terms(it, certainty));
         let cancellation = fields.take("cancellation_terms");
-        let cancellation = cancellation.and_then(|it| terms::cancellation_terms(it, certainty));
+        let cancellation =
+            cancellation.and_then(|it| terms::cancellation_terms_at(it, now, certainty));
         SlotDetails {
             minutes,
             seating,
@@ -129,12 +135,12 @@ impl SlotDetails {
 }
 
 /// A slot on one line of a menu: the time, its length, then its terms in short, then all that is not understood.
-pub(crate) fn slot_line(slot: &Slot, certainty: Certainty) -> String {
+pub(crate) fn slot_line(slot: &Slot, certainty: Certainty, now: Timestamp) -> String {
     let time = slot.local().map_or_else(
         || slot.time_text(),
         |local| local.strftime("%H:%M").to_string(),
     );
-    let details = SlotDetails::of(slot, certainty);
+    let details = SlotDetails::of(slot, certainty, now);
     let parts = [
         Some(time),
         details.duration(),
@@ -161,7 +167,7 @@ mod tests {
         }))
         .unwrap();
         assert_eq!(
-            slot_line(&slot, Certainty::Specification),
+            slot_line(&slot, Certainty::Specification, Timestamp::UNIX_EPOCH),
             "19:30 · terrace · total 4600 (EUR) · A card, please · rules.notice 24 hours"
         );
     }

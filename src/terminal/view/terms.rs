@@ -79,6 +79,30 @@ pub(crate) fn cancellation_terms(terms: &Value, certainty: Certainty) -> Option<
     terms_of(words, phrase(clock), &fields)
 }
 
+/// The cancellation terms of a slot as they are at `now`: a deadline that has passed is no offer.
+pub(crate) fn cancellation_terms_at(
+    terms: &Value,
+    now: Timestamp,
+    certainty: Certainty,
+) -> Option<Terms> {
+    let words = cancellation_terms(terms, certainty)?;
+    let deadline = terms.get("free_until").and_then(DocumentTime::read);
+    let is_over = deadline
+        .and_then(|it| it.instant)
+        .is_some_and(|it| it < now);
+    if !is_over {
+        return Some(words);
+    }
+    let fee = Fields::of(terms).money("fee_amount", "currency", certainty);
+    Some(Terms {
+        text: cost_of_cancelling(terms, now, certainty)?,
+        short: match fee {
+            Some(fee) => format!("cancelling costs {fee}"),
+            None => "not free to cancel".to_owned(),
+        },
+    })
+}
+
 /// What cancelling at `now` costs, followed by the terms themselves. Where the deadline is not certain, only the terms.
 pub(crate) fn cost_of_cancelling(
     terms: &Value,
@@ -212,6 +236,25 @@ mod tests {
         assert!(cost(&terms).starts_with("costs 9.00 EUR now, the deadline passed 2 hours ago · "));
         terms["free_until"] = json!("2026-12-01T09:30:00");
         assert!(cost(&terms).starts_with("free until "), "no zone, no claim");
+    }
+
+    #[test]
+    fn a_deadline_that_has_passed_is_not_offered() {
+        let terms = json!({"free_until": "2026-12-01T09:30:00+00:00", "fee_amount": 900, "currency": "EUR"});
+        let at = |now: &str| {
+            cancellation_terms_at(&terms, now.parse().unwrap(), Certainty::Contract).unwrap()
+        };
+        assert!(
+            at("2026-12-01T09:30:00Z")
+                .short
+                .starts_with("free until Tue 09:30")
+        );
+        let over = at("2026-12-01T09:30:01Z");
+        assert_eq!(over.short, "cancelling costs 9.00 EUR");
+        assert!(
+            over.text
+                .starts_with("costs 9.00 EUR now, the deadline passed")
+        );
     }
 
     #[test]

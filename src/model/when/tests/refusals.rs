@@ -18,11 +18,11 @@ fn whatever_is_unclear_or_impossible_is_refused_with_its_reason_and_an_example_t
         2026-12-01T                            => the time of day is missing
         dec 1 1930                             => the time of day is missing
         in 3 days                              => the time of day is missing
-        tomorrow 19                            => nor a time with minutes
-        19                                     => nor a time with minutes
-        1 dec 27 19:30                         => nor a time with minutes
-        1 and 2 dec 19:30                      => nor a time with minutes
-        19:30 20:30                            => nor a time with minutes
+        tomorrow 19                            => and no time (19:30, 8pm)
+        19                                     => and no time (19:30, 8pm)
+        1 dec 27 19:30                         => and no time (19:30, 8pm)
+        1 and 2 dec 19:30                      => and no time (19:30, 8pm)
+        19:30 20:30                            => and no time (19:30, 8pm)
         01/12/2026 19:30                       => order of day and month
         01.12.2026 19:30                       => order of day and month
         1-12-2026 19:30                        => order of day and month

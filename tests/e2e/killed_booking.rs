@@ -1,0 +1,84 @@
+//! A booking request whose process was killed, and a person who books again.
+
+use std::sync::mpsc::channel;
+
+use serde_json::json;
+
+use crate::faults::{SLOT_TIME, creating};
+use crate::harness::{GUEST, HANG, Home, Key, Reply, Scripted, Terminal};
+
+fn book<'a>(key: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut arguments = vec!["book", "ven_1", "--at", SLOT_TIME, "--idempotency-key", key];
+    arguments.extend(&GUEST[2..]);
+    arguments.extend(more);
+    arguments
+}
+
+/// A home whose first booking request, under the key `killed`, was killed after it arrived. Every later one books.
+fn after_a_kill() -> (Scripted, Home) {
+    let (sent, arrived) = channel();
+    let (killed, held) = channel::<()>();
+    let server = creating(move |before| {
+        if before == 0 {
+            sent.send(()).unwrap();
+            // Bounded, so that a failed assertion ends the test and does not leave it waiting.
+            held.recv_timeout(HANG).unwrap();
+            return Reply::Close;
+        }
+        let booking = json!({
+            "id": format!("bk_{before}"), "object": "booking", "status": "confirmed", "provider": "provider_a",
+            "venue_id": "ven_1", "datetime": SLOT_TIME, "party_size": 2, "customer": {"name": "Ada Lovelace"},
+        });
+        Reply::json(201, &booking)
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let running = home.start(book("killed", &["--json"]));
+    arrived.recv_timeout(HANG).unwrap();
+    running.kill();
+    killed.send(()).unwrap();
+    (server, home)
+}
+
+#[test]
+fn whoever_books_again_right_after_a_kill_is_told_of_the_open_attempt() {
+    let (_server, home) = after_a_kill();
+    home.run(book("again", &[]))
+        .exits(0)
+        .says("the result of an earlier booking request is unknown")
+        .says("bookctl attempts resume killed");
+    home.run(["bookings", "lovelace"]).exits(0).says(
+        "Not in this list: the result of 1 booking request is unknown; see `bookctl attempts`.",
+    );
+}
+
+#[test]
+fn a_person_finds_out_what_happened_before_booking_again() {
+    let (server, home) = after_a_kill();
+    let mut terminal = Terminal::of_width(&home, 100, &book("again", &[]));
+    terminal.see("? Find out what happened to it first?");
+    terminal.press(Key::Enter);
+    terminal.see("bk_1 is this guest's booking. Make another one?");
+    terminal.press(Key::Enter);
+    terminal.end().exits(17).says("Nothing else was booked.");
+    assert_eq!(server.creates().len(), 2);
+}
+
+#[test]
+fn before_an_attempt_is_sent_again_a_booking_that_was_made_instead_is_named() {
+    let (server, home) = after_a_kill();
+    home.run(book("again", &[])).exits(0);
+    let resume = ["attempts", "resume", "killed"];
+    let mut terminal = Terminal::of_width(&home, 100, &resume);
+    terminal.see("bk_1 is a booking for the same guest, venue and time");
+    terminal.see("? Send the request again?");
+    terminal.press(Key::Enter);
+    terminal
+        .end()
+        .exits(17)
+        .says("bookctl attempts abandon killed");
+    assert_eq!(server.creates().len(), 2);
+    home.run(resume)
+        .exits(0)
+        .says("bk_1 is a booking for the same guest, venue and time");
+    assert_eq!(server.creates().len(), 3);
+}
