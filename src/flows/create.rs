@@ -14,13 +14,16 @@ use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_comm
 use crate::app::{Context, WaitOutcome};
 use crate::client::{Answer, BookingRequest, Call, Failure};
 use crate::journal::{
-    Attempt, BeginOutcome, Conclusion, Earlier, LastTry, RunEnd, RunId, conclusion, existed_before,
-    outcome_of,
+    Attempt, BeginOutcome, Conclusion, Earlier, LastTry, RateLimitWindow, RunEnd, RunId,
+    ServiceClock, conclusion, existed_before, outcome_of,
 };
 use crate::model::booking::Booking;
 use crate::model::document_time::DocumentTime;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::recent::RecentList;
+
+/// How often is looked whether another machine has its first answer.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// A booking that answered a booking request.
 pub(crate) struct CreatedBooking {
@@ -72,17 +75,12 @@ pub(super) async fn make(
     request: BookingRequest,
 ) -> Result<CreatedBooking> {
     let client = context.client()?;
-    let known = context.journal()?.attempt(key)?;
-    // The same request under another adapter is sent again as it was sent before, byte for byte.
-    let request = match known {
-        Some(known) if known.is_intact && known.asks_for(&request.asked) => attempt_request(&known),
-        _ => request,
-    };
-    let attempt = Sending {
+    let mut attempt = Sending {
         context,
         key,
         asked: request.asked.clone(),
         call: request.call(key),
+        known_booking: None,
         began: Instant::now(),
     };
     let mut allowed = context.max_wait();
@@ -144,6 +142,8 @@ struct Sending<'a> {
     call: Call,
     /// What was asked for, in the contract's shape.
     asked: Value,
+    /// The id of the booking that an earlier run of this attempt made.
+    known_booking: Option<String>,
     began: Instant,
 }
 
@@ -198,17 +198,13 @@ impl Sending<'_> {
     }
 
     /// Records a run as soon as the known rate limit allows one. Returns what is left of `allowed`.
-    async fn begin(&self, allowed: Duration) -> Result<(RunId, Earlier, Duration)> {
+    async fn begin(&mut self, allowed: Duration) -> Result<(RunId, Earlier, Duration)> {
         let mut allowed = allowed;
         let mut limit = self.call.rate_limit_name();
+        let mut progress = None;
         loop {
-            let counted_in = match limit {
-                Some(limit) => {
-                    let now = self.context.rate_limit_now(limit).await;
-                    now.map(|now| (limit, now))
-                }
-                None => None,
-            };
+            let clock = |window: Option<&RateLimitWindow>| self.context.believed_clock(window);
+            let counted_in = limit.map(|limit| (limit, &clock as ServiceClock<'_>));
             let begun = self.context.journal()?.begin(
                 self.key,
                 self.body(),
@@ -216,8 +212,21 @@ impl Sending<'_> {
                 counted_in,
             )?;
             let window = match begun {
-                BeginOutcome::Run { run, earlier } => return Ok((run, earlier, allowed)),
+                BeginOutcome::Run {
+                    run,
+                    earlier,
+                    known,
+                } => {
+                    self.continues(known);
+                    return Ok((run, earlier, allowed));
+                }
                 BeginOutcome::RateLimited(window) => window,
+                BeginOutcome::RateLimitAwaited => {
+                    let what = "waiting for the first answer of another machine";
+                    progress.get_or_insert_with(|| self.context.out.progress(what));
+                    tokio::time::sleep(LOOK_AGAIN).await;
+                    continue;
+                }
             };
             let waited = self.context.wait_for_window(&window, &self.call, allowed);
             match waited.await? {
@@ -225,6 +234,19 @@ impl Sending<'_> {
                 WaitOutcome::Skipped => limit = None,
             }
         }
+    }
+
+    /// Sends what was sent before, byte for byte, also under another adapter.
+    fn continues(&mut self, known: Option<Box<Attempt>>) {
+        let Some(known) = known else {
+            return;
+        };
+        if known.repeats(&self.asked) {
+            let before = attempt_request(&known);
+            self.asked = before.asked.clone();
+            self.call = before.call(self.key);
+        }
+        self.known_booking = known.booking_id;
     }
 
     /// Ends a run that did not produce the requested booking, and returns what may be said of the attempt.
@@ -244,7 +266,7 @@ impl Sending<'_> {
             asked: self.asked_otherwise(),
         };
         let ended = self.context.journal().and_then(|mut it| it.end(run, &end));
-        let state = ended.map_err(|error| {
+        let state = ended.map(|ended| ended.state).map_err(|error| {
             let why = &error.message;
             self.context
                 .out
@@ -266,7 +288,7 @@ impl Sending<'_> {
             return Err(self.may_have_booked(failure.into_error(&self.call)));
         };
         let known = match tries.earlier {
-            Earlier::Booked => self.known_booking(),
+            Earlier::Booked => self.known_booking.clone(),
             Earlier::Nothing | Earlier::MayHaveBooked => None,
         };
         // A booking that an earlier run of this attempt made is the requested one, even if it was modified since.
@@ -318,10 +340,9 @@ impl Sending<'_> {
                 request: self.body(),
                 asked: self.asked_otherwise(),
             };
-            journal.end(run, &end)?;
-            journal.other_attempt_of(id, self.key)
+            journal.end(run, &end)
         });
-        match noted {
+        match noted.map(|ended| ended.other_attempt) {
             Ok(Some(other)) => out.warn(&format!(
                 "the service returned booking {id}, which also belongs to idempotency key {other}: check whether both are booked"
             )),
@@ -339,12 +360,6 @@ impl Sending<'_> {
                 "this idempotency key made booking {known} before, and {id} now: both may exist"
             ));
         }
-    }
-
-    /// The id of the booking that an earlier run of this attempt made.
-    fn known_booking(&self) -> Option<String> {
-        let attempt = self.context.journal().and_then(|it| it.attempt(self.key));
-        attempt.ok().flatten()?.booking_id
     }
 
     /// Turns an error into one that says that a booking may exist, and names the command that finds out.

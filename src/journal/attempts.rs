@@ -33,8 +33,8 @@ pub(crate) struct Run {
     pub(crate) maker: Option<Maker>,
     /// Distinguishes it from every other run, wherever it was begun.
     pub(super) token: Option<String>,
-    abandoned: bool,
-    account: Option<String>,
+    pub(super) abandoned: bool,
+    pub(super) account: Option<String>,
 }
 
 impl Run {
@@ -126,6 +126,10 @@ fn attempt(mut row: Row) -> Answer<Attempt> {
 
 const RUN: &str = "idempotency_key, number, process, outcome, http_status, booking_id, started_at, ended_at, abandoned, account, username, host, token";
 
+fn runs_of_one() -> String {
+    format!("SELECT {RUN} FROM runs WHERE idempotency_key = ?1 ORDER BY number")
+}
+
 /// A run, and the key of its attempt.
 fn run(mut row: Row) -> Answer<(String, Run)> {
     let (user, host): (Option<String>, Option<String>) = (row.take(10)?, row.take(11)?);
@@ -147,32 +151,56 @@ fn run(mut row: Row) -> Answer<(String, Run)> {
 
 /// The runs of an attempt, in the order in which they began.
 pub(super) fn runs(statements: &dyn Statements, key: &str) -> Answer<Vec<Run>> {
-    let query = format!("SELECT {RUN} FROM runs WHERE idempotency_key = ?1 ORDER BY number");
-    let rows = statements.query(&query, values![key])?;
+    in_order(statements.query(&runs_of_one(), values![key])?)
+}
+
+fn in_order(rows: Vec<Row>) -> Answer<Vec<Run>> {
     let runs = rows.into_iter().map(|row| Ok(run(row)?.1));
     runs.collect()
 }
 
 /// One attempt with its runs.
 pub(super) fn find(statements: &dyn Statements, key: &str) -> Answer<Option<Attempt>> {
-    let query = format!("SELECT {COLUMNS} FROM attempts WHERE idempotency_key = ?1");
-    one(statements, &query, key)
+    Ok(find_beside(statements, key, "", &[])?.0)
 }
 
 /// The same, for a transaction that changes it: others wait until the transaction ends.
 pub(super) fn hold(statements: &dyn Statements, key: &str) -> Answer<Option<Attempt>> {
-    let query = format!("SELECT {COLUMNS} FROM attempts WHERE idempotency_key = ?1 FOR UPDATE");
-    one(statements, &query, key)
+    Ok(hold_beside(statements, key, &[])?.0)
 }
 
-fn one(statements: &dyn Statements, query: &str, key: &str) -> Answer<Option<Attempt>> {
-    let Some(row) = statements.first(query, values![key])? else {
-        return Ok(None);
+/// The same, and the rows of further queries, all of which are sent together.
+pub(super) fn hold_beside(
+    statements: &dyn Statements,
+    key: &str,
+    beside: &[(&str, &[Value<'_>])],
+) -> Answer<(Option<Attempt>, Vec<Vec<Row>>)> {
+    find_beside(statements, key, " FOR UPDATE", beside)
+}
+
+fn find_beside(
+    statements: &dyn Statements,
+    key: &str,
+    lock: &str,
+    beside: &[(&str, &[Value<'_>])],
+) -> Answer<(Option<Attempt>, Vec<Vec<Row>>)> {
+    let attempts = format!("SELECT {COLUMNS} FROM attempts WHERE idempotency_key = ?1{lock}");
+    let (runs, key) = (runs_of_one(), values![key]);
+    let mut queries: Vec<(&str, &[Value<'_>])> = vec![(&attempts, key), (&runs, key)];
+    queries.extend_from_slice(beside);
+    let mut found = statements.together(&queries)?.into_iter();
+    let (attempts, runs) = (
+        found.next().unwrap_or_default(),
+        found.next().unwrap_or_default(),
+    );
+    let found_attempt = match attempts.into_iter().next() {
+        Some(row) => Some(Attempt {
+            runs: in_order(runs)?,
+            ..attempt(row)?
+        }),
+        None => None,
     };
-    Ok(Some(Attempt {
-        runs: runs(statements, key)?,
-        ..attempt(row)?
-    }))
+    Ok((found_attempt, found.collect()))
 }
 
 /// The attempts that meet a condition, oldest first, each with its runs.
@@ -181,19 +209,18 @@ fn several(
     condition: &str,
     values: &[Value<'_>],
 ) -> Answer<Vec<Attempt>> {
-    let query = format!("SELECT {COLUMNS} FROM attempts {condition} ORDER BY created_at");
-    let rows = statements.query(&query, values)?;
-    let mut attempts: Vec<Attempt> = rows.into_iter().map(attempt).collect::<Answer<_>>()?;
-    if attempts.is_empty() {
-        return Ok(attempts);
-    }
-    let query = format!(
+    let attempts = format!("SELECT {COLUMNS} FROM attempts {condition} ORDER BY created_at");
+    let runs = format!(
         "SELECT {RUN} FROM runs
          WHERE idempotency_key IN (SELECT idempotency_key FROM attempts {condition})
          ORDER BY idempotency_key, number"
     );
+    let found = statements.together(&[(&attempts, values), (&runs, values)])?;
+    let mut found = found.into_iter();
+    let rows = found.next().unwrap_or_default().into_iter();
+    let mut attempts: Vec<Attempt> = rows.map(attempt).collect::<Answer<_>>()?;
     let mut of_key: HashMap<String, Vec<Run>> = HashMap::new();
-    for row in statements.query(&query, values)? {
+    for row in found.next().unwrap_or_default() {
         let (key, run) = run(row)?;
         of_key.entry(key).or_default().push(run);
     }
@@ -231,6 +258,11 @@ impl Attempt {
             Some(hashed) => is_hash_of(hashed, asked),
             None => self.is_of(asked),
         }
+    }
+
+    /// Whether this asks for the same as the attempt, whose request is then sent again as it was sent before.
+    pub(crate) fn repeats(&self, asked: &Json) -> bool {
+        self.is_intact && self.asks_for(asked)
     }
 
     /// Whether the attempt is for exactly this request.
@@ -297,17 +329,9 @@ impl Journal {
         });
         Ok(attempts)
     }
-
-    /// The idempotency key of another attempt at this service that has the same booking.
-    pub(crate) fn other_attempt_of(&self, booking_id: &str, key: &str) -> Result<Option<String>> {
-        self.read(|statements| {
-            let row =
-                statements.first(OTHER_ATTEMPT, values![&self.scope.origin, booking_id, key])?;
-            row.map(|mut row| row.take(0)).transpose()
-        })
-    }
 }
 
+/// The key of another attempt at a service that has the same booking.
 pub(super) const OTHER_ATTEMPT: &str = "
     SELECT idempotency_key FROM attempts WHERE origin = ?1 AND booking_id = ?2 AND idempotency_key <> ?3 LIMIT 1";
 
@@ -343,6 +367,7 @@ fn hash(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::RunEnd;
     use crate::model::booking::Booking;
     use serde_json::json;
 
@@ -458,12 +483,23 @@ mod tests {
     fn the_other_attempt_that_has_a_booking_is_found_by_it() {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = journal(&folder, "here");
-        let run = journal.run("first", &json!({}));
-        journal.end_booked(&run, &booking("bk_1"), 201).unwrap();
-        let other = |id: &str, key: &str| journal.other_attempt_of(id, key).unwrap();
-        assert_eq!(other("bk_1", "second").as_deref(), Some("first"));
-        assert_eq!(other("bk_1", "first"), None);
-        assert_eq!(other("bk_2", "second"), None);
+        for (key, id, other) in [
+            ("first", "bk_1", None),
+            ("first", "bk_1", None),
+            ("second", "bk_2", None),
+            ("third", "bk_1", Some("first")),
+        ] {
+            let run = journal.run(key, &json!({}));
+            let end = RunEnd {
+                outcome: Outcome::Booked,
+                http_status: Some(201),
+                booking: Some(&booking(id)),
+                request: &json!({}),
+                asked: None,
+            };
+            let ended = journal.end(&run, &end).unwrap();
+            assert_eq!(ended.other_attempt.as_deref(), other, "{key}");
+        }
     }
 
     #[test]

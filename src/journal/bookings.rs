@@ -72,7 +72,7 @@ pub(super) fn keep(statements: &dyn Statements, key: &str, booking: &Booking) ->
     let (status, document) = (booking.status(), stored(booking));
     let now = Timestamp::now().to_string();
     let row = values![key, booking.id(), status.as_str(), &document, now];
-    statements.execute(&query, row).map(drop)
+    statements.later(&query, row).map(drop)
 }
 
 /// Stores a booking that was read. A guest that was deleted does not come back, and where nothing is to be kept no
@@ -107,6 +107,13 @@ impl Journal {
     /// Whether the journal does not have the booking as it is here.
     fn is_new(&self, booking: &Booking) -> Result<bool> {
         let (status, document) = (booking.status(), stored(booking));
+        let is_same = |last: &Booking| {
+            (last.id(), last.status()) == (booking.id(), booking.status())
+                && stored(last) == document
+        };
+        if self.last_kept.as_ref().is_some_and(is_same) {
+            return Ok(false);
+        }
         let is_known = self.read(|statements| {
             let row = values![&self.scope.origin, booking.id(), status.as_str(), &document];
             let query = "SELECT EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2 AND gone_at IS NULL
@@ -135,7 +142,7 @@ impl Journal {
                 now,
                 adds
             ];
-            statements.execute(&format!("{STORE} {SEEN}"), row)?;
+            statements.later(&format!("{STORE} {SEEN}"), row)?;
             guests::purge(statements, scope)
         })?;
         self.clean_after(purged);

@@ -8,6 +8,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use super::Journal;
+use super::attempts::runs;
 use super::run_log::derive;
 use super::scope::Scope;
 use crate::outcome::{Error, Result};
@@ -148,7 +149,7 @@ fn copy_attempt(
     statements: &dyn Statements,
     scope: &Scope,
     attempt: &AttemptRow,
-    runs: &[RunRow],
+    copied: &[RunRow],
 ) -> Answer<bool> {
     let AttemptRow { key, .. } = attempt;
     statements.execute(
@@ -175,10 +176,11 @@ fn copy_attempt(
     if !same.map_or(Ok(false), |mut row| row.take(0))? {
         return Ok(false);
     }
-    for run in runs {
+    for run in copied {
         copy_run(statements, scope, key, run)?;
     }
-    derive(statements, key, None, &Timestamp::now().to_string())?;
+    let now = Timestamp::now().to_string();
+    derive(statements, key, &runs(statements, key)?, None, &now)?;
     Ok(true)
 }
 

@@ -33,7 +33,7 @@ pub(crate) use claim::Claim;
 pub(crate) use completion_index::{CompletionIndex, KnownBooking};
 pub(crate) use copy::{Copied, copy};
 pub(crate) use guests::Forgotten;
-pub(crate) use rate_limit_window::RateLimitWindow;
+pub(crate) use rate_limit_window::{RateLimitWindow, ServiceClock};
 pub(crate) use recover::{Recovery, recover};
 pub(crate) use run_log::{BeginOutcome, RunEnd, RunId};
 pub(crate) use runs::{

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use super::scope::Scope;
-use crate::platform::sql::{Answer, Row, Statements, values};
+use crate::platform::sql::{Answer, Row, Statements, Value, values};
 
 /// Resets are reported in whole seconds, so two answers may differ by this much.
 const SLACK: SignedDuration = SignedDuration::from_secs(2);
@@ -34,6 +34,11 @@ impl RateLimitWindow {
         self.remaining == 0 && self.lasts(now)
     }
 
+    /// Whether nothing is known of it, because its first request has no answer yet, or the service tells nothing.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.allowed == 0 && self.remaining == UNKNOWN
+    }
+
     /// Whether the window has not reset yet. If it resets later than a window can last, one of the clocks was set back
     /// since, and nothing is known.
     pub(super) fn lasts(&self, now: Timestamp) -> bool {
@@ -60,99 +65,156 @@ impl RateLimitWindow {
         self.remaining = self.remaining.checked_sub(1)?;
         Some(self)
     }
-
-    /// The window after an answer has shown `seen`. Other processes may have sent more since.
-    pub(super) fn corrected(self, seen: RateLimitWindow) -> RateLimitWindow {
-        let later = self
-            .resets_at
-            .saturating_add(SLACK)
-            .unwrap_or(Timestamp::MAX);
-        let same = seen.resets_at <= later;
-        RateLimitWindow {
-            remaining: if same {
-                seen.remaining.min(self.remaining)
-            } else {
-                seen.remaining
-            },
-            ..seen
-        }
-    }
 }
 
-/// Counts a request, within a transaction. Returns the window if it is exhausted.
-pub(super) fn count_request(
+/// How long a machine has to learn a window that nobody has seen, before the next one sends a request too. Even if the
+/// service answers nobody, fewer requests are then under way than a window takes.
+const LEARNING: i64 = 5_000;
+/// What is left of a window of which nothing is known. Its end is that of the learning, by the journal's clock, or `UNTOLD`.
+const UNKNOWN: u32 = u32::MAX;
+/// The end of a window of which the service tells nothing.
+const UNTOLD: i64 = 0;
+
+/// Whether a request may be sent, as far as its rate limit is known.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Admission {
+    /// It is counted.
+    Sent,
+    /// It is the first. Others wait for its answer, which shows the window.
+    SentFirst,
+    /// Another machine has sent the first request, and has no answer yet.
+    Awaited,
+    /// The service would refuse it until this window resets.
+    Exhausted(RateLimitWindow),
+}
+
+/// A clock of the service, which may be known from a window that was seen before.
+pub(crate) type ServiceClock<'a> = &'a dyn Fn(Option<&RateLimitWindow>) -> Timestamp;
+
+/// Counts a request, within the transaction in which `known` was read for an update.
+pub(super) fn count(
     statements: &dyn Statements,
     scope: &Scope,
     name: &str,
-    now: Timestamp,
-) -> Answer<Option<RateLimitWindow>> {
-    let Some(known) = held(statements, scope, name)? else {
-        return Ok(None);
-    };
-    match known.clone().taken(now) {
-        Some(window) => store(statements, scope, &window, REPLACE).map(|_| None),
-        None => Ok(Some(known)),
+    known: Option<RateLimitWindow>,
+    clock: ServiceClock<'_>,
+) -> Answer<Admission> {
+    match known {
+        None if !scope.is_shared => Ok(Admission::Sent),
+        None => learn(statements, scope, name, None),
+        Some(known) if known.is_unknown() => learn(statements, scope, name, Some(&known)),
+        Some(known) => match known.clone().taken(clock(Some(&known))) {
+            Some(window) => {
+                store(statements, scope, &window, REPLACE)?;
+                Ok(Admission::Sent)
+            }
+            None => Ok(Admission::Exhausted(known)),
+        },
     }
 }
 
-/// Updates the stored window with what an answer has shown, within a transaction.
+/// Lets one machine after the other send the first request, until an answer shows the window.
+fn learn(
+    statements: &dyn Statements,
+    scope: &Scope,
+    name: &str,
+    begun: Option<&RateLimitWindow>,
+) -> Answer<Admission> {
+    let until = begun.map(|begun| begun.resets_at.as_millisecond());
+    if until == Some(UNTOLD) {
+        return Ok(Admission::Sent);
+    }
+    let now = statements.clock()?;
+    if until.is_some_and(|until| until > now) {
+        return Ok(Admission::Awaited);
+    }
+    let learning = RateLimitWindow {
+        name: name.to_owned(),
+        allowed: 0,
+        remaining: UNKNOWN,
+        resets_at: moment(now.saturating_add(LEARNING)),
+        ahead: SignedDuration::ZERO,
+        seen_at: moment(now),
+    };
+    // Of two machines that both begin to learn it, one has a conflict, and looks again.
+    let if_stored = if begun.is_some() { REPLACE } else { "" };
+    store(statements, scope, &learning, if_stored)?;
+    Ok(Admission::SentFirst)
+}
+
+/// Ends the learning of a window which no answer has shown. The next machine learns it, unless the service has answered
+/// without telling of one.
+pub(super) fn end_learning(
+    statements: &dyn Statements,
+    scope: &Scope,
+    name: &str,
+    was_answered: bool,
+) -> Answer<()> {
+    let end = match was_answered {
+        true => format!("UPDATE limits SET resets_at = {UNTOLD}"),
+        false => "DELETE FROM limits".to_owned(),
+    };
+    let end = format!(
+        "{end} WHERE origin = ?1 AND account = ?2 AND bucket = ?3 AND allowed = 0 AND remaining = {UNKNOWN}"
+    );
+    let of = values![&scope.origin, &scope.account, name];
+    statements.later(&end, of).map(drop)
+}
+
+/// Updates the stored window with what an answer has shown, within a transaction. Within a window an answer never gives
+/// back what others have taken meanwhile.
 pub(super) fn correct(
     statements: &dyn Statements,
     scope: &Scope,
-    seen: RateLimitWindow,
+    seen: &RateLimitWindow,
 ) -> Answer<()> {
-    loop {
-        if let Some(known) = held(statements, scope, &seen.name)? {
-            return store(statements, scope, &known.corrected(seen), REPLACE).map(drop);
-        }
-        // Another process may have stored it in between.
-        if store(statements, scope, &seen, "NOTHING")? {
-            return Ok(());
-        }
-    }
+    let slack = SLACK.as_millis();
+    let if_stored = format!(
+        "ON CONFLICT (origin, account, bucket) DO UPDATE SET allowed = excluded.allowed, resets_at = excluded.resets_at,
+         ahead = excluded.ahead, seen_at = excluded.seen_at,
+         remaining = CASE WHEN excluded.resets_at <= limits.resets_at + {slack} AND limits.remaining < excluded.remaining
+                          THEN limits.remaining ELSE excluded.remaining END"
+    );
+    store(statements, scope, seen, &if_stored)
 }
 
+/// A window that is known.
 pub(super) fn find(
     statements: &dyn Statements,
     scope: &Scope,
     name: &str,
 ) -> Answer<Option<RateLimitWindow>> {
-    one(statements, FIND, scope, name)
+    let row = statements.first(FIND, of(scope, name).as_slice())?;
+    let found = row.map(window).transpose()?;
+    Ok(found.filter(|window| !window.is_unknown()))
 }
 
-/// The same, for a transaction that changes it: others wait until the transaction ends.
-fn held(statements: &dyn Statements, scope: &Scope, name: &str) -> Answer<Option<RateLimitWindow>> {
-    one(statements, &format!("{FIND} FOR UPDATE"), scope, name)
+/// The values of `FIND`.
+pub(super) fn of<'a>(scope: &'a Scope, name: &'a str) -> [Value<'a>; 3] {
+    [
+        Value::from(&scope.origin),
+        Value::from(&scope.account),
+        Value::from(name),
+    ]
 }
 
-const FIND: &str = "
+pub(super) const FIND: &str = "
     SELECT bucket, allowed, remaining, resets_at, ahead, seen_at FROM limits
     WHERE origin = ?1 AND account = ?2 AND bucket = ?3";
 
-fn one(
-    statements: &dyn Statements,
-    query: &str,
-    scope: &Scope,
-    name: &str,
-) -> Answer<Option<RateLimitWindow>> {
-    let row = statements.first(query, values![&scope.origin, &scope.account, name])?;
-    row.map(window).transpose()
-}
-
 /// What is done if a window is stored already.
-const REPLACE: &str = "UPDATE SET allowed = excluded.allowed, remaining = excluded.remaining,
-    resets_at = excluded.resets_at, ahead = excluded.ahead, seen_at = excluded.seen_at";
+const REPLACE: &str = "ON CONFLICT (origin, account, bucket) DO UPDATE SET allowed = excluded.allowed,
+    remaining = excluded.remaining, resets_at = excluded.resets_at, ahead = excluded.ahead, seen_at = excluded.seen_at";
 
-/// Returns whether the window was stored.
 fn store(
     statements: &dyn Statements,
     scope: &Scope,
     window: &RateLimitWindow,
     if_stored: &str,
-) -> Answer<bool> {
+) -> Answer<()> {
     let store = format!(
         "INSERT INTO limits (origin, account, bucket, allowed, remaining, resets_at, ahead, seen_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (origin, account, bucket) DO {if_stored}"
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) {if_stored}"
     );
     let row = values![
         &scope.origin,
@@ -164,11 +226,14 @@ fn store(
         i64::try_from(window.ahead.as_millis()).unwrap_or_default(),
         window.seen_at.as_millisecond(),
     ];
-    Ok(statements.execute(&store, row)? == 1)
+    statements.later(&store, row).map(drop)
+}
+
+fn moment(millis: i64) -> Timestamp {
+    Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MIN)
 }
 
 pub(super) fn window(mut row: Row) -> Answer<RateLimitWindow> {
-    let moment = |millis: i64| Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MIN);
     Ok(RateLimitWindow {
         name: row.take(0)?,
         allowed: row.take(1)?,

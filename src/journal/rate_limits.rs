@@ -3,12 +3,10 @@
 //! Requests are counted here before they are sent, so that processes that run at the same time do not all use the same
 //! last request. The service's answers then correct the count.
 
-use jiff::Timestamp;
-
 use super::Journal;
-use super::rate_limit_window::{RateLimitWindow, count_request, find, window};
+use super::rate_limit_window::{Admission, RateLimitWindow, ServiceClock, count, find, of, window, FIND};
 use crate::outcome::Result;
-use crate::platform::sql::values;
+use crate::platform::sql::{Answer, values};
 
 /// With more requests left than this, even many processes at once do not exhaust the window unnoticed.
 const PLENTY: u32 = 8;
@@ -21,7 +19,10 @@ impl Journal {
         self.read(|statements| {
             let of = values![&self.scope.origin, &self.scope.account];
             let rows = statements.query(query, of)?;
-            rows.into_iter().map(window).collect()
+            let mut windows: Vec<RateLimitWindow> =
+                rows.into_iter().map(window).collect::<Answer<_>>()?;
+            windows.retain(|window| !window.is_unknown());
+            Ok(windows)
         })
     }
 
@@ -35,15 +36,28 @@ impl Journal {
     pub(crate) fn count_request(
         &mut self,
         name: &str,
-        now: Timestamp,
+        clock: ServiceClock<'_>,
     ) -> Result<Option<RateLimitWindow>> {
         // With plenty left, the count is not worth a sync: the answer corrects it.
-        let must_count =
-            |window: RateLimitWindow| window.remaining <= PLENTY || window.resets_at <= now;
+        let must_count = |window: RateLimitWindow| {
+            window.remaining <= PLENTY || window.resets_at <= clock(Some(&window))
+        };
         if !self.rate_limit(name)?.is_some_and(must_count) {
             return Ok(None);
         }
-        self.write(|statements, scope| count_request(statements, scope, name, now))
+        self.write(|statements, scope| {
+            let held = format!("{FIND} FOR UPDATE");
+            let row = statements.first(&held, &of(scope, name))?;
+            let known = row.map(window).transpose()?;
+            let known = known.filter(|window| !window.is_unknown());
+            match known {
+                None => Ok(None),
+                known => match count(statements, scope, name, known, clock)? {
+                    Admission::Exhausted(window) => Ok(Some(window)),
+                    Admission::Sent | Admission::SentFirst | Admission::Awaited => Ok(None),
+                },
+            }
+        })
     }
 
     /// Deletes all rate limits of this service.
@@ -73,7 +87,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use jiff::SignedDuration;
+    use jiff::{SignedDuration, Timestamp};
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -90,6 +104,17 @@ mod tests {
             ahead: SignedDuration::ZERO,
             seen_at: NOW,
         }
+    }
+
+    /// What is left of a window that is known, after an answer has shown another state of it.
+    fn corrected(known: &RateLimitWindow, shown: RateLimitWindow) -> u32 {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = journal(&folder, "o", "a");
+        for window in [known.clone(), shown] {
+            journal.observe(window);
+            journal.write_observed().unwrap();
+        }
+        journal.rate_limit(RATE_LIMIT).unwrap().unwrap().remaining
     }
 
     #[test]
@@ -118,13 +143,9 @@ mod tests {
     fn an_answer_never_gives_back_what_others_have_taken_meanwhile() {
         // Ours said that 5 are left; two more were sent by others since, whose answers are still to come.
         let known = seen(3, after(60));
-        assert_eq!(known.clone().corrected(seen(5, after(61))).remaining, 3);
-        assert_eq!(known.clone().corrected(seen(1, after(60))).remaining, 1);
-        assert_eq!(
-            known.corrected(seen(9, after(300))).remaining,
-            9,
-            "a new window"
-        );
+        assert_eq!(corrected(&known, seen(5, after(61))), 3);
+        assert_eq!(corrected(&known, seen(1, after(60))), 1);
+        assert_eq!(corrected(&known, seen(9, after(300))), 9, "a new window");
     }
 
     #[test]
@@ -139,17 +160,17 @@ mod tests {
         first.observe(seen(1, after(60)));
         first.write_observed().unwrap();
         assert_eq!(
-            second.count_request("POST /v1/bookings", NOW).unwrap(),
+            second.count_request("POST /v1/bookings", &|_| NOW).unwrap(),
             None
         );
         assert_eq!(
             first
-                .count_request("POST /v1/bookings", NOW)
+                .count_request("POST /v1/bookings", &|_| NOW)
                 .unwrap()
                 .map(|exhausted| exhausted.resets_at),
             Some(after(60))
         );
-        assert_eq!(other.count_request("POST /v1/bookings", NOW).unwrap(), None);
+        assert_eq!(other.count_request("POST /v1/bookings", &|_| NOW).unwrap(), None);
         assert!(other.rate_limits().unwrap().is_empty());
     }
 
@@ -178,8 +199,8 @@ mod tests {
     #[test]
     fn a_reset_that_is_told_within_the_slack_is_the_same_windows() {
         let known = seen(3, after(60));
-        assert_eq!(known.clone().corrected(seen(9, after(62))).remaining, 3);
-        assert_eq!(known.corrected(seen(9, after(63))).remaining, 9);
+        assert_eq!(corrected(&known, seen(9, after(62))), 3);
+        assert_eq!(corrected(&known, seen(9, after(63))), 9);
     }
 
     #[test]
@@ -212,7 +233,7 @@ mod tests {
             let mut journal = journal(&folder, "o", "a");
             journal.observe(seen(remaining, after(60)));
             journal.write_observed().unwrap();
-            assert_eq!(journal.count_request(RATE_LIMIT, now).unwrap(), None);
+            assert_eq!(journal.count_request(RATE_LIMIT, &|_| now).unwrap(), None);
             let window = journal.rate_limit(RATE_LIMIT).unwrap().unwrap();
             assert_eq!((window.remaining, window.resets_at), left);
         }

@@ -4,8 +4,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::attempts::{Attempt, another_account, derived, hold, request_hash, runs};
-use super::rate_limit_window::{self, RateLimitWindow};
+use super::attempts::{
+    Attempt, OTHER_ATTEMPT, Run, another_account, derived, hold, hold_beside, request_hash, runs,
+};
+use super::rate_limit_window::{self, Admission, RateLimitWindow, ServiceClock};
 use super::runs::{Earlier, Outcome, State, earlier, may_be_sent_by};
 use super::scope::Scope;
 use super::{Journal, bookings, guests};
@@ -21,12 +23,19 @@ pub(crate) struct RunId {
 }
 
 /// Whether a run was begun.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum BeginOutcome {
     /// The run is on the disk, and the request may be sent.
-    Run { run: RunId, earlier: Earlier },
+    Run {
+        run: RunId,
+        earlier: Earlier,
+        /// What was known of the attempt before.
+        known: Option<Box<Attempt>>,
+    },
     /// Nothing was recorded: the service would refuse the request until this window resets.
     RateLimited(RateLimitWindow),
+    /// Nothing was recorded: the rate limit is not known, and another machine waits for the answer that shows it.
+    RateLimitAwaited,
 }
 
 /// How a run ended.
@@ -43,11 +52,30 @@ pub(crate) struct RunEnd<'a> {
     pub(crate) asked: Option<&'a Value>,
 }
 
+/// What is known of an attempt when one of its runs has ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) state: State,
+    /// The key of another attempt at this service that has the same booking.
+    pub(crate) other_attempt: Option<String>,
+}
+
+impl Ended {
+    fn of(state: State) -> Self {
+        Ended {
+            state,
+            other_attempt: None,
+        }
+    }
+}
+
 impl Journal {
     /// Records a new run of the attempt under `key`, synced. The attempt is open from here on, until its runs prove
     /// otherwise.
     ///
-    /// `asked` is what was asked for in the contract's shape, where `request` has another one. `counted_in` is the name of the rate limit that the request counts towards, and the service's time.
+    /// `asked` is what was asked for in the contract's shape, where `request` has another one. If the attempt asked for the
+    /// same before, its own request counts. `counted_in` is the name of the rate limit that the request counts towards, and
+    /// the service's clock.
     ///
     /// # Errors
     ///
@@ -58,100 +86,41 @@ impl Journal {
         key: &str,
         request: &Value,
         asked: Option<&Value>,
-        counted_in: Option<(&str, Timestamp)>,
+        counted_in: Option<(&str, ServiceClock<'_>)>,
     ) -> Result<BeginOutcome> {
         let token = Uuid::now_v7().to_string();
-        let begun = self.write_ahead(|statements, journal| {
-            let now = Timestamp::now().to_string();
-            let known = loop {
-                let known = hold(statements, key)?;
-                if let Some(known) = &known {
-                    if let Some(run) = known.runs.iter().find(|run| run.token.as_ref() == Some(&token)) {
-                        // This transaction was committed before, and its answer was lost.
-                        return Ok(Ok(begun(key, known, run.number)));
-                    }
-                    if let Some(refused) = journal.refusal(known, request) {
-                        return Ok(Err(refused));
-                    }
-                }
-                if known.is_some() || add(statements, journal, key, request, asked, &now)? {
-                    break known;
-                }
-                // Another process has added it in between.
-            };
-            if let Some((limit, now)) = counted_in
-                && let Some(window) = rate_limit_window::count_request(statements, journal, limit, now)?
-            {
-                if known.is_none() {
-                    statements.execute("DELETE FROM attempts WHERE idempotency_key = ?1", values![key])?;
-                }
-                return Ok(Ok(BeginOutcome::RateLimited(window)));
-            }
-            let number = known.as_ref().map_or(1, next_number);
-            statements.execute(
-                "INSERT INTO runs (idempotency_key, number, account, process, outcome, started_at, username, host, token)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-                values![
-                    key,
-                    number,
-                    &journal.account,
-                    std::process::id(),
-                    Outcome::UnderWay.as_str(),
-                    &now,
-                    &journal.maker.user,
-                    &journal.maker.host,
-                    &token,
-                ],
-            )?;
-            let own = "UPDATE attempts SET account = ?2 WHERE idempotency_key = ?1";
-            statements.execute(own, values![key, &journal.account])?;
-            derive(statements, key, Some((request, asked)), &now)?;
-            Ok(Ok(match &known {
-                Some(known) => begun(key, known, number),
-                None => BeginOutcome::Run {
-                    run: RunId { key: key.to_owned(), number },
-                    earlier: Earlier::Nothing,
-                },
-            }))
-        })?;
-        begun.map_err(|refused| refused.idempotency_key(key))
+        let intent = Intent {
+            key,
+            request,
+            asked,
+            counted_in,
+            token: &token,
+        };
+        let begun = self.write_ahead(|statements, journal| intent.write(statements, journal))?;
+        let (outcome, learns) = begun.map_err(|refused| refused.idempotency_key(key))?;
+        self.learns = learns;
+        Ok(outcome)
     }
 
-    /// Records how a run ended, and returns the new state of the attempt.
+    /// Records how a run ended, and returns what is known of its attempt then.
     ///
     /// An attempt that was never sent is removed. An attempt that stays open gets its whole request back, even if a
     /// person abandoned it or its guest was deleted in the meantime.
-    pub(crate) fn end(&mut self, run: &RunId, end: &RunEnd<'_>) -> Result<State> {
+    pub(crate) fn end(&mut self, run: &RunId, end: &RunEnd<'_>) -> Result<Ended> {
         let now = Timestamp::now().to_string();
-        let (state, purged) = self.write(|statements, journal| {
-            let known = hold(statements, &run.key)?;
-            let is_known = known.is_some_and(|it| it.runs.iter().any(|it| it.number == run.number));
-            if !is_known && end.outcome == Outcome::NotSent {
-                // This transaction was committed before, and its answer was lost.
-                return Ok((State::Refused, 0));
+        let learns = self.learns.take();
+        let (ended, purged) = self.write(|statements, journal| {
+            if let Some(limit) = &learns {
+                let was_answered = end.http_status.is_some();
+                rate_limit_window::end_learning(statements, journal, limit, was_answered)?;
             }
-            statements.execute(
-                "UPDATE runs SET outcome = ?3, http_status = ?4, booking_id = ?5, ended_at = ?6, abandoned = 0
-                 WHERE idempotency_key = ?1 AND number = ?2",
-                values![
-                    &run.key,
-                    run.number,
-                    end.outcome.as_str(),
-                    end.http_status,
-                    end.booking.map(Booking::id),
-                    &now,
-                ],
-            )?;
-            let is_open = matches!(end.outcome, Outcome::InDoubt | Outcome::AnotherBooking);
-            let request = is_open.then_some((end.request, end.asked));
-            let state = derive(statements, &run.key, request, &now)?;
-            if let Some(booking) = end.booking {
-                bookings::keep(statements, &run.key, booking)?;
-            }
-            Ok((state, guests::purge(statements, journal)?))
+            write_end(statements, journal, run, end, &now)
         })?;
+        if let Some(booking) = end.booking {
+            self.last_kept = Some(booking.clone());
+        }
         self.clean_after(purged);
-        Ok(state)
+        Ok(ended)
     }
 
     /// Gives up the runs whose outcome is unknown. The attempt stays in the journal.
@@ -159,12 +128,12 @@ impl Journal {
         let now = Timestamp::now().to_string();
         let (state, purged) = self.write(|statements, journal| {
             hold(statements, key)?;
-            statements.execute(
+            statements.later(
                 "UPDATE runs SET abandoned = 1
                  WHERE idempotency_key = ?1 AND outcome NOT IN ('booked', 'refused', 'not_sent')",
                 values![key],
             )?;
-            let state = derive(statements, key, None, &now)?;
+            let state = derive(statements, key, &runs(statements, key)?, None, &now)?;
             Ok((state, guests::purge(statements, journal)?))
         })?;
         self.clean_after(purged);
@@ -172,14 +141,140 @@ impl Journal {
     }
 }
 
+/// A run that is to begin.
+struct Intent<'a> {
+    key: &'a str,
+    request: &'a Value,
+    asked: Option<&'a Value>,
+    counted_in: Option<(&'a str, ServiceClock<'a>)>,
+    /// Distinguishes the run from all others.
+    token: &'a str,
+}
+
+/// What became of an intent, and the rate limit that its request shows first; or why it is refused.
+type Written = std::result::Result<(BeginOutcome, Option<String>), Error>;
+
+impl Intent<'_> {
+    fn write(&self, statements: &dyn Statements, journal: &Scope) -> Answer<Written> {
+        let (known, window) = self.held(statements, journal)?;
+        if let Some(known) = &known {
+            let own = |run: &&Run| run.token.as_deref() == Some(self.token);
+            if let Some(number) = known.runs.iter().find(own).map(|run| run.number) {
+                // This transaction was committed before, and its answer was lost.
+                return Ok(Ok((begun(self.key, known.clone(), number), None)));
+            }
+            if let Some(refused) = journal.refusal(known, self.request, self.asked) {
+                return Ok(Err(refused));
+            }
+        }
+        let mut learns = None;
+        if let Some((limit, clock)) = self.counted_in {
+            match rate_limit_window::count(statements, journal, limit, window, clock)? {
+                Admission::Sent => {}
+                Admission::SentFirst => learns = Some(limit.to_owned()),
+                Admission::Awaited => return Ok(Ok((BeginOutcome::RateLimitAwaited, None))),
+                Admission::Exhausted(window) => {
+                    return Ok(Ok((BeginOutcome::RateLimited(window), None)));
+                }
+            }
+        }
+        Ok(Ok((self.record(statements, journal, known)?, learns)))
+    }
+
+    /// The attempt, and the window of its rate limit. Others wait until the transaction ends.
+    fn held(
+        &self,
+        statements: &dyn Statements,
+        journal: &Scope,
+    ) -> Answer<(Option<Attempt>, Option<RateLimitWindow>)> {
+        let find = format!("{} FOR UPDATE", rate_limit_window::FIND);
+        let limit = self.counted_in.map_or("", |(limit, _)| limit);
+        let of = rate_limit_window::of(journal, limit);
+        let window = self.counted_in.map(|_| (find.as_str(), of.as_slice()));
+        let (known, found) = hold_beside(statements, self.key, window.as_slice())?;
+        let row = found.into_iter().flatten().next();
+        Ok((known, row.map(rate_limit_window::window).transpose()?))
+    }
+
+    /// Adds the run, and the attempt if it is not known.
+    fn record(
+        &self,
+        statements: &dyn Statements,
+        journal: &Scope,
+        known: Option<Attempt>,
+    ) -> Answer<BeginOutcome> {
+        let now = Timestamp::now().to_string();
+        let number = known.as_ref().map_or(1, next_number);
+        if known.is_none() {
+            self.add(statements, journal, &now)?;
+        }
+        statements.later(
+            "INSERT INTO runs (idempotency_key, number, account, process, outcome, started_at, username, host, token)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            values![
+                self.key,
+                number,
+                &journal.account,
+                std::process::id(),
+                Outcome::UnderWay.as_str(),
+                &now,
+                &journal.maker.user,
+                &journal.maker.host,
+                self.token,
+            ],
+        )?;
+        let Some(known) = known else {
+            return Ok(BeginOutcome::Run {
+                run: RunId {
+                    key: self.key.to_owned(),
+                    number,
+                },
+                earlier: Earlier::Nothing,
+                known: None,
+            });
+        };
+        let own = "UPDATE attempts SET account = ?2 WHERE idempotency_key = ?1";
+        statements.later(own, values![self.key, &journal.account])?;
+        let request = Some((self.request, self.asked));
+        derive(statements, self.key, &runs(statements, self.key)?, request, &now)?;
+        Ok(begun(self.key, known, number))
+    }
+
+    /// Adds the attempt. If another process has added it in between, this is a conflict, and the transaction is repeated.
+    fn add(&self, statements: &dyn Statements, journal: &Scope, now: &str) -> Answer<()> {
+        statements.later(
+            "INSERT INTO attempts (idempotency_key, origin, profile, account, state, request, request_hash, created_at,
+                                   updated_at, asked, asked_hash)
+             VALUES (?1, ?2, ?3, ?4, 'unsettled', ?5, ?6, ?7, ?7, ?8, ?9)",
+            values![
+                self.key,
+                &journal.origin,
+                &journal.profile,
+                &journal.account,
+                self.request.to_string(),
+                request_hash(self.request),
+                now,
+                self.asked.map(Value::to_string),
+                self.asked.map(request_hash),
+            ],
+        )?;
+        Ok(())
+    }
+}
+
 impl Scope {
     /// Why no run of a known attempt may begin for this request.
-    fn refusal(&self, known: &Attempt, request: &Value) -> Option<Error> {
+    fn refusal(
+        &self,
+        known: &Attempt,
+        request: &Value,
+        asked: Option<&Value>,
+    ) -> Option<Error> {
         if known.origin != self.origin {
             Some(at_another_service(&known.origin))
         } else if !self.takes_any_account && !may_be_sent_by(&self.account, known.evidence()) {
             Some(another_account(known))
-        } else if !known.is_of(request) {
+        } else if !known.repeats(asked.unwrap_or(request)) && !known.is_of(request) {
             Some(for_another_request())
         } else {
             None
@@ -195,41 +290,65 @@ fn next_number(known: &Attempt) -> u32 {
 }
 
 /// What a run that has begun knows of those before it.
-fn begun(key: &str, known: &Attempt, number: u32) -> BeginOutcome {
+fn begun(key: &str, known: Attempt, number: u32) -> BeginOutcome {
     let before = known.runs.iter().filter(|run| run.number < number);
     BeginOutcome::Run {
         run: RunId {
             key: key.to_owned(),
             number,
         },
-        earlier: earlier(before.map(|run| run.evidence())),
+        earlier: earlier(before.map(Run::evidence)),
+        known: Some(Box::new(known)),
     }
 }
 
-/// Adds an attempt. Returns `false` if there is one under this key.
-fn add(
+fn write_end(
     statements: &dyn Statements,
     journal: &Scope,
-    key: &str,
-    request: &Value,
-    asked: Option<&Value>,
+    run: &RunId,
+    end: &RunEnd<'_>,
     now: &str,
-) -> Answer<bool> {
-    let added = statements.execute(
-        "INSERT INTO attempts (idempotency_key, origin, profile, state, request, request_hash, created_at, updated_at, asked, asked_hash)
-         VALUES (?1, ?2, ?3, 'unsettled', ?4, ?5, ?6, ?6, ?7, ?8) ON CONFLICT (idempotency_key) DO NOTHING",
+) -> Answer<(Ended, usize)> {
+    let id = end.booking.map(Booking::id);
+    let of = values![&journal.origin, id, &run.key];
+    let other = id.map(|_| (OTHER_ATTEMPT, of.as_slice()));
+    let (known, other) = hold_beside(statements, &run.key, other.as_slice())?;
+    let mut runs = known.map(|known| known.runs).unwrap_or_default();
+    match runs.iter_mut().find(|it| it.number == run.number) {
+        Some(own) => {
+            own.outcome = end.outcome;
+            own.http_status = end.http_status;
+            own.booking_id = id.map(str::to_owned);
+            own.abandoned = false;
+        }
+        // This transaction was committed before, and its answer was lost.
+        None if end.outcome == Outcome::NotSent => return Ok((Ended::of(State::Refused), 0)),
+        None => {}
+    }
+    statements.later(
+        "UPDATE runs SET outcome = ?3, http_status = ?4, booking_id = ?5, ended_at = ?6, abandoned = 0
+         WHERE idempotency_key = ?1 AND number = ?2",
         values![
-            key,
-            &journal.origin,
-            &journal.profile,
-            request.to_string(),
-            request_hash(request),
+            &run.key,
+            run.number,
+            end.outcome.as_str(),
+            end.http_status,
+            id,
             now,
-            asked.map(Value::to_string),
-            asked.map(request_hash),
         ],
     )?;
-    Ok(added == 1)
+    let is_open = matches!(end.outcome, Outcome::InDoubt | Outcome::AnotherBooking);
+    let request = is_open.then_some((end.request, end.asked));
+    let state = derive(statements, &run.key, &runs, request, now)?;
+    if let Some(booking) = end.booking {
+        bookings::keep(statements, &run.key, booking)?;
+    }
+    let other = other.into_iter().flatten().next();
+    let ended = Ended {
+        state,
+        other_attempt: other.map(|mut row| row.take(0)).transpose()?,
+    };
+    Ok((ended, guests::purge(statements, journal)?))
 }
 
 impl Journal {
@@ -259,7 +378,7 @@ impl Journal {
                      FROM attempts WHERE idempotency_key = ?1",
                     values![&key, number, outcome.as_str(), i64::from(state == State::Abandoned)],
                 )?;
-                derive(statements, &key, None, &now)?;
+                derive(statements, &key, &self::runs(statements, &key)?, None, &now)?;
             }
             Ok(())
         })
@@ -271,15 +390,15 @@ impl Journal {
 pub(super) fn derive(
     statements: &dyn Statements,
     key: &str,
+    runs: &[Run],
     request: Option<(&Value, Option<&Value>)>,
     now: &str,
 ) -> Answer<State> {
-    let runs = runs(statements, key)?;
-    let state = derived(&runs);
+    let state = derived(runs);
     if !runs.is_empty() && runs.iter().all(|run| run.outcome == Outcome::NotSent) {
         for table in ["attempts", "runs"] {
             let query = format!("DELETE FROM {table} WHERE idempotency_key = ?1");
-            statements.execute(&query, values![key])?;
+            statements.later(&query, values![key])?;
         }
         return Ok(state);
     }
@@ -288,7 +407,7 @@ pub(super) fn derive(
         .iter()
         .find(|run| run.outcome == Outcome::Booked)
         .or(runs.last());
-    statements.execute(
+    statements.later(
         "UPDATE attempts SET state = ?2, booking_id = ?3, http_status = ?4, updated_at = ?5 WHERE idempotency_key = ?1",
         values![
             key,
@@ -299,7 +418,7 @@ pub(super) fn derive(
         ],
     )?;
     if let (State::Unsettled, Some((request, asked))) = (state, request) {
-        statements.execute(
+        statements.later(
             "UPDATE attempts SET request = ?2, request_hash = ?3, asked = ?4, forgotten_at = NULL
              WHERE idempotency_key = ?1 AND forgotten_at IS NOT NULL",
             values![

@@ -16,6 +16,8 @@ pub(super) struct Scope {
     pub(super) takes_any_account: bool,
     /// Who begins runs.
     pub(super) maker: Maker,
+    /// Whether several machines use the journal.
+    pub(super) is_shared: bool,
 }
 
 impl Scope {

@@ -13,6 +13,7 @@ use super::rate_limit_window::{self, RateLimitWindow};
 use super::schema::STEPS;
 use super::scope::{Maker, Scope};
 use super::team;
+use crate::model::booking::Booking;
 use crate::outcome::{Error, Result};
 use crate::platform::postgres::Database;
 use crate::platform::sql::{Answer, Statements, Trouble};
@@ -25,6 +26,10 @@ pub(crate) struct Journal {
     pub(super) scope: Scope,
     /// What answers showed of rate limits, still to be written.
     pub(super) observed: Vec<RateLimitWindow>,
+    /// The booking that was stored last, as it is stored.
+    pub(super) last_kept: Option<Booking>,
+    /// The rate limit whose window the request under way shows first.
+    pub(super) learns: Option<String>,
 }
 
 /// Where the journal is.
@@ -99,16 +104,17 @@ impl Journal {
 
     /// Opens a journal that a team shares.
     ///
-    /// # Errors
-    ///
-    /// `journal` (3) if it cannot be reached or was not prepared with `bookctl journal init`.
+    /// Connects to nothing yet. If it cannot be reached or was not prepared with `bookctl journal init`, its first use
+    /// fails with `journal` (3).
     pub(crate) fn open_shared(
         database: Database,
         origin: String,
         profile: Option<String>,
-    ) -> Result<Self> {
-        team::check(&database)?;
-        Ok(Journal::at(Place::Team(database), origin, profile))
+    ) -> Self {
+        let database = database.guarded(team::GUARD);
+        let mut journal = Journal::at(Place::Team(database), origin, profile);
+        journal.scope.is_shared = true;
+        journal
     }
 
     fn at(place: Place, origin: String, profile: Option<String>) -> Self {
@@ -120,6 +126,8 @@ impl Journal {
                 ..Scope::default()
             },
             observed: Vec::new(),
+            last_kept: None,
+            learns: None,
         }
     }
 
@@ -169,7 +177,7 @@ impl Journal {
         let (scope, observed) = (&self.scope, std::mem::take(&mut self.observed));
         let work = |statements: &dyn Statements| {
             for seen in &observed {
-                rate_limit_window::correct(statements, scope, seen.clone())?;
+                rate_limit_window::correct(statements, scope, seen)?;
             }
             work(statements, scope)
         };

@@ -3,27 +3,20 @@
 
 use super::team_schema::STEPS;
 use crate::outcome::{Error, Result};
-use crate::platform::postgres::{Database, Failure};
-use crate::platform::sql::{Answer, Statements, Trouble, values};
+use crate::platform::postgres::{Database, Failure, Guard};
+use crate::platform::sql::{Trouble, values};
 
-/// Checks that the journal can be used.
-///
-/// # Errors
-///
-/// `journal` (3) if it cannot be reached, was not prepared, or belongs to a newer bookctl.
-pub(super) fn check(database: &Database) -> Result<()> {
-    let known = STEPS.len() as i64;
-    let found = match database.read(&|statements| version(statements, "")) {
-        Err(Trouble::Postgres(Failure::NotPrepared { .. })) => 0,
-        found => found.map_err(|why| error(database, &why))?,
-    };
-    let failure = match found {
-        found if found == known => return Ok(()),
-        found if found > known => newer(found),
-        found => older(found),
-    };
-    Err(error(database, &Trouble::Postgres(failure)))
-}
+/// What has to hold of a database before it is used as a journal: its tables are those that this bookctl knows.
+pub(super) const GUARD: Guard = Guard {
+    query: VERSION,
+    check: |found| match found {
+        found if found == STEPS.len() as i64 => Ok(()),
+        found if found > STEPS.len() as i64 => Err(newer(found)),
+        found => Err(older(found)),
+    },
+};
+
+const VERSION: &str = "SELECT version FROM bookctl_journal";
 
 /// Prepares the database: makes the tables, or brings those of an older version to the present one. Returns the version
 /// before.
@@ -36,7 +29,8 @@ pub(crate) fn prepare(database: &Database) -> Result<i64> {
     let prepared = database.transaction(&|statements| {
         statements.execute(make, &[])?;
         statements.execute(fill, &[])?;
-        let found = version(statements, " FOR UPDATE")?;
+        let row = statements.first(&format!("{VERSION} FOR UPDATE"), &[])?;
+        let found: i64 = row.map_or(Ok(0), |mut row| row.take(0))?;
         let done = usize::try_from(found).unwrap_or(0);
         if done > STEPS.len() {
             return Err(Trouble::Postgres(newer(found)));
@@ -51,13 +45,6 @@ pub(crate) fn prepare(database: &Database) -> Result<i64> {
         Ok(found)
     });
     prepared.map_err(|why| error(database, &why))
-}
-
-/// The version of the tables.
-fn version(statements: &dyn Statements, lock: &str) -> Answer<i64> {
-    let query = format!("SELECT version FROM bookctl_journal{lock}");
-    let row = statements.first(&query, &[])?;
-    row.map_or(Ok(0), |mut row| row.take(0))
 }
 
 fn newer(found: i64) -> Failure {

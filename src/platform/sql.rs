@@ -54,6 +54,18 @@ pub(crate) trait Statements {
     /// The time by the clock that all users of the database share, in milliseconds since 1970.
     fn clock(&self) -> Answer<i64>;
 
+    /// Runs a statement whose result nobody waits for: it may be sent only with the next one, or with the commit. Returns
+    /// the number of rows that it changed, or 0 if that is not known yet.
+    fn later(&self, sql: &str, values: &[Value<'_>]) -> Answer<usize> {
+        self.execute(sql, values)
+    }
+
+    /// The rows of several statements that are sent together. Each sees what those before it have done.
+    fn together(&self, statements: &[(&str, &[Value<'_>])]) -> Answer<Vec<Vec<Row>>> {
+        let each = statements.iter();
+        each.map(|(sql, values)| self.query(sql, values)).collect()
+    }
+
     /// The first row that a statement returns.
     fn first(&self, sql: &str, values: &[Value<'_>]) -> Answer<Option<Row>> {
         Ok(self.query(sql, values)?.into_iter().next())

@@ -24,7 +24,7 @@ impl Context {
                 Some(shared) => {
                     let database =
                         shared_journal::database(&self.environment, &self.paths, shared)?;
-                    Journal::open_shared(database, origin, profile)?
+                    Journal::open_shared(database, origin, profile)
                 }
             };
             let mut opened = opened.of_account(self.target.account()).by(self.maker());

@@ -38,12 +38,10 @@ impl Context {
         };
         let mut allowed = allowed;
         loop {
-            let Some(now) = self.rate_limit_now(name).await else {
-                return Ok(allowed);
-            };
+            let clock = |window: Option<&RateLimitWindow>| self.believed_clock(window);
             let exhausted = self
                 .journal()
-                .and_then(|mut journal| journal.count_request(name, now));
+                .and_then(|mut journal| journal.count_request(name, &clock));
             match exhausted {
                 Ok(Some(window)) => match self.wait_for_window(&window, call, allowed).await? {
                     WaitOutcome::Waited { left } => allowed = left,
@@ -54,14 +52,8 @@ impl Context {
         }
     }
 
-    /// The current time by the clock of a rate limit's window; `None` without a journal.
-    pub(crate) async fn rate_limit_now(&self, name: &str) -> Option<Timestamp> {
-        let window = self.journal().ok()?.rate_limit(name).ok()?;
-        Some(self.service_clock(window.as_ref()).await)
-    }
-
     /// The service's clock, as well as it is known before its first answer.
-    async fn service_clock(&self, window: Option<&RateLimitWindow>) -> Timestamp {
+    pub(crate) fn believed_clock(&self, window: Option<&RateLimitWindow>) -> Timestamp {
         if matches!(self.target, Target::Embedded { .. }) {
             let now = self.service_now();
             // Another command may have moved the clock since this one read it.
@@ -79,12 +71,7 @@ impl Context {
             return client.service_now();
         };
         let remembered = Timestamp::now().saturating_add(window.ahead);
-        let remembered = remembered.unwrap_or(Timestamp::MAX);
-        // A sandbox's clock may have been moved since, so it is read before anybody waits by it.
-        if window.is_exhausted(remembered) && sees_its_clock(client).await {
-            return client.service_now();
-        }
-        remembered
+        remembered.unwrap_or(Timestamp::MAX)
     }
 
     /// Remembers what the last answer said of its rate limit. It is written together with the next write to the
@@ -138,7 +125,14 @@ impl Context {
         call: &Call,
         allowed: Duration,
     ) -> Result<WaitOutcome> {
-        let now = self.service_clock(Some(window)).await;
+        // A sandbox's clock may have been moved since, so it is read before anybody waits by it.
+        if !matches!(self.target, Target::Embedded { .. }) && self.client()?.skew().is_none() {
+            sees_its_clock(self.client()?).await;
+        }
+        let now = self.believed_clock(Some(window));
+        if !window.is_exhausted(now) {
+            return Ok(WaitOutcome::Waited { left: allowed });
+        }
         let left = Duration::try_from(window.resets_at.duration_since(now)).unwrap_or_default();
         let pause = whole_seconds(left).clamp(SHORTEST, RATE_LIMIT_WINDOW);
         if pause <= allowed {

@@ -19,7 +19,7 @@ impl Journal {
     pub(crate) fn run(&mut self, key: &str, request: &Value) -> RunId {
         match self.begin(key, request, None, None).unwrap() {
             BeginOutcome::Run { run, .. } => run,
-            BeginOutcome::RateLimited(window) => panic!("{window:?}"),
+            other => panic!("{other:?}"),
         }
     }
 
@@ -38,7 +38,7 @@ impl Journal {
             booking,
             request,
         };
-        self.end(run, &end)
+        self.end(run, &end).map(|ended| ended.state)
     }
 
     pub(crate) fn end_booked(
@@ -76,8 +76,8 @@ impl Journal {
 
 fn run(journal: &mut Journal, request: &Value) -> (RunId, Earlier) {
     match journal.begin("k", request, None, None).unwrap() {
-        BeginOutcome::Run { run, earlier } => (run, earlier),
-        BeginOutcome::RateLimited(window) => panic!("{window:?}"),
+        BeginOutcome::Run { run, earlier, .. } => (run, earlier),
+        other => panic!("{other:?}"),
     }
 }
 

@@ -12,9 +12,18 @@ pub(crate) struct Login {
     pub(crate) password: Option<String>,
 }
 
+pub(crate) struct Guard {
+    pub(crate) query: &'static str,
+    pub(crate) check: fn(i64) -> Result<(), Failure>,
+}
+
 impl Database {
     pub(crate) fn new(address: Address, _: Login) -> std::io::Result<Self> {
         Ok(Database { address })
+    }
+
+    pub(crate) fn guarded(self, _: Guard) -> Self {
+        self
     }
 
     pub(crate) fn transaction<T>(&self, _: &dyn Fn(&dyn Statements) -> Answer<T>) -> Answer<T> {

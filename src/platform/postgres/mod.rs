@@ -4,13 +4,19 @@
 mod address;
 #[cfg(feature = "postgres")]
 mod connection;
+#[cfg(feature = "postgres")]
+mod driver;
 mod failure;
 #[cfg(not(feature = "postgres"))]
 mod left_out;
+#[cfg(feature = "postgres")]
+mod session;
 
 pub(crate) use address::Address;
 #[cfg(feature = "postgres")]
 pub(crate) use connection::{Database, Login};
 pub(crate) use failure::Failure;
 #[cfg(not(feature = "postgres"))]
-pub(crate) use left_out::{Database, Login};
+pub(crate) use left_out::{Database, Guard, Login};
+#[cfg(feature = "postgres")]
+pub(crate) use session::Guard;
