@@ -3,7 +3,6 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::style::{StreamStyle, Tone};
-use super::table::Column;
 use super::wrap::wrap;
 
 /// Columns whose cells say what they are. Any other cell follows its header: `party 2`.
@@ -14,9 +13,16 @@ const SELF_EXPLANATORY: [&str; 9] = [
 const SEPARATOR: &str = " · ";
 const INDENT: usize = 4;
 
+/// A column of a table.
+pub(super) struct Field<'a> {
+    pub(super) header: &'a str,
+    /// A text and its colour in each row.
+    pub(super) cells: &'a [(String, Option<Tone>)],
+}
+
 /// Lays out each row as a record: its number, id and status on the first line, and the other cells below, as many on a
 /// line as have room.
-pub(super) fn records(columns: &[Column], rows: usize, style: &StreamStyle) -> String {
+pub(super) fn records(columns: &[Field<'_>], rows: usize, style: &StreamStyle) -> String {
     // `@1` and the id name a row. Without row numbers, the first cell does.
     let naming = 1 + usize::from(columns.first().is_some_and(|first| first.header.is_empty()));
     let (naming, others) = columns.split_at(naming.min(columns.len()));
@@ -40,7 +46,7 @@ pub(super) fn records(columns: &[Column], rows: usize, style: &StreamStyle) -> S
 }
 
 /// The lines of a record below its first one.
-fn below(columns: &[Column], row: usize, style: &StreamStyle) -> Vec<String> {
+fn below(columns: &[Field<'_>], row: usize, style: &StreamStyle) -> Vec<String> {
     let room = style.width.saturating_sub(INDENT).max(12);
     let (mut lines, mut line, mut used) = (Vec::new(), String::new(), 0);
     for column in columns {
@@ -85,37 +91,28 @@ fn painted(text: &str, tone: Option<Tone>, style: &StreamStyle) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{Cell, lay_out};
     use super::*;
     use crate::terminal::output::ColorPrefs;
 
     #[test]
     fn a_record_has_its_status_on_the_first_line_and_as_many_cells_on_a_line_as_have_room() {
-        let headers = [
-            "",
-            "id",
-            "status",
-            "venue",
-            "when",
-            "guest",
-            "party",
-            "last seen",
+        let cells = [
+            ("", "@4"),
+            ("id", "bk_38g23bs46pvcp"),
+            ("status", "requires_action"),
+            ("venue", "The Harbourmaster's Table"),
+            ("when", "Fri 27 Nov 2026, 19:30"),
+            ("guest", "José Núñez"),
+            ("party", "2"),
+            ("last seen", "just now"),
         ];
-        let row = [
-            "@4",
-            "bk_38g23bs46pvcp",
-            "requires_action",
-            "The Harbourmaster's Table",
-            "Fri 27 Nov 2026, 19:30",
-            "José Núñez",
-            "2",
-            "just now",
-        ];
-        let rows = vec![row.map(Cell::from).to_vec()];
+        let cells = cells.map(|(header, text)| (header, vec![(text.to_owned(), None)]));
+        let fields = cells
+            .each_ref()
+            .map(|(header, cells)| Field { header, cells });
         let at = |columns| {
             let style = StreamStyle::decide(ColorPrefs::default(), true, columns);
-            let text = lay_out(&headers, &rows, &style);
-            console::strip_ansi_codes(&text).into_owned()
+            console::strip_ansi_codes(&records(&fields, 1, &style)).into_owned()
         };
         assert_eq!(
             at(80),

@@ -11,7 +11,7 @@ use comfy_table::{Attribute, Color, ColumnConstraint, ContentArrangement, Table,
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use super::records::records;
+use super::records::{Field, records};
 use super::style::{StreamStyle, Tone};
 use super::visible::visible;
 use super::wrap::wrap;
@@ -102,11 +102,11 @@ impl<T: Into<String>> From<T> for Cell {
 }
 
 /// A column that is not empty.
-pub(super) struct Column {
+struct Column {
     /// Its index among all columns.
     index: usize,
-    pub(super) header: &'static str,
-    pub(super) cells: Vec<(String, Option<Tone>)>,
+    header: &'static str,
+    cells: Vec<(String, Option<Tone>)>,
     /// The width at which no cell takes more than two lines. Ids and single words are never broken.
     two_lines: usize,
     /// The width of its longest word, or of the longest cell if cells are never broken.
@@ -149,7 +149,7 @@ pub(super) fn lay_out(headers: &[&'static str], rows: &[Vec<Cell>], style: &Stre
         .filter_map(|(index, header)| column(index, header, rows))
         .collect();
     if style.width < NARROWEST_TABLE {
-        return records(&columns, rows.len(), style);
+        return records(&fields(&columns), rows.len(), style);
     }
     let left_out = left_out(&columns, style.width);
     let (columns, others): (Vec<Column>, Vec<Column>) = columns
@@ -160,7 +160,15 @@ pub(super) fn lay_out(headers: &[&'static str], rows: &[Vec<Cell>], style: &Stre
     }
     let mut columns: Vec<Column> = columns.into_iter().chain(others).collect();
     columns.sort_by_key(|column| column.index);
-    records(&columns, rows.len(), style)
+    records(&fields(&columns), rows.len(), style)
+}
+
+fn fields(columns: &[Column]) -> Vec<Field<'_>> {
+    let fields = columns.iter().map(|column| Field {
+        header: column.header,
+        cells: &column.cells,
+    });
+    fields.collect()
 }
 
 /// The headers of the columns to leave out so that the others fit into `width`; as few as possible.
