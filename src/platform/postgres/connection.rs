@@ -26,6 +26,7 @@ use crate::outcome::reason;
 use crate::platform::lock_wait::{LockWait, LockWaitSettings};
 use crate::platform::signals;
 use crate::platform::sql::{Answer, Cell, Row, Statements, Trouble, Value};
+use crate::platform::tls;
 
 /// How long one wait for an answer takes before it is watched for signals and its limit.
 const UNWATCHED: Duration = Duration::from_millis(20);
@@ -182,9 +183,8 @@ impl Database {
 
     /// The system's authorities, or those of the file that the URL names.
     fn tls(&self) -> Result<ClientConfig, Box<dyn std::error::Error>> {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder =
-            ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+        tls::install_provider();
+        let builder = ClientConfig::builder();
         let Some(file) = &self.address.root_file else {
             return Ok(builder.with_platform_verifier()?.with_no_client_auth());
         };

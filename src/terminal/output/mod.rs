@@ -21,8 +21,8 @@ pub(crate) use page::Page;
 use pager::Pager;
 pub(crate) use progress::Progress;
 pub(crate) use style::{ColorChoice, ColorPrefs, StreamStyle, Terminals, Tone};
-pub(crate) use table::{Cell as TableCell, cut};
-pub(crate) use wrap::wrap;
+pub(crate) use table::Cell as TableCell;
+pub(crate) use wrap::{cut, wrap};
 
 use crate::config::Environment;
 use crate::json::Document;

@@ -5,9 +5,9 @@ use unicode_width::UnicodeWidthStr;
 
 use super::json;
 use super::style::{StreamStyle, Tone};
-use super::table::{self, Cell, cut};
+use super::table::{self, Cell};
 use super::visible::visible;
-use super::wrap::{wrap, wrap_command};
+use super::wrap::{cut, wrap, wrap_command};
 
 /// Less of a text than this says nothing.
 const LEAST_CUT: usize = 12;

@@ -1,19 +1,15 @@
 //! Tables on a terminal, laid out to its width. A narrow terminal gets a list of records instead.
 //!
-//! comfy-table wraps, pads and colours. What it does not have is here: the width of each column, so that ids and times are
-//! never broken and one long name does not take the room of all others; the columns that give way on a narrow terminal;
-//! and records, because below 60 columns a table of six columns takes more lines than its records.
+//! Ids and times are never broken, and one long name does not take the room of all others. On a narrow terminal some columns
+//! give way; below 60 columns there are records, because a table of six columns would take more lines than they.
 
 use std::borrow::Cow;
 
-use comfy_table::{Attribute, Color, ColumnConstraint, ContentArrangement, Table, Width, presets};
-
-use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use super::style::{StreamStyle, Tone};
 use super::visible::visible;
-use super::wrap::wrap;
+use super::wrap::{broken, cut, wrap};
 
 /// Below this width a list of records is easier to read than a table.
 const NARROWEST_TABLE: usize = 60;
@@ -122,22 +118,6 @@ impl Column {
             false => Cow::Borrowed(text),
         }
     }
-}
-
-/// A text in at most `width` columns; `…` stands for what is cut off. A letter is never parted from its marks, nor an emoji.
-pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
-    if text.width() <= width {
-        return Cow::Borrowed(text);
-    }
-    let mut kept = "";
-    for (start, cluster) in text.grapheme_indices(true) {
-        let longer = &text[..start + cluster.len()];
-        if longer.width() + 1 > width {
-            break;
-        }
-        kept = longer;
-    }
-    Cow::Owned(format!("{}…", kept.trim_end()))
 }
 
 /// Lays out a table for a terminal.
@@ -259,47 +239,51 @@ fn shared_out(columns: &[Column], total: usize) -> Vec<usize> {
 
 fn table(columns: &[Column], rows: usize, style: &StreamStyle) -> String {
     let widths = shared_out(columns, style.width);
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .force_no_tty()
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(u16::try_from(style.width).unwrap_or(u16::MAX));
-    if style.colour {
-        table.enforce_styling();
-    }
-    table.set_header(
-        columns
-            .iter()
-            .map(|column| styled(column.header, Some(Tone::Dim))),
-    );
+    let sized = || columns.iter().zip(widths.iter().copied());
+    let headers = sized().map(|(column, width)| Broken {
+        lines: broken(column.header, width),
+        tone: Some(Tone::Dim),
+        width,
+    });
+    let mut lines = side_by_side(&headers.collect::<Vec<_>>(), style);
     for row in 0..rows {
-        let cells = columns.iter().zip(&widths).filter_map(|(column, width)| {
+        let cells = sized().filter_map(|(column, width)| {
             let (text, tone) = column.cells.get(row)?;
-            Some(styled(&column.fitted(text, *width), *tone))
+            Some(Broken {
+                lines: broken(&column.fitted(text, width), width),
+                tone: *tone,
+                width,
+            })
         });
-        table.add_row(cells);
+        lines.extend(side_by_side(&cells.collect::<Vec<_>>(), style));
     }
-    for (index, (width, laid_out)) in widths.iter().zip(table.column_iter_mut()).enumerate() {
-        let gap = if index + 1 < columns.len() { GAP } else { 0 };
-        laid_out.set_padding((0, u16::try_from(gap).unwrap_or_default()));
-        let width = u16::try_from(width + gap).unwrap_or(u16::MAX);
-        laid_out.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
-    }
-    table.trim_fmt()
+    lines.join("\n")
 }
 
-/// A styled cell. comfy-table has to do the styling, because it would count our escape sequences as columns.
-fn styled(text: &str, tone: Option<Tone>) -> comfy_table::Cell {
-    let cell = comfy_table::Cell::new(text);
-    match tone {
-        None => cell,
-        Some(Tone::Good) => cell.fg(Color::Green).add_attribute(Attribute::Bold),
-        Some(Tone::Warn) => cell.fg(Color::Yellow).add_attribute(Attribute::Bold),
-        Some(Tone::Bad) => cell.fg(Color::Red).add_attribute(Attribute::Bold),
-        Some(Tone::Dim) => cell.add_attribute(Attribute::Dim),
-        Some(Tone::Strong) => cell.add_attribute(Attribute::Bold),
-    }
+/// A cell, broken to the width of its column.
+struct Broken {
+    lines: Vec<String>,
+    tone: Option<Tone>,
+    width: usize,
+}
+
+/// The lines of a row. None ends with blanks.
+fn side_by_side(cells: &[Broken], style: &StreamStyle) -> Vec<String> {
+    let height = cells.iter().map(|cell| cell.lines.len()).max();
+    let line = |place: usize| {
+        let (mut line, mut gap) = (String::new(), 0);
+        for Broken { lines, tone, width } in cells {
+            let text = lines.get(place).map_or("", String::as_str);
+            if !text.is_empty() {
+                line.push_str(&" ".repeat(gap));
+                line.push_str(&tone.map_or(text.into(), |tone| style.paint(tone, text)));
+                gap = 0;
+            }
+            gap += (width + GAP).saturating_sub(text.width());
+        }
+        line
+    };
+    (0..height.unwrap_or(0)).map(line).collect()
 }
 
 /// Rows as records: the id on one line, the other cells below it with their headers.

@@ -1,5 +1,8 @@
 //! Breaking text into lines that fit a width.
 
+use std::borrow::Cow;
+
+use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 /// Breaks a text at blanks. A word longer than a line stays whole, so that an id can be copied.
@@ -136,6 +139,41 @@ pub(super) fn wrap_words(
         }
     }
     lines
+}
+
+/// Breaks a text at blanks, and words that are longer than a line, too.
+pub(super) fn broken(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in wrap_words(text.split(' '), width) {
+        let mut rest = line.as_str();
+        while rest.width() > width {
+            let part = beginning(rest, width);
+            if part.is_empty() {
+                break;
+            }
+            lines.push(part.to_owned());
+            rest = &rest[part.len()..];
+        }
+        lines.push(rest.to_owned());
+    }
+    lines
+}
+
+/// A text in at most `width` columns; `…` stands for what is cut off.
+pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
+    if text.width() <= width {
+        return Cow::Borrowed(text);
+    }
+    let kept = beginning(text, width.saturating_sub(1));
+    Cow::Owned(format!("{}…", kept.trim_end()))
+}
+
+/// The longest beginning of a text that fits. A letter is never parted from its marks, nor an emoji.
+fn beginning(text: &str, width: usize) -> &str {
+    let ends = text.grapheme_indices(true);
+    let ends = ends.map(|(start, cluster)| start + cluster.len());
+    let fitting = ends.take_while(|&end| text[..end].width() <= width);
+    &text[..fitting.last().unwrap_or(0)]
 }
 
 #[cfg(test)]
