@@ -47,12 +47,13 @@ pub(crate) fn database(
 
 /// Who begins runs here.
 pub(crate) fn maker(environment: &Environment) -> Maker {
-    let user = Environment::text(environment.user.as_ref());
+    let user = Environment::text(environment.user.as_ref()).or_else(process::user_name);
+    let host =
+        process::host_name().or_else(|| Environment::text(environment.computername.as_ref()));
+    let unknown = || "unknown".to_owned();
     Maker {
-        user: user.unwrap_or_else(|| process::user_number().to_string()),
-        host: process::host_name()
-            .or_else(|| Environment::text(environment.hostname.as_ref()))
-            .unwrap_or_else(|| "unknown".to_owned()),
+        user: user.unwrap_or_else(unknown),
+        host: host.unwrap_or_else(unknown),
     }
 }
 
@@ -90,4 +91,18 @@ fn stored(paths: &Paths, journal: &SharedJournal) -> Result<Option<String>> {
     let found = std::thread::spawn(look).join();
     let found = found.unwrap_or_else(|_| Err(Error::journal("the keyring failed")))?;
     Ok(found.map(|found| Secret::expose(&found.secret).to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_begins_a_run_has_a_name_also_where_the_environment_lacks_it() {
+        let windows = |name: &str| (name == "COMPUTERNAME").then(|| "DESK-1".into());
+        let Maker { user, host } = maker(&Environment::read(windows));
+        for name in [user, host] {
+            assert!(!name.is_empty() && name != "unknown", "{name}");
+        }
+    }
 }

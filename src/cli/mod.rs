@@ -1,7 +1,9 @@
 //! The root parser, and errors in the arguments.
 
 pub(crate) mod completion;
+// The test runs bash.
 #[cfg(test)]
+#[cfg(unix)]
 mod examples;
 mod suggestion;
 mod version;

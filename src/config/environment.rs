@@ -39,9 +39,9 @@ variables! {
     no_sandbox = "BOOKCTL_NO_SANDBOX", "fail instead of falling back to the sandbox";
     sandbox_no_limits = "BOOKCTL_SANDBOX_NO_LIMITS", "disable the rate limits of a sandbox that bookctl starts, also of the embedded one";
     pgpassword = "PGPASSWORD", "password of that journal's user";
-    pgpassfile = "PGPASSFILE", "file with that password, instead of ~/.pgpass";
+    pgpassfile = "PGPASSFILE", "file with that password, instead of ~/.pgpass (on Windows: %APPDATA%\\postgresql\\pgpass.conf)";
     user = "USER", "name under which attempts are recorded there, and its user if the URL names none";
-    hostname = "HOSTNAME", "name of this machine there, where the system does not tell it";
+    computername = "COMPUTERNAME", "name of this machine there, on Windows";
     no_color = "NO_COLOR", "disable colour";
     clicolor_force = "CLICOLOR_FORCE", "use colour even if the output is not a terminal";
     complete = "BOOKCTL_COMPLETE", "set only by the completion scripts: the shell to complete for";

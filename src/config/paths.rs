@@ -24,7 +24,12 @@ pub(crate) struct Paths {
 impl Paths {
     /// The file in which PostgreSQL's tools look for passwords.
     pub(crate) fn pgpass() -> Option<PathBuf> {
-        BaseDirs::new().map(|folders| folders.home_dir().join(".pgpass"))
+        let folders = BaseDirs::new()?;
+        Some(if cfg!(windows) {
+            folders.config_dir().join(r"postgresql\pgpass.conf")
+        } else {
+            folders.home_dir().join(".pgpass")
+        })
     }
 
     /// Finds the files. Fails if the platform has no home folder for the user.

@@ -14,7 +14,7 @@ use super::store::{KIND, into_error};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::private_file::{self, beside};
 use crate::platform::sqlite::{self, Failure};
-use crate::platform::system::files::{RENAMES_OPEN_FILES, read_exact_at};
+use crate::platform::system::files::RENAMES_OPEN_FILES;
 
 /// What was done with the journal.
 #[derive(Debug, PartialEq, Eq)]
@@ -58,11 +58,12 @@ pub(crate) fn recover(path: &Path) -> Result<Recovery> {
     let old = hold(path)?;
     let attempts = take_over(old.as_ref(), &new)?;
     private_file::sync(&new).map_err(cannot)?;
-    let counted = change_counter(path);
-    // Where an open file cannot be renamed, others could write now. They prevent the renaming, or are noticed after it.
+    // Where an open file cannot be renamed, it is closed before, and others could write now. They prevent the renaming, or
+    // are noticed after it.
+    let counted = (!RENAMES_OPEN_FILES).then(|| sqlite::change_counter(path));
     let _held = old.filter(|_| RENAMES_OPEN_FILES);
     let kept = set_aside(path).map_err(cannot)?;
-    if change_counter(&kept) != counted {
+    if counted.is_some_and(|counted| sqlite::change_counter(&kept) != counted) {
         private_file::rename(&kept, path).map_err(cannot)?;
         return Err(cannot(io::Error::other("it was written just now")));
     }
@@ -124,14 +125,6 @@ fn in_new<T>(
     let connection = journal.file();
     let connection = connection.ok_or_else(|| Error::journal("the journal is in no file"))?;
     work(connection).map_err(|error| into_error(Path::new("journal.db.new"), &error.into()))
-}
-
-/// The number in a SQLite file's header that every transaction changes.
-fn change_counter(path: &Path) -> Option<[u8; 4]> {
-    let mut counter = [0; 4];
-    let file = fs::File::open(path).ok()?;
-    read_exact_at(&file, &mut counter, 24).ok()?;
-    Some(counter)
 }
 
 /// Gives the old journal a second name, so that its own name never disappears where that is possible.
@@ -272,6 +265,7 @@ mod tests {
         journal.abandon("abandoned").unwrap();
         let refused = journal.run("refused", &json!({}));
         journal.end_refused(&refused, 400).unwrap();
+        drop(journal);
         for lost in ["", "DELETE FROM runs"] {
             let journal = open("one");
             journal.execute(lost);

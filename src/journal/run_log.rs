@@ -236,7 +236,13 @@ impl Intent<'_> {
         let own = "UPDATE attempts SET account = ?2 WHERE idempotency_key = ?1";
         statements.later(own, values![self.key, &journal.account])?;
         let request = Some((self.request, self.asked));
-        derive(statements, self.key, &runs(statements, self.key)?, request, &now)?;
+        derive(
+            statements,
+            self.key,
+            &runs(statements, self.key)?,
+            request,
+            &now,
+        )?;
         Ok(begun(self.key, known, number))
     }
 
@@ -264,12 +270,7 @@ impl Intent<'_> {
 
 impl Scope {
     /// Why no run of a known attempt may begin for this request.
-    fn refusal(
-        &self,
-        known: &Attempt,
-        request: &Value,
-        asked: Option<&Value>,
-    ) -> Option<Error> {
+    fn refusal(&self, known: &Attempt, request: &Value, asked: Option<&Value>) -> Option<Error> {
         if known.origin != self.origin {
             Some(at_another_service(&known.origin))
         } else if !self.takes_any_account && !may_be_sent_by(&self.account, known.evidence()) {

@@ -106,11 +106,7 @@ impl Journal {
     ///
     /// Connects to nothing yet. If it cannot be reached or was not prepared with `bookctl journal init`, its first use
     /// fails with `journal` (3).
-    pub(crate) fn open_shared(
-        database: Database,
-        origin: String,
-        profile: Option<String>,
-    ) -> Self {
+    pub(crate) fn open_shared(database: Database, origin: String, profile: Option<String>) -> Self {
         let database = database.guarded(team::GUARD);
         let mut journal = Journal::at(Place::Team(database), origin, profile);
         journal.scope.is_shared = true;

@@ -70,7 +70,7 @@ pub(crate) fn escaped(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{posix_word, powershell_string, powershell_word};
+    use super::{powershell_string, powershell_word};
 
     #[cfg(unix)]
     #[test]
@@ -89,14 +89,14 @@ mod tests {
             "*",
             "é",
         ] {
-            let script = format!("printf %s {}", posix_word(text));
+            let script = format!("printf %s {}", super::posix_word(text));
             let output = std::process::Command::new("sh")
                 .args(["-c", &script])
                 .output();
             assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap(), text);
         }
         assert_eq!(
-            posix_word("2026-12-01T19:30:00+01:00"),
+            super::posix_word("2026-12-01T19:30:00+01:00"),
             "2026-12-01T19:30:00+01:00"
         );
     }

@@ -6,7 +6,7 @@ pub(crate) enum Key {
     Char(char),
     Enter,
     /// A line break inside a paste. It does not submit. A console of Windows does not mark what is pasted.
-    #[cfg_attr(windows, expect(dead_code))]
+    #[cfg_attr(windows, allow(dead_code))]
     PastedBreak,
     Backspace,
     Delete,
@@ -27,7 +27,7 @@ pub(crate) enum Key {
     /// Ctrl-C
     Interrupt,
     /// Ctrl-Z. On Windows it stops no process.
-    #[cfg_attr(windows, expect(dead_code))]
+    #[cfg_attr(windows, allow(dead_code))]
     Suspend,
     Escape,
     /// Shift-Tab

@@ -21,3 +21,4 @@ pub(crate) mod sqlite;
 #[cfg_attr(windows, path = "windows/mod.rs")]
 pub(crate) mod system;
 pub(crate) mod timeout_stream;
+pub(crate) mod tls;

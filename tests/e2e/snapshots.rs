@@ -190,8 +190,8 @@ fn the_variables_of_a_served_sandbox_are_lines_for_the_shell() {
         .run(["sandbox", "env", "--json"])
         .refused(3, "config");
     // One that bookctl is not set up for.
-    let named = embedded.run(["sandbox", "env", "--url", base]).exits(0);
-    assert_eq!(named.stdout, expected);
+    let named = [&["sandbox"], env, &["--url", base]].concat();
+    assert_eq!(embedded.run(&named).exits(0).stdout, expected);
     let app = Scripted::start(|_| Reply::json(404, &json!({"error": "no such page"})));
     let elsewhere = ["sandbox", "env", "--url", app.base_url(), "--json"];
     let error = embedded.run(elsewhere).refused(3, "config");

@@ -10,6 +10,7 @@ use super::request_log;
 use crate::app::{Context, Signals, sandbox_error};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::input::Source;
+use crate::platform::system::files::create_folder;
 use crate::platform::system::process::{exit_of, pass_on, with_core_dumps};
 use crate::sandbox::seed::Scenario;
 use crate::sandbox::{Database, LIVE_KEY, Options, Sandbox};
@@ -131,11 +132,7 @@ impl OwnHome {
     fn make() -> Result<Self> {
         let name = format!("bookctl-run-{}", uuid::Uuid::now_v7().simple());
         let folder = std::env::temp_dir().join(name);
-        let mut builder = std::fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder
-            .create(&folder)
+        create_folder(&folder)
             .map_err(|error| Error::io(format!("cannot create {}", folder.display()), error))?;
         Ok(Self(folder))
     }

@@ -17,6 +17,7 @@ use super::driver::Driver;
 use super::failure::Failure;
 use super::session::{Guard, Session, failed};
 use crate::platform::sql::{Answer, Statements, Trouble};
+use crate::platform::tls;
 
 /// The longest that making a connection may take.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -155,9 +156,8 @@ impl Database {
 
     /// The system's authorities, or those of the file that the URL names.
     fn tls(&self) -> Result<ClientConfig, Box<dyn std::error::Error>> {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder =
-            ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+        tls::install_provider();
+        let builder = ClientConfig::builder();
         let Some(file) = &self.address.root_file else {
             return Ok(builder.with_platform_verifier()?.with_no_client_auth());
         };
@@ -197,4 +197,3 @@ fn not_connected(error: tokio_postgres::Error) -> Failure {
         (failure, _) => failure,
     }
 }
-

@@ -17,7 +17,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 pub(crate) use failure::Failure;
 pub(crate) use log::{Place, commit_to, empty as empty_log, hold};
 pub(crate) use make::build;
-pub(crate) use peek::{Peek, fields, prefix_end};
+pub(crate) use peek::{Peek, change_counter, fields, prefix_end};
 pub(crate) use schema::create;
 
 use crate::platform::lock_wait::LockWait;

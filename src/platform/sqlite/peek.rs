@@ -1,10 +1,13 @@
 //! Reading a file without waiting for locks, without messages and without writing, as shell completion has to.
 
+use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, Params, Row};
 use serde::de::DeserializeOwned;
+
+use crate::platform::system::files::read_exact_at;
 
 /// An existing file, opened for reading. It may be of any version.
 ///
@@ -38,6 +41,14 @@ impl Peek {
         rows.map(|rows| rows.map_while(Result::ok).collect())
             .unwrap_or_default()
     }
+}
+
+/// The number in the file's header that every transaction changes, unless there is a write-ahead log.
+pub(crate) fn change_counter(path: &Path) -> Option<[u8; 4]> {
+    let mut counter = [0; 4];
+    let file = File::open(path).ok()?;
+    read_exact_at(&file, &mut counter, 24).ok()?;
+    Some(counter)
 }
 
 /// Reads a few fields of a document. Other fields, and fields of an unexpected type, are ignored.

@@ -7,9 +7,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use rustix::process::{
-    Pid, Resource, Rlimit, Signal, getrlimit, getsid, kill_current_process_group, kill_process,
-    setrlimit, test_kill_process,
+    Pid, Resource, Rlimit, Signal, getrlimit, getsid, getuid, kill_current_process_group,
+    kill_process, setrlimit, test_kill_process,
 };
+use rustix::system::uname;
 use signal_hook::consts::SIGXFSZ;
 
 use crate::outcome::Exit;
@@ -50,15 +51,15 @@ pub(crate) fn with_core_dumps<T>(start: impl FnOnce() -> T) -> T {
     started
 }
 
-/// The name of this machine, if the system tells it in a file.
+/// The name of this machine, if it has one.
 pub(crate) fn host_name() -> Option<String> {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
-    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+    let name = uname().nodename().to_string_lossy().into_owned();
+    Some(name).filter(|name| !name.is_empty())
 }
 
-/// The number of the user, for a process whose environment has no name.
-pub(crate) fn user_number() -> u32 {
-    rustix::process::getuid().as_raw()
+/// The user, for a process whose environment has no name: the number, because names may be in a directory on the network.
+pub(crate) fn user_name() -> Option<String> {
+    Some(getuid().as_raw().to_string())
 }
 
 /// The exit code of a program as a shell reports it: its code, or 128 plus the signal.

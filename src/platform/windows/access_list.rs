@@ -51,6 +51,16 @@ fn list(flags: &str) -> io::Result<LocalBox<SecurityDescriptor>> {
     format!("D:P{}{}{}", entry(&user), entry("SY"), entry("BA")).parse()
 }
 
+/// The name of this process's account, without its domain.
+pub(super) fn user_name() -> io::Result<String> {
+    let account = current_process_sid()?;
+    match LookupAccountSid(&*account) {
+        Ok((name, _)) => Ok(name.to_string_lossy().into_owned()),
+        // The machine of the domain may not be reached.
+        Err(_) => name(&*account),
+    }
+}
+
 fn name(account: &Sid) -> io::Result<String> {
     let name = ConvertSidToStringSid(account)?;
     Ok(name.to_string_lossy().into_owned())
@@ -120,6 +130,12 @@ mod tests {
         close(&path).unwrap();
         assert!(!is_open_to_others(&path).unwrap());
         assert_eq!(fs::read_to_string(&path).unwrap(), "x");
+    }
+
+    #[test]
+    fn the_user_has_the_name_of_the_account_that_windows_shows() {
+        let shown = std::env::var("USERNAME").unwrap();
+        assert_eq!(user_name().unwrap().to_lowercase(), shown.to_lowercase());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::io;
 use std::process::ExitStatus;
 
+use super::access_list;
 use crate::outcome::Exit;
 
 /// How a program ends that Ctrl-C has ended: STATUS_CONTROL_C_EXIT.
@@ -38,9 +39,9 @@ pub(crate) fn host_name() -> Option<String> {
     None
 }
 
-/// The number of the user: none here, where the environment has the name.
-pub(crate) fn user_number() -> u32 {
-    0
+/// The user, for a process whose environment has no name.
+pub(crate) fn user_name() -> Option<String> {
+    access_list::user_name().ok()
 }
 
 /// What tells the terminals of a user apart: Windows has no sessions of processes as Unix has, so nothing does.

@@ -1,12 +1,13 @@
 //! Tables on a terminal, laid out to its width. A narrow terminal gets a list of records instead.
 //!
-//! comfy-table wraps, pads and colours. What it does not have is here: the width of each column, so that ids and times are
+//! comfy-table wraps and pads. Its own colours would be written to the console of Windows, so cells come coloured, and it
+//! counts no escape sequence (`custom_styling`). What it does not have is here: the width of each column, so that ids and times are
 //! never broken and one long name does not take the room of all others; the columns that give way on a narrow terminal;
 //! and records, because below 60 columns a row of six columns takes more lines than a record.
 
 use std::borrow::Cow;
 
-use comfy_table::{Attribute, Color, ColumnConstraint, ContentArrangement, Table, Width, presets};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -274,18 +275,13 @@ fn table(columns: &[Column], rows: usize, style: &StreamStyle) -> String {
         .force_no_tty()
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(u16::try_from(style.width).unwrap_or(u16::MAX));
-    if style.colour {
-        table.enforce_styling();
-    }
-    table.set_header(
-        columns
-            .iter()
-            .map(|column| styled(column.header, Some(Tone::Dim))),
-    );
+    let headers = columns.iter();
+    table.set_header(headers.map(|column| style.paint(Tone::Dim, column.header)));
     for row in 0..rows {
         let cells = columns.iter().zip(&widths).filter_map(|(column, width)| {
             let (text, tone) = column.cells.get(row)?;
-            Some(styled(&column.fitted(text, *width), *tone))
+            let text = column.fitted(text, *width);
+            Some(tone.map_or(text.to_string(), |tone| style.paint(tone, &text)))
         });
         table.add_row(cells);
     }
@@ -296,19 +292,6 @@ fn table(columns: &[Column], rows: usize, style: &StreamStyle) -> String {
         laid_out.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
     }
     table.trim_fmt()
-}
-
-/// A styled cell. comfy-table has to do the styling, because it would count our escape sequences as columns.
-fn styled(text: &str, tone: Option<Tone>) -> comfy_table::Cell {
-    let cell = comfy_table::Cell::new(text);
-    match tone {
-        None => cell,
-        Some(Tone::Good) => cell.fg(Color::Green).add_attribute(Attribute::Bold),
-        Some(Tone::Warn) => cell.fg(Color::Yellow).add_attribute(Attribute::Bold),
-        Some(Tone::Bad) => cell.fg(Color::Red).add_attribute(Attribute::Bold),
-        Some(Tone::Dim) => cell.add_attribute(Attribute::Dim),
-        Some(Tone::Strong) => cell.add_attribute(Attribute::Bold),
-    }
 }
 
 #[cfg(test)]
