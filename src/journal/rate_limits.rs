@@ -4,7 +4,9 @@
 //! last request. The service's answers then correct the count.
 
 use super::Journal;
-use super::rate_limit_window::{Admission, RateLimitWindow, ServiceClock, count, find, of, window, FIND};
+use super::rate_limit_window::{
+    Admission, FIND, RateLimitWindow, ServiceClock, count, find, of, window,
+};
 use crate::outcome::Result;
 use crate::platform::sql::{Answer, values};
 
@@ -170,7 +172,10 @@ mod tests {
                 .map(|exhausted| exhausted.resets_at),
             Some(after(60))
         );
-        assert_eq!(other.count_request("POST /v1/bookings", &|_| NOW).unwrap(), None);
+        assert_eq!(
+            other.count_request("POST /v1/bookings", &|_| NOW).unwrap(),
+            None
+        );
         assert!(other.rate_limits().unwrap().is_empty());
     }
 

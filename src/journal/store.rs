@@ -106,11 +106,7 @@ impl Journal {
     ///
     /// Connects to nothing yet. If it cannot be reached or was not prepared with `bookctl journal init`, its first use
     /// fails with `journal` (3).
-    pub(crate) fn open_shared(
-        database: Database,
-        origin: String,
-        profile: Option<String>,
-    ) -> Self {
+    pub(crate) fn open_shared(database: Database, origin: String, profile: Option<String>) -> Self {
         let database = database.guarded(team::GUARD);
         let mut journal = Journal::at(Place::Team(database), origin, profile);
         journal.scope.is_shared = true;
@@ -141,6 +137,12 @@ impl Journal {
     /// The same, for the attempts and rate limits of one account at the service.
     pub(crate) fn of_account(mut self, account: String) -> Self {
         self.scope.account = account;
+        self
+    }
+
+    /// The same, which also counts attempts of this account as its own: an older bookctl knew it by this name.
+    pub(crate) fn once_of_account(mut self, account: String) -> Self {
+        self.scope.former_account = Some(account);
         self
     }
 
@@ -188,6 +190,14 @@ impl Journal {
             Place::Team(database) => database
                 .transaction(&work)
                 .map_err(|why| team::error(database, &why)),
+        }
+    }
+
+    /// While a request is under way, has the server of a shared journal load what its end needs: a new connection has
+    /// loaded nothing, and the answer is shown only when it is stored.
+    pub(super) fn prepare_the_end(&self) {
+        if let Place::Team(database) = &self.place {
+            database.ahead(team::OF_AN_END);
         }
     }
 

@@ -165,10 +165,7 @@ async fn pipelined(client: Arc<Client>, all: Vec<Sent>) -> Result<Vec<Came>, Fai
 
 async fn run(client: Arc<Client>, sent: Sent) -> Result<Came, tokio_postgres::Error> {
     match sent {
-        Sent::Command(text) => client
-            .batch_execute(text)
-            .await
-            .map(|()| Came::Changed(0)),
+        Sent::Command(text) => client.batch_execute(text).await.map(|()| Came::Changed(0)),
         Sent::Query(sql, parameters) => {
             let rows = client.query_typed(&sql, &typed(&parameters)).await;
             rows.map(Came::Rows)
