@@ -7,8 +7,9 @@ use crate::journal::Maker;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::postgres::{Database, Login};
 use crate::platform::private_file;
-use crate::platform::system::process;
+use crate::platform::system::{files, process};
 use crate::secrets::{Item, Secret, Vault, register_secret};
+use crate::terminal::output::Output;
 
 /// The database of a shared journal. Connects to nothing yet.
 ///
@@ -19,6 +20,7 @@ use crate::secrets::{Item, Secret, Vault, register_secret};
 ///
 /// `config` (3) if a file of passwords cannot be read, `keyring` (3) if the keyring does not answer.
 pub(crate) fn database(
+    out: &Output,
     environment: &Environment,
     paths: &Paths,
     journal: &SharedJournal,
@@ -32,7 +34,7 @@ pub(crate) fn database(
     let given = own.or_else(|| Environment::text(environment.pgpassword.as_ref()));
     let password = match given {
         Some(password) => Some(password),
-        None => match in_file(environment, journal, &user)? {
+        None => match in_file(out, environment, journal, &user)? {
             Some(password) => Some(password),
             None => stored(paths, journal)?,
         },
@@ -57,7 +59,9 @@ pub(crate) fn maker(environment: &Environment) -> Maker {
     }
 }
 
+/// The password in a file that the user alone can read, as for `psql`.
 fn in_file(
+    out: &Output,
     environment: &Environment,
     journal: &SharedJournal,
     user: &str,
@@ -66,6 +70,14 @@ fn in_file(
     let Some(file) = named.or_else(Paths::pgpass) else {
         return Ok(None);
     };
+    if files::is_open_to_others(&file) {
+        out.warn(&format!(
+            "the passwords in {0} are not used, because others can read it; to use them: {1}",
+            file.display(),
+            files::closing_command(&file)
+        ));
+        return Ok(None);
+    }
     let text = private_file::read(&file).map_err(|why| {
         let what = format!("cannot read {}", file.display());
         Error::caused(Code::Config, what, why)

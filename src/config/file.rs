@@ -40,6 +40,8 @@ pub(crate) struct Profile {
     /// The origin for which `auth login` stored a key. It only explains why a key is not used; the name under which
     /// the key is stored decides that.
     pub(crate) key_origin: Option<String>,
+    /// The fingerprint of that key. It tells organizations apart in a journal that a team shares.
+    pub(crate) key_fingerprint: Option<String>,
     /// How long guests' data is kept.
     pub(crate) retention: Option<Retention>,
     /// The URL of the journal that a team shares, without a password; `None` for the file of this machine.

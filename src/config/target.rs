@@ -49,6 +49,8 @@ pub(crate) struct Service {
     pub(crate) key: Option<Secret>,
     /// The origin for which `auth login` stored the profile's key, if it was noted.
     pub(crate) key_origin: Option<String>,
+    /// The fingerprint of that key.
+    pub(crate) key_fingerprint: Option<String>,
     pub(crate) read_only: bool,
     pub(crate) ca_file: Option<PathBuf>,
     /// How its documents differ from the contract's.
@@ -97,6 +99,7 @@ impl Service {
             base_url,
             key: None,
             key_origin: None,
+            key_fingerprint: None,
             read_only: false,
             ca_file: None,
             adapter: Adapter::default(),
@@ -147,6 +150,18 @@ impl Target {
         match key {
             Some(key) => key.fingerprint(),
             None => self.profile().unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// The same for a journal that a team shares, where a profile's name may mean another organization on each machine: the
+    /// key that `auth login` stored counts, too.
+    pub(crate) fn account_in_a_team(&self) -> String {
+        match self {
+            Target::Remote(service) if service.key.is_none() => {
+                let stored = service.key_fingerprint.clone();
+                stored.unwrap_or_else(|| self.account())
+            }
+            Target::Remote(_) | Target::Embedded { .. } => self.account(),
         }
     }
 
@@ -223,6 +238,7 @@ pub(crate) fn resolve(
     Ok(Target::Remote(Box::new(match profile {
         Some(profile) => Service {
             key_origin: profile.key_origin,
+            key_fingerprint: profile.key_fingerprint,
             read_only: profile.read_only,
             ca_file: profile.ca_file,
             adapter: profile.adapter,

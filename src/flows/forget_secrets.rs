@@ -1,12 +1,12 @@
 //! Deletes the secrets that are stored for a profile.
 
 use crate::app::Startup;
-use crate::config::{ConfigFile, edit};
+use crate::config::{ConfigFile, SharedJournal, edit, journal_address};
 use crate::outcome::Result;
-use crate::secrets::{Account, Vault};
+use crate::secrets::{Account, Item, Vault};
 
-/// Deletes a profile's secrets for this origin and for the origin that its key was noted for. Returns whether there
-/// were any.
+/// Deletes a profile's secrets for this origin and for the origin that its key was noted for, and the password of its
+/// journal. Returns whether there were any.
 ///
 /// # Errors
 ///
@@ -17,15 +17,25 @@ pub(crate) async fn forget_secrets(
     account: &Account,
 ) -> Result<bool> {
     let file = ConfigFile::read(&setup.paths.config_file)?;
-    let noted = file.profile(&account.profile)?.key_origin.clone();
+    let profile = file.profile(&account.profile)?;
+    let noted = profile.key_origin.clone();
     let here = noted.as_ref() == Some(&account.origin);
     let mut found = vault.forget(account, here).await?;
+    if let (true, Some(url)) = (profile.journal_password_stored, &profile.journal) {
+        let address = journal_address(url, &account.profile)?;
+        let journal = SharedJournal::account(&account.profile, &address);
+        found |= vault.forget_one(&journal, Item::JournalPassword).await?;
+        edit(&setup.paths.config_file, |draft| {
+            draft.unset(&account.profile, "journal_password_stored")
+        })?;
+    }
     if let Some(noted) = noted {
         if noted != account.origin {
             let there = Account::new(&account.profile, noted);
             found |= vault.forget(&there, true).await?;
         }
         edit(&setup.paths.config_file, |draft| {
+            draft.unset(&account.profile, "key_fingerprint")?;
             draft.unset(&account.profile, "key_origin")
         })?;
     }

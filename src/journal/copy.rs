@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::Journal;
 use super::attempts::runs;
-use super::run_log::derive;
+use super::proof::derive;
 use super::scope::Scope;
 use crate::outcome::{Error, Result};
 use crate::platform::sql::{Answer, Row, Statements, values};

@@ -11,6 +11,7 @@ mod copy;
 mod guests;
 #[cfg(test)]
 mod plans;
+mod proof;
 #[cfg(test)]
 mod protocol_model;
 mod rate_limit_window;
@@ -25,6 +26,8 @@ mod sightings;
 mod state;
 mod store;
 mod team;
+#[cfg(test)]
+mod team_model;
 mod team_schema;
 
 pub(crate) use attempts::{Attempt, Run, another_account};

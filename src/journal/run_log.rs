@@ -5,10 +5,11 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::attempts::{
-    Attempt, OTHER_ATTEMPT, Run, another_account, derived, hold, hold_beside, request_hash, runs,
+    Attempt, OTHER_ATTEMPT, Run, another_account, hold, hold_beside, request_hash, runs,
 };
+use super::proof::derive;
 use super::rate_limit_window::{self, Admission, RateLimitWindow, ServiceClock};
-use super::runs::{Earlier, Outcome, State, earlier, may_be_sent_by};
+use super::runs::{Earlier, Outcome, State, earlier};
 use super::scope::Scope;
 use super::{Journal, bookings, guests};
 use crate::model::booking::Booking;
@@ -99,6 +100,9 @@ impl Journal {
         let begun = self.write_ahead(|statements, journal| intent.write(statements, journal))?;
         let (outcome, learns) = begun.map_err(|refused| refused.idempotency_key(key))?;
         self.learns = learns;
+        if let BeginOutcome::Run { .. } = outcome {
+            self.prepare_the_end();
+        }
         Ok(outcome)
     }
 
@@ -273,7 +277,7 @@ impl Scope {
     fn refusal(&self, known: &Attempt, request: &Value, asked: Option<&Value>) -> Option<Error> {
         if known.origin != self.origin {
             Some(at_another_service(&known.origin))
-        } else if !self.takes_any_account && !may_be_sent_by(&self.account, known.evidence()) {
+        } else if !self.may_send(known.evidence()) {
             Some(another_account(known))
         } else if !known.repeats(asked.unwrap_or(request)) && !known.is_of(request) {
             Some(for_another_request())
@@ -350,87 +354,6 @@ fn write_end(
         other_attempt: other.map(|mut row| row.take(0)).transpose()?,
     };
     Ok((ended, guests::purge(statements, journal)?))
-}
-
-impl Journal {
-    /// Adds the runs that are missing to prove the state of each attempt's row. They cannot be read in a damaged
-    /// journal, and older versions did not write them. The row then decides, and one run is added that proves the
-    /// same.
-    pub(super) fn prove_again(&mut self) -> Result<()> {
-        let now = Timestamp::now().to_string();
-        self.write(|statements, _| {
-            let attempts = statements.query("SELECT idempotency_key, state FROM attempts", &[])?;
-            for mut attempt in attempts {
-                let (key, state): (String, String) = (attempt.take(0)?, attempt.take(1)?);
-                let runs = runs(statements, &key)?;
-                let state = State::parse(&state);
-                if !runs.is_empty() && derived(&runs) == state {
-                    continue;
-                }
-                let outcome = match state {
-                    State::Settled => Outcome::Booked,
-                    State::Refused => Outcome::Refused,
-                    State::Unsettled | State::Abandoned => Outcome::InDoubt,
-                };
-                let number = runs.last().map_or(1, |last| last.number.saturating_add(1));
-                statements.execute(
-                    "INSERT INTO runs (idempotency_key, number, account, outcome, abandoned, http_status, booking_id, started_at, ended_at)
-                     SELECT idempotency_key, ?2, account, ?3, ?4, http_status, booking_id, created_at, updated_at
-                     FROM attempts WHERE idempotency_key = ?1",
-                    values![&key, number, outcome.as_str(), i64::from(state == State::Abandoned)],
-                )?;
-                derive(statements, &key, &self::runs(statements, &key)?, None, &now)?;
-            }
-            Ok(())
-        })
-    }
-}
-
-/// Stores the state that the runs prove in the attempt's row, and returns it. An attempt that was never sent is
-/// removed. An open attempt gets its whole request back if that is given.
-pub(super) fn derive(
-    statements: &dyn Statements,
-    key: &str,
-    runs: &[Run],
-    request: Option<(&Value, Option<&Value>)>,
-    now: &str,
-) -> Answer<State> {
-    let state = derived(runs);
-    if !runs.is_empty() && runs.iter().all(|run| run.outcome == Outcome::NotSent) {
-        for table in ["attempts", "runs"] {
-            let query = format!("DELETE FROM {table} WHERE idempotency_key = ?1");
-            statements.later(&query, values![key])?;
-        }
-        return Ok(state);
-    }
-    // A key has one booking: the first that was seen.
-    let proof = runs
-        .iter()
-        .find(|run| run.outcome == Outcome::Booked)
-        .or(runs.last());
-    statements.later(
-        "UPDATE attempts SET state = ?2, booking_id = ?3, http_status = ?4, updated_at = ?5 WHERE idempotency_key = ?1",
-        values![
-            key,
-            state.as_str(),
-            proof.and_then(|run| run.booking_id.as_deref()),
-            proof.and_then(|run| run.http_status),
-            now
-        ],
-    )?;
-    if let (State::Unsettled, Some((request, asked))) = (state, request) {
-        statements.later(
-            "UPDATE attempts SET request = ?2, request_hash = ?3, asked = ?4, forgotten_at = NULL
-             WHERE idempotency_key = ?1 AND forgotten_at IS NOT NULL",
-            values![
-                key,
-                request.to_string(),
-                request_hash(request),
-                asked.map(Value::to_string)
-            ],
-        )?;
-    }
-    Ok(state)
 }
 
 fn at_another_service(origin: &str) -> Error {

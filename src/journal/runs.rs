@@ -182,7 +182,7 @@ pub(crate) fn earlier<'a>(runs: impl IntoIterator<Item = Evidence<'a>>) -> Earli
 }
 
 /// What the last try of a run was told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LastTry {
     /// No byte of the request left this machine.
     NotSent,

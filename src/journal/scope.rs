@@ -1,5 +1,6 @@
 //! Whose rows of the journal are meant, and who writes them.
 
+use super::runs::{Evidence, may_be_sent_by};
 use crate::model::retention::Retention;
 
 /// The journal as one command sees it.
@@ -12,6 +13,8 @@ pub(super) struct Scope {
     pub(super) retention: Retention,
     /// Whose attempts and rate limits are meant: the organization's, as far as we can tell it from others.
     pub(super) account: String,
+    /// What the account was called by an older bookctl.
+    pub(super) former_account: Option<String>,
     /// Whether attempts of other accounts are this organization's, too: a person said so.
     pub(super) takes_any_account: bool,
     /// Who begins runs.
@@ -21,6 +24,15 @@ pub(super) struct Scope {
 }
 
 impl Scope {
+    /// Whether this account may send an attempt that has these runs.
+    pub(super) fn may_send<'a>(&self, runs: impl IntoIterator<Item = Evidence<'a>>) -> bool {
+        let is_own = |run: &Evidence<'_>| {
+            run.account.is_some() && run.account == self.former_account.as_deref()
+        };
+        let others = runs.into_iter().filter(|run| !is_own(run));
+        self.takes_any_account || may_be_sent_by(&self.account, others)
+    }
+
     /// Distinguishes this process from all others that may claim something.
     pub(super) fn claimer(&self) -> String {
         let Maker { user, host } = &self.maker;

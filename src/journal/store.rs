@@ -140,6 +140,12 @@ impl Journal {
         self
     }
 
+    /// The same, which also counts attempts of this account as its own: an older bookctl knew it by this name.
+    pub(crate) fn once_of_account(mut self, account: String) -> Self {
+        self.scope.former_account = Some(account);
+        self
+    }
+
     /// The same, where `maker` begins the runs.
     pub(crate) fn by(mut self, maker: Maker) -> Self {
         self.scope.maker = maker;
@@ -184,6 +190,14 @@ impl Journal {
             Place::Team(database) => database
                 .transaction(&work)
                 .map_err(|why| team::error(database, &why)),
+        }
+    }
+
+    /// While a request is under way, has the server of a shared journal load what its end needs: a new connection has
+    /// loaded nothing, and the answer is shown only when it is stored.
+    pub(super) fn prepare_the_end(&self) {
+        if let Place::Team(database) = &self.place {
+            database.ahead(team::OF_AN_END);
         }
     }
 

@@ -16,6 +16,9 @@ pub(super) const GUARD: Guard = Guard {
     },
 };
 
+/// Loads the tables and the language of their functions, which the end of a run needs. It finds nothing and changes nothing.
+pub(super) const OF_AN_END: &str = "SELECT booking_facts('{}'), (SELECT count(*) FROM bookings JOIN sightings USING (origin) WHERE false)";
+
 const VERSION: &str = "SELECT version FROM bookctl_journal";
 
 /// Prepares the database: makes the tables, or brings those of an older version to the present one. Returns the version

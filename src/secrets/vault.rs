@@ -119,6 +119,14 @@ impl Vault {
         }
         outcome.map(|()| found)
     }
+
+    /// Deletes one secret of an account. Returns whether there was one.
+    pub(crate) async fn forget_one(&self, account: &Account, item: Item) -> Result<bool> {
+        let in_file = self.file.delete(account, item)?;
+        // Without a keyring, nothing can be left in it.
+        let in_keyring = self.keyring.delete(account, item).await;
+        Ok(in_file || in_keyring.unwrap_or(false))
+    }
 }
 
 /// The keyring cannot be used (exit 3). The hint lists the alternatives.

@@ -54,6 +54,8 @@ mod crash_pairs;
 #[cfg(unix)]
 mod crash_signals;
 #[cfg(unix)]
+mod crash_team;
+#[cfg(unix)]
 mod create_storm;
 #[cfg(unix)]
 mod cut_answers;
@@ -165,6 +167,8 @@ mod snapshots;
 mod speak;
 #[cfg(unix)]
 mod team;
+#[cfg(unix)]
+mod team_batches;
 #[cfg(unix)]
 mod teams;
 #[cfg(unix)]

@@ -4,6 +4,7 @@ use std::cell::RefMut;
 
 use super::Context;
 use crate::app::shared_journal;
+use crate::config::SharedJournal;
 use crate::journal::{Journal, Maker};
 use crate::model::venue::Venue;
 use crate::outcome::{Error, Result};
@@ -20,14 +21,18 @@ impl Context {
                 self.target.profile().map(str::to_owned),
             );
             let opened = match self.target.journal() {
-                None => Journal::open(&self.paths.journal, origin, profile)?,
+                None => {
+                    let file = Journal::open(&self.paths.journal, origin, profile)?;
+                    file.of_account(self.target.account())
+                }
                 Some(shared) => {
-                    let database =
-                        shared_journal::database(&self.environment, &self.paths, shared)?;
-                    Journal::open_shared(database, origin, profile)
+                    let database = self.database(shared)?;
+                    let team = Journal::open_shared(database, origin, profile);
+                    team.of_account(self.target.account_in_a_team())
+                        .once_of_account(self.target.account())
                 }
             };
-            let mut opened = opened.of_account(self.target.account()).by(self.maker());
+            let mut opened = opened.by(self.maker());
             opened.keep_for(self.target.retention());
             *journal = Some(opened);
         }
@@ -43,9 +48,11 @@ impl Context {
     /// The database of the journal, if a team shares it.
     pub(crate) fn shared_journal(&self) -> Result<Option<Database>> {
         let shared = self.target.journal();
-        shared
-            .map(|shared| shared_journal::database(&self.environment, &self.paths, shared))
-            .transpose()
+        shared.map(|shared| self.database(shared)).transpose()
+    }
+
+    fn database(&self, shared: &SharedJournal) -> Result<Database> {
+        shared_journal::database(&self.out, &self.environment, &self.paths, shared)
     }
 
     /// Who begins runs here.

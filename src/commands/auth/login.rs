@@ -112,8 +112,8 @@ pub(super) async fn run(setup: Startup, args: Args) -> Result<Exit> {
             vault.store(&account, item, secret, storage).await?;
         }
     }
-    if given.key.is_some() {
-        note_profile(&config_file, &service, &account, &args.dialect)?;
+    if let Some(key) = &given.key {
+        note_profile(&config_file, &service, &account, key, &args.dialect)?;
     }
     let row = ProfileSecrets::of_account(&vault, &account, Some(&account.origin)).await;
     context.out.emit(&SecretsList(vec![row]))?;
@@ -406,11 +406,12 @@ async fn ask(
     Ok(Secret::new(text))
 }
 
-/// Writes the profile, and the origin for which its key is stored.
+/// Writes the profile, and for which origin which key is stored.
 fn note_profile(
     config_file: &Path,
     service: &Service,
     account: &Account,
+    key: &Secret,
     dialect: &[Assignment],
 ) -> Result<()> {
     edit(config_file, |draft| {
@@ -421,6 +422,7 @@ fn note_profile(
         for Assignment { setting, value } in dialect {
             setting.set(draft, name, value)?;
         }
-        draft.set(name, "key_origin", account.origin.as_str())
+        draft.set(name, "key_origin", account.origin.as_str())?;
+        draft.set(name, "key_fingerprint", key.fingerprint())
     })
 }

@@ -6,7 +6,7 @@ use crate::secrets::Vault;
 
 use super::status::{ProfileSecrets, SecretsList};
 
-/// Remove a profile's API key and webhook secret from this computer
+/// Remove a profile's API key, webhook secret and journal password from this computer
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  bookctl auth logout --profile live")]
 pub(crate) struct Args {}

@@ -1,7 +1,10 @@
 use serde_json::{Value, json};
 
 use crate::app::Startup;
-use crate::config::{ConfigFile, Environment, SANDBOX_PROFILE, Service, Target};
+use crate::config::{
+    ConfigFile, Environment, Profile, SANDBOX_PROFILE, Service, SharedJournal, Target,
+    journal_address,
+};
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::secrets::{Account, Found, Item, Secret, Vault, look_up};
@@ -25,8 +28,8 @@ pub(super) async fn run(setup: &Startup) -> Result<Exit> {
     };
     let chosen = chosen.as_ref().ok().and_then(Target::profile);
     let mut rows = vec![current];
+    let file = ConfigFile::read(&setup.paths.config_file)?;
     if setup.named_profile().is_none() {
-        let file = ConfigFile::read(&setup.paths.config_file)?;
         let others = file
             .profiles
             .iter()
@@ -35,6 +38,12 @@ pub(super) async fn run(setup: &Startup) -> Result<Exit> {
             let account = Account::new(name, profile.address(name)?.origin());
             let noted = profile.key_origin.as_deref();
             rows.push(ProfileSecrets::of_account(&vault, &account, noted).await);
+        }
+    }
+    for row in &mut rows {
+        let profile = row.profile.as_ref().and_then(|it| file.profiles.get(it));
+        if let Some(profile) = profile {
+            row.add_journal_password(&vault, profile).await?;
         }
     }
     setup.out.emit(&SecretsList(rows))?;
@@ -75,6 +84,8 @@ pub(super) struct ProfileSecrets {
     origin: Option<String>,
     key: Origin,
     webhook_secret: Origin,
+    /// Of a profile whose journal is shared.
+    journal_password: Option<Origin>,
     /// Why a key is not used or cannot be read.
     detail: Option<String>,
 }
@@ -144,6 +155,23 @@ impl ProfileSecrets {
         }
     }
 
+    async fn add_journal_password(&mut self, vault: &Vault, profile: &Profile) -> Result<()> {
+        let (Some(name), Some(url)) = (&self.profile, &profile.journal) else {
+            return Ok(());
+        };
+        let account = SharedJournal::account(name, &journal_address(url, name)?);
+        let found = match profile.journal_password_stored {
+            true => vault
+                .find(&account, Item::JournalPassword)
+                .await
+                .ok()
+                .flatten(),
+            false => None,
+        };
+        self.journal_password = Some(Origin::stored(found));
+        Ok(())
+    }
+
     fn empty(profile: Option<&str>, origin: Option<String>) -> Self {
         ProfileSecrets {
             profile: profile.map(str::to_owned),
@@ -151,6 +179,7 @@ impl ProfileSecrets {
             origin,
             key: Origin::NONE,
             webhook_secret: Origin::NONE,
+            journal_password: None,
             detail: None,
         }
     }
@@ -173,8 +202,13 @@ impl ProfileSecrets {
             "key": self.masked(),
             "webhook_secret": self.webhook_secret.source,
         });
-        if let (Some(object), Some(detail)) = (object.as_object_mut(), &self.detail) {
-            object.insert("detail".to_owned(), json!(detail));
+        if let Some(object) = object.as_object_mut() {
+            if let Some(password) = &self.journal_password {
+                object.insert("journal_password".to_owned(), json!(password.source));
+            }
+            if let Some(detail) = &self.detail {
+                object.insert("detail".to_owned(), json!(detail));
+            }
         }
         object
     }
@@ -194,11 +228,16 @@ impl View for SecretsList {
                 "none" => Tone::Dim,
                 _ => Tone::Good,
             };
-            let detail = match (row.webhook_secret.source, &row.detail) {
-                (_, Some(detail)) => detail.clone(),
-                ("none", None) => String::new(),
-                (source, None) => format!("webhook secret: {source}"),
-            };
+            let journal = row.journal_password.as_ref().map_or("none", |it| it.source);
+            let secrets = [
+                ("webhook secret", row.webhook_secret.source),
+                ("journal password", journal),
+            ];
+            let stored = secrets.iter().filter(|(_, source)| *source != "none");
+            let stored: Vec<String> = stored
+                .map(|(what, source)| format!("{what}: {source}"))
+                .collect();
+            let detail = row.detail.clone().unwrap_or_else(|| stored.join(", "));
             vec![
                 TableCell::from(row.profile.as_deref().unwrap_or("-")),
                 row.origin.as_deref().unwrap_or("-").into(),

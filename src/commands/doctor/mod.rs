@@ -110,7 +110,7 @@ fn open_attempts(count: usize) -> String {
 
 /// Checks the journal that a team shares.
 fn shared_journal(setup: &Startup, shared: &SharedJournal) -> Check {
-    let open = database(&setup.environment, &setup.paths, shared)
+    let open = database(&setup.out, &setup.environment, &setup.paths, shared)
         .map(|database| Journal::open_shared(database, String::new(), None));
     examined(open, &format!("{}: ", shared.address))
 }

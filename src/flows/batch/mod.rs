@@ -1,6 +1,7 @@
 //! Books many rows at the pace that the service's rate limits allow, each row once, even if the batch is started again
 //! or on another machine.
 
+mod earlier;
 mod encoding;
 mod fields;
 mod keys;
@@ -17,9 +18,8 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::comparison::difference;
-use super::create::{CreatedBooking, another_booking, make};
-use super::wait::{read_booking, wait_while_processing};
+use super::create::make;
+use super::wait::wait_while_processing;
 use crate::app::Context;
 use crate::app::in_flight::BatchProgress;
 use crate::client::RateLimit;
@@ -28,6 +28,7 @@ use crate::model::booking::{Booking, Status};
 use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::Progress;
+use earlier::{EarlierResult, earlier_result};
 pub(crate) use encoding::decoded;
 pub(crate) use fields::is_key;
 pub(crate) use keys::{BatchIdentity, KeyedRow, keyed};
@@ -241,13 +242,16 @@ async fn settle(
     let mut retry = 0;
     loop {
         let key = keyed.key(retry);
-        let known = match earlier_result(context, keyed, retry).await {
+        let known = match earlier_result(context, keyed, retry, options.retry_failed).await {
             // An earlier run gave the row a new key, and that key counts.
             Ok(EarlierResult::Superseded) => {
                 retry += 1;
                 continue;
             }
             Ok(EarlierResult::Created(created)) => Ok((*created, false)),
+            Ok(EarlierResult::Refused(error)) => {
+                return (of_row(keyed, key, Err(*error)), false);
+            }
             Ok(EarlierResult::None) => match keyed.row.request(context.adapter()) {
                 Ok(request) => make(context, &key, request).await.map(|made| (made, true)),
                 Err(error) => Err(error),
@@ -270,58 +274,16 @@ async fn settle(
             }
             Err(error) => (Err(error), true),
         };
-        let result = RowResult {
-            row: keyed.row.number,
-            idempotency_key: key,
-            guest: keyed.row.guest(),
-            outcome,
-        };
-        return (result, sent);
+        return (of_row(keyed, key, outcome), sent);
     }
 }
 
-/// What the journal knows of a row under one of its keys.
-enum EarlierResult {
-    /// The row has a later key.
-    Superseded,
-    Created(Box<CreatedBooking>),
-    /// No booking: the row has to be sent, possibly again.
-    None,
-}
-
-async fn earlier_result(context: &Context, keyed: &KeyedRow, retry: u32) -> Result<EarlierResult> {
-    let (attempt, later, owned) = {
-        let journal = context.journal()?;
-        let attempt = journal.attempt(&keyed.key(retry))?;
-        let owned = attempt.as_ref().is_some_and(|it| journal.owns(it));
-        (attempt, journal.attempt(&keyed.key(retry + 1))?, owned)
-    };
-    // An attempt that belongs to another request or service is not this row's. The journal refuses it when it is sent.
-    let settled = attempt.filter(|attempt| {
-        attempt.state == State::Settled
-            && attempt.origin == context.target().origin()
-            && attempt.asks_for(&keyed.row.body)
-            && owned
-    });
-    let Some((id, is_older)) = settled.and_then(|it| Some((it.booking_id?, it.is_older))) else {
-        return Ok(EarlierResult::None);
-    };
-    if later.is_some() {
-        return Ok(EarlierResult::Superseded);
-    }
-    let ended = context.journal()?.ended(&id)?;
-    let booking = match ended {
-        Some(booking) => booking,
-        None => read_booking(context, &id).await?,
-    };
-    // An older bookctl may have accepted a booking for something else as this row's.
-    let difference = is_older.then(|| difference(&keyed.row.body, &booking));
-    match difference.flatten() {
-        Some(difference) => Err(another_booking(&booking, &difference, &keyed.key(retry))),
-        None => Ok(EarlierResult::Created(Box::new(CreatedBooking {
-            booking,
-            earlier: true,
-        }))),
+fn of_row(keyed: &KeyedRow, key: String, outcome: Result<Booking>) -> RowResult {
+    RowResult {
+        row: keyed.row.number,
+        idempotency_key: key,
+        guest: keyed.row.guest(),
+        outcome,
     }
 }
 

@@ -87,6 +87,16 @@ impl Database {
         self.until_it_works(|client| work(&self.session(client)))
     }
 
+    /// Has the server run a query whose result nobody waits for, so that it has loaded what it needs when the next
+    /// statements come.
+    pub(crate) fn ahead(&self, query: &'static str) {
+        if let Some(client) = self.client.borrow().clone() {
+            self.driver.spawn(async move {
+                let _ = client.query_typed(query, &[]).await;
+            });
+        }
+    }
+
     fn session(&self, client: Arc<Client>) -> Session<'_> {
         Session::new(&self.driver, client, self.guard, &self.is_checked)
     }

@@ -46,6 +46,11 @@ impl Driver {
         })
     }
 
+    /// Runs work on the thread that nobody waits for.
+    pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.handle.spawn(work);
+    }
+
     /// A wait that has just begun.
     pub(super) fn patience(&self) -> LockWait {
         LockWait::for_answer(&self.whom)

@@ -26,6 +26,8 @@ impl Database {
         self
     }
 
+    pub(crate) fn ahead(&self, _: &'static str) {}
+
     pub(crate) fn transaction<T>(&self, _: &dyn Fn(&dyn Statements) -> Answer<T>) -> Answer<T> {
         let reason = "this bookctl was built without PostgreSQL".to_owned();
         Err(Trouble::Postgres(Failure::Unreachable(reason)))

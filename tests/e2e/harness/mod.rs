@@ -23,6 +23,8 @@ mod served;
 mod strace;
 #[cfg(unix)]
 mod terminal;
+#[cfg(unix)]
+mod wire;
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -46,6 +48,8 @@ pub(crate) use served::Served;
 pub(crate) use strace::{Stopped, SystemCall, run_injected, run_traced, strace_is_missing};
 #[cfg(unix)]
 pub(crate) use terminal::{Ended, Key, Styled, Terminal};
+#[cfg(unix)]
+pub(crate) use wire::Wire;
 
 /// After this, whatever a test waits for is taken to hang.
 pub(crate) const HANG: Duration = Duration::from_secs(20);

@@ -1,0 +1,65 @@
+//! What an earlier run of a batch, or another machine, has done for a row.
+
+use super::keys::KeyedRow;
+use super::known::final_refusal;
+use crate::app::Context;
+use crate::flows::comparison::difference;
+use crate::flows::create::{CreatedBooking, another_booking};
+use crate::flows::wait::read_booking;
+use crate::journal::State;
+use crate::outcome::{Error, Result};
+
+/// What the journal knows of a row under one of its keys.
+pub(super) enum EarlierResult {
+    /// The row has a later key.
+    Superseded,
+    Created(Box<CreatedBooking>),
+    /// Another machine was told that the row cannot be booked.
+    Refused(Box<Error>),
+    /// No booking: the row has to be sent, possibly again.
+    None,
+}
+
+pub(super) async fn earlier_result(
+    context: &Context,
+    keyed: &KeyedRow,
+    retry: u32,
+    retry_failed: bool,
+) -> Result<EarlierResult> {
+    let (attempt, later, owned) = {
+        let journal = context.journal()?;
+        let attempt = journal.attempt(&keyed.key(retry))?;
+        let owned = attempt.as_ref().is_some_and(|it| journal.owns(it));
+        (attempt, journal.attempt(&keyed.key(retry + 1))?, owned)
+    };
+    // An attempt that belongs to another request or service is not this row's. The journal refuses it when it is sent.
+    let own = attempt.filter(|attempt| {
+        attempt.origin == context.target().origin() && attempt.asks_for(&keyed.row.body) && owned
+    });
+    // The runners of a shared batch do not ask again what one of them was told. A row that was changed has another key.
+    let is_shared = context.target().journal().is_some() && !retry_failed;
+    if let Some(error) = own.as_ref().filter(|_| is_shared).and_then(final_refusal) {
+        return Ok(EarlierResult::Refused(Box::new(error)));
+    }
+    let settled = own.filter(|attempt| attempt.state == State::Settled);
+    let Some((id, is_older)) = settled.and_then(|it| Some((it.booking_id?, it.is_older))) else {
+        return Ok(EarlierResult::None);
+    };
+    if later.is_some() {
+        return Ok(EarlierResult::Superseded);
+    }
+    let ended = context.journal()?.ended(&id)?;
+    let booking = match ended {
+        Some(booking) => booking,
+        None => read_booking(context, &id).await?,
+    };
+    // An older bookctl may have accepted a booking for something else as this row's.
+    let difference = is_older.then(|| difference(&keyed.row.body, &booking));
+    match difference.flatten() {
+        Some(difference) => Err(another_booking(&booking, &difference, &keyed.key(retry))),
+        None => Ok(EarlierResult::Created(Box::new(CreatedBooking {
+            booking,
+            earlier: true,
+        }))),
+    }
+}

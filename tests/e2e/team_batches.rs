@@ -1,0 +1,221 @@
+//! A shared journal among many machines that work at once: batches, and the windows of rate limits.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::harness::{Act, GUEST, Gate, HANG, Home, Misbehaving, Postgres, Served, random};
+use crate::team::{at, listed, machine, prepared};
+use crate::two_runs::booking;
+
+#[test]
+fn a_batch_on_several_machines_books_each_row_once_and_a_dead_machines_row_is_taken_over() {
+    let gate = Gate::default();
+    let held = gate.clone();
+    let count = AtomicUsize::new(0);
+    let service = Misbehaving::start(move |_| match count.fetch_add(1, Ordering::SeqCst) {
+        0 => Act::proper().answer_held(&held),
+        _ => Act::proper(),
+    });
+    let Some(postgres) = Postgres::start() else {
+        return;
+    };
+    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &postgres.url(), user));
+    ada.run(["journal", "init"]).exits(0);
+    let rows = (1..=9).map(|guest| {
+        format!("{{\"venue_id\": \"ven_1\", \"availability_id\": \"slot_1\", \"datetime\": \"2031-12-01T19:30:00Z\", \"party_size\": 2, \"customer\": {{\"name\": \"Guest {guest}\"}}}}\n")
+    });
+    let file = ada.folder().join("rows.jsonl");
+    std::fs::write(&file, rows.collect::<String>()).unwrap();
+    let batch = [
+        "book",
+        "--from",
+        file.to_str().unwrap(),
+        "--batch",
+        "friday",
+        "--json",
+    ];
+    let killed = ada.start(batch);
+    gate.wait_for(1);
+    // The others go on, and leave the row that is under way to the last.
+    let others = [bob.start(batch), bob.start(batch)];
+    let began = Instant::now();
+    while service.ledger().len() < 9 {
+        assert!(began.elapsed() < HANG, "{:?}", service.ledger());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    killed.kill();
+    // The time of the dead machine's claim passes.
+    postgres.sql("bookctl", "UPDATE claims SET until = 0");
+    for other in others {
+        let ended = other.end().exits(0);
+        assert_eq!(ended.stdout.lines().count(), 9, "{ended}");
+    }
+    let ledger = service.ledger();
+    assert_eq!(ledger.len(), 9, "{ledger:?}");
+    let results = ada.run(batch.iter().chain(&["--results"])).exits(0);
+    assert_eq!(results.stdout.lines().count(), 9);
+    assert!(results.stdout.contains(&ledger[8].id), "{results}");
+    let posted = service.posted();
+    assert_eq!(
+        posted.len(),
+        10,
+        "one row is sent again, with the same key: {posted:?}"
+    );
+    assert_eq!(
+        posted
+            .iter()
+            .map(|it| &it.key)
+            .collect::<BTreeSet<_>>()
+            .len(),
+        9
+    );
+}
+
+#[test]
+fn what_the_service_refuses_for_good_is_a_result_for_every_runner_and_is_sent_again_on_request_only()
+ {
+    let service = Misbehaving::start(|arrived| match arrived.earlier {
+        0 => Act::refused(422),
+        _ => Act::proper(),
+    });
+    let Some(postgres) = Postgres::start() else {
+        return;
+    };
+    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &postgres.url(), user));
+    ada.run(["journal", "init"]).exits(0);
+    let file = ada.folder().join("rows.jsonl");
+    let row = r#"{"venue_id": "ven_1", "availability_id": "slot_1", "datetime": "2031-12-01T19:30:00Z", "party_size": 2, "customer": {"name": "Ada Lovelace"}}"#;
+    std::fs::write(&file, format!("{row}\n")).unwrap();
+    let from = file.to_str().unwrap();
+    let batch = ["book", "--from", from, "--batch", "friday", "--json"];
+    let told = |home: &Home| {
+        let result = home.run(batch).exits(18).stdout;
+        let result: Value = serde_json::from_str(result.trim()).unwrap();
+        (
+            result["exit_code"].clone(),
+            result["error"]["http_status"].clone(),
+        )
+    };
+    assert_eq!(told(&ada), told(&bob));
+    assert_eq!(told(&bob), (7.into(), 422.into()));
+    assert_eq!(service.posted().len(), 1);
+    bob.run(batch.iter().chain(&["--retry-failed"])).exits(0);
+    assert_eq!(service.ledger().len(), 1);
+    ada.run(batch).exits(0);
+    assert_eq!(service.posted().len(), 2);
+}
+
+#[test]
+fn machines_that_start_cold_take_from_one_window_and_meet_at_most_one_refusal_in_it() {
+    let served = Served::start();
+    let Some(postgres) = prepared(&served) else {
+        return;
+    };
+    let homes: Vec<Home> = (0..13)
+        .map(|number| machine(&served, &postgres.url(), &format!("user {number}")))
+        .collect();
+    let book = ["book", "ven_confirms"].iter().chain(&GUEST);
+    let book: Vec<&str> = book.chain(&["--max-wait", "2h"]).copied().collect();
+    let running: Vec<_> = homes.iter().map(|home| home.start(&book)).collect();
+    let began = Instant::now();
+    while served.bookings().len() < 10 {
+        assert!(began.elapsed() < 3 * HANG, "{:?}", served.bookings());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    served.home().advance("5m");
+    for booked in running {
+        booked.end().exits(0);
+    }
+    assert_eq!(served.bookings().len(), 13);
+    assert!(listed(&homes[0], &["attempts"]).is_empty());
+    let refused = [
+        "sandbox",
+        "requests",
+        "--status",
+        "429",
+        "--path",
+        "/v1/bookings",
+    ];
+    let refused = listed(&homes[0], &refused);
+    assert!(refused.len() <= 2, "two windows: {refused:?}");
+}
+
+#[test]
+fn a_machine_that_dies_before_it_learns_the_window_holds_the_others_up_for_seconds_only() {
+    let gate = Gate::default();
+    let held = gate.clone();
+    let service = Misbehaving::start(move |arrived| match arrived.key.as_str() {
+        "first" => Act::proper().answer_held(&held),
+        _ => Act::proper(),
+    });
+    let Some(postgres) = Postgres::start() else {
+        return;
+    };
+    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &postgres.url(), user));
+    ada.run(["journal", "init"]).exits(0);
+    let killed = ada.start(booking("first", &[]));
+    gate.wait_for(1);
+    killed.kill();
+    let began = Instant::now();
+    bob.run(booking("second", &[])).exits(0);
+    assert!(began.elapsed() < HANG);
+    // The service tells of no limit, so nobody waits for an answer again.
+    let third = ada.start(booking("first", &[]));
+    gate.wait_for(2);
+    bob.run(booking("fourth", &[])).exits(0);
+    gate.open();
+    third.end().exits(0);
+    assert_eq!(service.ledger().len(), 3);
+}
+
+#[test]
+fn machines_that_prepare_one_journal_at_once_all_succeed() {
+    let served = Served::start();
+    let Some(postgres) = Postgres::start() else {
+        return;
+    };
+    std::thread::scope(|scope| {
+        for number in 0..5 {
+            let home = machine(&served, &postgres.url(), &format!("user {number}"));
+            scope.spawn(move || drop(home.run(["journal", "init"]).exits(0)));
+        }
+    });
+    machine(&served, &postgres.url(), "ada").booked("ven_confirms", &[], 0);
+}
+
+#[test]
+fn a_copy_of_a_journal_that_was_killed_is_completed_by_the_next_one() {
+    let served = Served::unlimited();
+    let Some(postgres) = prepared(&served) else {
+        return;
+    };
+    let local = served.home();
+    for _ in 0..6 {
+        local.booked("ven_confirms", &[], 0);
+    }
+    let shared = machine(&served, &postgres.url(), "ada");
+    let file = local.path().join("journal.db");
+    let copy = [
+        "journal",
+        "copy",
+        "--from",
+        file.to_str().unwrap(),
+        "--json",
+    ];
+    for moment in 0..8 {
+        let running = shared.start(copy);
+        std::thread::sleep(Duration::from_secs_f64(0.1 * random(moment)));
+        running.kill();
+    }
+    let copied = shared.run(copy).exits(0).json();
+    assert_eq!(
+        (&copied["attempts"], &copied["bookings"]),
+        (&6.into(), &6.into())
+    );
+    let runs = postgres.sql("bookctl", "SELECT count(*) FROM runs");
+    let bookings = postgres.sql("bookctl", "SELECT count(*) FROM bookings");
+    assert_eq!((runs.as_str(), bookings.as_str()), ("6", "6"));
+}
