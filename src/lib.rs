@@ -28,7 +28,7 @@ use std::future::Future;
 use clap::CommandFactory;
 
 use app::{Context, Signals, Startup};
-use cli::{Cli, completion};
+use cli::{Cli, completion, version};
 use commands::{Plan, ServiceNeed};
 use config::Environment;
 use flows::remind_of_open_attempts;
@@ -57,6 +57,9 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
     let environment = Environment::read(variable);
     if let Some(shell) = completion::asking(&arguments, &environment) {
         return completion::answer(shell, &arguments, environment, Cli::command());
+    }
+    if let Some(exit) = version::alone(&arguments, &environment) {
+        return exit;
     }
     let cli = match cli::parse(&arguments) {
         Ok(cli) => cli,

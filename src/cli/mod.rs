@@ -6,7 +6,7 @@ pub(crate) mod completion;
 #[cfg(unix)]
 mod examples;
 mod suggestion;
-mod version;
+pub(crate) mod version;
 mod wrong_values;
 
 use std::ffi::OsString;
@@ -55,14 +55,20 @@ pub(crate) struct Cli {
 /// Parses the arguments. Each command's arguments are built only if it was given (`defer`), because building all of
 /// them takes as long as the rest of a read.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    let may_ask_for_help = arguments.len() < 2
-        || arguments.iter().any(|argument| {
-            let argument = argument.as_encoded_bytes();
-            argument.starts_with(b"-") && argument.contains(&b'h')
-        });
-    let mut command = match may_ask_for_help {
-        true => with_first_page(),
-        false => Cli::command(),
+    let asks_for_first_page = match arguments {
+        [] | [_] => true,
+        [_, only] => only == "--help" || only == "-h",
+        _ => false,
+    };
+    let may_ask_for_help = arguments.iter().any(|argument| {
+        let argument = argument.as_encoded_bytes();
+        argument.starts_with(b"-") && argument.contains(&b'h')
+    });
+    let mut command = match (asks_for_first_page, may_ask_for_help) {
+        // No command will need the global flags, which clap would copy into each of them.
+        (true, _) => with_first_page().mut_args(|flag| flag.global(false)),
+        (false, true) => with_first_page(),
+        (false, false) => Cli::command(),
     };
     let mut matches = command.try_get_matches_from_mut(arguments)?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
@@ -70,7 +76,9 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
 
 /// The parser with the overview of all commands as its help.
 pub(crate) fn with_first_page() -> clap::Command {
-    Cli::command().help_template(commands::template(Terminals::detect().width))
+    let whole = Cli::command();
+    let overview = commands::template(&whole, Terminals::detect().width);
+    whole.help_template(overview)
 }
 
 /// The paths of all subcommands called `word`: for `login` it returns `auth login`.

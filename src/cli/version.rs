@@ -1,4 +1,4 @@
-//! `--version --verbose`: what a report of a bug needs to say about the program.
+//! `--version`, and `--version --verbose`: what a report of a bug needs to say about the program.
 
 use std::ffi::OsString;
 
@@ -9,7 +9,7 @@ use crate::app::flags::Flags;
 use crate::config::Environment;
 use crate::json::Document;
 use crate::outcome::Exit;
-use crate::terminal::output::{Page, View};
+use crate::terminal::output::{ColorChoice, Format, Output, Page, View};
 
 /// `--version` among global flags and without a command.
 #[derive(Parser, Debug)]
@@ -21,12 +21,19 @@ struct Asked {
     flags: Flags,
 }
 
+/// Writes the version if it is all that the arguments ask for, which needs no parser. `None` means that it is not.
+pub(crate) fn alone(arguments: &[OsString], environment: &Environment) -> Option<Exit> {
+    match arguments {
+        [_, only] if only == "--version" || only == "-V" => {}
+        _ => return None,
+    }
+    let out = Output::of_process(Format::Human, ColorChoice::Auto, false, environment);
+    let written = out.print_help(&format!("bookctl {}\n", Details::VERSION).into());
+    Some(written.map_or_else(|error| error.exit, |()| Exit::Done))
+}
+
 /// Writes the details if `--verbose` stands beside `--version`. `None` means that the version alone was asked for.
 pub(super) fn details(arguments: &[OsString], environment: &Environment) -> Option<Exit> {
-    // `bookctl --version` alone is to be fast.
-    if arguments.len() <= 2 && !arguments.iter().any(|it| it == "-vV" || it == "-Vv") {
-        return None;
-    }
     let asked = Asked::try_parse_from(arguments).ok()?;
     if !asked.version || !asked.flags.verbose {
         return None;

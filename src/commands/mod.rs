@@ -43,36 +43,61 @@ use crate::app::Startup;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::Output;
 
-/// All commands, one per line. `overview` groups them in the help, in this order.
+/// All commands in the order of the help, where `overview` groups them.
+///
+/// Each has its summary here too, so that the overview need not build the arguments of every command.
 #[derive(Subcommand, Debug)]
 #[command(defer = true)]
 pub(crate) enum Command {
+    /// Search venues
     Search(search::Args),
+    /// List the bookable slots of a venue on a day
     Slots(slots::Args),
     #[command(flatten)]
     Book(EagerBook),
+    /// Show a booking's status, reason and next steps
     // Hidden from clap's list, because the overview shows it and a visible alias would replace the command at Tab.
     #[command(alias = "get")]
     Show(show::Args),
+    /// Watch a booking until it ends or needs an action
     Watch(watch::Args),
+    /// Answer what a booking is waiting for
     Continue(continue_::Args),
+    /// Change a confirmed booking: its time, party size or seating
     Modify(modify::Args),
+    /// Cancel a booking
     Cancel(cancel::Args),
+    /// List and search the bookings that this computer knows
     Bookings(bookings::Args),
+    /// List and resolve booking requests with an unknown result
     Attempts(attempts::Args),
+    /// Show what is left of each rate limit
     Limits(limits::Args),
+    /// Show where bookings are recorded, and share it with a team
     Journal(Group<journal::Command>),
+    /// Connect a guest's own account, to book with it
     Session(Group<session::Command>),
+    /// Check whether a guest's own account has a card on file
     Card(card::Args),
+    /// Run and control the offline sandbox
     Sandbox(Group<sandbox::Command>),
+    /// Receive, forward, send and verify webhooks, and test your handler
     Webhook(Group<webhook::Command>),
+    /// Send any request with the profile's address and key
     Api(Box<api::Args>),
+    /// Store and remove API keys, and show which key a profile uses
     Auth(Group<auth::Command>),
+    /// Manage profiles: the services that bookctl can connect to
     Profile(Group<profile::Command>),
+    /// Show the service's version, time and endpoints
     Status(status::Args),
+    /// Check the configuration, the connection and the API key
     Doctor(doctor::Args),
+    /// Explain a status or an error code, and what to do next
     Explain(explain::Args),
+    /// Show help for a topic or a command
     Help(help::Args),
+    /// Generate a shell completion script
     Completions(completions::Args),
 }
 

@@ -1,9 +1,7 @@
 //! The first help page: commands in groups by purpose.
 
-use clap::Subcommand;
 use clap::builder::Styles;
 
-use super::Command;
 use crate::terminal::output::wrap;
 
 /// Every command once, in groups. Within a group in the order of [`Command`].
@@ -29,11 +27,11 @@ const GROUPS: [(&str, &[&str]); 7] = [
 /// The width of the longest name.
 const NAMES: usize = 11;
 
-/// The help of `bookctl` itself for a terminal of this many columns.
+/// The help of `bookctl` itself, the root of all commands, for a terminal of this many columns.
 ///
-/// clap has headings only for flags, so the groups are written here. Each command's summary is its own.
-pub(crate) fn template(columns: usize) -> String {
-    let all = every_command();
+/// clap has headings only for flags, so the groups are written here. Nothing is built for it: the commands have their
+/// summaries without their arguments.
+pub(crate) fn template(all: &clap::Command, columns: usize) -> String {
     let styles = Styles::styled();
     let (header, literal) = (styles.get_header(), styles.get_literal());
     let indent = NAMES + 4;
@@ -54,14 +52,6 @@ pub(crate) fn template(columns: usize) -> String {
     text
 }
 
-/// The command tree with all summaries.
-fn every_command() -> clap::Command {
-    let mut all = Command::augment_subcommands(clap::Command::new("bookctl"));
-    all = all.disable_help_subcommand(true);
-    all.build();
-    all
-}
-
 /// A command's summary and aliases.
 fn summary(command: &clap::Command) -> String {
     let about = command.get_about().map(ToString::to_string);
@@ -74,7 +64,25 @@ fn summary(command: &clap::Command) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::Subcommand;
+
     use super::*;
+    use crate::commands::Command;
+
+    fn every_command() -> clap::Command {
+        Command::augment_subcommands(clap::Command::new("bookctl")).disable_help_subcommand(true)
+    }
+
+    #[test]
+    fn the_summaries_of_the_overview_are_those_of_each_commands_own_help() {
+        let mut built = every_command();
+        built.build();
+        for command in every_command().get_subcommands() {
+            let own = built.find_subcommand(command.get_name()).unwrap();
+            assert!(!summary(command).is_empty());
+            assert_eq!(summary(command), summary(own));
+        }
+    }
 
     #[test]
     fn every_command_stands_in_one_group_and_its_line_fits_a_terminal_of_80_columns() {
@@ -87,7 +95,7 @@ mod tests {
         let there: Vec<&str> = all.get_subcommands().map(clap::Command::get_name).collect();
         assert_eq!(named, there);
         for columns in [40, 80] {
-            let template = console::strip_ansi_codes(&template(columns)).into_owned();
+            let template = console::strip_ansi_codes(&template(&all, columns)).into_owned();
             for line in template.lines() {
                 assert!(line.chars().count() <= columns.max(41), "{columns}: {line}");
             }

@@ -7,6 +7,10 @@ use unicode_width::UnicodeWidthStr;
 /// A bookctl command in the text is not broken where it fits on a line of its own; a longer one has its own lines, broken
 /// as a shell continues them.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    // No text has more columns than bytes.
+    if text.len() <= width && !text.starts_with(' ') {
+        return vec![text.to_owned()];
+    }
     let (mut lines, mut words) = (Vec::new(), Vec::new());
     let mut rest = text;
     while let Some((start, end)) = find_command(rest) {
