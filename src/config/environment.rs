@@ -39,7 +39,7 @@ variables! {
     no_sandbox = "BOOKCTL_NO_SANDBOX", "fail instead of falling back to the sandbox";
     sandbox_no_limits = "BOOKCTL_SANDBOX_NO_LIMITS", "disable the rate limits of a sandbox that bookctl starts, also of the embedded one";
     pgpassword = "PGPASSWORD", "password of that journal's user";
-    pgpassfile = "PGPASSFILE", "file with that password, instead of ~/.pgpass (on Windows: %APPDATA%\\postgresql\\pgpass.conf)";
+    pgpassfile = "PGPASSFILE", "file with that password, instead of ~/.pgpass";
     user = "USER", "name under which attempts are recorded there, and its user if the URL names none";
     computername = "COMPUTERNAME", "name of this machine there, on Windows";
     no_color = "NO_COLOR", "disable colour";
