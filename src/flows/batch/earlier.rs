@@ -1,13 +1,13 @@
 //! What an earlier run of a batch, or another machine, has done for a row.
 
 use super::keys::KeyedRow;
-use super::known::final_refusal;
 use crate::app::Context;
 use crate::flows::comparison::difference;
 use crate::flows::create::{CreatedBooking, another_booking};
 use crate::flows::wait::read_booking;
-use crate::journal::State;
-use crate::outcome::{Error, Result};
+use crate::journal::{Attempt, State};
+use crate::outcome::code::exit_for_refusal;
+use crate::outcome::{Error, ErrorCode, Result};
 
 /// What the journal knows of a row under one of its keys.
 pub(super) enum EarlierResult {
@@ -62,4 +62,22 @@ pub(super) async fn earlier_result(
             earlier: true,
         }))),
     }
+}
+
+/// Why the service will not book the row of an attempt, whoever sends it: its request was refused for what it says. Other
+/// refusals, such as that of a rate limit, say nothing of the row.
+fn final_refusal(attempt: &Attempt) -> Option<Error> {
+    let status = attempt.runs.last().and_then(|run| run.http_status);
+    let is_final = matches!(status, Some(400 | 404 | 413 | 422));
+    let refused = status.filter(|_| is_final && attempt.state == State::Refused);
+    refused.map(|status| refusal(status).idempotency_key(&attempt.idempotency_key))
+}
+
+/// The error for a refusal of which only the status is known.
+pub(super) fn refusal(status: u16) -> Error {
+    let code = ErrorCode::of_refusal(None, status);
+    let message = format!("the service refused it with HTTP {status}");
+    let mut error = Error::of(code, exit_for_refusal(None, status), message);
+    error.http_status = Some(status);
+    error
 }

@@ -1,12 +1,12 @@
 //! What the journal knows of the rows of a batch, whoever booked them. Nothing is sent.
 
+use super::earlier::refusal;
 use super::{KeyedRow, RowResult};
 use crate::app::Context;
 use crate::app::in_flight::resume_command;
 use crate::journal::{Attempt, State};
 use crate::model::booking::Booking;
-use crate::outcome::code::exit_for_refusal;
-use crate::outcome::{Code, Error, ErrorCode, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 
 /// The result of a row, as far as the journal knows it: under the last of its keys that was used.
 pub(crate) fn known_result(context: &Context, keyed: &KeyedRow) -> Result<RowResult> {
@@ -26,23 +26,6 @@ pub(crate) fn known_result(context: &Context, keyed: &KeyedRow) -> Result<RowRes
         guest: keyed.row.guest(),
         outcome,
     })
-}
-
-/// Why the service will not book the row of an attempt, whoever sends it: its request was refused for what it says. Other
-/// refusals, such as that of a rate limit, say nothing of the row.
-pub(super) fn final_refusal(attempt: &Attempt) -> Option<Error> {
-    let status = attempt.runs.last().and_then(|run| run.http_status);
-    let is_final = matches!(status, Some(400 | 404 | 413 | 422));
-    let refused = status.filter(|_| is_final && attempt.state == State::Refused);
-    refused.map(|status| refusal(status).idempotency_key(&attempt.idempotency_key))
-}
-
-fn refusal(status: u16) -> Error {
-    let code = ErrorCode::of_refusal(None, status);
-    let message = format!("the service refused it with HTTP {status}");
-    let mut error = Error::of(code, exit_for_refusal(None, status), message);
-    error.http_status = Some(status);
-    error
 }
 
 /// The booking of an attempt, or why there is none. The outer error is the journal's.
