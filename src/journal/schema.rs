@@ -13,6 +13,7 @@ pub(super) const STEPS: &[&str] = &[
     SIGHTINGS,
     NO_RECENT_ROWS,
     MAKERS,
+    SEARCH_BLOCKS,
 ];
 /// The first version: attempts, and what searches returned.
 const FIRST: &str = "
@@ -242,3 +243,60 @@ CREATE TABLE claims (
     until           INTEGER NOT NULL
 ) WITHOUT ROWID;
 ";
+
+/// Deletes the block of `search_blocks` that covers a row of `bookings`, if there is one.
+macro_rules! uncover {
+    ($row:literal) => {
+        concat!(
+            "DELETE FROM search_blocks WHERE number = (
+                 SELECT number FROM search_blocks WHERE origin = ",
+            $row,
+            ".origin AND (last_at, last_id) >= (",
+            $row,
+            ".created_at, ",
+            $row,
+            ".id) ORDER BY last_at, last_id LIMIT 1)
+             AND (after_at, after_id) < (",
+            $row,
+            ".created_at, ",
+            $row,
+            ".id);"
+        )
+    };
+}
+
+/// What is searched, as blocks of many bookings (see `search`). Each has the bookings behind one position, up to another
+/// one: `created_at` and `id`. Triggers delete the block of a booking that is added, changed or deleted.
+///
+/// The columns `search` and `day` of `bookings` are of use in a shared journal alone. Statements for both empty them.
+const SEARCH_BLOCKS: &str = concat!(
+    "
+UPDATE bookings SET search = NULL, day = NULL WHERE search IS NOT NULL;
+DROP INDEX bookings_search;
+DROP INDEX bookings_unsearched;
+CREATE TABLE search_blocks (
+    number     INTEGER PRIMARY KEY,
+    origin     TEXT NOT NULL,
+    after_at   TEXT NOT NULL,
+    after_id   TEXT NOT NULL,
+    last_at    TEXT NOT NULL,
+    last_id    TEXT NOT NULL,
+    bookings   INTEGER NOT NULL,
+    days       TEXT NOT NULL,
+    statuses   TEXT NOT NULL,
+    guests     TEXT NOT NULL,
+    emails     TEXT NOT NULL,
+    phones     TEXT NOT NULL,
+    venues     TEXT NOT NULL,
+    folded_ids TEXT NOT NULL,
+    ids        TEXT NOT NULL
+);
+CREATE UNIQUE INDEX search_blocks_ranges ON search_blocks (origin, last_at, last_id, after_at, after_id);
+CREATE TRIGGER booking_added_to_search AFTER INSERT ON bookings BEGIN ", uncover!("NEW"), " END;
+CREATE TRIGGER booking_changed_in_search AFTER UPDATE OF status, document, forgotten_at, gone_at ON bookings
+    WHEN NEW.status <> OLD.status OR NEW.document <> OLD.document
+        OR NEW.forgotten_at IS NOT OLD.forgotten_at OR NEW.gone_at IS NOT OLD.gone_at
+    BEGIN ", uncover!("OLD"), " END;
+CREATE TRIGGER booking_deleted_from_search AFTER DELETE ON bookings BEGIN ", uncover!("OLD"), " END;
+"
+);

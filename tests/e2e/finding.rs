@@ -178,10 +178,6 @@ fn journal_holds(home: &Home, part: &str) -> bool {
 fn of_a_guest_who_is_forgotten_nothing_is_left_in_what_is_searched() {
     let (home, [muller, ..]) = three();
     assert_eq!(found(&home, &["muller"]), [muller.as_str()]);
-    assert!(
-        journal_holds(&home, "jurgen muller"),
-        "the text that is searched"
-    );
     home.run(["bookings", "forget", &muller]).exits(0);
     assert_eq!(found(&home, &["muller"]), [] as [&str; 0]);
     for part in ["jurgen muller", "Müller", "canary", "442079460018"] {

@@ -55,6 +55,13 @@ fn send_and_forget(served: &Served, body: &str) {
     let _ = stream.read_to_end(&mut Vec::new());
 }
 
+#[test]
+fn a_server_without_a_request_log_answers_and_keeps_nothing() {
+    let served = Served::with(&Home::new(), &["--no-request-log"]);
+    assert_eq!(create(&served, &[KEY], &order(&json!({}))), 201);
+    assert_eq!(requests(&served, ""), [] as [Value; 0]);
+}
+
 /// "`{id, at, duration_ms, method, path, query?, status, organization?, key?, …}`" (sandbox tools, Requests)
 #[test]
 fn a_request_is_kept_with_both_bodies_and_without_its_key() {

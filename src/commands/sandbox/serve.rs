@@ -57,6 +57,9 @@ pub(crate) struct Args {
     /// Write every request and response to this file, as HAR 1.2, which browsers open; keys are masked
     #[arg(long, value_name = "FILE")]
     har: Option<PathBuf>,
+    /// Keep no requests for `sandbox requests` and the page, such as in a load test
+    #[arg(long)]
+    no_request_log: bool,
     /// How often to send due webhooks; the service itself does so every 30s
     // A worker that never pauses would keep the processor to itself.
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = lasting)]
@@ -96,6 +99,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         delivery_interval: args.delivery_interval,
         speech: speech.clone(),
         hosts: args.hosts,
+        keeps_requests: !args.no_request_log,
         ..Options::new(database)
     })
     .map_err(|error| {

@@ -1,0 +1,281 @@
+//! What a search finds is compared with what stands in the bookings, whatever happened to them before.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::journal::plans::plan;
+use crate::model::booking::Booking;
+use crate::model::text_fold::fold;
+
+const NAMES: [&str; 5] = [
+    "Jürgen Müller",
+    "Ada Lovelace",
+    "李 小龙",
+    "Ada\nMüller",
+    "",
+];
+const STATUSES: [&str; 3] = ["confirmed", "failed", "processing"];
+
+fn journal(folder: &tempfile::TempDir) -> Journal {
+    let path = folder.path().join("journal.db");
+    let journal = Journal::open(&path, "https://a.example".into(), None).unwrap();
+    // No test here cuts the power.
+    journal.execute("PRAGMA synchronous = OFF");
+    journal
+}
+
+fn booking(number: usize, guest: usize, status: usize) -> Booking {
+    let document = json!({
+        "id": format!("Bk_{number}"), "status": STATUSES[status], "venue_id": format!("ven_{}", number % 3),
+        "datetime": format!("2026-11-{:02}T19:30:00+01:00", 1 + number % 28),
+        "customer": {"name": NAMES[guest], "email": format!("g{number}@b.example"), "phone": format!("+44 20 {number:04}")},
+    });
+    Booking::from_document(document.into()).unwrap()
+}
+
+fn made(journal: &mut Journal, number: usize, guest: usize, status: usize) {
+    let run = journal.run(&format!("key {number}"), &json!({}));
+    journal
+        .end_booked(&run, &booking(number, guest, status), 201)
+        .unwrap();
+}
+
+fn ids(journal: &mut Journal, sought: &Sought, limit: Option<u32>) -> Vec<String> {
+    let found = journal.find(sought, limit, &|_| None).unwrap();
+    let ids = found.kept.iter().map(|kept| kept.booking.id().to_owned());
+    ids.collect()
+}
+
+fn sought(text: Option<&str>, guest: Option<&str>, status: Option<&str>) -> Sought {
+    Sought {
+        text: text.map(str::to_owned),
+        guest: guest.map(str::to_owned),
+        status: status.map(str::to_owned),
+        ..Sought::default()
+    }
+}
+
+fn blocks(journal: &Journal) -> u32 {
+    let count = "SELECT count(*) FROM search_blocks";
+    let connection = journal.file().unwrap();
+    connection.query_row(count, (), |row| row.get(0)).unwrap()
+}
+
+/// What happens to a journal.
+#[derive(Clone, Debug)]
+enum Event {
+    Made {
+        guest: usize,
+        status: usize,
+    },
+    Seen {
+        booking: usize,
+        guest: usize,
+        status: usize,
+    },
+    /// Received at a time before that of others.
+    TakenIn {
+        booking: usize,
+        minute: usize,
+    },
+    Lost(usize),
+    Forgotten(usize),
+    Searched,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let booking = 0..60_usize;
+    prop_oneof![
+        8 => (0..NAMES.len(), 0..3_usize).prop_map(|(guest, status)| Event::Made { guest, status }),
+        2 => (booking.clone(), 0..NAMES.len(), 0..3_usize)
+            .prop_map(|(booking, guest, status)| Event::Seen { booking, guest, status }),
+        1 => (100..140_usize, 0..60_usize).prop_map(|(booking, minute)| Event::TakenIn { booking, minute }),
+        1 => booking.clone().prop_map(Event::Lost),
+        1 => booking.prop_map(Event::Forgotten),
+        2 => Just(Event::Searched),
+    ]
+}
+
+fn happen(journal: &mut Journal, event: &Event, made_before: &mut usize) {
+    match *event {
+        Event::Made { guest, status } => {
+            made(journal, *made_before, guest, status);
+            *made_before += 1;
+        }
+        Event::Seen {
+            booking: number,
+            guest,
+            status,
+        } => {
+            journal.update(&booking(number, guest, status)).unwrap();
+        }
+        Event::TakenIn {
+            booking: number,
+            minute,
+        } => {
+            let at = format!("2026-01-01T00:{minute:02}:00Z").parse().unwrap();
+            journal.take_in(&[(at, booking(number, 1, 0))]).unwrap();
+        }
+        Event::Lost(number) => journal.lose(Some(&format!("Bk_{number}"))).unwrap(),
+        Event::Forgotten(number) => {
+            journal.forget_booking(&format!("Bk_{number}")).unwrap();
+        }
+        Event::Searched => {
+            ids(journal, &sought(Some("nobody"), None, None), None);
+        }
+    }
+}
+
+fn matches(kept: &KeptBooking, sought: &Sought) -> bool {
+    let Some(time) = kept.booking.str("datetime") else {
+        return false; // Its retention is over.
+    };
+    let customer = &kept.booking.value()["customer"];
+    let text = |field: &str| fold(customer[field].as_str().unwrap_or_default()).replace('\n', " ");
+    let (name, email) = (text("name"), text("email"));
+    let venue = kept.booking.venue_id().unwrap_or_default();
+    let id = fold(kept.booking.id());
+    let phone = text("phone").replace([' ', '+'], "");
+    let has =
+        |word: &str, fields: &[&String]| fields.iter().any(|field| field.contains(&fold(word)));
+    let words = |text: &Option<String>, fields: &[&String]| {
+        let text = text.as_deref().unwrap_or_default();
+        text.split_whitespace().all(|word| has(word, fields))
+    };
+    words(&sought.text, &[&name, &email, &venue, &id, &phone])
+        && words(&sought.guest, &[&name])
+        && sought
+            .status
+            .as_ref()
+            .is_none_or(|it| kept.booking.status().as_str() == it)
+        && sought.days.is_none_or(|(first, last)| {
+            let day: Date = time[..10].parse().unwrap();
+            (first..=last).contains(&day)
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn a_search_finds_what_the_bookings_say_whatever_happened_to_them(
+        events in proptest::collection::vec(event(), 1..80),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = journal(&folder);
+        let mut made_before = 0;
+        for event in &events {
+            happen(&mut journal, event, &mut made_before);
+        }
+        let days = Some(("2026-11-05".parse().unwrap(), "2026-11-12".parse().unwrap()));
+        for wanted in [
+            sought(Some("muller"), None, None),
+            sought(Some("ADA example"), None, None),
+            sought(Some("bk_1"), Some("ada"), None),
+            sought(None, Some("小龙"), Some("confirmed")),
+            sought(Some("ven_2"), None, Some("failed")),
+            Sought { days, ..sought(None, None, None) },
+            Sought { days, ..sought(Some("ven_1"), None, Some("confirmed")) },
+            sought(Some("nobody"), None, None),
+        ] {
+            let all = journal.bookings(None, None).unwrap();
+            let expected = all.iter().filter(|it| matches(it, &wanted));
+            let expected: Vec<String> = expected.map(|it| it.booking.id().to_owned()).collect();
+            prop_assert_eq!(&ids(&mut journal, &wanted, None), &expected, "{:?}", wanted);
+            let newest: Vec<String> = expected.into_iter().take(3).collect();
+            prop_assert_eq!(ids(&mut journal, &wanted, Some(3)), newest);
+        }
+        let connection = journal.file().unwrap();
+        let ranges: Vec<(String, String)> = connection
+            .prepare("SELECT after_at || after_id, last_at || last_id FROM search_blocks ORDER BY last_at, last_id")
+            .unwrap()
+            .query_map((), |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        prop_assert!(ranges.windows(2).all(|two| two[0].1 == two[1].0), "a gap: {:?}", ranges);
+    }
+}
+
+#[test]
+fn what_is_searched_is_kept_a_block_at_a_time_and_a_booking_that_changes_deletes_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder);
+    let lovelace = sought(Some("lovelace"), None, None);
+    for number in 0..20 {
+        made(&mut journal, number, 1, 2);
+    }
+    assert_eq!(blocks(&journal), 0, "a booking request writes none");
+    assert_eq!(ids(&mut journal, &lovelace, None).len(), 20);
+    assert_eq!(blocks(&journal), 2, "the newest four fill none");
+    journal.update(&booking(3, 0, 0)).unwrap();
+    assert_eq!(blocks(&journal), 1);
+    assert_eq!(ids(&mut journal, &lovelace, None).len(), 19);
+    assert_eq!(blocks(&journal), 2);
+    journal.update(&booking(3, 0, 0)).unwrap();
+    journal.update(&booking(19, 0, 0)).unwrap();
+    assert_eq!(blocks(&journal), 2, "nothing has changed in a block");
+}
+
+#[test]
+fn of_a_guest_who_is_forgotten_nothing_is_left_in_a_block() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let mut journal = journal(&folder);
+    for number in 0..16 {
+        made(&mut journal, number, usize::from(number == 5), 0);
+    }
+    let holds = |part: &str| {
+        let file = std::fs::read(&path).unwrap();
+        file.windows(part.len()).any(|it| it == part.as_bytes())
+    };
+    assert_eq!(
+        ids(&mut journal, &sought(Some("lovelace"), None, None), None).len(),
+        1
+    );
+    assert!(holds("ada lovelace"));
+    journal.forget_booking("Bk_5").unwrap();
+    Journal::rewrite_file(&path).unwrap();
+    assert!(!holds("ada lovelace") && holds("jurgen muller"));
+}
+
+#[test]
+fn a_search_and_what_deletes_a_block_read_no_more_than_an_index_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = journal(&folder);
+    for (query, index) in [
+        (
+            file::RANGES.to_owned(),
+            "USING COVERING INDEX search_blocks_ranges (origin=?)",
+        ),
+        (
+            format!(
+                "{} {} ORDER BY created_at, id LIMIT ?6",
+                file::TEXTS,
+                file::IN_RANGE
+            ),
+            "(origin=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))",
+        ),
+        (
+            format!(
+                "{} {} ORDER BY created_at DESC, id DESC LIMIT ?6",
+                file::TEXTS,
+                file::IN_RANGE
+            ),
+            "(origin=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))",
+        ),
+        (
+            "SELECT number FROM search_blocks WHERE origin = ?1 AND (last_at, last_id) >= (?2, ?3)
+             ORDER BY last_at, last_id LIMIT 1"
+                .to_owned(),
+            "USING COVERING INDEX search_blocks_ranges (origin=? AND (last_at,last_id)>(?,?))",
+        ),
+    ] {
+        let plan = plan(&journal, &query);
+        assert!(
+            plan.contains(index) && !plan.contains("TEMP B-TREE"),
+            "{query}: {plan}"
+        );
+    }
+}
