@@ -308,7 +308,7 @@ const KNOWN: &str = "the journal knows every booking that may exist";
 #[test]
 fn a_shared_journal_keeps_its_promises_whoever_dies_and_whatever_answer_is_lost() {
     let team = Team {
-        runners: 3,
+        runners: 2,
         left: Left {
             kills: 2,
             cuts: 2,
