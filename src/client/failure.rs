@@ -79,14 +79,17 @@ impl fmt::Display for Failure {
 
 /// What to do after a refusal. If only the status is known, the path tells what was asked for.
 fn next_step(code: &str, path: &str) -> Option<String> {
-    let path = path.split('?').next().unwrap_or_default();
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
+    if let ("http_404" | "http_409", ["sandbox", kind, rest @ ..]) = (code, segments.as_slice())
+        && let Some((what, command)) = sought(kind, !rest.is_empty(), query)
+    {
+        let list = format!("list what there is with `bookctl sandbox {command}`");
+        return Some(format!("check the {what}; {list}"));
+    }
     Some(match (code, segments.as_slice()) {
         ("http_404", ["v1", "bookings", _, ..]) => {
             "check the id; search the bookings that this computer knows with `bookctl bookings TEXT`".to_owned()
-        }
-        ("http_404", ["sandbox", "deliveries", ..]) => {
-            "check the event id; list deliveries with `bookctl sandbox deliveries`".to_owned()
         }
         ("http_404", ["v1", "sessions", ..]) => {
             "check the id and the person; list sessions with `bookctl session list`".to_owned()
@@ -104,6 +107,19 @@ fn next_step(code: &str, path: &str) -> Option<String> {
     })
 }
 
+/// What a call of a sandbox's control did not find, and the command that lists those that there are.
+fn sought(kind: &str, has_id: bool, query: &str) -> Option<(&'static str, &'static str)> {
+    Some(match (kind, has_id) {
+        ("deliveries", true) => ("event id", "deliveries"),
+        ("faults", true) => ("id of the fault", "faults"),
+        ("snapshots", true) => ("name of the snapshot", "snapshot list"),
+        ("requests", true) => ("id of the request", "requests"),
+        ("organization" | "organizations" | "faults", _) => ("organization", "organization list"),
+        _ if query.contains("organization=") => ("organization", "organization list"),
+        _ => return None,
+    })
+}
+
 /// The command that sends requests to a path.
 fn command_of(segments: &[&str]) -> Option<&'static str> {
     Some(match segments {
@@ -114,6 +130,7 @@ fn command_of(segments: &[&str]) -> Option<&'static str> {
         ["v1", "bookings", _, "modify"] => "modify",
         ["v1", "bookings", _, "cancel"] => "cancel",
         ["v1", "sessions", ..] => "session",
+        ["sandbox", "clock"] => "sandbox clock",
         _ => return None,
     })
 }
@@ -329,6 +346,18 @@ mod tests {
             hint(404, Call::get("/v1/sessions/card?end_user=u")),
             "`bookctl session list`"
         ));
+        for (path, list) in [
+            ("deliveries/evt_1", "deliveries"),
+            ("deliveries?organization=org_x", "organization list"),
+            ("organizations/org_x", "organization list"),
+            ("faults/flt_1", "faults"),
+            ("snapshots/x", "snapshot list"),
+            ("requests/req_1", "requests"),
+        ] {
+            let hint = hint(404, Call::get(format!("/sandbox/{path}")));
+            let list = format!("`bookctl sandbox {list}`");
+            assert!(has(hint, &list), "{path}");
+        }
         assert!(has(hint(404, create()), "`bookctl search`"));
         let cancel = Call::post("/v1/bookings/bk_1/cancel", json!({}));
         assert!(has(hint(409, cancel), "bookctl show bk_1"));

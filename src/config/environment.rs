@@ -38,7 +38,7 @@ variables! {
     accessible = "BOOKCTL_ACCESSIBLE", "numbered prompts without redrawing, for screen readers";
     no_sandbox = "BOOKCTL_NO_SANDBOX", "fail instead of falling back to the sandbox";
     sandbox_no_limits = "BOOKCTL_SANDBOX_NO_LIMITS", "disable the rate limits of a sandbox that bookctl starts, also of the embedded one";
-    pgpassword = "PGPASSWORD", "password of that journal's user";
+    pgpassword = "PGPASSWORD", "password of the user in BOOKCTL_JOURNAL";
     pgpassfile = "PGPASSFILE", "file with that password, instead of ~/.pgpass";
     user = "USER", "name under which attempts are recorded there, and its user if the URL names none";
     computername = "COMPUTERNAME", "name of this machine there, on Windows";

@@ -82,8 +82,7 @@ pub(crate) fn update(
     edit: impl FnOnce(String) -> anyhow::Result<Option<String>>,
 ) -> anyhow::Result<()> {
     ownership::check(path)?;
-    let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
-    let path = &dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let (path, access) = &target(path);
     if let Some(folder) = path.parent() {
         files::create_folder(folder)?;
     }
@@ -91,13 +90,31 @@ pub(crate) fn update(
     read(path)?;
     let _lock = lock(path)?;
     if let Some(text) = edit(read(path)?.unwrap_or_default())? {
-        let access = match is_link {
-            true => Access::of(path).unwrap_or(Access::owners_alone()),
-            false => Access::owners_alone(),
-        };
-        replace(path, &text, access)?;
+        // The writer holds the lock, so one name is enough.
+        replace(path, &text, *access, ".new")?;
     }
     Ok(())
+}
+
+/// Replaces the text of a file that a person named, as a whole: if that fails, the old text is still there. The file is
+/// 0600; a link stays, as in [`update`]. What is no regular file is written as it is.
+pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return fs::write(path, text);
+    }
+    let (path, access) = target(path);
+    replace(&path, text, access, &format!(".{}.new", std::process::id()))
+}
+
+/// The file that a name leads to, and the access that it gets.
+fn target(path: &Path) -> (PathBuf, Access) {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    let path = dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let access = match is_link {
+        true => Access::of(&path).unwrap_or(Access::owners_alone()),
+        false => Access::owners_alone(),
+    };
+    (path, access)
 }
 
 /// Creates the folder of a file if it does not exist: 0700.
@@ -136,16 +153,22 @@ pub(crate) fn lock(path: &Path) -> io::Result<File> {
     }
 }
 
-fn replace(path: &Path, text: &str, access: Access) -> io::Result<()> {
-    // The writer holds the lock, so one name is enough. A crash may have left the file behind.
-    let new = beside(path, ".new");
+fn replace(path: &Path, text: &str, access: Access, suffix: &str) -> io::Result<()> {
+    let new = beside(path, suffix);
+    // A crash may have left the file behind.
     let _ = fs::remove_file(&new);
-    let mut file = files::create_new(&new, access)?;
+    let written = write_new(&new, text, access).and_then(|()| rename(&new, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    written
+}
+
+fn write_new(path: &Path, text: &str, access: Access) -> io::Result<()> {
+    let mut file = files::create_new(path, access)?;
     file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    // Windows renames no file that somebody has open.
-    drop(file);
-    rename(&new, path)
+    // Windows renames no file that somebody has open, so it is closed here.
+    file.sync_all()
 }
 
 #[cfg(test)]

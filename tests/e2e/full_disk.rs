@@ -111,7 +111,7 @@ impl Disk {
     }
 
     /// Fills it up but for so many kilobytes.
-    fn leave(&self, kilobytes: usize) {
+    pub(crate) fn leave(&self, kilobytes: usize) {
         let full = vec![0; 1024 * 1024];
         // As much as there is room for is written, then it fails.
         let _ = fs::write(self.filler(), full);

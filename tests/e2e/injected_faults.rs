@@ -56,6 +56,34 @@ fn a_rate_fails_the_same_requests_again_with_the_seed_that_it_showed() {
 }
 
 #[test]
+fn a_fault_without_a_call_or_a_kind_is_told_which_is_missing() {
+    let home = Home::new();
+    for (given, missing) in [(["--kind", "delay"], "--on"), (["--on", "any"], "--kind")] {
+        let add = ["sandbox", "faults", "add", "--json"].iter().chain(&given);
+        let error = home.run(add).refused(2, "usage");
+        let message = text(&error, "message");
+        assert!(
+            message.contains(missing) && !message.contains("--preset"),
+            "{message}"
+        );
+    }
+    let preset = [
+        "sandbox", "faults", "add", "--preset", "slow", "--on", "any",
+    ];
+    home.run(preset).exits(0);
+    for words in [
+        &["faults", "remove", "flt_0"][..],
+        &["organization", "remove", "org_x"],
+    ] {
+        let error = home
+            .run(["sandbox", "--json"].iter().chain(words))
+            .refused(6, "http_404");
+        let list = format!("bookctl sandbox {}", words[0]);
+        assert!(text(&error, "hint").contains(&list), "{error}");
+    }
+}
+
+#[test]
 fn a_fault_that_always_happens_ends_when_it_is_removed() {
     let server = Served::unlimited();
     let home = server.home();

@@ -79,6 +79,8 @@ mod foreign_life;
 #[cfg(unix)]
 mod full_disk;
 #[cfg(unix)]
+mod har;
+#[cfg(unix)]
 mod held;
 #[cfg(unix)]
 mod hostile;

@@ -91,6 +91,9 @@ fn in_a_browser_a_fault_is_put_on_webhooks_and_an_added_organization_has_keys_at
     assert_eq!(faults["faults"][0]["kind"], "reorder", "{faults}");
     assert_eq!(faults["faults"][0]["on"], "webhook", "{faults}");
 
+    browser.press("flaky");
+    browser.shows("rate 0.2, seed ");
+
     browser.click("nav a[href='#keys']");
     let added = control(
         &served,

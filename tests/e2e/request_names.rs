@@ -34,7 +34,7 @@ fn reasons_and_notes_use_the_names_that_the_sandbox_takes() {
         ),
         (
             &[("X-Key", "Token sk_live_x")],
-            "No key: no such key: sk_live_… (Authentication, 2).",
+            "The sandbox has no key sk_live_… (Authentication, 2).",
         ),
     ] {
         assert_eq!(send(base, "GET", "/v1/", headers, "").0, 401);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::harness::http::send;
 use crate::harness::listening::{App, Listening, SECRET, home_without_a_service, until};
-use crate::harness::{GUEST, Home, Reply, Scripted, Served, text};
+use crate::harness::{GUEST, Home, Key, Reply, Scripted, Served, Terminal, text};
 
 const KEY: (&str, &str) = ("Authorization", "Bearer sk_live_sandbox");
 
@@ -138,7 +138,7 @@ fn every_refusal_has_the_rule_that_answered_it() {
             "GET",
             "/v1/",
             "",
-            "no such key: sk_live_…nows",
+            "The sandbox has no key sk_live_…nows",
         ),
         (
             &[("Authorization", "Basic abcdefgh")],
@@ -207,6 +207,148 @@ fn every_refusal_has_the_rule_that_answered_it() {
         reason.contains("--no-limits") && reason.contains("sandbox clock --advance"),
         "{reason}"
     );
+}
+
+/// "for a 401 what came instead of a key" (sandbox tools, Requests)
+#[test]
+fn a_request_without_a_key_is_told_what_came_instead_and_where() {
+    let served = Served::start();
+    for (path, header, value, expected) in [
+        (
+            "/v1/",
+            "Authorization",
+            "Bearer",
+            "nothing follows the word Bearer",
+        ),
+        (
+            "/v1/",
+            "Authorization",
+            "bearer  ",
+            "nothing follows the word Bearer",
+        ),
+        (
+            "/v1/",
+            "Authorization",
+            "Bearer Bearer sk_live_sandbox",
+            "the word Bearer came twice",
+        ),
+        (
+            "/v1/",
+            "Authorization",
+            "Bearer whsec_sandbox",
+            "a webhook secret came",
+        ),
+        (
+            "/v1/",
+            "X-Api-Key",
+            "sk_live_sandbox",
+            "a key came in the header x-api-key: send",
+        ),
+        (
+            "/v1/",
+            "Token",
+            "Bearer sk_live_sandbox",
+            "a key came in the header token: send",
+        ),
+        (
+            "/v1/?api_key=sk_live_sandbox",
+            "X",
+            "y",
+            "came in the query parameter api_key: send",
+        ),
+    ] {
+        let (status, _) = send(served.base_url(), "GET", path, &[(header, value)], "");
+        assert_eq!(status, 401);
+        let kept = last(&served);
+        assert!(text(&kept, "reason").contains(expected), "{kept}");
+        assert!(!kept.to_string().contains("live_sandbox"), "{kept}");
+    }
+    send(
+        served.base_url(),
+        "GET",
+        "/v1/",
+        &[("Authorization", "Bearer")],
+        "",
+    );
+    let kept = last(&served);
+    assert_eq!(kept["request"]["headers"]["authorization"], "Bearer");
+    assert_eq!(kept.get("key"), None, "{kept}");
+}
+
+/// The worst mistake of a client, because the answer looks right.
+#[test]
+fn an_idempotency_key_that_was_used_before_is_noted_with_what_is_different() {
+    let served = Served::unlimited();
+    let create = |body: &Value| {
+        let headers = [KEY, ("Idempotency-Key", "a1")];
+        let status = create(&served, &headers, &order(body));
+        (status, last(&served)["notes"].clone())
+    };
+    assert_eq!(create(&json!({})), (201, json!([])));
+    let note = |with: &str| {
+        json!([format!(
+            "Idempotency-Key a1 was used before{with}: the response is the booking that was made then, and no new one"
+        )])
+    };
+    assert_eq!(create(&json!({})), (200, note("")));
+    let other =
+        json!({"venue_id": "ven_otp", "party_size": 4, "webhook_url": "http://127.0.0.1:9"});
+    let with = " with another venue_id and party_size";
+    assert_eq!(create(&other), (200, note(with)));
+}
+
+#[test]
+fn a_path_a_field_and_a_body_of_another_service_are_noted_with_what_is_meant() {
+    let served = Served::unlimited();
+    let notes = |method: &str, path: &str, kind: &str, body: &str| {
+        let address = served.base_url().trim_start_matches("http://");
+        let mut stream = TcpStream::connect(address).unwrap();
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: {}\r\nContent-Type: {kind}\r\n\
+             Idempotency-Key: 1\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            KEY.1,
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        stream.read_to_end(&mut Vec::new()).unwrap();
+        last(&served)["notes"].clone()
+    };
+    let json = "application/json";
+    assert_eq!(
+        notes("GET", "/bookings/bk_1", json, ""),
+        json!(["unknown path /bookings/bk_1; did you mean /v1/bookings/bk_1?"])
+    );
+    assert_eq!(
+        notes("POST", "/v1/v1/bookings", json, "{}"),
+        json!(["unknown path /v1/v1/bookings; did you mean /v1/bookings?"])
+    );
+    assert_eq!(
+        notes(
+            "POST",
+            "/v1/bookings",
+            "multipart/form-data; boundary=x",
+            "--x"
+        ),
+        json!(["Content-Type is multipart/form-data; the service reads JSON alone"])
+    );
+    let body = json!({"guests": 2, "name": "Ada Lovelace", "time": "19:30"}).to_string();
+    assert_eq!(
+        notes(
+            "POST",
+            "/v1/bookings",
+            "application/x-www-form-urlencoded",
+            &body
+        ),
+        json!([
+            "unknown field guests is ignored; did you mean party_size?",
+            "unknown field name is ignored; did you mean customer.name?",
+            "unknown field time is ignored; did you mean datetime?",
+        ])
+    );
+    let body = json!({"near": "London"}).to_string();
+    let found = notes("POST", "/v1/venues/search", json, &body);
+    let meant = "unknown field near is ignored; did you mean location?";
+    assert_eq!(found, json!([meant]));
 }
 
 #[test]
@@ -295,6 +437,7 @@ fn the_list_is_filtered_and_holds_the_last_thousand_without_calls_of_the_sandbox
         ("?status=201", 1),
         ("?method=post", 1),
         ("?path=/v1/bookings/", 2),
+        ("?path=v1/bookings/", 2),
         ("?limit=2", 2),
         ("?organization=org_other", 0),
         ("?organization=org_sandbox", 3),
@@ -305,7 +448,13 @@ fn the_list_is_filtered_and_holds_the_last_thousand_without_calls_of_the_sandbox
     let all = requests(&served, "");
     let after = format!("?after={}", text(&all[1], "id"));
     assert_eq!(requests(&served, &after), all[..1]);
-    for wrong in ["?limit=0", "?status=abc", "?after=bk_1"] {
+    for wrong in [
+        "?limit=0",
+        "?status=abc",
+        "?status=6xx",
+        "?status=700",
+        "?after=bk_1",
+    ] {
         assert_eq!(get(&format!("/sandbox/requests{wrong}")), 400, "{wrong}");
     }
     for _ in 0..1000 {
@@ -376,7 +525,11 @@ fn the_command_lists_shows_follows_and_makes_a_curl_command() {
         rows[0].starts_with("@1\t") && rows[0].contains("\t201\tPOST\t/v1/bookings\t"),
         "{list}"
     );
-    assert!(rows[1].contains("venue_id is required"), "{list}");
+    assert!(
+        rows[1].contains("venue_id is required")
+            && rows[1].contains("note: Idempotency-Key is missing"),
+        "{list}"
+    );
     home.run(["sandbox", "requests", "--status", "4xx"])
         .exits(0);
     // Row 1 is that of the list that was shown last.
@@ -410,6 +563,30 @@ fn the_command_lists_shows_follows_and_makes_a_curl_command() {
         "the same key is the same booking"
     );
     assert_eq!(served.bookings().len(), before);
+}
+
+#[test]
+fn at_80_columns_follow_shows_why_a_request_was_refused_below_it() {
+    let served = Served::unlimited();
+    let home = served.home();
+    create(
+        &served,
+        &[KEY, ("Idempotency-Key", "1")],
+        &order(&json!({"party_size": 99})),
+    );
+    let mut terminal = Terminal::of_width(&home, 80, &["sandbox", "requests", "--follow"]);
+    terminal.see("failed).");
+    terminal.press(Key::CtrlC);
+    let ended = terminal.end().exits(130);
+    let screen = ended.text();
+    let row = screen
+        .lines()
+        .position(|it| it.contains("400 POST   /v1/bookings"));
+    let below = screen.lines().nth(row.unwrap() + 1).unwrap();
+    assert!(
+        below.starts_with("         party_size must be 1 to 20 (Errors, codes by"),
+        "{screen}"
+    );
 }
 
 #[test]
@@ -451,6 +628,20 @@ fn the_embedded_sandbox_says_that_it_keeps_none_and_what_does() {
     }
 }
 
+#[test]
+fn a_base_url_with_v1_is_told_without_it() {
+    let served = Served::start();
+    let home = Home::pointing_to(&format!("{}/v1", served.base_url()), "sk_live_sandbox");
+    let error = home
+        .run(["sandbox", "requests", "--json"])
+        .refused(3, "config");
+    let hint = text(&error, "hint");
+    assert!(
+        hint.contains("leave /v1 out") && hint.ends_with(served.base_url()),
+        "{hint}"
+    );
+}
+
 /// "`sandbox serve` logs one line a request: … `-v` the bodies too" (sandbox tools, Requests)
 #[test]
 fn serve_logs_the_key_the_reason_and_the_fault_and_verbose_the_bodies_too() {
@@ -464,6 +655,11 @@ fn serve_logs_the_key_the_reason_and_the_fault_and_verbose_the_bodies_too() {
             &[KEY],
             &order(&json!({"party_size": 99, "customer": {"name": "sk_live_sandbox"}})),
         );
+        create(
+            &served,
+            &[KEY, ("Idempotency-Key", "1")],
+            &order(&json!({"venueId": 1})),
+        );
         served.home().fault("GET /v1/", "status", 1);
         send(served.base_url(), "GET", "/v1/", &[KEY], "");
         let log = served.log();
@@ -472,6 +668,14 @@ fn serve_logs_the_key_the_reason_and_the_fault_and_verbose_the_bodies_too() {
             "{log}"
         );
         assert!(log.contains("party_size must be 1 to 20"), "{log}");
+        assert!(
+            log.contains("         note: Idempotency-Key is missing"),
+            "{log}"
+        );
+        assert!(
+            log.contains("note: unknown field venueId is ignored"),
+            "{log}"
+        );
         assert!(log.contains("fault: status"), "{log}");
         assert_eq!(log.contains("\"party_size\": 99"), verbose, "{log}");
         assert!(!log.contains("sk_live_sandbox"), "{log}");
@@ -640,8 +844,59 @@ fn a_delivery_is_shown_with_what_was_sent_and_what_the_app_answered() {
     let response = &long["attempts"][0]["response"];
     assert_eq!(response["truncated"], true, "{response}");
     assert!((8_000..=8_193).contains(&text(response, "body").chars().count()));
-    home.run(["sandbox", "deliveries", "show", "evt_nobody", "--json"])
+    let error = home
+        .run(["sandbox", "deliveries", "show", "evt_nobody", "--json"])
         .refused(6, "http_404");
+    assert!(
+        text(&error, "hint").contains("`bookctl sandbox deliveries`"),
+        "{error}"
+    );
+    let newest = ["sandbox", "deliveries", "show", "@last", "--json"];
+    assert_eq!(
+        home.run(newest).exits(0).json()["event_id"],
+        long["event_id"]
+    );
+    let resend = ["sandbox", "deliveries", "resend", "@last", "--json"];
+    assert_eq!(
+        home.run(resend).exits(0).json()["event_id"],
+        long["event_id"]
+    );
+}
+
+/// A listener takes an event that comes again for a duplicate.
+#[test]
+fn an_event_that_is_resent_to_a_listener_is_said_to_need_a_replay() {
+    let app = App::start(|_| 200);
+    let served = Served::unlimited();
+    let home = served.home();
+    let none = ["sandbox", "deliveries"];
+    home.run(none).exits(0).says("set a URL with");
+    let listening = Listening::start(&home, &["--forward-to", &app.url]);
+    let output = home.run(none).exits(0);
+    assert!(!output.stderr.contains("set a URL with"), "{output}");
+    home.booked("ven_confirms", &[], 0);
+    until("the app has both events", || app.count() == 2);
+    let resend = ["sandbox", "deliveries", "resend", "@last"];
+    let output = home.run(resend).exits(0);
+    for said in [
+        "does not forward it to your app again",
+        "bookctl webhook events replay evt_",
+    ] {
+        assert!(output.stderr.contains(said), "{output}");
+    }
+    assert!(!output.stdout.contains("deliveries resend"), "{output}");
+    listening.end();
+    let last = [
+        "webhook",
+        "events",
+        "replay",
+        "@last",
+        "--as-received",
+        "--to",
+        &app.url,
+    ];
+    home.run(last).exits(0);
+    assert_eq!(app.count(), 3);
 }
 
 /// "`webhook listen` … print the `export` line for the secret; … `-v` hides our own polling" (issue)

@@ -82,7 +82,13 @@ fn a_restored_snapshot_is_the_state_that_was_saved_with_its_clock() {
     assert_eq!(listed["snapshots"][0]["name"], "clean");
     sandbox(&home, &["snapshot", "remove", "clean"]);
     let gone = ["sandbox", "snapshot", "restore", "clean", "--json"];
-    home.run(gone).refused(6, "http_404");
+    let error = home.run(gone).refused(6, "http_404");
+    assert!(
+        text(&error, "hint").contains("`bookctl sandbox snapshot list`"),
+        "{error}"
+    );
+    // Without a word more it lists, as the other lists do.
+    sandbox(&home, &["snapshot"]);
 }
 
 #[test]
@@ -91,6 +97,14 @@ fn a_snapshot_in_a_file_is_restored_elsewhere_and_a_bad_one_replaces_nothing() {
     let file = home.path().join("state.json");
     let file = file.to_str().unwrap();
     sandbox(&home, &["snapshot", "save", "--to", file]);
+    #[cfg(unix)]
+    {
+        let mode = |path: &str| {
+            let found = std::fs::metadata(path).unwrap();
+            std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o777
+        };
+        assert_eq!(mode(file), 0o600);
+    }
     let server = Served::start();
     let other = server.home();
     sandbox(&other, &["snapshot", "restore", "--from", file]);
@@ -219,6 +233,35 @@ fn a_server_answers_to_the_names_that_it_was_given_and_to_no_others() {
         assert!(
             answer.starts_with(&format!("HTTP/1.1 {status} ")),
             "{answer}"
+        );
+        assert_eq!(
+            answer.contains("sandbox serve --host NAME"),
+            status == "403"
+        );
+    }
+    for wrong in [
+        "http://x.example",
+        "x.example:80",
+        "a b",
+        "",
+        "*",
+        "*.example",
+        "::1",
+    ] {
+        let serve = [
+            "sandbox",
+            "serve",
+            "--ephemeral",
+            "--port",
+            "0",
+            "--json",
+            "--host",
+            wrong,
+        ];
+        let error = home.run(serve).refused(2, "usage");
+        assert!(
+            text(&error, "message").contains("host.docker.internal"),
+            "{wrong}: {error}"
         );
     }
 }

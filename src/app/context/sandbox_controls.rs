@@ -42,12 +42,24 @@ impl Context {
                 Err(_) => true,
             };
             if !is_sandbox {
-                return Err(Error::config("the profile is not for a sandbox; nothing was changed").hint(
-                    "use --profile sandbox for the embedded sandbox, or set BOOKCTL_BASE_URL to that of `sandbox serve`",
-                ));
+                return Err(self.no_sandbox());
             }
         }
         self.read(call).await
+    }
+
+    fn no_sandbox(&self) -> Error {
+        let error = Error::config("the profile is not for a sandbox; nothing was changed");
+        if let Target::Remote(service) = &self.target
+            && let Some(before) = service.base_url.join("").strip_suffix("/v1")
+        {
+            return error.hint(format!(
+                "leave /v1 out of the base URL, which bookctl adds itself: {before}"
+            ));
+        }
+        error.hint(
+            "use --profile sandbox for the embedded sandbox, or set BOOKCTL_BASE_URL to that of `sandbox serve`",
+        )
     }
 
     /// Sends a call to the control endpoints of the sandbox at an address, without a key. Fails if there is none.

@@ -68,7 +68,13 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Value::Null => Call::get(PATH),
         body => Call::post(PATH, body),
     };
-    let answer = context.control(call).await?;
+    let answer = context.control(call).await.map_err(|error| {
+        let has_nothing_due = change.next && error.http_status == Some(400);
+        match has_nothing_due {
+            true => error.hint("move the clock by a time: bookctl sandbox clock --advance 5m"),
+            false => error,
+        }
+    })?;
     context
         .out
         .emit(&DocumentView(answer.document, clock_page))?;

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::requests::add_message;
 use crate::app::Context;
 use crate::client::Call;
-use crate::flows::locate_row;
+use crate::flows::{LAST, locate_row};
 use crate::json::{Document, plain};
 use crate::model::time_text::human;
 use crate::model::zone::system_zone;
-use crate::outcome::{Exit, Result};
+use crate::outcome::{Error, Exit, Result};
 use crate::recent::RecentList;
 use crate::terminal::output::{Page, TableCell, Tone, View};
 use crate::webhook::{LISTENER, State};
@@ -37,25 +37,26 @@ enum Action {
     /// Show a delivery: what each attempt sent, and what your app answered
     #[command(after_help = "Examples:\n  bookctl sandbox deliveries show @1")]
     Show {
-        /// Id of the event, or @N for a row of the last list of deliveries
+        /// Id of the event, @N for a row of the last list of deliveries, or @last for the newest
         event: String,
     },
     /// Resend an event, with new retries
+    ///
+    /// A `bookctl webhook listen` that has the event already does not forward it again: use `bookctl webhook events replay`.
     #[command(after_help = "Examples:\n  bookctl sandbox deliveries resend evt_01")]
     Resend {
-        /// Id of the event, or @N for a row of the last list of deliveries
+        /// Id of the event, @N for a row of the last list of deliveries, or @last for the newest
         event: String,
     },
 }
+
+const PATH: &str = "/sandbox/deliveries";
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     match args.action.unwrap_or(Action::List) {
         Action::List => {
             let answer = context
-                .control(super::list_of(
-                    "/sandbox/deliveries",
-                    args.organization.as_deref(),
-                ))
+                .control(super::list_of(PATH, args.organization.as_deref()))
                 .await?;
             let list = List::of(context, answer.document);
             let ids: Vec<&str> = list
@@ -63,24 +64,71 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 .filter_map(|it| it["event_id"].as_str())
                 .collect();
             super::remember(context, RecentList::Deliveries, &ids);
-            let none = "no deliveries yet; set a URL with: bookctl sandbox organization -F webhook_url=URL";
+            let none = match ids.is_empty() && context.out.is_human() {
+                true => none_yet(context, args.organization.as_deref()).await?,
+                false => "",
+            };
             context.out.emit_list(&list, ids.is_empty(), none)?;
         }
         Action::Show { event } => {
-            let id = locate_row(context, RecentList::Deliveries, &event)?;
-            let path = format!("/sandbox/deliveries/{}", Call::segment(&id));
+            let id = located(context, &event).await?;
+            let path = format!("{PATH}/{}", Call::segment(&id));
             let answer = context.control(Call::get(path)).await?;
             let view = Shown::of(context, answer.document);
             context.out.emit(&view)?;
         }
         Action::Resend { event } => {
-            let id = locate_row(context, RecentList::Deliveries, &event)?;
-            let path = format!("/sandbox/deliveries/{}/resend", Call::segment(&id));
+            let id = located(context, &event).await?;
+            let path = format!("{PATH}/{}/resend", Call::segment(&id));
             let answer = context.control(Call::post(path, json!({}))).await?;
-            context.out.emit(&Shown::of(context, answer.document))?;
+            let view = Shown::of(context, answer.document);
+            context.out.emit(&view)?;
+            if view.app.is_some() {
+                context.out.warn(
+                    "the listener has this event already, and does not forward it to your app again",
+                );
+                context.out.hint(&format!(
+                    "send it to your app with: {}",
+                    replay(&view.delivery)
+                ));
+            }
         }
     }
     Ok(Exit::Done)
+}
+
+/// The id of an event, from an id, `@N` or `@last`, which is the newest.
+async fn located(context: &Context, event: &str) -> Result<String> {
+    if event != LAST {
+        return locate_row(context, RecentList::Deliveries, event);
+    }
+    let list = List(
+        context.control(Call::get(PATH)).await?.document,
+        HashMap::new(),
+    );
+    let newest = list.rows().find_map(|it| it["event_id"].as_str());
+    newest.map(str::to_owned).ok_or_else(|| {
+        Error::usage("@last: there are no deliveries yet")
+            .hint("list deliveries with `bookctl sandbox deliveries`")
+    })
+}
+
+/// What is said of an empty list.
+async fn none_yet(context: &Context, organization: Option<&str>) -> Result<&'static str> {
+    let settings = super::list_of("/sandbox/organization", organization);
+    let settings = context.control(settings).await?.document;
+    Ok(match settings.str("webhook_url") {
+        Some(_) => "no deliveries yet",
+        None => {
+            "no deliveries yet; set a URL with: bookctl sandbox organization -F webhook_url=URL"
+        }
+    })
+}
+
+/// The command that sends an event to the app behind a listener.
+fn replay(delivery: &Document) -> String {
+    let event = delivery.str("event_id").unwrap_or_default();
+    format!("bookctl webhook events replay {event} --to URL")
 }
 
 /// What an app answered to the listener that took a delivery for it, by the id of the event. A listener answers before
@@ -233,6 +281,9 @@ fn page(delivery: &Document, app: Option<&str>) -> Page {
         }
     }
     page.line("");
-    page.next(format!("bookctl sandbox deliveries resend {event}"));
+    page.next(match app {
+        Some(_) => replay(delivery),
+        None => format!("bookctl sandbox deliveries resend {event}"),
+    });
     page
 }

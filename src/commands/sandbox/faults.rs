@@ -51,14 +51,14 @@ enum Action {
 struct Fault {
     /// A fault for all requests: flaky answers one in five with 503, slow waits 3s, down closes the connection, rate_limited
     /// answers 429; the other flags change it
-    #[arg(long, value_parser = ["flaky", "slow", "down", "rate_limited"], required_unless_present_all = ["on", "kind"])]
+    #[arg(long, value_parser = ["flaky", "slow", "down", "rate_limited"])]
     preset: Option<String>,
     /// Request that fails, such as 'POST /v1/bookings'; any for every request, webhook for deliveries of webhooks
-    #[arg(long, value_name = "CALL")]
+    #[arg(long, value_name = "CALL", required_unless_present = "preset")]
     on: Option<String>,
     /// What happens to the request; drop_after handles it, then closes the connection without a response. A webhook takes
     /// delay, drop, duplicate and reorder
-    #[arg(long, value_parser = ["delay", "status", "drop_before", "drop_after", "truncate", "garbage", "drop", "duplicate", "reorder"])]
+    #[arg(long, value_parser = ["delay", "status", "drop_before", "drop_after", "truncate", "garbage", "drop", "duplicate", "reorder"], required_unless_present = "preset")]
     kind: Option<String>,
     /// How many requests fail: a number, or always [default: 1, with --rate always]
     #[arg(long, value_name = "N", value_parser = times)]

@@ -86,8 +86,21 @@ impl FixtureFile {
 }
 
 fn parse(text: &str) -> std::result::Result<Map<String, Value>, (usize, String)> {
+    if text.trim().is_empty() {
+        return Err((1, "there is nothing in it".to_owned()));
+    }
     if text.trim_start().starts_with('{') {
-        return serde_json::from_str(text).map_err(|error| (error.line(), error.to_string()));
+        return serde_json::from_str(text).map_err(|error| {
+            // The line is told before it.
+            let why = error.to_string();
+            let why = why.split(" at line ").next().unwrap_or_default();
+            (error.line(), format!("not valid JSON: {why}"))
+        });
+    }
+    // In TOML, a first bracket is that of a table.
+    if serde_json::from_str::<Vec<serde::de::IgnoredAny>>(text).is_ok() {
+        let why = "JSON must be an object with venues and bookings, not a list";
+        return Err((1, why.to_owned()));
     }
     match toml::from_str::<toml::Table>(text) {
         Ok(table) => Ok(table
@@ -222,5 +235,16 @@ mod tests {
     fn a_text_that_is_neither_is_refused_with_its_line() {
         assert_eq!(parse("{\n\"venues\": }").unwrap_err().0, 2);
         assert_eq!(parse("a = 1\nb = \n").unwrap_err().0, 2);
+        for (text, why) in [
+            (" \n", "there is nothing in it"),
+            (
+                "[{\"venue_id\": 1}]",
+                "JSON must be an object with venues and bookings, not a list",
+            ),
+            ("{\"venues\":", "not valid JSON: EOF while parsing a value"),
+        ] {
+            assert_eq!(parse(text).unwrap_err(), (1, why.to_owned()), "{text}");
+        }
+        assert!(parse("[[venues]]\nname = 'a'\n").is_ok());
     }
 }

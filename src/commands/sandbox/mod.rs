@@ -113,15 +113,17 @@ fn speech(name: &str) -> Result<Arc<Speech>> {
 }
 
 /// Loads the fixtures of a file into a sandbox that is not served yet.
-async fn load(sandbox: &Sandbox, file: Option<Source>) -> Result<()> {
+async fn load(context: &Context, sandbox: &Sandbox, file: Option<Source>) -> Result<()> {
     let Some(file) = file else {
         return Ok(());
     };
     let file = FixtureFile::read(file).await?;
-    sandbox.load(file.document.clone()).map_err(|body| {
+    let loaded = sandbox.load(file.document.clone()).map_err(|body| {
         let broken = || Error::config(format!("the fixtures cannot be loaded: {body}"));
         file.refused(&body).unwrap_or_else(broken)
-    })
+    })?;
+    load::warn(context, &loaded);
+    Ok(())
 }
 
 /// The call that lists something, of one organization if one is named.

@@ -1,4 +1,5 @@
-//! What a served sandbox writes of each request: a line, with `--verbose` the bodies too, and an entry of a HAR file.
+//! What a served sandbox writes of each request: a line with the reason and the notes below it, with `--verbose` the bodies
+//! too, and an entry of a HAR file.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -23,11 +24,13 @@ impl OnRequests<'_> {
     /// The function that writes; `None` if nothing is to be written.
     ///
     /// # Errors
-    /// `io` if the HAR file cannot be created.
+    /// `io` if the HAR file cannot be written.
     pub(super) fn on_request(self) -> Result<Option<OnRequest>> {
         let har = self.har.map(|path| {
-            let failed = |error| Error::io(format!("cannot write {}", path.display()), error);
-            HarFile::create(path).map_err(failed)
+            HarFile::open(path).map_err(|error| {
+                let what = format!("cannot write {}", path.display());
+                Error::io(what, error).hint("name another file with --har")
+            })
         });
         let har = har.transpose()?.map(Mutex::new);
         if !self.lines && har.is_none() {
@@ -44,8 +47,10 @@ impl OnRequests<'_> {
             let is_shown = exchange.is_service() || exchange.method() != "GET";
             if lines && is_shown {
                 Output::trace(&line(exchange));
-                if let Some(reason) = exchange.reason() {
-                    Output::trace(&format!("         {reason}"));
+                let notes = exchange.notes().into_iter();
+                let notes = notes.map(|note| format!("note: {note}"));
+                for said in exchange.reason().into_iter().chain(notes) {
+                    Output::trace(&format!("         {said}"));
                 }
             }
             if bodies && is_shown {
@@ -62,7 +67,7 @@ impl OnRequests<'_> {
     }
 }
 
-/// `12:00:01 POST /v1/bookings 400 0.4 ms sk_live_…dbox`, and below it why the request was refused.
+/// `12:00:01 POST /v1/bookings 400 0.4 ms sk_live_…dbox`.
 fn line(exchange: &Exchange) -> String {
     let time = exchange.at().to_zoned(system_zone()).strftime("%H:%M:%S");
     let status = match exchange.status() {
@@ -84,7 +89,7 @@ fn line(exchange: &Exchange) -> String {
     line
 }
 
-/// The bodies, laid out where they are JSON, and what a lenient service ignored.
+/// The bodies, laid out where they are JSON.
 fn show_bodies(exchange: &Exchange) {
     for (sign, body) in [
         ('>', exchange.request_body()),
@@ -100,8 +105,5 @@ fn show_bodies(exchange: &Exchange) {
         for line in laid_out.lines() {
             Output::trace(&format!("  {sign} {line}"));
         }
-    }
-    for note in exchange.notes() {
-        Output::trace(&format!("  note: {note}"));
     }
 }

@@ -36,6 +36,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", value_parser = Source::parse)]
     fixtures: Option<Source>,
     /// Write every request and response to this file, as HAR 1.2, which browsers open; keys are masked
+    ///
+    /// Of a body, the first 64 KB are written. An earlier HAR file of bookctl is gone on with; any other file is refused,
+    /// and so is one that another sandbox is writing.
     #[arg(long, value_name = "FILE")]
     har: Option<PathBuf>,
     /// Command and its arguments, after --
@@ -51,7 +54,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         ..Options::new(Database::Memory)
     })
     .map_err(|error| sandbox_error(&error))?;
-    super::load(&sandbox, args.fixtures).await?;
+    super::load(context, &sandbox, args.fixtures).await?;
     let webhook_secret = sandbox.webhook_secret();
     let webhook_secret = webhook_secret.map_err(|error| sandbox_error(&error))?;
     let failed = |error: std::io::Error| Error::io("cannot start the sandbox", error);

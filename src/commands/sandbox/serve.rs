@@ -1,5 +1,5 @@
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS")]
     expose: Option<IpAddr>,
     /// Answer requests to this host name too, such as host.docker.internal; repeatable
-    #[arg(long = "host", value_name = "NAME")]
+    #[arg(long = "host", value_name = "NAME", value_parser = host)]
     hosts: Vec<String>,
     /// Speak as another service would: enveloped, camel, plain, or a file that describes one
     #[arg(long, value_name = "FILE|NAME")]
@@ -55,6 +55,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", value_parser = Source::parse)]
     fixtures: Option<Source>,
     /// Write every request and response to this file, as HAR 1.2, which browsers open; keys are masked
+    ///
+    /// Of a body, the first 64 KB are written. An earlier HAR file of bookctl is gone on with; any other file is refused,
+    /// and so is one that another sandbox is writing.
     #[arg(long, value_name = "FILE")]
     har: Option<PathBuf>,
     /// Keep no requests for `sandbox requests` and the page, such as in a load test
@@ -64,6 +67,17 @@ pub(crate) struct Args {
     // A worker that never pauses would keep the processor to itself.
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = lasting)]
     delivery_interval: Duration,
+}
+
+/// A name that a `Host` header can have before its port.
+fn host(text: &str) -> std::result::Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let in_brackets = text.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+    let is_address = in_brackets.is_some_and(|it| it.parse::<Ipv6Addr>().is_ok());
+    match is_address || !text.is_empty() && text.chars().all(is_plain) {
+        true => Ok(text.to_owned()),
+        false => Err("give a name alone, such as host.docker.internal".to_owned()),
+    }
 }
 
 /// Whether a file is one that `mktemp` has made: empty, and without a log next to it. The sandbox's own file is never
@@ -108,7 +122,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             error.hint()
         ))
     })?;
-    super::load(&sandbox, args.fixtures).await?;
+    super::load(context, &sandbox, args.fixtures).await?;
     let webhook_secret = sandbox.webhook_secret();
     let webhook_secret = webhook_secret.map_err(|error| sandbox_error(&error))?;
     let address = args.expose.unwrap_or(Ipv4Addr::LOCALHOST.into());

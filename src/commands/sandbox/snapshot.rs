@@ -8,6 +8,7 @@ use crate::client::Call;
 use crate::json::Document;
 use crate::model::time_text::human;
 use crate::outcome::{Error, Exit, Result};
+use crate::platform::private_file;
 use crate::terminal::output::{DocumentView, Page};
 
 /// Save the sandbox's state, and go back to it
@@ -21,7 +22,7 @@ use crate::terminal::output::{DocumentView, Page};
     bookctl sandbox snapshot save --to state.json")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    action: Action,
+    action: Option<Action>,
 }
 
 #[derive(clap::Subcommand, Debug)]
@@ -34,7 +35,7 @@ enum Action {
         /// Name of the snapshot
         #[arg(required_unless_present = "to", conflicts_with = "to")]
         name: Option<String>,
-        /// Write the state to this file instead
+        /// Write the state to this file instead, which only you can read
         #[arg(long, value_name = "FILE")]
         to: Option<PathBuf>,
     },
@@ -65,36 +66,37 @@ const PATH: &str = "/sandbox/snapshots";
 const STATE: &str = "/sandbox/snapshot";
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let (document, page): (Document, fn(&Document) -> Page) = match args.action {
-        Action::List => return list(context).await,
-        Action::Save { to: Some(file), .. } => (save_to(context, &file).await?, saved_page),
-        Action::Save { name, .. } => {
-            let call = Call::post(PATH, json!({ "name": name }));
-            (context.control(call).await?.document, saved_page)
-        }
-        Action::Restore { name, from } => {
-            let call = match from {
-                Some(file) => Call::put(STATE, read(&file)?),
-                None => {
-                    let name = name.unwrap_or_default();
-                    Call::post(
-                        format!("{PATH}/{}/restore", Call::segment(&name)),
-                        json!({}),
-                    )
-                }
-            };
-            let answer = context.control(call).await?;
-            // The sandbox has the rate limits of the snapshot now. If that cannot be stored, the next answers correct it.
-            if context.has_journal() {
-                let _ = context.journal().and_then(|mut it| it.forget_rate_limits());
+    let (document, page): (Document, fn(&Document) -> Page) =
+        match args.action.unwrap_or(Action::List) {
+            Action::List => return list(context).await,
+            Action::Save { to: Some(file), .. } => (save_to(context, &file).await?, saved_page),
+            Action::Save { name, .. } => {
+                let call = Call::post(PATH, json!({ "name": name }));
+                (context.control(call).await?.document, saved_page)
             }
-            (answer.document, restored_page)
-        }
-        Action::Remove { name } => {
-            let call = Call::delete(format!("{PATH}/{}", Call::segment(&name)));
-            (context.control(call).await?.document, removed_page)
-        }
-    };
+            Action::Restore { name, from } => {
+                let call = match from {
+                    Some(file) => Call::put(STATE, read(&file)?),
+                    None => {
+                        let name = name.unwrap_or_default();
+                        Call::post(
+                            format!("{PATH}/{}/restore", Call::segment(&name)),
+                            json!({}),
+                        )
+                    }
+                };
+                let answer = context.control(call).await?;
+                // The sandbox has the rate limits of the snapshot now. If that cannot be stored, the next answers correct it.
+                if context.has_journal() {
+                    let _ = context.journal().and_then(|mut it| it.forget_rate_limits());
+                }
+                (answer.document, restored_page)
+            }
+            Action::Remove { name } => {
+                let call = Call::delete(format!("{PATH}/{}", Call::segment(&name)));
+                (context.control(call).await?.document, removed_page)
+            }
+        };
     context.out.emit(&DocumentView(document, page))?;
     Ok(Exit::Done)
 }
@@ -116,7 +118,7 @@ async fn list(context: &Context) -> Result<Exit> {
 async fn save_to(context: &Context, file: &Path) -> Result<Document> {
     let state = context.control(Call::get(STATE)).await?.document;
     let text = state.value().to_string();
-    std::fs::write(file, &text)
+    private_file::write(file, &text)
         .map_err(|error| Error::io(format!("cannot write {}", file.display()), error))?;
     Ok(json!({"file": file.display().to_string(), "bytes": text.len()}).into())
 }

@@ -54,6 +54,13 @@ pub(crate) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
         .open(path)
 }
 
+/// The same for a file that this process alone writes until it is closed. The error is `WouldBlock` if another one does.
+pub(crate) fn open_alone(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let file = open(options, path)?;
+    file.try_lock()?;
+    Ok(file)
+}
+
 /// Whether others than the owner can do anything with a file.
 pub(crate) fn is_open_to_others(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| found.mode() & 0o077 != 0)

@@ -71,6 +71,20 @@ pub(crate) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// The same for a file that this process alone writes until it is closed. The error is `WouldBlock` if another one does.
+/// A lock would also keep others from reading it.
+pub(crate) fn open_alone(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    const READ: u32 = 1;
+    if !path.exists() {
+        create_new(path, Access::OwnersAlone)?;
+    }
+    let file = options.share_mode(READ).open(path);
+    file.map_err(|error| match error.raw_os_error() {
+        Some(SHARING_VIOLATION) => ErrorKind::WouldBlock.into(),
+        _ => error,
+    })
+}
+
 /// Whether others than the user, administrators and the system can read a file.
 pub(crate) fn is_open_to_others(path: &Path) -> bool {
     access_list::is_open_to_others(path).unwrap_or(false)

@@ -129,8 +129,32 @@ impl ParsedRequest {
     pub(super) fn key(&self) -> Result<ApiKey, ApiError> {
         match self.heard.as_ref().map(|it| &it.authorization) {
             Some(Err(no_key)) => Err(ApiError::Unauthorized(no_key.clone())),
-            _ => access::identify(self.authorization()),
+            _ => access::identify(self.authorization()).map_err(|error| match error {
+                ApiError::Unauthorized(NoKey::Missing) => {
+                    let place = self.place_of_a_key();
+                    ApiError::Unauthorized(place.map_or(NoKey::Missing, NoKey::Elsewhere))
+                }
+                other => other,
+            }),
         }
+    }
+
+    /// Where something that looks like a key came, if not in `Authorization`.
+    fn place_of_a_key(&self) -> Option<String> {
+        let is_key = |value: &str| {
+            value
+                .rsplit(' ')
+                .next()
+                .is_some_and(|it| it.starts_with("sk_"))
+        };
+        let mut headers = self.headers.iter();
+        let header = headers.find(|(_, value)| value.to_str().is_ok_and(is_key));
+        if let Some((name, _)) = header {
+            return Some(format!("the header {name}"));
+        }
+        let queries = self.queries();
+        let query = queries.iter().find(|(_, value)| is_key(value))?;
+        Some(format!("the query parameter {}", query.0))
     }
 
     /// The idempotency key; `None` if it is absent or blank. Each byte becomes one character, so that

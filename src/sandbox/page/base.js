@@ -13,6 +13,8 @@ function el(name, attributes = {}, ...children) {
   return element;
 }
 
+const count = (number, noun) => `${number} ${noun}${number === 1 ? '' : 's'}`;
+
 const button = (text, click, more = {}) => el('button', { type: 'button', click, ...more }, text);
 
 /** A list of names and values; rows without a value are left out. */

@@ -61,7 +61,7 @@ function bookingRow(it) {
 function bookingsView() {
   const filter = el('input', { type: 'search', input: () => changed() });
   const only = el('select', { change: () => changed() },
-    ['', 'requires_action', 'processing', 'confirmed', 'failed', 'cancelled'].map((it) => el('option', { value: it }, it.replaceAll('_', ' ') || 'any state')));
+    ['', 'requires_action', 'processing', 'confirmed', 'failed', 'cancelled', 'expired'].map((it) => el('option', { value: it }, it.replaceAll('_', ' ') || 'any state')));
   const rows = windowed('Bookings', 'No bookings yet. Venues has a command that makes one.', (it) => it.id, bookingRow);
   return {
     node: [el('h2', {}, 'Bookings'),

@@ -5,7 +5,7 @@ function requestRow(it) {
   return el('li', {}, el('a', { class: 'item', href: `#requests/${it.id}` },
     el('span', {}, el('b', { class: tone }, it.status === 0 ? 'no answer' : String(it.status)), ' ', time(it.at)),
     el('span', {}, el('b', {}, it.method), ` ${it.path}`, el('span', { class: 'quiet' }, ` · ${it.duration_ms} ms`, it.fault ? ` · fault: ${it.fault}` : ''),
-      it.reason ? el('span', { class: 'quiet' }, ` · ${it.reason}`) : '', it.notes.length ? el('span', { class: 'warn' }, ` · ${it.notes.length} notes`) : '')));
+      it.reason ? el('span', { class: 'quiet' }, ` · ${it.reason}`) : '', it.notes.length ? el('span', { class: 'warn' }, ` · ${count(it.notes.length, 'note')}`) : '')));
 }
 
 function requestsView() {

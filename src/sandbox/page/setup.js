@@ -44,6 +44,8 @@ function faultsView() {
   const kind = el('select', { change: () => showAmount() });
   const kinds = () => (on.value === 'webhook' ? webhookFaults : faultKinds);
   const times = el('input', { type: 'number', min: '1', value: '1', size: '4' });
+  const rate = el('input', { type: 'number', min: '0.01', max: '1', step: '0.01', size: '4' });
+  const only = el('select', {});
   const showAmount = () => {
     const [, name, value] = kinds()[kind.value];
     amountLabel.hidden = !name;
@@ -59,25 +61,29 @@ function faultsView() {
     .filter((it) => ['get', 'post', 'put', 'delete', 'patch'].includes(it)).map((it) => el('option', { selected: `${it} ${path}` === 'post /v1/bookings' }, `${it.toUpperCase()} ${path}`))))).then(showKinds, () => {});
   const add = act(() => {
     const [, name] = kinds()[kind.value];
-    return call('POST', '/sandbox/faults', { on: on.value, kind: kind.value, times: Number(times.value), ...(name ? { [name]: Number(amount.value) } : {}) });
+    // A share of the requests fails for as long as the fault is there.
+    const often = rate.value ? { rate: Number(rate.value) } : { times: Number(times.value) };
+    return call('POST', '/sandbox/faults', { on: on.value, kind: kind.value, ...often, ...(only.value ? { organization: only.value } : {}), ...(name ? { [name]: Number(amount.value) } : {}) });
   }, 'The next requests meet the fault.');
   const presets = el('div', { class: 'row' });
   const list = el('ul', { class: 'list', 'aria-label': 'Faults' });
   const none = el('p', { class: 'quiet' });
   return {
     node: [el('h2', {}, 'Faults'), presets, el('form', { class: 'row', submit: add }, el('label', {}, 'Request', on), el('label', {}, 'Fault', kind), amountLabel,
-      el('label', {}, 'Times', times), el('button', { class: 'main' }, 'Add')), none, list,
+      el('label', {}, 'Times', times), el('label', {}, 'or rate', rate), el('label', {}, 'Organization', only), el('button', { class: 'main' }, 'Add')), none, list,
     el('div', { class: 'row' }, button('Remove all', act(() => call('DELETE', '/sandbox/faults'), 'There are no faults.')))],
     update() {
       none.textContent = state.faults.length ? '' : 'No faults.';
+      keyed(only, ['', ...state.organizations.keys()], (it) => it, (it) => el('option', { value: it }, it || 'all'));
       const names = offers('POST', '/sandbox/faults', 'preset') ? ['flaky', 'slow', 'down', 'rate_limited'] : [];
-      keyed(presets, names, (it) => it, (it) => button(it.replaceAll('_', ' '), act(() => call('POST', '/sandbox/faults', { preset: it }), `The sandbox is ${it.replaceAll('_', ' ')}.`)));
+      keyed(presets, names, (it) => it, (it) => button(it.replaceAll('_', ' '), act(() => call('POST', '/sandbox/faults', { preset: it }), `The fault ${it.replaceAll('_', ' ')} is added.`)));
       keyed(list, state.faults, (it) => it.id, (it) => {
         const [what, name] = (it.on === 'webhook' ? webhookFaults : faultKinds)[it.kind] ?? [it.kind];
         const value = name && it[name] !== undefined ? `: ${it[name]}` : '';
         const remove = offers('DELETE', '/sandbox/faults/{id}') && button('Remove', act(() => call('DELETE', `/sandbox/faults/${it.id}`), 'The fault is removed.'),
           { 'aria-label': `Remove the fault of ${it.on}` });
-        return el('li', {}, remove, ' ', el('b', {}, it.on), ` ${what}${value}`, el('span', { class: 'quiet' }, ` · ${it.times === 'always' ? 'always' : `${it.times} more`}`));
+        const limits = [it.times === 'always' ? 'always' : `${it.times} more`, it.rate !== undefined && `rate ${it.rate}, seed ${it.seed}`, it.organization].filter(Boolean);
+        return el('li', {}, remove, ' ', el('b', {}, it.on), ` ${what}${value}`, el('span', { class: 'quiet' }, ` · ${limits.join(' · ')}`));
       });
     },
   };

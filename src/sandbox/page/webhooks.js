@@ -16,7 +16,7 @@ function deliveriesView() {
   const only = el('select', { change: () => changed() }, ['', 'pending', 'delivered', 'abandoned'].map((it) => el('option', { value: it }, it || 'any state')));
   const rows = windowed('Deliveries', 'No deliveries yet. Set a URL under Webhook.', (it) => it.event_id, (it) => el('li', {},
     el('a', { class: 'item', href: `#deliveries/${it.event_id}` }, el('span', {}, stateWord(it.state)),
-      el('span', {}, el('b', {}, it.type), ` · ${it.booking_id}`, el('span', { class: 'quiet' }, ` · ${it.attempts.length} attempts, last: ${lastAnswer(it)}`)))));
+      el('span', {}, el('b', {}, it.type), ` · ${it.booking_id}`, el('span', { class: 'quiet' }, ` · ${count(it.attempts.length, 'attempt')}, last: ${lastAnswer(it)}`)))));
   return {
     node: [el('h2', {}, 'Deliveries'), el('div', { class: 'row' }, el('label', {}, 'State', only)), rows.parts],
     update: () => rows.update(newest(state.deliveries).filter((it) => !only.value || it.state === only.value)),

@@ -165,15 +165,22 @@ pub(crate) fn identify(authorization: Option<&str>) -> Result<ApiKey, ApiError> 
 }
 
 fn find(authorization: Option<&str>) -> Result<ApiKey, NoKey> {
-    let header = authorization
-        .filter(|it| !it.is_empty())
-        .ok_or(NoKey::Missing)?;
-    let (scheme, key) = header.split_once(' ').ok_or(NoKey::NoScheme)?;
-    if !scheme.eq_ignore_ascii_case("bearer") {
+    let is_scheme = |word: &str| word.eq_ignore_ascii_case("bearer");
+    let header = authorization.map(str::trim).filter(|it| !it.is_empty());
+    let header = header.ok_or(NoKey::Missing)?;
+    let (scheme, key) = header.split_once(' ').ok_or(match is_scheme(header) {
+        true => NoKey::SchemeAlone,
+        false => NoKey::NoScheme,
+    })?;
+    if !is_scheme(scheme) {
         return Err(NoKey::OtherScheme(scheme.to_owned()));
     }
     let secret = key.trim();
-    self::key(secret).ok_or_else(|| NoKey::Unknown(masked(secret)))
+    self::key(secret).ok_or_else(|| match secret.split(' ').next() {
+        Some(first) if is_scheme(first) => NoKey::SchemeTwice,
+        _ if secret.starts_with("whsec_") => NoKey::WebhookSecret,
+        _ => NoKey::Unknown(masked(secret)),
+    })
 }
 
 /// Checks environment, suspension and scope, in this order.

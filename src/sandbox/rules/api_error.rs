@@ -147,7 +147,7 @@ impl ApiError {
             Self::VenueRefused { code, booking } => with(coded(422, code.message(), code.as_str()), "booking", booking.clone()),
             Self::PathNotFound => error(404, "no such path"),
             Self::MethodNotAllowed => error(405, "this path does not take that method"),
-            Self::ForeignHost => error(403, "the Host header is not a loopback name and the port of this sandbox"),
+            Self::ForeignHost => error(403, "the Host header must be a loopback name and the sandbox's port; `bookctl sandbox serve --host NAME` allows another name"),
             Self::CrossOrigin => error(403, "a page of another origin may not write to the sandbox"),
             Self::OrganizationUnknown => error(404, "organization not found"),
             Self::OrganizationBuiltIn => error(409, "every sandbox has this organization, and it cannot be removed"),

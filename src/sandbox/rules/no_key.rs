@@ -5,8 +5,16 @@
 pub(crate) enum NoKey {
     /// The header is missing or not text.
     Missing,
+    /// `Authorization` is missing, and this other part of the request has a key.
+    Elsewhere(String),
     /// The header has one word, which may be the key itself.
     NoScheme,
+    /// The header has the word `Bearer` alone.
+    SchemeAlone,
+    /// The header has the word `Bearer` twice.
+    SchemeTwice,
+    /// The secret that signs webhooks.
+    WebhookSecret,
     /// Another scheme than `Bearer`, as `Basic`.
     OtherScheme(String),
     /// Another header or scheme than those of a service that the sandbox speaks as.

@@ -47,8 +47,8 @@ impl ApiError {
             Self::VenueRefused { code, .. } => return format!("The venue refused the change: {} (Errors, codes by condition).", code.as_str()),
             Self::PathNotFound => "The service has no such path (Endpoints).",
             Self::MethodNotAllowed => "The path exists, but does not take this method (Endpoints).",
-            Self::ForeignHost => "The Host header names neither loopback nor this port; it is a guard of the sandbox, not a rule of the service.",
-            Self::CrossOrigin => "A page of another origin may not write; it is a guard of the sandbox, not a rule of the service.",
+            Self::ForeignHost => "The Host header must be localhost, 127.0.0.1 or [::1], or a name that `sandbox serve --host` allows, with the sandbox's port; this protects the sandbox, and is no rule of the service.",
+            Self::CrossOrigin => "A page of another origin may not write; this protects the sandbox, and is no rule of the service.",
             Self::OrganizationUnknown => "The sandbox has no organization with this id.",
             Self::OrganizationBuiltIn => "Every sandbox has this organization; POST /sandbox/reset takes it back to where it began.",
             Self::DeliveryNotFound => "No event with this id has a delivery.",
@@ -65,6 +65,16 @@ impl ApiError {
 fn unauthorized(no_key: &NoKey) -> String {
     let what = match no_key {
         NoKey::Missing => "Authorization is missing".to_owned(),
+        NoKey::Elsewhere(place) => {
+            format!(
+                "Authorization is missing, and a key came in {place}: send Authorization: Bearer and the key"
+            )
+        }
+        NoKey::SchemeAlone => "nothing follows the word Bearer".to_owned(),
+        NoKey::SchemeTwice => "the word Bearer came twice".to_owned(),
+        NoKey::WebhookSecret => {
+            "a webhook secret came, which signs deliveries; a key begins with sk_".to_owned()
+        }
         NoKey::NoScheme => {
             "the word Bearer is missing: send Authorization: Bearer and the key".to_owned()
         }
@@ -77,7 +87,9 @@ fn unauthorized(no_key: &NoKey) -> String {
         NoKey::Spoken { header, scheme, .. } => {
             format!("the word {scheme} is missing: send {header}: {scheme} and the key")
         }
-        NoKey::Unknown(key) => format!("no such key: {key}"),
+        NoKey::Unknown(key) => {
+            return format!("The sandbox has no key {key} (Authentication, 2).");
+        }
     };
     format!("No key: {what} (Authentication, 2).")
 }

@@ -286,7 +286,11 @@ fn render_for_pipe(block: &Block, style: &StreamStyle, text: &mut String) {
     }
 }
 
-/// Renders one line. The last cell is wrapped within its column, or at the margin if it has no room there.
+/// Less room than this makes a column of one word a line.
+const LEAST_COLUMN: usize = 24;
+
+/// Renders one line. The last cell is wrapped within its column, or below the line if its column is narrow; if there is no
+/// room at all, everything is wrapped at the margin.
 fn render_columns(cells: &[(Cell, usize)], style: &StreamStyle, text: &mut String) {
     let Some(((last, _), before)) = cells.split_last() else {
         return;
@@ -300,7 +304,16 @@ fn render_columns(cells: &[(Cell, usize)], style: &StreamStyle, text: &mut Strin
         start.extend(std::iter::repeat_n(' ', blanks));
     }
     let shown = last.shown();
-    if width + 12 <= style.width {
+    let room = style.width.saturating_sub(width);
+    let first = before
+        .first()
+        .map_or(0, |(cell, least)| cell.shown().width().max(*least) + 1);
+    if room < LEAST_COLUMN && shown.width() > room && width <= style.width {
+        text.push_str(&format!("{}\n", start.trim_end()));
+        for line in wrap(&shown, style.width.saturating_sub(first).max(12)) {
+            text.push_str(&format!("{:first$}{}\n", "", painted(last, style, &line)));
+        }
+    } else if width + 12 <= style.width {
         for (place, line) in wrap(&shown, style.width - width).iter().enumerate() {
             let blanks = " ".repeat(width);
             let start = if place == 0 { &start } else { &blanks };
@@ -386,6 +399,25 @@ mod tests {
             page().render(&style),
             "confirmed\tbk_1\nwhen\tTue 1 Dec 2026, 19:30 (+01:00)\nven_1\tCafé \\u{1b}[31m\nven_22\t寿司\nnext\tbookctl show bk_1\n"
         );
+    }
+
+    #[test]
+    fn a_last_cell_without_room_in_its_column_is_wrapped_below_the_line() {
+        let style = |columns| {
+            let prefs = ColorPrefs {
+                no_color: true,
+                ..ColorPrefs::default()
+            };
+            StreamStyle::decide(prefs, true, columns)
+        };
+        let mut page = Page::default();
+        let why = "party_size must be 1 to 20";
+        let cells = [("12:00:00", 8), ("/v1/bookings", 38), (why, 0)];
+        page.columns(cells.map(|(text, least)| (text.into(), least)).to_vec());
+        let path = "12:00:00 /v1/bookings";
+        assert_eq!(page.render(&style(60)), format!("{path}\n         {why}\n"));
+        let blanks = " ".repeat(27);
+        assert_eq!(page.render(&style(100)), format!("{path}{blanks}{why}\n"));
     }
 
     #[test]

@@ -210,7 +210,7 @@ fn untimely(subject: &Subject<'_>, first: &SampleEvent) -> Vec<Check> {
         one(
             "future",
             "Events 5",
-            "a signature from the future could be replayed until then",
+            "refuse a signature whose time is in the future: whoever sees the delivery could send it again until then",
             subject.refused(|_, body| Some(subject.signature(body, OUT_OF_TOLERANCE))),
         ),
         one(

@@ -6,7 +6,7 @@ use crate::json::Document;
 use crate::model::zone::system_zone;
 use crate::terminal::output::{Page, TableCell, Tone, View};
 
-/// The widths of the columns of `--follow`, so that a line fits into 80 columns unless its request was refused.
+/// The widths of the columns of `--follow`, so that a line fits into 80 columns, with what is said of it below.
 const TIME: usize = 8;
 const METHOD: usize = 6;
 const PATH: usize = 38;
@@ -32,6 +32,7 @@ impl View for List {
             let cells = columns(request).into_iter().map(|(cell, _)| cell);
             std::iter::once(format!("@{}", row + 1).into())
                 .chain(cells)
+                .chain([said(request).into()])
                 .collect()
         });
         let headings = vec!["", "at", "status", "method", "path", "took", "reason"];
@@ -50,12 +51,27 @@ impl View for Line {
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        page.columns(columns(self.0.value()));
+        let mut cells = columns(self.0.value());
+        cells.push((said(self.0.value()).into(), 0));
+        page.columns(cells);
         page
     }
 }
 
-/// Time, status, request, duration, and why it was refused or what it met.
+/// Why a request was refused or what it met, and what the service ignored.
+fn said(request: &Value) -> String {
+    let text = |field: &str| request.get(field).and_then(Value::as_str);
+    let why = match (text("fault"), text("reason")) {
+        (Some(fault), reason) => Some(format!("fault {fault}: {}", reason.unwrap_or_default())),
+        (None, reason) => reason.map(str::to_owned),
+    };
+    let notes = request.get("notes").and_then(Value::as_array);
+    let notes = notes.into_iter().flatten().filter_map(Value::as_str);
+    let notes = notes.map(|it| format!("note: {it}"));
+    why.into_iter().chain(notes).collect::<Vec<_>>().join(" ")
+}
+
+/// Time, status, request and duration.
 fn columns(request: &Value) -> Vec<(TableCell, usize)> {
     let text = |field: &str| request.get(field).and_then(Value::as_str);
     let status = request.get("status").and_then(Value::as_u64);
@@ -64,22 +80,12 @@ fn columns(request: &Value) -> Vec<(TableCell, usize)> {
         Some(status) => status.to_string(),
     };
     let took = request.get("duration_ms").and_then(Value::as_f64);
-    let mut why: Vec<String> = Vec::new();
-    why.extend(text("fault").map(|it| format!("fault {it}:")));
-    why.extend(text("reason").map(str::to_owned));
-    if why.is_empty() {
-        let notes = request.get("notes").and_then(Value::as_array);
-        let notes = notes.into_iter().flatten().filter_map(Value::as_str);
-        let notes: Vec<&str> = notes.collect();
-        why.push(notes.join("; "));
-    }
     vec![
         (time(text("at").unwrap_or_default()).into(), TIME),
         (TableCell::toned(shown, tone(status)), 3),
         (text("method").unwrap_or_default().into(), METHOD),
         (text("path").unwrap_or_default().into(), PATH),
         (format!("{:.1} ms", took.unwrap_or_default()).into(), 6),
-        (why.join(" ").into(), 0),
     ]
 }
 

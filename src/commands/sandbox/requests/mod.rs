@@ -56,7 +56,7 @@ enum Action {
 
 #[derive(clap::Args, Debug)]
 struct Filter {
-    /// Print new requests as they come, until Ctrl-C; with --json, one document per line
+    /// Print new requests as they come, until Ctrl-C or the end of the sandbox; with --json, one document per line
     #[arg(long, short)]
     follow: bool,
     /// Only this status or class, such as 404 or 4xx

@@ -79,7 +79,10 @@ fn read(tx: &Tx<'_>, body: &Map<String, Value>) -> Result<Change, ApiError> {
             let next = affirmed(name, fields, &mut errors)?.then(|| tx.next_due());
             let next = next.transpose()?.flatten();
             if next.is_none() {
-                errors.add(name, "leads nowhere, because nothing is due");
+                errors.add(
+                    name,
+                    "nothing is due: no booking and no webhook waits for a time",
+                );
             }
             next.map(Change::To)
         }

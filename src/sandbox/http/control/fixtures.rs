@@ -56,13 +56,48 @@ pub(crate) fn load_into(
     for (venue, entry) in &fixtures.venues {
         tx.put_venue(organization, &venue.id, &entry.to_string())?;
     }
-    let mut documents = Vec::new();
+    let (mut documents, mut notes) = (Vec::new(), Vec::new());
     for placed in bookings {
+        let (path, slot) = (&placed.fixture.path, placed.slot.clone());
+        let is_past = placed.at.timestamp() < tx.now;
         let booking = placed.put(tx, organization)?;
         documents.push(json!(BookingDocument::of(&booking)));
+        let note = note(tx, &booking, slot.as_ref(), is_past)?;
+        notes.extend(note.map(|it| format!("{path}: {it}")));
     }
     let venues: Vec<&str> = fixtures.venues.iter().map(|it| it.0.id.as_str()).collect();
-    Ok(json!({"organization": organization, "venues": venues, "bookings": documents}))
+    let mut loaded = json!({"organization": organization, "venues": venues, "bookings": documents});
+    if !notes.is_empty() {
+        loaded["notes"] = json!(notes);
+    }
+    Ok(loaded)
+}
+
+/// What is unlikely to be meant of a booking that was loaded: the service would not have made it.
+fn note(
+    tx: &Tx<'_>,
+    booking: &Booking,
+    slot: Option<&Slot>,
+    is_past: bool,
+) -> Result<Option<String>, ApiError> {
+    let status = booking.state.status();
+    let waits = matches!(status, Status::RequiresAction | Status::Processing);
+    if !waits && status != Status::Confirmed {
+        return Ok(None);
+    }
+    Ok(match slot {
+        _ if waits && is_past => Some(format!("it is {}, and its time is past", status.as_str())),
+        None => Some("the venue has no slot at this time, so it takes no place".to_owned()),
+        Some(slot) => {
+            let held = tx.held(&booking.organization, &slot.id)?;
+            (held > slot.capacity).then(|| {
+                format!(
+                    "its slot now holds {held} bookings, and its capacity is {}",
+                    slot.capacity
+                )
+            })
+        }
+    })
 }
 
 /// A booking of a document, at its venue and its time.

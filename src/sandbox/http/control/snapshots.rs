@@ -51,7 +51,10 @@ pub(super) fn read(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
 pub(super) fn replace(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     let body = Value::Object(request.fields()?);
     let snapshot: Snapshot = serde_json::from_value(body).map_err(|error| {
-        ApiError::invalid("snapshot", format!("is not one of a sandbox: {error}"))
+        ApiError::invalid(
+            "snapshot",
+            format!("must be a snapshot that a sandbox has saved: {error}"),
+        )
     })?;
     let tx = tx.restore_foreign(&snapshot)?;
     restored(&tx, request)

@@ -174,7 +174,13 @@ impl Exchange {
             None => None,
         };
         let key = key.or_else(|| value.split_whitespace().last().map(str::to_owned));
-        key.filter(|it| !it.is_empty())
+        key.filter(|it| !it.is_empty() && !self.is_scheme(it))
+    }
+
+    /// Whether a word is the one that stands before a key.
+    fn is_scheme(&self, word: &str) -> bool {
+        let scheme = self.spoken().map_or("Bearer", |it| it.auth_scheme());
+        word.eq_ignore_ascii_case(scheme)
     }
 
     /// A header of the request, as text.
@@ -187,11 +193,13 @@ impl Exchange {
     /// The headers of the request, with keys masked.
     pub(super) fn request_headers(&self) -> Map<String, Value> {
         let mut headers = headers(&self.request_headers);
+        let is_scheme = |word: &str| self.is_scheme(word);
         for name in [self.key_header(), "authorization", "proxy-authorization"] {
             if let Some(Value::String(value)) = headers.get_mut(&name.to_ascii_lowercase()) {
                 let came = std::mem::take(value);
                 *value = match came.rsplit_once(' ') {
                     Some((scheme, key)) => format!("{scheme} {}", masked(key)),
+                    None if is_scheme(&came) => came,
                     None => masked(&came),
                 };
             }

@@ -1,7 +1,7 @@
 //! HAR 1.2 files, which browsers and proxies open: http://www.softwareishard.com/blog/har-12-spec/
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use axum::http::Uri;
@@ -9,13 +9,16 @@ use jiff::SignedDuration;
 use serde_json::{Map, Value, json};
 
 use super::document::headers;
-use super::exchange::Exchange;
+use super::exchange::{Exchange, Message};
 use crate::platform::system::files;
 
+/// The beginning of every file that is written here, whatever the version of bookctl.
+const BEGINNING: &str = r#"{"log":{"version":"1.2","creator":{"name":"bookctl","#;
 /// The end of a file that is complete.
 const END: &str = "\n]}}\n";
 
-/// A file that is complete after each entry, so that a process that is killed leaves one that can be read.
+/// A file that is complete after each entry, so that a process that is killed leaves one that can be read. No other
+/// process writes it meanwhile.
 pub(crate) struct HarFile {
     file: File,
     /// Where the next entry begins.
@@ -24,20 +27,59 @@ pub(crate) struct HarFile {
 }
 
 impl HarFile {
-    /// Creates the file, or replaces its content.
+    /// Creates the file. One that bookctl has written before is gone on with, so that nothing in it is lost.
     ///
     /// # Errors
-    /// If it cannot be written.
-    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+    /// If it cannot be written, another process writes it, or something else is in it.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let file = files::open_alone(&mut options, path).map_err(|error| match error.kind() {
+            ErrorKind::WouldBlock => {
+                io::Error::new(error.kind(), "another process is writing to it")
+            }
+            _ => error,
+        })?;
+        let found = file.metadata()?;
+        if !found.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
+        match found.len() {
+            0 => Self::begin(file),
+            length => Self::go_on(file, length),
+        }
+    }
+
+    fn begin(file: File) -> io::Result<Self> {
         let creator = json!({"name": "bookctl", "version": env!("CARGO_PKG_VERSION")});
         let start = format!("{{\"log\":{{\"version\":\"1.2\",\"creator\":{creator},\"entries\":[");
-        let mut options = OpenOptions::new();
-        let file = files::open(options.write(true).create(true).truncate(true), path)?;
         files::write_all_at(&file, format!("{start}{END}").as_bytes(), 0)?;
         Ok(Self {
             file,
             end: start.len() as u64,
             is_first: true,
+        })
+    }
+
+    fn go_on(file: File, length: u64) -> io::Result<Self> {
+        let mut beginning = [0; BEGINNING.len()];
+        // The end, with the last byte of what stands before it.
+        let mut end = [0; END.len() + 1];
+        let at = length.saturating_sub(end.len() as u64);
+        let is_ours = length >= (beginning.len() + end.len()) as u64
+            && files::read_exact_at(&file, &mut beginning, 0).is_ok()
+            && files::read_exact_at(&file, &mut end, at).is_ok()
+            && beginning == BEGINNING.as_bytes()
+            && end.ends_with(END.as_bytes());
+        if !is_ours {
+            return Err(io::Error::other(
+                "it exists, and is no complete HAR file of bookctl",
+            ));
+        }
+        Ok(Self {
+            file,
+            end: at + 1,
+            is_first: end[0] == b'[',
         })
     }
 
@@ -50,7 +92,12 @@ impl HarFile {
         let entry = format!("{comma}{}", exchange.har_entry(origin));
         // One write, over the end of the last one, which it repeats.
         let text = format!("{entry}{END}");
-        files::write_all_at(&self.file, text.as_bytes(), self.end)?;
+        if let Err(error) = files::write_all_at(&self.file, text.as_bytes(), self.end) {
+            // A full disk may have taken a part of it, over the last end. Without the part there is room for that.
+            let _ = self.file.set_len(self.end);
+            let _ = files::write_all_at(&self.file, END.as_bytes(), self.end);
+            return Err(error);
+        }
         self.end += entry.len() as u64;
         self.is_first = false;
         Ok(())
@@ -79,12 +126,14 @@ impl Exchange {
             "headers": named(&request_headers),
             "queryString": self.query_string(),
             "headersSize": -1,
-            "bodySize": self.request.body.len(),
+            "bodySize": self.request.size(),
         });
         if !self.request.body.is_empty() {
             request["postData"] = json!({"mimeType": mime(&request_headers), "text": body});
-            if let Some(encoding) = encoding {
-                request["postData"]["comment"] = json!(encoding);
+            let comment = [encoding.map(str::to_owned), self.request.cut()];
+            let comment: Vec<String> = comment.into_iter().flatten().collect();
+            if !comment.is_empty() {
+                request["postData"]["comment"] = json!(comment.join("; "));
             }
         }
         let (text, encoding) = self.response.text();
@@ -95,6 +144,9 @@ impl Exchange {
         });
         if let Some(encoding) = encoding {
             content["encoding"] = json!(encoding);
+        }
+        if let Some(cut) = self.response.cut() {
+            content["comment"] = json!(cut);
         }
         let status = axum::http::StatusCode::from_u16(self.status).ok();
         let mut entry = json!({
@@ -110,7 +162,7 @@ impl Exchange {
                 "content": content,
                 "redirectURL": "",
                 "headersSize": -1,
-                "bodySize": self.response.body.len(),
+                "bodySize": self.response.size(),
             },
             "cache": {},
             "timings": {"send": 0, "wait": self.milliseconds(), "receive": 0},
@@ -134,6 +186,23 @@ impl Exchange {
         pairs
             .map(|(name, value)| json!({"name": name, "value": value}))
             .collect()
+    }
+}
+
+impl Message {
+    /// The length of the body; -1, which is HAR's word for a length that is not known, if only its beginning is kept.
+    fn size(&self) -> i64 {
+        match self.truncated {
+            true => -1,
+            false => self.body.len().try_into().unwrap_or(-1),
+        }
+    }
+
+    /// What to say of a body of which only the beginning is kept.
+    fn cut(&self) -> Option<String> {
+        let kept = self.body.len();
+        self.truncated
+            .then(|| format!("the body is longer: only its first {kept} bytes are here"))
     }
 }
 

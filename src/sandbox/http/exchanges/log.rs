@@ -104,11 +104,15 @@ impl Filter {
         }
         let status = query("status").map(|it| it.to_ascii_lowercase());
         let is_status = |text: &String| {
-            let digits = text.bytes().filter(u8::is_ascii_digit).count();
-            text == "0" || text.len() == 3 && (digits == 3 || digits == 1 && text.ends_with("xx"))
+            let class = text.strip_suffix("xx");
+            let is_class = class.is_some_and(|it| matches!(it, "1" | "2" | "3" | "4" | "5"));
+            is_class || matches!(text.parse::<u16>(), Ok(0 | 100..=599))
         };
         if status.as_ref().is_some_and(|it| !is_status(it)) {
-            errors.add("status", "must be a status or a class, as 404 or 4xx");
+            errors.add(
+                "status",
+                "must be a status, 100 to 599, or a class, 1xx to 5xx",
+            );
         }
         let after = query("after").map(|it| IdKind::Request.number(&it));
         if after == Some(None) {
@@ -119,7 +123,8 @@ impl Filter {
             limit,
             status,
             method: query("method"),
-            path: query("path"),
+            // Every path begins with a slash.
+            path: query("path").map(|it| format!("/{}", it.trim_start_matches('/'))),
             booking: query("booking"),
             organization,
             after: after.flatten(),

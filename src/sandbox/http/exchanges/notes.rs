@@ -29,15 +29,16 @@ impl Exchange {
             .filter(|it| it.method == self.method.as_str() && covers(it.path, path))
             .min_by_key(|it| it.path.contains('{'));
         let Some(endpoint) = endpoint else {
+            notes.extend(self.other_path());
             return notes;
         };
-        if endpoint.replays && self.request_header("idempotency-key").is_none() {
-            notes.push(
-                "Idempotency-Key is missing: a booking request that is sent again books again"
-                    .to_owned(),
-            );
-        }
         let body = serde_json::from_slice(&self.request.body);
+        if endpoint.replays {
+            notes.extend(self.repeated(body.as_ref().ok()));
+        }
+        if body.is_err() {
+            notes.extend(self.other_type());
+        }
         if let (Ok(Value::Object(fields)), Some(renamed)) = (&body, self.renamed(endpoint)) {
             let schema =
                 operation(endpoint).pointer("/requestBody/content/application~1json/schema");
@@ -51,6 +52,49 @@ impl Exchange {
             self.unused_parameters(endpoint, &mut notes);
         }
         notes
+    }
+
+    /// The path of the service that is likely to be meant by an unknown one.
+    fn other_path(&self) -> Option<String> {
+        let path = self.service_path();
+        let is_served = |path: &str| ENDPOINTS.iter().any(|it| covers(it.path, path));
+        let more = format!("/v1{path}");
+        let meant = [more.as_str(), path.strip_prefix("/v1").unwrap_or_default()];
+        let meant = meant.into_iter().find(|it| is_served(it))?;
+        let base = self.path().strip_suffix(path).unwrap_or_default();
+        let path = self.path();
+        Some(format!("unknown path {path}; did you mean {base}{meant}?"))
+    }
+
+    /// A body that is no JSON, and says so.
+    fn other_type(&self) -> Option<String> {
+        let kind = self.request_header("content-type")?;
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        let is_other = !self.request.body.is_empty() && !kind.contains("json");
+        is_other.then(|| format!("Content-Type is {kind}; the service reads JSON alone"))
+    }
+
+    /// An idempotency key that is missing or was used before, which is worst with another request.
+    fn repeated(&self, body: Option<&Value>) -> Option<String> {
+        let key = self.request_header("idempotency-key");
+        let Some(key) = key.filter(|it| !it.trim().is_empty()) else {
+            let note =
+                "Idempotency-Key is missing: a booking request that is sent again books again";
+            return Some(note.to_owned());
+        };
+        // A fresh booking is answered with 201. Another service may answer it with 200.
+        if self.status != 200 || self.spoken().is_some() {
+            return None;
+        }
+        let booking: Value = serde_json::from_slice(&self.response.body).ok()?;
+        let others = body.map_or_else(Vec::new, |it| differences(it, &booking));
+        let with = match others.as_slice() {
+            [] => String::new(),
+            names => format!(" with another {}", names.join(" and ")),
+        };
+        Some(format!(
+            "Idempotency-Key {key} was used before{with}: the response is the booking that was made then, and no new one"
+        ))
     }
 
     /// The contract's names that the service has others for. `None` if what it takes is not known.
@@ -109,6 +153,25 @@ impl Exchange {
             ));
         }
     }
+}
+
+/// The fields in which a booking request differs from the booking that its idempotency key made.
+fn differences(request: &Value, booking: &Value) -> Vec<&'static str> {
+    let is_modified = booking.get("last_modification").is_some();
+    let names = ["venue_id", "provider", "end_user", "customer"];
+    let changeable = ["datetime", "party_size"].into_iter();
+    let names = names.into_iter().chain(changeable.filter(|_| !is_modified));
+    let differs = |name: &&str| {
+        let (asked, has) = (&request[name], &booking[name]);
+        let moment = |it: &Value| it.as_str()?.parse::<Timestamp>().ok();
+        match asked {
+            Value::Null => false,
+            Value::Object(asked) => asked.iter().any(|(part, it)| *it != has[part]),
+            Value::Number(asked) => asked.as_f64() != has.as_f64(),
+            asked => asked != has && (moment(asked).is_none() || moment(asked) != moment(has)),
+        }
+    };
+    names.filter(differs).collect()
 }
 
 fn operation(endpoint: &Endpoint) -> &'static Value {
@@ -191,15 +254,47 @@ fn ignored<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> 
         .rsplit_once('.')
         .map_or(("", name), |(within, last)| (within, last));
     let dot = if within.is_empty() { "" } else { "." };
-    match nearest(last, known) {
+    let known: Vec<&str> = known.collect();
+    let meant = nearest(last, known.iter().copied()).or_else(|| same_meaning(last, &known));
+    match meant {
         Some(meant) => format!("{note}; did you mean {within}{dot}{meant}?"),
         None => note,
     }
 }
 
+/// Other words for the fields of a request, each after the field and, where that is in an object, the object.
+const SAME_MEANING: [(&str, &str, &[&str]); 6] = [
+    (
+        "datetime",
+        "datetime",
+        &["time", "date", "when", "at", "start"],
+    ),
+    (
+        "party_size",
+        "party_size",
+        &["guests", "people", "persons", "covers", "size", "pax"],
+    ),
+    ("location", "location", &["near", "where", "place", "city"]),
+    (
+        "customer",
+        "customer.name",
+        &["name", "guest", "guest_name"],
+    ),
+    ("customer", "customer.email", &["email", "mail"]),
+    ("customer", "customer.phone", &["phone", "mobile"]),
+];
+
+/// The known field that has the meaning of an unknown one.
+fn same_meaning(name: &str, known: &[&str]) -> Option<&'static str> {
+    let mut all = SAME_MEANING.iter();
+    let found = all.find(|(field, _, words)| known.contains(field) && words.contains(&name));
+    found.map(|(_, meant, _)| *meant)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn a_name_that_is_nearly_known_is_recognized() {
@@ -215,9 +310,37 @@ mod tests {
         );
         assert_eq!(note("colour"), "unknown field colour is ignored");
         assert_eq!(
+            note("guests"),
+            "unknown field guests is ignored; did you mean party_size?"
+        );
+        // The service that is asked has no such field.
+        assert_eq!(note("time"), "unknown field time is ignored");
+        assert_eq!(
             note("customer.end_usr"),
             "unknown field customer.end_usr is ignored; did you mean customer.end_user?"
         );
+    }
+
+    #[test]
+    fn a_request_differs_from_the_booking_of_its_key_in_what_it_asks_for_otherwise() {
+        let booking = json!({
+            "venue_id": "ven_otp", "datetime": "2026-12-01T19:30:00+00:00", "party_size": 2,
+            "provider": "provider_a", "customer": {"name": "Ada Lovelace", "phone": "+1"},
+        });
+        let same = json!({
+            "venue_id": "ven_otp", "datetime": "2026-12-01T20:30:00+01:00", "party_size": 2.0,
+            "customer": {"name": "Ada Lovelace"}, "webhook_url": "http://127.0.0.1",
+        });
+        assert_eq!(differences(&same, &booking), Vec::<&str>::new());
+        let other = json!({
+            "venue_id": "ven_confirms", "datetime": "2026-12-01T20:30:00Z", "party_size": 3,
+            "customer": {"name": "Grace Hopper"}, "end_user": "u1",
+        });
+        let all = ["venue_id", "end_user", "customer", "datetime", "party_size"];
+        assert_eq!(differences(&other, &booking), all);
+        let mut modified = booking;
+        modified["last_modification"] = json!({"changes": {}});
+        assert_eq!(differences(&other, &modified), &all[..3]);
     }
 
     #[test]

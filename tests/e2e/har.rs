@@ -1,0 +1,145 @@
+//! HAR files that are there already: written by another process, by an earlier run, or by something else.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::full_disk::Disk;
+use crate::harness::http::send;
+use crate::harness::{Home, Served, text};
+
+const KEY: (&str, &str) = ("Authorization", "Bearer sk_live_sandbox");
+
+/// The requests in a file, which must be whole.
+fn entries(file: &Path) -> Vec<Value> {
+    let har: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    har["log"]["entries"].as_array().unwrap().clone()
+}
+
+fn place(home: &Home, name: &str) -> (PathBuf, String) {
+    let file = home.folder().join(name);
+    let name = file.to_str().unwrap().to_owned();
+    (file, name)
+}
+
+/// What the commands that write a HAR file say of one that they do not take.
+fn refused(home: &Home, name: &str, why: &str) {
+    let serve = [
+        "serve",
+        "--port",
+        "0",
+        "--ephemeral",
+        "--json",
+        "--har",
+        name,
+    ];
+    let run = ["run", "--json", "--har", name, "--", "true"];
+    for words in [&serve[..], &run] {
+        let error = home.run(["sandbox"].iter().chain(words)).refused(1, "io");
+        let message = text(&error, "message");
+        assert!(message.contains(why), "{message}");
+        assert!(text(&error, "hint").contains("--har"), "{error}");
+    }
+}
+
+#[test]
+fn a_har_file_that_another_sandbox_is_writing_is_refused_and_stays_whole() {
+    let home = Home::new();
+    let (file, name) = place(&home, "two.har");
+    let first = Served::with(&home, &["--ephemeral", "--har", &name]);
+    send(first.base_url(), "GET", "/v1/", &[KEY], "");
+    refused(&home, &name, "another process is writing to it");
+    send(first.base_url(), "GET", "/v1/", &[KEY], "");
+    assert_eq!(entries(&file).len(), 2);
+    drop(first);
+    let run = ["sandbox", "run", "--har", &name, "--", "true"];
+    home.run(run).exits(0);
+}
+
+#[test]
+fn the_next_run_adds_to_the_har_file_of_one_that_was_killed() {
+    let home = Home::new();
+    let (file, name) = place(&home, "log.har");
+    for expected in [0, 1, 2] {
+        let served = Served::with(&home, &["--ephemeral", "--har", &name]);
+        assert_eq!(entries(&file).len(), expected);
+        send(served.base_url(), "GET", "/v1/", &[KEY], "");
+        // Killed without a chance to finish.
+        drop(served);
+    }
+    // So does one that had nothing to write.
+    fs::remove_file(&file).unwrap();
+    for _ in 0..2 {
+        drop(Served::with(&home, &["--ephemeral", "--har", &name]));
+    }
+    assert_eq!(entries(&file), Vec::<Value>::new());
+}
+
+#[test]
+fn a_file_that_is_no_complete_har_file_of_bookctl_is_refused_and_left_as_it_is() {
+    let home = Home::new();
+    let (file, name) = place(&home, "precious.json");
+    drop(Served::with(&home, &["--ephemeral", "--har", &name]));
+    let whole = fs::read_to_string(&file).unwrap();
+    let cut = &whole[..whole.len() - 2];
+    let browsers = r#"{"log":{"version":"1.2","creator":{"name":"Firefox"},"entries":[]}}"#;
+    for content in [r#"{"precious":1}"#, browsers, cut, "x"] {
+        fs::write(&file, content).unwrap();
+        refused(&home, &name, "no complete HAR file of bookctl");
+        assert_eq!(fs::read_to_string(&file).unwrap(), content);
+    }
+    let folder = home.folder().to_str().unwrap().to_owned();
+    home.run(["sandbox", "run", "--har", &folder, "--", "true"])
+        .exits(1);
+}
+
+#[test]
+fn a_comment_marks_a_body_that_is_cut() {
+    let home = Home::new();
+    let (file, name) = place(&home, "log.har");
+    let served = Served::with(&home, &["--ephemeral", "--har", &name]);
+    let large = json!({"venue_id": "x".repeat(900_000)}).to_string();
+    send(served.base_url(), "POST", "/v1/bookings", &[KEY], &large);
+    let entry = entries(&file).remove(0);
+    let request = &entry["request"];
+    assert_eq!(request["bodySize"], -1, "{request}");
+    let sent = &request["postData"];
+    assert_eq!(text(sent, "text").len(), 64 * 1024);
+    assert!(text(sent, "comment").contains("65536 bytes"), "{sent}");
+    assert_eq!(entry["response"]["content"].get("comment"), None, "{entry}");
+}
+
+#[test]
+fn on_a_full_disk_a_har_file_stays_whole_and_a_saved_snapshot_stays_as_it_was() {
+    let home = Home::new();
+    let Some(disk) = Disk::mount(&home) else {
+        return;
+    };
+    let (har, snapshot) = (home.path().join("log.har"), home.path().join("good.json"));
+    let elsewhere = Home::new();
+    let name = har.to_str().unwrap();
+    let served = Served::with(&elsewhere, &["--ephemeral", "--no-limits", "--har", name]);
+    let client = served.home();
+    let save = [
+        "sandbox",
+        "snapshot",
+        "save",
+        "--json",
+        "--to",
+        snapshot.to_str().unwrap(),
+    ];
+    client.run(save).exits(0);
+    let good = fs::read(&snapshot).unwrap();
+    disk.leave(4);
+    for _ in 0..30 {
+        send(served.base_url(), "GET", "/v1/", &[KEY], "");
+        entries(&har);
+    }
+    assert!(entries(&har).len() < 30);
+    client.run(save).refused(1, "io");
+    assert!(fs::read(&snapshot).unwrap() == good);
+    let names = fs::read_dir(home.path()).unwrap().count();
+    assert_eq!(names, 3, "the file that fills the disk, and the two");
+    assert!(served.log().contains("the HAR file was not written"));
+}
