@@ -644,3 +644,22 @@ fn a_mistyped_venue_of_an_earlier_search_is_suggested() {
     let output = home.run(slots).exits(6);
     assert!(!output.stderr.contains("did you mean"), "{output}");
 }
+
+/// A person must not change the wrong booking because something else made a list meanwhile.
+#[test]
+fn a_list_that_a_script_made_meanwhile_does_not_change_the_rows_of_a_terminal() {
+    let (home, [_, _, ada]) = three();
+    let program = env!("CARGO_BIN_EXE_bookctl");
+    let line = format!("{program} bookings lovelace -q; read go; {program} show @1 -q");
+    let mut terminal = Terminal::of_program(&home, 80, &["sh", "-c", &line]);
+    terminal.see("Lovelace");
+    let other = found(&home, &["小龙"]);
+    terminal.press(Key::Enter);
+    terminal.end().exits(0).says(&ada);
+    let newest = home.run(["show", "@1", "--json"]).exits(0).json();
+    assert_eq!(
+        text(&newest, "id"),
+        other[0],
+        "a script has the newest list"
+    );
+}

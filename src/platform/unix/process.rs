@@ -1,6 +1,6 @@
 //! This process and the programs that it starts: settings made before the first secret is read, signals, exit codes.
 
-use std::io;
+use std::io::{self, IsTerminal};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::atomic::AtomicBool;
@@ -88,8 +88,13 @@ pub(crate) fn suspend() -> io::Result<()> {
 }
 
 /// What tells the terminals of a user apart: the session of this process, which a shell starts in each terminal. Empty
-/// if it is unknown.
+/// if it is unknown, or if the process reads and writes no terminal, as a scheduled job does.
 pub(crate) fn terminal() -> String {
+    let at_a_terminal =
+        io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
+    if !at_a_terminal {
+        return String::new();
+    }
     getsid(None).map_or_else(
         |_| String::new(),
         |session| session.as_raw_pid().to_string(),
