@@ -44,9 +44,11 @@ fn arguments(line: &str) -> Vec<Vec<OsString>> {
     let folder = tempfile::tempdir().unwrap();
     // A shell runs nothing whose input is missing.
     fs::write(folder.path().join("key.txt"), "").unwrap();
-    let script = "bookctl() { { printf '%s\\n' bookctl \"$@\"; echo =; } >>\"$SEEN\"; }\n\
+    // Both sides of a pipe run at once, so each process has a file of its own.
+    let script = "bookctl() { { printf '%s\\n' bookctl \"$@\"; echo =; } >>\"$SEEN/$BASHPID\"; }\n\
                   command_not_found_handle() { :; }\n";
     let seen = folder.path().join("seen");
+    fs::create_dir(&seen).unwrap();
     Process::new("/bin/bash")
         .args(["-c", &format!("{script}{line}")])
         .env_clear()
@@ -55,7 +57,9 @@ fn arguments(line: &str) -> Vec<Vec<OsString>> {
         .current_dir(folder.path())
         .output()
         .unwrap();
-    let seen = fs::read_to_string(&seen).unwrap_or_default();
+    let files = fs::read_dir(&seen).unwrap();
+    let texts = files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+    let seen: String = texts.collect();
     let commands = seen.split_terminator("=\n");
     commands
         .map(|words| words.lines().map(OsString::from).collect())

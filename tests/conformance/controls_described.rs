@@ -108,7 +108,9 @@ impl Seen<'_> {
     async fn fixtures(&mut self) {
         let guest = json!({"name": "Ada Lovelace"});
         let booking = json!({"venue_id": "ven_otp", "datetime": "+1d 19:30", "party_size": 2, "customer": guest});
-        let fixtures = json!({"bookings": [booking]});
+        let mut without_a_slot = booking.clone();
+        without_a_slot["datetime"] = json!("+1d 07:17");
+        let fixtures = json!({"bookings": [booking, without_a_slot]});
         self.call("POST", "/sandbox/fixtures", Some(fixtures)).await;
     }
 
