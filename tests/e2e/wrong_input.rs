@@ -200,7 +200,11 @@ fn an_unknown_command_flag_or_value_is_a_usage_error() {
 fn a_usage_error_names_the_command_whose_help_says_more() {
     let home = Home::new();
     for (arguments, help) in [
-        (&["cancel", "a", "b"][..], "see `bookctl cancel --help`"),
+        (&["limits", "a"][..], "see `bookctl limits --help`"),
+        (
+            &["cancel", "Ada", "Lovelace"],
+            "to look for a text, quote it: bookctl cancel 'Ada Lovelace' --json",
+        ),
         (
             &["--profile", "show", "session", "verify", "--nonsense"],
             "see `bookctl session verify --help`",
