@@ -1,4 +1,4 @@
-//! What `bookctl --version --verbose` tells about the build, and only the build knows.
+//! What `bookctl --version --verbose` tells about the build, and how the program is linked.
 
 use std::path::Path;
 use std::process::Command;

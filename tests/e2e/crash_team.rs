@@ -19,8 +19,17 @@ fn whatever_is_killed_at_whatever_moment_the_shared_journal_knows_every_booking_
     let kills = if all_cases() { 200 } else { 24 };
     for number in 0..kills {
         let key = format!("order-{number}");
-        let book = ["book", "ven_confirms"].iter().chain(&GUEST);
-        let running = ada.start(book.chain(&["--idempotency-key", &key]));
+        // A slot holds 20 bookings.
+        let day = format!("in {} days 19:30", 1 + number / 15);
+        let book = [
+            "book",
+            "ven_confirms",
+            "--idempotency-key",
+            &key,
+            "--at",
+            &day,
+        ];
+        let running = ada.start(book.iter().chain(&GUEST[2..]));
         std::thread::sleep(Duration::from_secs_f64(0.25 * random(number)));
         if number % 4 == 3 {
             postgres.kill();
