@@ -17,7 +17,7 @@ use crate::json::plain;
 use crate::model::booking::Booking;
 use crate::model::document_time::DocumentTime;
 use crate::model::time_text::human;
-use crate::outcome::Result;
+use crate::outcome::{Code, Result};
 use crate::terminal::prompt::Question;
 
 /// Warns of each attempt in doubt at this service. A person is offered to resume it first.
@@ -51,6 +51,10 @@ pub(crate) async fn warn_of_open_attempts(
             "the confirmation",
         );
         if context.prompter.confirm(&question, true).await? {
+            match warn_of_its_booking(context, &attempt).await {
+                Err(error) if error.code == Code::Declined => continue,
+                asked => asked?,
+            }
             let booking = create(context, key, attempt_request(&attempt)).await?;
             context.out.show_view(&card(context, &booking));
             booked.push(booking);
