@@ -111,6 +111,17 @@ fn a_comment_marks_a_body_that_is_cut() {
 }
 
 #[test]
+fn a_sandbox_without_a_request_log_writes_whole_entries_too() {
+    let home = Home::new();
+    let (file, name) = place(&home, "log.har");
+    let served = Served::with(&home, &["--ephemeral", "--no-request-log", "--har", &name]);
+    let body = json!({"venue_id": "ven_confirms"}).to_string();
+    send(served.base_url(), "POST", "/v1/bookings", &[KEY], &body);
+    let sent = &entries(&file)[0]["request"]["postData"];
+    assert_eq!(text(sent, "text"), body);
+}
+
+#[test]
 fn on_a_full_disk_a_har_file_stays_whole_and_a_saved_snapshot_stays_as_it_was() {
     let home = Home::new();
     let Some(disk) = Disk::mount(&home) else {

@@ -8,7 +8,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use jiff::fmt::rfc2822::DateTimePrinter;
 
-use super::exchanges::Opening;
+use super::exchanges::{ExchangeLog, Opening};
 use super::service::Service;
 use super::{loopback, page, reply};
 use crate::sandbox::speak::Speech;
@@ -71,7 +71,8 @@ impl Service {
             |path: &str| path.starts_with("/sandbox") || ["/", "/openapi.json"].contains(&path);
         let is_service = !is_own(path) && !is_own(below);
         let is_wanted = self.on_request.is_some() || is_service && self.exchanges.is_some();
-        is_wanted.then(|| Opening::of(request, is_service))
+        let memory = || self.exchanges.as_ref().map(ExchangeLog::memory);
+        is_wanted.then(|| Opening::of(request, is_service, memory().unwrap_or_default()))
     }
 
     /// Keeps and shows a request with its answer.

@@ -82,7 +82,7 @@ impl ParsedRequest {
     }
 
     /// The body as it came.
-    pub(super) fn body(&self) -> &[u8] {
+    pub(super) fn body(&self) -> &Bytes {
         &self.body
     }
 

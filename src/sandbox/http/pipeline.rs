@@ -48,7 +48,7 @@ async fn serve(service: &Service, endpoint: &'static Endpoint, request: Request)
     });
     let (received, mut response) = match ParsedRequest::of(request).await {
         Ok(mut request) => {
-            let mut received = Received::new(request.body(), true);
+            let mut received = Received::new(request.body().clone(), true);
             if let Some(speaker) = &mut speaker {
                 speaker.hear(&mut request).await;
             }
@@ -62,10 +62,10 @@ async fn serve(service: &Service, endpoint: &'static Endpoint, request: Request)
                 Some(speaker) => speaker.speak(refusal).await.0,
                 None => refusal,
             };
-            (Received::new(&first, false), response)
+            (Received::new(first, false), response)
         }
     };
-    if service.exchanges.is_some() {
+    if service.shows_requests() && !received.is_empty() {
         response.extensions_mut().insert(received);
     }
     response

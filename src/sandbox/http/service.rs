@@ -28,3 +28,10 @@ pub(crate) struct Service {
     pub(crate) exchanges: Option<ExchangeLog>,
     pub(crate) on_request: Option<OnRequest>,
 }
+
+impl Service {
+    /// Whether anybody gets to see the requests.
+    pub(super) fn shows_requests(&self) -> bool {
+        self.exchanges.is_some() || self.on_request.is_some()
+    }
+}

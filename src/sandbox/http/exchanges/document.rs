@@ -5,7 +5,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use super::exchange::{Exchange, Message};
+use super::exchange::Exchange;
+use super::parts::Message;
 use crate::sandbox::rules::access;
 use crate::sandbox::rules::fault::Fault;
 use crate::sandbox::rules::no_key::masked;
@@ -39,10 +40,10 @@ impl Exchange {
         add("session_id", self.session().map(Value::String));
         add(
             "request",
-            Some(message(&self.request_headers(), &self.request)),
+            Some(message(&self.request_headers(), self.request())),
         );
-        let headers = headers(&self.response_headers);
-        add("response", Some(message(&headers, &self.response)));
+        let headers = headers(self.response_lines());
+        add("response", Some(message(&headers, self.response())));
         add("reason", self.reason().map(Value::String));
         add("notes", Some(json!(self.notes())));
         add("fault", self.fault_kind().map(|it| json!(it)));
@@ -61,9 +62,9 @@ impl Exchange {
 
     /// The path without the query.
     pub(crate) fn path(&self) -> &str {
-        self.target
+        self.target()
             .split_once('?')
-            .map_or(&self.target, |(path, _)| path)
+            .map_or(self.target(), |(path, _)| path)
     }
 
     /// The status; 0 if a fault closed the connection before anything was sent.
@@ -101,16 +102,16 @@ impl Exchange {
 
     /// The body of the request, with keys masked.
     pub(crate) fn request_body(&self) -> String {
-        self.request.text().0
+        self.request().text().0
     }
 
     /// The body of the answer, with keys masked.
     pub(crate) fn response_body(&self) -> String {
-        self.response.text().0
+        self.response().text().0
     }
 
     pub(super) fn query(&self) -> Option<String> {
-        let (_, query) = self.target.split_once('?')?;
+        let (_, query) = self.target().split_once('?')?;
         Some(without_keys(query))
     }
 
@@ -134,8 +135,8 @@ impl Exchange {
     fn subject_id(&self, kind: IdKind, under: &str) -> Option<String> {
         let rest = self.service_path().strip_prefix(under)?;
         let answer = match &self.subject {
-            Some(subject) => &subject.answer,
-            None => &self.response.body,
+            Some(subject) => &subject.answer[..],
+            None => self.response().body,
         };
         let in_path = match &self.subject {
             Some(subject) => subject.id.as_str(),
@@ -185,14 +186,14 @@ impl Exchange {
 
     /// A header of the request, as text.
     pub(super) fn request_header(&self, name: &str) -> Option<String> {
-        let found = fields(&self.request_headers)
+        let found = fields(self.request_lines())
             .find(|(known, _)| known.eq_ignore_ascii_case(name.as_bytes()));
         found.map(|(_, value)| text(value))
     }
 
     /// The headers of the request, with keys masked.
     pub(super) fn request_headers(&self) -> Map<String, Value> {
-        let mut headers = headers(&self.request_headers);
+        let mut headers = headers(self.request_lines());
         let is_scheme = |word: &str| self.is_scheme(word);
         for name in [self.key_header(), "authorization", "proxy-authorization"] {
             if let Some(Value::String(value)) = headers.get_mut(&name.to_ascii_lowercase()) {
@@ -239,7 +240,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn message(headers: &Map<String, Value>, message: &Message) -> Value {
+fn message(headers: &Map<String, Value>, message: Message<'_>) -> Value {
     let (body, encoding) = message.text();
     let mut document = json!({"headers": headers, "body": body, "truncated": message.truncated});
     if let Some(encoding) = encoding {
@@ -248,10 +249,10 @@ fn message(headers: &Map<String, Value>, message: &Message) -> Value {
     document
 }
 
-impl Message {
+impl Message<'_> {
     /// The body as text, with keys masked; bytes that are no text as Base64, and the word for that.
     pub(super) fn text(&self) -> (String, Option<&'static str>) {
-        let whole = match std::str::from_utf8(&self.body) {
+        let whole = match std::str::from_utf8(self.body) {
             Ok(text) => Some(text),
             // A body that is cut may end in the middle of a character.
             Err(error) if self.truncated && error.error_len().is_none() => {
@@ -261,7 +262,7 @@ impl Message {
         };
         match whole {
             Some(text) => (without_keys(text), None),
-            None => (STANDARD.encode(&self.body), Some("base64")),
+            None => (STANDARD.encode(self.body), Some("base64")),
         }
     }
 }

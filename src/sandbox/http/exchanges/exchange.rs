@@ -1,19 +1,19 @@
 //! One request and its answer, as bytes.
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::Request;
-use axum::http::{HeaderMap, Method};
+use axum::http::Method;
 use axum::response::Response;
 use jiff::Timestamp;
 
+use super::parts::{Message, Part, Parts};
 use crate::sandbox::rules::fault::Fault;
 use crate::sandbox::speak::Speech;
-
-/// How much of a body is kept.
-const KEPT: usize = 64 * 1024;
 
 /// Why a request was refused: an extension of the response.
 #[derive(Clone)]
@@ -22,11 +22,13 @@ pub(in super::super) struct Refusal(pub(in super::super) String);
 /// What the handlers know of a request: an extension of the response.
 #[derive(Clone, Default)]
 pub(in super::super) struct Received {
-    /// As much of the body as is kept.
-    pub(super) body: Message,
-    pub(super) fault: Option<Fault>,
+    /// As much of the body as came.
+    body: Bytes,
+    /// Whether there was more.
+    is_cut: bool,
+    fault: Option<Fault>,
     /// The booking or session that it is about, where the documents have other names than the contract's.
-    pub(super) subject: Option<Box<Subject>>,
+    subject: Option<Box<Subject>>,
 }
 
 /// The contract's words for a request that came in others.
@@ -36,41 +38,12 @@ pub(super) struct Subject {
     pub(super) answer: Bytes,
 }
 
-/// A body, up to 64 KB of it.
-#[derive(Clone, Default)]
-pub(super) struct Message {
-    pub(super) body: Bytes,
-    pub(super) truncated: bool,
-}
-
-impl Message {
-    /// Copies what is kept, so that a small body does not hold on to the connection's large buffer.
-    fn copy(body: &[u8]) -> Self {
-        Self {
-            body: Bytes::copy_from_slice(&body[..body.len().min(KEPT)]),
-            truncated: body.len() > KEPT,
-        }
-    }
-
-    /// Shares a body that has its own memory.
-    fn share(body: &Bytes) -> Self {
-        match body.len() {
-            0..=KEPT => Self {
-                body: body.clone(),
-                truncated: false,
-            },
-            _ => Self::copy(body),
-        }
-    }
-}
-
 impl Received {
     /// A request with this body; `whole` is false if more of it came.
-    pub(in super::super) fn new(body: &[u8], whole: bool) -> Self {
-        let mut body = Message::copy(body);
-        body.truncated |= !whole;
+    pub(in super::super) fn new(body: Bytes, whole: bool) -> Self {
         Self {
             body,
+            is_cut: !whole,
             ..Self::default()
         }
     }
@@ -84,26 +57,36 @@ impl Received {
     pub(in super::super) fn is_about(&mut self, id: String, answer: Bytes) {
         self.subject = Some(Box::new(Subject { id, answer }));
     }
+
+    /// Whether it says no more than the lack of it would.
+    pub(in super::super) fn is_empty(&self) -> bool {
+        self.body.is_empty() && !self.is_cut && self.fault.is_none() && self.subject.is_none()
+    }
 }
 
 /// A request on its way to the handlers.
 pub(in super::super) struct Opening {
     began: Instant,
     method: Method,
-    target: Box<str>,
-    headers: Box<[u8]>,
+    parts: Parts,
     /// Whether it is a call of the service, whose bodies are kept.
     is_service: bool,
 }
 
 impl Opening {
-    pub(in super::super) fn of(request: &Request, is_service: bool) -> Self {
+    /// `memory` may be what an older exchange was kept in.
+    pub(in super::super) fn of(request: &Request, is_service: bool, memory: Vec<u8>) -> Self {
+        let mut parts = Parts::in_memory(memory);
         let target = request.uri().path_and_query();
+        parts.add(
+            Part::Target,
+            target.map_or("/", |it| it.as_str()).as_bytes(),
+        );
+        parts.add_headers(Part::RequestHeaders, request.headers());
         Self {
             began: Instant::now(),
             method: request.method().clone(),
-            target: target.map_or("/", |it| it.as_str()).into(),
-            headers: lines(request.headers()),
+            parts,
             is_service,
         }
     }
@@ -123,14 +106,16 @@ impl Opening {
         let extensions = response.extensions_mut();
         let received: Received = extensions.remove().unwrap_or_default();
         let refusal = extensions.remove().map(|Refusal(why)| why);
-        let (parts, mut body) = response.into_parts();
-        let mut answer = Message::default();
+        let (head, mut body) = response.into_parts();
+        let mut answer = Bytes::new();
         if self.is_service {
-            // The bodies of the service's answers are in memory.
-            let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
-            answer = Message::share(&bytes);
-            body = Body::from(bytes);
+            answer = whole(body).await;
+            body = Body::from(answer.clone());
         }
+        let mut kept = self.parts;
+        kept.add_body(Part::Request, &received.body, received.is_cut);
+        kept.add_headers(Part::ResponseHeaders, &head.headers);
+        kept.add_body(Part::Response, &answer, false);
         let exchange = Exchange {
             number: 0,
             is_service: self.is_service,
@@ -138,24 +123,32 @@ impl Opening {
             real: Timestamp::now(),
             duration: self.began.elapsed(),
             method: self.method,
-            target: self.target,
             status: match received.fault {
                 // Nothing was sent.
                 Some(Fault::DropBefore) => 0,
-                _ => parts.status.as_u16(),
+                _ => head.status.as_u16(),
             },
-            request_headers: self.headers,
-            request: received.body,
-            response_headers: lines(&parts.headers),
-            response: answer,
+            parts: kept,
             refusal,
             fault: received.fault,
             subject: received.subject,
             is_spoken: speech.as_ref().is_some_and(|(_, is_spoken)| *is_spoken),
             speech: speech.map(|(speech, _)| speech),
         };
-        (exchange, Response::from_parts(parts, body))
+        (exchange, Response::from_parts(head, body))
     }
+}
+
+/// The bytes of a body. Those of the service's answers are in memory, in one piece.
+async fn whole(mut body: Body) -> Bytes {
+    let frame = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
+    let first = frame.and_then(|it| it.ok()?.into_data().ok());
+    let first = first.unwrap_or_default();
+    if body.is_end_stream() {
+        return first;
+    }
+    let rest = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    [first, rest].concat().into()
 }
 
 /// One request and its answer.
@@ -168,14 +161,9 @@ pub(crate) struct Exchange {
     pub(super) real: Timestamp,
     pub(super) duration: Duration,
     pub(super) method: Method,
-    /// Path and query.
-    pub(super) target: Box<str>,
     /// 0 if nothing was sent.
     pub(super) status: u16,
-    pub(super) request_headers: Box<[u8]>,
-    pub(super) request: Message,
-    pub(super) response_headers: Box<[u8]>,
-    pub(super) response: Message,
+    pub(super) parts: Parts,
     pub(super) refusal: Option<String>,
     pub(super) fault: Option<Fault>,
     pub(super) subject: Option<Box<Subject>>,
@@ -200,27 +188,39 @@ impl Exchange {
         self.speech.as_deref().filter(|_| self.is_spoken)
     }
 
+    /// Path and query.
+    pub(super) fn target(&self) -> &str {
+        str::from_utf8(self.parts.part(Part::Target)).unwrap_or_default()
+    }
+
+    /// The headers of the request, a line each.
+    pub(super) fn request_lines(&self) -> &[u8] {
+        self.parts.part(Part::RequestHeaders)
+    }
+
+    /// The body of the request.
+    pub(super) fn request(&self) -> Message<'_> {
+        self.parts.request()
+    }
+
+    /// The headers of the answer, a line each.
+    pub(super) fn response_lines(&self) -> &[u8] {
+        self.parts.part(Part::ResponseHeaders)
+    }
+
+    /// The body of the answer.
+    pub(super) fn response(&self) -> Message<'_> {
+        self.parts.response()
+    }
+
+    /// What it was kept in, for the next one.
+    pub(super) fn into_memory(self) -> Vec<u8> {
+        self.parts.into_memory()
+    }
+
     /// The bytes that it holds.
     pub(super) fn size(&self) -> usize {
         let subject = self.subject.as_ref().map_or(0, |it| it.answer.len());
-        size_of::<Self>()
-            + self.target.len()
-            + self.request_headers.len()
-            + self.request.body.len()
-            + self.response_headers.len()
-            + self.response.body.len()
-            + subject
+        size_of::<Self>() + self.parts.size() + subject
     }
-}
-
-/// Headers as one piece of memory, a line each. A value that is not text keeps its bytes.
-fn lines(headers: &HeaderMap) -> Box<[u8]> {
-    let mut lines = Vec::with_capacity(64 * headers.len());
-    for (name, value) in headers {
-        lines.extend_from_slice(name.as_str().as_bytes());
-        lines.push(b':');
-        lines.extend_from_slice(value.as_bytes());
-        lines.push(b'\n');
-    }
-    lines.into()
 }

@@ -9,7 +9,8 @@ use jiff::SignedDuration;
 use serde_json::{Map, Value, json};
 
 use super::document::headers;
-use super::exchange::{Exchange, Message};
+use super::exchange::Exchange;
+use super::parts::Message;
 use crate::platform::system::files;
 
 /// The beginning of every file that is written here, whatever the version of bookctl.
@@ -109,61 +110,11 @@ impl Exchange {
     fn har_entry(&self, origin: &str) -> Value {
         let duration = SignedDuration::try_from(self.duration).unwrap_or_default();
         let began = self.real.saturating_sub(duration).unwrap_or(self.real);
-        let (body, encoding) = self.request.text();
-        let request_headers = self.request_headers();
-        let response_headers = headers(&self.response_headers);
-        let mime = |headers: &Map<String, Value>| {
-            let mime = headers.get("content-type").and_then(Value::as_str);
-            mime.unwrap_or("application/octet-stream").to_owned()
-        };
-        let query = self.query();
-        let question = query.as_ref().map_or(String::new(), |it| format!("?{it}"));
-        let mut request = json!({
-            "method": self.method.as_str(),
-            "url": format!("{origin}{}{question}", self.path()),
-            "httpVersion": "HTTP/1.1",
-            "cookies": [],
-            "headers": named(&request_headers),
-            "queryString": self.query_string(),
-            "headersSize": -1,
-            "bodySize": self.request.size(),
-        });
-        if !self.request.body.is_empty() {
-            request["postData"] = json!({"mimeType": mime(&request_headers), "text": body});
-            let comment = [encoding.map(str::to_owned), self.request.cut()];
-            let comment: Vec<String> = comment.into_iter().flatten().collect();
-            if !comment.is_empty() {
-                request["postData"]["comment"] = json!(comment.join("; "));
-            }
-        }
-        let (text, encoding) = self.response.text();
-        let mut content = json!({
-            "size": self.response.body.len(),
-            "mimeType": mime(&response_headers),
-            "text": text,
-        });
-        if let Some(encoding) = encoding {
-            content["encoding"] = json!(encoding);
-        }
-        if let Some(cut) = self.response.cut() {
-            content["comment"] = json!(cut);
-        }
-        let status = axum::http::StatusCode::from_u16(self.status).ok();
         let mut entry = json!({
             "startedDateTime": format!("{began:.3}"),
             "time": self.milliseconds(),
-            "request": request,
-            "response": {
-                "status": self.status,
-                "statusText": status.and_then(|it| it.canonical_reason()).unwrap_or_default(),
-                "httpVersion": "HTTP/1.1",
-                "cookies": [],
-                "headers": named(&response_headers),
-                "content": content,
-                "redirectURL": "",
-                "headersSize": -1,
-                "bodySize": self.response.size(),
-            },
+            "request": self.har_request(origin),
+            "response": self.har_response(),
             "cache": {},
             "timings": {"send": 0, "wait": self.milliseconds(), "receive": 0},
         });
@@ -172,6 +123,62 @@ impl Exchange {
             entry["comment"] = json!(comment.join(" "));
         }
         entry
+    }
+
+    fn har_request(&self, origin: &str) -> Value {
+        let headers = self.request_headers();
+        let message = self.request();
+        let query = self.query();
+        let question = query.as_ref().map_or(String::new(), |it| format!("?{it}"));
+        let mut request = json!({
+            "method": self.method.as_str(),
+            "url": format!("{origin}{}{question}", self.path()),
+            "httpVersion": "HTTP/1.1",
+            "cookies": [],
+            "headers": named(&headers),
+            "queryString": self.query_string(),
+            "headersSize": -1,
+            "bodySize": message.size(),
+        });
+        if !message.body.is_empty() {
+            let (text, encoding) = message.text();
+            request["postData"] = json!({"mimeType": mime(&headers), "text": text});
+            let comment = [encoding.map(str::to_owned), message.cut()];
+            let comment: Vec<String> = comment.into_iter().flatten().collect();
+            if !comment.is_empty() {
+                request["postData"]["comment"] = json!(comment.join("; "));
+            }
+        }
+        request
+    }
+
+    fn har_response(&self) -> Value {
+        let headers = headers(self.response_lines());
+        let message = self.response();
+        let (text, encoding) = message.text();
+        let mut content = json!({
+            "size": message.body.len(),
+            "mimeType": mime(&headers),
+            "text": text,
+        });
+        if let Some(encoding) = encoding {
+            content["encoding"] = json!(encoding);
+        }
+        if let Some(cut) = message.cut() {
+            content["comment"] = json!(cut);
+        }
+        let status = axum::http::StatusCode::from_u16(self.status).ok();
+        json!({
+            "status": self.status,
+            "statusText": status.and_then(|it| it.canonical_reason()).unwrap_or_default(),
+            "httpVersion": "HTTP/1.1",
+            "cookies": [],
+            "headers": named(&headers),
+            "content": content,
+            "redirectURL": "",
+            "headersSize": -1,
+            "bodySize": message.size(),
+        })
     }
 
     fn query_string(&self) -> Value {
@@ -189,7 +196,7 @@ impl Exchange {
     }
 }
 
-impl Message {
+impl Message<'_> {
     /// The length of the body; -1, which is HAR's word for a length that is not known, if only its beginning is kept.
     fn size(&self) -> i64 {
         match self.truncated {
@@ -204,6 +211,11 @@ impl Message {
         self.truncated
             .then(|| format!("the body is longer: only its first {kept} bytes are here"))
     }
+}
+
+fn mime(headers: &Map<String, Value>) -> &str {
+    let mime = headers.get("content-type").and_then(Value::as_str);
+    mime.unwrap_or("application/octet-stream")
 }
 
 fn named(headers: &Map<String, Value>) -> Value {

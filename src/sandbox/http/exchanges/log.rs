@@ -14,6 +14,8 @@ use crate::sandbox::wire::id::IdKind;
 const MOST: usize = 1000;
 /// How many bytes they may hold together.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// How much memory waits for another exchange, in pieces: as many as requests that are often answered at a time.
+const MOST_SPARE: usize = 64;
 /// How many requests a list has unless it is asked for more.
 const LIMIT: usize = 100;
 
@@ -23,6 +25,8 @@ pub(crate) struct ExchangeLog(Mutex<Kept>);
 struct Kept {
     exchanges: VecDeque<Arc<Exchange>>,
     bytes: usize,
+    /// The memory of exchanges that were dropped.
+    spare: Vec<Vec<u8>>,
     /// The number of the last one.
     last: i64,
 }
@@ -33,8 +37,14 @@ impl ExchangeLog {
         Self(Mutex::new(Kept {
             exchanges: VecDeque::new(),
             bytes: 0,
+            spare: Vec::new(),
             last: Timestamp::now().as_millisecond() << 21,
         }))
+    }
+
+    /// Memory for another exchange.
+    pub(in super::super) fn memory(&self) -> Vec<u8> {
+        self.lock().spare.pop().unwrap_or_default()
     }
 
     /// Keeps a request, and drops the oldest ones that it leaves no room for.
@@ -46,8 +56,14 @@ impl ExchangeLog {
         let exchange = Arc::new(exchange);
         kept.exchanges.push_back(Arc::clone(&exchange));
         while kept.exchanges.len() > MOST || kept.bytes > MOST_BYTES {
-            let oldest = kept.exchanges.pop_front();
-            kept.bytes -= oldest.map_or(0, |it| it.size());
+            let Some(oldest) = kept.exchanges.pop_front() else {
+                break;
+            };
+            kept.bytes -= oldest.size();
+            if kept.spare.len() < MOST_SPARE {
+                kept.spare
+                    .extend(Arc::into_inner(oldest).map(Exchange::into_memory));
+            }
         }
         exchange
     }
