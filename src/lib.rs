@@ -28,7 +28,7 @@ use std::future::Future;
 use clap::CommandFactory;
 
 use app::{Context, Signals, Startup};
-use cli::{Cli, completion, version};
+use cli::{Cli, completion, first_page, version};
 use commands::{Plan, ServiceNeed};
 use config::Environment;
 use flows::remind_of_open_attempts;
@@ -58,7 +58,8 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
     if let Some(shell) = completion::asking(&arguments, &environment) {
         return completion::answer(shell, &arguments, environment, Cli::command());
     }
-    if let Some(exit) = version::alone(&arguments, &environment) {
+    let ready = version::alone(&arguments, &environment);
+    if let Some(exit) = ready.or_else(|| first_page::alone(&arguments, &environment)) {
         return exit;
     }
     let cli = match cli::parse(&arguments) {

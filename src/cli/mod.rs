@@ -5,6 +5,7 @@ pub(crate) mod completion;
 #[cfg(test)]
 #[cfg(unix)]
 mod examples;
+pub(crate) mod first_page;
 mod suggestion;
 pub(crate) mod version;
 mod wrong_values;
@@ -16,7 +17,6 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 use serde_json::json;
 
 use crate::app::flags::Flags;
-use crate::commands;
 pub(crate) use crate::commands::Command;
 use crate::config::Environment;
 use crate::outcome::{Error, Exit};
@@ -32,7 +32,7 @@ use wrong_values::{WrongValue, wrong_values};
     name = "bookctl",
     version,
     disable_version_flag = true,
-    max_term_width = 100,
+    max_term_width = first_page::WIDEST,
     subcommand_required = true,
     disable_help_subcommand = true,
     arg_required_else_help = true,
@@ -76,9 +76,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
 
 /// The parser with the overview of all commands as its help.
 pub(crate) fn with_first_page() -> clap::Command {
-    let whole = Cli::command();
-    let overview = commands::template(&whole, Terminals::detect().width);
-    whole.help_template(overview)
+    first_page::with_first_page(Terminals::detect().width)
 }
 
 /// The paths of all subcommands called `word`: for `login` it returns `auth login`.

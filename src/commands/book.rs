@@ -147,6 +147,9 @@ const ONE_BOOKING: &[&str] = &[
 ];
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    if !args.dry_run {
+        context.connect_ahead();
+    }
     if args.same_organization && !args.dry_run {
         context.journal()?.take_any_account();
     }

@@ -46,6 +46,7 @@ variables! {
     clicolor_force = "CLICOLOR_FORCE", "use colour even if the output is not a terminal";
     complete = "BOOKCTL_COMPLETE", "set only by the completion scripts: the shell to complete for";
     ci = "CI", "set by continuous integration; disables prompts";
+    columns = "COLUMNS", "width of help where nothing is a terminal; 100 if not set";
     term = "TERM", "`dumb` disables colour and redrawing";
     bookctl_pager = "BOOKCTL_PAGER", "pager for lists longer than the screen; `cat` or empty for none";
     pager = "PAGER", "that pager if BOOKCTL_PAGER is not set";

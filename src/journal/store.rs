@@ -193,11 +193,18 @@ impl Journal {
         }
     }
 
-    /// While a request is under way, has the server of a shared journal load what its end needs: a new connection has
-    /// loaded nothing, and the answer is shown only when it is stored.
-    pub(super) fn prepare_the_end(&self) {
+    /// Begins to connect to a shared journal, which takes as long as much of what comes before its first use.
+    pub(crate) fn connect_ahead(&self) {
         if let Place::Team(database) = &self.place {
-            database.ahead(team::OF_AN_END);
+            database.connect_ahead();
+        }
+    }
+
+    /// While the service is asked, has the server of a shared journal load what the end of a run needs: a new connection
+    /// has loaded nothing, and the answer is shown only when it is stored.
+    pub(crate) fn prepare_the_end(&self) {
+        if let Place::Team(database) = &self.place {
+            database.load_ahead(team::OF_AN_END);
         }
     }
 

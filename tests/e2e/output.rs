@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::harness::{GUEST, Home, Reply, Running, Scripted, Served, text};
+use crate::harness::{GUEST, Home, Reply, Running, Scripted, Served, Terminal, text};
 
 /// "`--json`: exactly one JSON document" (command line, Output 3)
 #[test]
@@ -232,6 +232,28 @@ fn help_and_version_go_to_stdout() {
         );
     }
     assert!(!home.path().exists(), "help needs no home");
+}
+
+#[test]
+fn the_page_of_help_that_is_kept_ready_is_the_one_that_is_laid_out() {
+    let help = |home: Home| home.run(["--help"]).exits(0).stdout;
+    let columns = |columns| help(Home::new().with("COLUMNS", columns));
+    let ready = help(Home::new());
+    assert_eq!(ready, columns("100"));
+    assert_ne!(ready, columns("60"));
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let home = Home::new().with("NO_COLOR", "1");
+    for columns in [60, 99, 100, 120] {
+        let shown = Terminal::of_width(&home, columns, &["--help"])
+            .end()
+            .exits(0);
+        // Its beginning has scrolled away.
+        let (ready, shown) = (words(&ready), words(&shown.text()));
+        assert!(
+            ready.ends_with(&shown) && shown.len() > 1500,
+            "{columns}: {shown}"
+        );
+    }
 }
 
 /// Each code of the table is named by the help, with the number that a script sees.

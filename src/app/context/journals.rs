@@ -40,6 +40,15 @@ impl Context {
             .map_err(|_| Error::journal("the journal is not open"))
     }
 
+    /// Begins to connect to a shared journal that a booking is going to need. An error is left to its first use.
+    pub(crate) fn connect_ahead(&self) {
+        if self.target.journal().is_some()
+            && let Ok(journal) = self.journal()
+        {
+            journal.connect_ahead();
+        }
+    }
+
     /// Whether there is a journal. A read makes none.
     pub(crate) fn has_journal(&self) -> bool {
         self.target.journal().is_some() || self.paths.journal.exists()

@@ -9,6 +9,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
+use tokio::task::JoinHandle;
 use tokio_postgres::{Client, Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -28,6 +29,10 @@ pub(crate) struct Database {
     login: Login,
     driver: Driver,
     client: RefCell<Option<Arc<Client>>>,
+    /// The connection that is being made.
+    connecting: RefCell<Option<JoinHandle<Result<Client, Failure>>>>,
+    /// Whether this connection has loaded ahead.
+    has_loaded: Flag<bool>,
     /// Whether a connection was ever made: what worked once is waited for.
     was_connected: Flag<bool>,
     guard: Option<Guard>,
@@ -51,6 +56,8 @@ impl Database {
             login,
             driver,
             client: RefCell::new(None),
+            connecting: RefCell::new(None),
+            has_loaded: Flag::new(false),
             was_connected: Flag::new(false),
             guard: None,
             is_checked: Flag::new(false),
@@ -87,10 +94,19 @@ impl Database {
         self.until_it_works(|client| work(&self.session(client)))
     }
 
-    /// Has the server run a query whose result nobody waits for, so that it has loaded what it needs when the next
-    /// statements come.
-    pub(crate) fn ahead(&self, query: &'static str) {
-        if let Some(client) = self.client.borrow().clone() {
+    /// Begins to connect, while other things are done. The first statement waits for it, and fails if it fails.
+    pub(crate) fn connect_ahead(&self) {
+        if let Ok(connecting) = self.connecting() {
+            self.connecting.replace(Some(self.driver.spawn(connecting)));
+        }
+    }
+
+    /// Has the server run a query whose result nobody waits for, once for each connection, so that it has loaded what it
+    /// needs when the next statements come.
+    pub(crate) fn load_ahead(&self, query: &'static str) {
+        if let Some(client) = self.client.borrow().clone()
+            && !self.has_loaded.replace(true)
+        {
             self.driver.spawn(async move {
                 let _ = client.query_typed(query, &[]).await;
             });
@@ -122,6 +138,24 @@ impl Database {
         if let Some(client) = self.client.borrow().as_ref().filter(|it| !it.is_closed()) {
             return Ok(client.clone());
         }
+        let begun = self.connecting.take();
+        let client = match begun {
+            Some(begun) => self.driver.wait(async move {
+                let ended = |_| Failure::Lost("its thread has ended".to_owned());
+                begun.await.map_err(ended)?
+            }),
+            None => self.driver.wait(self.connecting()?),
+        }?;
+        let client = Arc::new(client);
+        self.client.replace(Some(client.clone()));
+        self.was_connected.set(true);
+        self.is_checked.set(self.guard.is_none());
+        self.has_loaded.set(false);
+        Ok(client)
+    }
+
+    /// Connects, within the limit.
+    fn connecting(&self) -> Answer<impl Future<Output = Result<Client, Failure>> + Send + 'static> {
         let tls = match self.address.encryption() {
             Encryption::None => None,
             Encryption::Verified => {
@@ -130,18 +164,13 @@ impl Database {
             }
         };
         let connecting = connect(self.config(), tls);
-        let client = self.driver.wait(async move {
+        Ok(async move {
             let limited = tokio::time::timeout(CONNECT, connecting).await;
             limited.unwrap_or_else(|_| {
                 let seconds = CONNECT.as_secs();
                 Err(Failure::Unreachable(format!("no answer in {seconds} s")))
             })
-        })?;
-        let client = Arc::new(client);
-        self.client.replace(Some(client.clone()));
-        self.was_connected.set(true);
-        self.is_checked.set(self.guard.is_none());
-        Ok(client)
+        })
     }
 
     fn config(&self) -> Config {

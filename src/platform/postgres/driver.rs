@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 use super::failure::Failure;
 use crate::platform::lock_wait::{LockWait, LockWaitSettings};
@@ -15,6 +16,8 @@ use crate::platform::sql::{Answer, Trouble};
 
 /// How long one wait for an answer takes before it is watched for signals and its limit.
 const UNWATCHED: Duration = Duration::from_millis(20);
+
+/// The thread.
 pub(super) struct Driver {
     handle: Handle,
     /// Ends the thread when it is dropped.
@@ -46,9 +49,12 @@ impl Driver {
         })
     }
 
-    /// Runs work on the thread that nobody waits for.
-    pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
-        self.handle.spawn(work);
+    /// Begins work on the thread.
+    pub(super) fn spawn<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        self.handle.spawn(work)
     }
 
     /// A wait that has just begun.

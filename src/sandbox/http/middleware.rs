@@ -6,6 +6,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
+use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimePrinter;
 
 use super::exchanges::{ExchangeLog, Opening};
@@ -38,7 +39,8 @@ pub(super) async fn run(
         Ok(()) => next.run(request).await,
         Err(error) => reply::error(&error),
     };
-    date(&service, &mut response);
+    let now = service.store.recent_now();
+    date(now, &mut response);
     if !is_spoken {
         response
             .headers_mut()
@@ -46,7 +48,7 @@ pub(super) async fn run(
     }
     match opening {
         None => response,
-        Some(opening) => service.keep(opening, response, is_spoken).await,
+        Some(opening) => service.keep(opening, response, now, is_spoken).await,
     }
 }
 
@@ -75,10 +77,15 @@ impl Service {
         is_wanted.then(|| Opening::of(request, is_service, memory().unwrap_or_default()))
     }
 
-    /// Keeps and shows a request with its answer.
-    async fn keep(&self, opening: Opening, response: Response, is_spoken: bool) -> Response {
+    /// Keeps and shows a request with its answer, given at this time of the sandbox.
+    async fn keep(
+        &self,
+        opening: Opening,
+        response: Response,
+        at: Timestamp,
+        is_spoken: bool,
+    ) -> Response {
         let is_service = opening.is_service();
-        let at = self.store.recent_now();
         let speech = self.speech.as_ref().map(|it| (Arc::clone(it), is_spoken));
         let (exchange, response) = opening.close(response, at, speech).await;
         let kept = self.exchanges.as_ref().filter(|_| is_service);
@@ -99,8 +106,7 @@ impl Service {
 }
 
 /// `Date` is the sandbox's clock, so that a client that compares clocks sees its own offset.
-fn date(service: &Service, response: &mut Response) {
-    let now = service.store.recent_now();
+fn date(now: Timestamp, response: &mut Response) {
     let date = DateTimePrinter::new()
         .timestamp_to_rfc9110_string(&now)
         .ok()

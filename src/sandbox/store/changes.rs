@@ -95,7 +95,12 @@ impl Changes {
             kept.pop_front();
         }
         kept.push_back(change);
-        self.tip.send_modify(|tip| tip.last += 1);
+        // Nobody is woken where nobody follows.
+        let is_followed = self.tip.receiver_count() > 0;
+        self.tip.send_if_modified(|tip| {
+            tip.last += 1;
+            is_followed
+        });
     }
 
     /// Takes the file's version, and adds a change if another process has written to the file since the last one.

@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::Request;
@@ -120,7 +120,7 @@ impl Opening {
             number: 0,
             is_service: self.is_service,
             at,
-            real: Timestamp::now(),
+            real: SystemTime::now(),
             duration: self.began.elapsed(),
             method: self.method,
             status: match received.fault {
@@ -158,7 +158,7 @@ pub(crate) struct Exchange {
     /// When it was answered, by the sandbox's clock.
     pub(super) at: Timestamp,
     /// The same in real time.
-    pub(super) real: Timestamp,
+    pub(super) real: SystemTime,
     pub(super) duration: Duration,
     pub(super) method: Method,
     /// 0 if nothing was sent.

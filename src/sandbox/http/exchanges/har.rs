@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use axum::http::Uri;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::document::headers;
@@ -109,7 +109,8 @@ impl Exchange {
     /// An entry of a HAR file. Its times are real ones, not the sandbox's.
     fn har_entry(&self, origin: &str) -> Value {
         let duration = SignedDuration::try_from(self.duration).unwrap_or_default();
-        let began = self.real.saturating_sub(duration).unwrap_or(self.real);
+        let ended = Timestamp::try_from(self.real).unwrap_or_default();
+        let began = ended.saturating_sub(duration).unwrap_or(ended);
         let mut entry = json!({
             "startedDateTime": format!("{began:.3}"),
             "time": self.milliseconds(),
