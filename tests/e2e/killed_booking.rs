@@ -82,3 +82,25 @@ fn before_an_attempt_is_sent_again_a_booking_that_was_made_instead_is_named() {
         .says("bk_1 is a booking for the same guest, venue and time");
     assert_eq!(server.creates().len(), 3);
 }
+
+#[test]
+fn a_person_who_books_after_a_script_did_is_asked_before_the_first_request_is_sent_again() {
+    let (server, home) = after_a_kill();
+    home.run(book("again", &["--json"])).exits(0);
+    let mut terminal = Terminal::of_width(&home, 100, &book("third", &[]));
+    terminal.see("? Find out what happened to it first?");
+    terminal.press(Key::Enter);
+    terminal.see("bk_1 is a booking for the same guest, venue and time");
+    terminal.see("? Send the request again?");
+    terminal.press(Key::Enter);
+    // The first request is not sent again. The booking that the command line asks for is another question.
+    terminal.see("? Book it?");
+    terminal.type_in("n");
+    terminal.end().exits(17);
+    let creates = server.creates();
+    let keys: Vec<_> = creates
+        .iter()
+        .map(|it| it.header("idempotency-key"))
+        .collect();
+    assert_eq!(keys, [Some("killed"), Some("again")]);
+}
