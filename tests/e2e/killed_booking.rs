@@ -5,7 +5,9 @@ use std::sync::mpsc::channel;
 use serde_json::json;
 
 use crate::faults::{SLOT_TIME, creating};
-use crate::harness::{GUEST, HANG, Home, Key, Reply, Scripted, Terminal};
+use crate::harness::{GUEST, HANG, Home, Reply, Scripted};
+#[cfg(unix)]
+use crate::harness::{Key, Terminal};
 
 fn book<'a>(key: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut arguments = vec!["book", "ven_1", "--at", SLOT_TIME, "--idempotency-key", key];
@@ -51,6 +53,7 @@ fn whoever_books_again_right_after_a_kill_is_told_of_the_open_attempt() {
     );
 }
 
+#[cfg(unix)]
 #[test]
 fn a_person_finds_out_what_happened_before_booking_again() {
     let (server, home) = after_a_kill();
@@ -63,6 +66,7 @@ fn a_person_finds_out_what_happened_before_booking_again() {
     assert_eq!(server.creates().len(), 2);
 }
 
+#[cfg(unix)]
 #[test]
 fn before_an_attempt_is_sent_again_a_booking_that_was_made_instead_is_named() {
     let (server, home) = after_a_kill();

@@ -91,7 +91,6 @@ mod interrupts;
 mod journal;
 #[cfg(unix)]
 mod kept_deliveries;
-#[cfg(unix)]
 mod killed_booking;
 #[cfg(unix)]
 mod learn;

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use crate::faults::{SLOT_TIME, creating};
 use crate::harness::listening::until;
-use crate::harness::{GUEST, HANG, Home, Key, Reply, Scripted, Served, Terminal, text};
+use crate::harness::{GUEST, HANG, Home, Reply, Scripted, Served, text};
+#[cfg(unix)]
+use crate::harness::{Key, Terminal};
 
 /// The booking of this file's request, as a service that echoes it has it.
 fn asked(id: &str) -> Value {
@@ -99,6 +101,7 @@ fn a_200_with_another_booking_after_a_lost_try_leaves_the_outcome_unknown() {
 }
 
 /// "a limit is waited out between two runs, so that an interrupt then leaves nothing open"
+#[cfg(unix)]
 #[test]
 fn an_interrupt_while_a_refused_limit_is_waited_out_names_no_attempt_to_settle() {
     let limited = json!({"error": "rate_limited", "retry_after_seconds": 60});
@@ -240,6 +243,7 @@ fn after_a_recovery_another_organizations_key_still_cannot_resume_an_attempt() {
 
 /// "`attempts recover` under a running batch … says that it is read-only" (L11): the command says what happened to its
 /// journal, and the new journal has its attempt.
+#[cfg(unix)]
 #[test]
 fn a_booking_request_whose_journal_is_replaced_meanwhile_says_so_and_is_not_forgotten() {
     let (sent, arrived) = std::sync::mpsc::channel();
@@ -269,6 +273,7 @@ fn a_booking_request_whose_journal_is_replaced_meanwhile_says_so_and_is_not_forg
 }
 
 /// A journal on a disk that is not there now is not one that never was: nothing is read, replaced or booked.
+#[cfg(unix)]
 #[test]
 fn a_link_to_a_journal_that_is_not_there_stops_booking_requests_and_stays() {
     let server = creating(|before| match before {
@@ -293,6 +298,7 @@ fn a_link_to_a_journal_that_is_not_there_stops_booking_requests_and_stays() {
 }
 
 /// SQLite opens what lies next to a database without asking what it is.
+#[cfg(unix)]
 #[test]
 fn a_pipe_where_sqlite_expects_a_file_of_its_own_is_refused_at_once() {
     let served = Served::start();
@@ -332,6 +338,7 @@ fn whoever_abandons_an_attempt_that_is_being_sent_is_told_so() {
 }
 
 /// On a terminal it says what giving up means, and asks. In a pipe it works as it always did.
+#[cfg(unix)]
 #[test]
 fn on_a_terminal_an_attempt_is_abandoned_only_after_a_yes() {
     let server = creating(|_| Reply::Close);

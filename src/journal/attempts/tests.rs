@@ -53,7 +53,9 @@ fn a_run_without_an_end_has_died_once_it_began_before_the_longest_one() {
 
 #[test]
 fn a_run_whose_process_was_killed_on_this_machine_is_in_doubt_at_once() {
-    let mut child = std::process::Command::new("true").spawn().unwrap();
+    let program = std::env::current_exe().unwrap();
+    let mut command = std::process::Command::new(program);
+    let mut child = command.args(["--list", "no such test"]).spawn().unwrap();
     child.wait().unwrap();
     let now = "2026-11-21T12:00:00Z";
     let of = |process: u32, host: &str| Run {

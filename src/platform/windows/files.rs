@@ -75,8 +75,9 @@ pub(crate) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
 /// A lock would also keep others from reading it.
 pub(crate) fn open_alone(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     const READ: u32 = 1;
-    if !path.exists() {
-        create_new(path, Access::OwnersAlone)?;
+    match create_new(path, Access::OwnersAlone) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
     }
     let file = options.share_mode(READ).open(path);
     file.map_err(|error| match error.raw_os_error() {
@@ -230,6 +231,20 @@ mod tests {
             "{error}"
         );
         assert_eq!(fs::read_to_string(&old).unwrap(), "old");
+    }
+
+    #[test]
+    fn a_file_that_is_opened_alone_is_read_by_others_and_opened_alone_by_nobody_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let alone = || open_alone(OpenOptions::new().read(true).write(true), &path);
+        let mut file = alone().unwrap();
+        file.write_all(b"x").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "x");
+        assert_eq!(alone().unwrap_err().kind(), ErrorKind::WouldBlock);
+        assert!(!is_open_to_others(&path));
+        drop(file);
+        alone().unwrap();
     }
 
     #[test]

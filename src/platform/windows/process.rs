@@ -3,6 +3,8 @@
 use std::io;
 use std::process::ExitStatus;
 
+use process_alive::State;
+
 use super::access_list;
 use crate::outcome::Exit;
 
@@ -49,8 +51,13 @@ pub(crate) fn terminal() -> String {
     String::new()
 }
 
-/// Whether a process with this id may run on this machine. Windows says so only through functions that need `unsafe`, so
-/// every process counts as running.
-pub(crate) fn is_running(_: u32) -> bool {
-    true
+/// Whether a process with this id runs on this machine. Another user's process may not be asked, and runs then.
+pub(crate) fn is_running(process: u32) -> bool {
+    const NO_SUCH_PROCESS: i32 = 87;
+    match process_alive::state(process.into()) {
+        State::Alive => true,
+        State::Dead => false,
+        // The error of the call that failed to open the process.
+        State::Unknown => io::Error::last_os_error().raw_os_error() != Some(NO_SUCH_PROCESS),
+    }
 }
