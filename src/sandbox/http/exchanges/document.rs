@@ -301,10 +301,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_are_shown_as_base64_and_a_cut_character_is_left_out() {
-        let message = |body: &'static [u8], truncated| Message {
-            body: body.into(),
-            truncated,
-        };
+        let message = |body: &'static [u8], truncated| Message { body, truncated };
         assert_eq!(
             message(b"\xff\x00", false).text(),
             ("/wA=".to_owned(), Some("base64"))

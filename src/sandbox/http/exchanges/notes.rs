@@ -32,7 +32,7 @@ impl Exchange {
             notes.extend(self.other_path());
             return notes;
         };
-        let body = serde_json::from_slice(&self.request().body);
+        let body = serde_json::from_slice(self.request().body);
         if endpoint.replays {
             notes.extend(self.repeated(body.as_ref().ok()));
         }
@@ -86,7 +86,7 @@ impl Exchange {
         if self.status != 200 || self.spoken().is_some() {
             return None;
         }
-        let booking: Value = serde_json::from_slice(&self.response().body).ok()?;
+        let booking: Value = serde_json::from_slice(self.response().body).ok()?;
         let others = body.map_or_else(Vec::new, |it| differences(it, &booking));
         let with = match others.as_slice() {
             [] => String::new(),
@@ -129,7 +129,7 @@ impl Exchange {
         let Some(datetime) = fields.get("datetime").and_then(Value::as_str) else {
             return;
         };
-        let answer = || serde_json::from_slice::<Value>(&self.response().body).ok();
+        let answer = || serde_json::from_slice::<Value>(self.response().body).ok();
         let venue_id = match fields.get("venue_id") {
             Some(id) => id.as_str().map(str::to_owned),
             // That of the booking that is changed.
