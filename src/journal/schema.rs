@@ -14,6 +14,7 @@ pub(super) const STEPS: &[&str] = &[
     NO_RECENT_ROWS,
     MAKERS,
     SEARCH_BLOCKS,
+    APOSTROPHES,
 ];
 /// The first version: attempts, and what searches returned.
 const FIRST: &str = "
@@ -300,3 +301,6 @@ CREATE TRIGGER booking_changed_in_search AFTER UPDATE OF status, document, forgo
 CREATE TRIGGER booking_deleted_from_search AFTER DELETE ON bookings BEGIN ", uncover!("OLD"), " END;
 "
 );
+
+/// Texts are searched without apostrophes: the blocks are made again.
+const APOSTROPHES: &str = "DELETE FROM search_blocks;";

@@ -4,7 +4,7 @@
 //! as text under the collation "C".
 
 /// The migrations. Each brings a database from the previous version to the next; a new one runs all of them.
-pub(super) const STEPS: &[&[&str]] = &[FIRST];
+pub(super) const STEPS: &[&[&str]] = &[FIRST, APOSTROPHES];
 
 const FIRST: &[&str] = &[
     r#"CREATE TABLE attempts (
@@ -131,3 +131,6 @@ const FIRST: &[&str] = &[
         WHEN (NEW.forgotten_at IS NOT NULL) EXECUTE FUNCTION booking_forgotten()",
     "CREATE TRIGGER booking_forgotten AFTER DELETE ON bookings FOR EACH ROW EXECUTE FUNCTION booking_forgotten()",
 ];
+
+/// Texts are searched without apostrophes: they are made again when somebody searches.
+const APOSTROPHES: &[&str] = &["UPDATE bookings SET search = NULL WHERE search IS NOT NULL"];

@@ -2,12 +2,15 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-/// The text in lower case and without accents, so that `creperie` finds `Crêperie`, and `muller` finds `MÜLLER`.
+/// The text in lower case and without accents and apostrophes, so that `creperie` finds `Crêperie`, `muller` finds
+/// `MÜLLER`, and `obrien` finds `O’Brien`.
 ///
 /// Both sides of a comparison have to be folded. The result is not for display.
 pub(crate) fn fold(text: &str) -> String {
     if text.is_ascii() {
-        return text.to_ascii_lowercase();
+        let mut folded = text.to_ascii_lowercase();
+        folded.retain(|character| !APOSTROPHES.contains(&character));
+        return folded;
     }
     let mut folded = String::with_capacity(text.len());
     for character in text.nfkd().flat_map(char::to_lowercase) {
@@ -15,6 +18,7 @@ pub(crate) fn fold(text: &str) -> String {
             // Accents, the vowel marks of Arabic, and joiners. The marks of other scripts are letters of their own.
             '\u{300}'..='\u{36f}' | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{200c}' | '\u{200d}' => {
             }
+            _ if APOSTROPHES.contains(&character) => {}
             // Letters that are not a letter with an accent.
             'ß' => folded.push_str("ss"),
             'æ' => folded.push_str("ae"),
@@ -25,11 +29,17 @@ pub(crate) fn fold(text: &str) -> String {
             'ı' => folded.push('i'),
             // The form at the end of a word.
             'ς' => folded.push('σ'),
+            // Letters that Arabic and Persian keyboards write differently.
+            'ي' | 'ى' => folded.push('ی'),
+            'ك' => folded.push('ک'),
             _ => folded.push(character),
         }
     }
     folded
 }
+
+/// What is written between the letters of one name: as typed, as printed, and as a letter.
+const APOSTROPHES: [char; 6] = ['\'', '`', '\u{2018}', '\u{2019}', '\u{2bb}', '\u{2bc}'];
 
 /// The digits of a text, in the order in which they stand: of a phone number, whatever its blanks and signs.
 pub(crate) fn digits(text: &str) -> String {
@@ -53,6 +63,9 @@ mod tests {
             ("Nguyễn", "nguyen"),
             ("ﬁnca", "finca"),
             ("علی\u{200c}رضا", "علیرضا"),
+            ("O'Brien, O\u{2019}Brien", "obrien, obrien"),
+            ("Nu\u{2bb}u", "nu'u"),
+            ("ياسمين كريم", "یاسمین کریم"),
             ("李小龙", "李小龙"),
             ("Ａｄａ", "ada"),
         ] {

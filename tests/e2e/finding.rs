@@ -96,6 +96,19 @@ fn a_booking_is_found_by_guest_phone_email_venue_day_and_status_without_case_and
 }
 
 #[test]
+fn a_guest_is_found_with_and_without_the_apostrophe_of_the_name() {
+    let home = Home::new();
+    let guest = ["--name", "Conan O\u{2019}Brien"];
+    let id = booked(&home, "ven_confirms", "fri 18:00", &guest, 0);
+    for words in ["obrien", "O'Brien", "o\u{2019}brien", "o brien"] {
+        assert_eq!(found(&home, &[words]), [id.as_str()], "{words}");
+    }
+    for words in [&["'"][..], &["--guest", "'"]] {
+        assert_eq!(found(&home, words).len(), 0, "{words:?}");
+    }
+}
+
+#[test]
 fn the_document_says_whether_there_is_more_and_a_limit_of_zero_lists_all() {
     let (home, _) = three();
     let cut = home

@@ -85,9 +85,15 @@ fn without_a_journal_that_takes_the_intent_nothing_is_sent_and_the_reason_is_tol
     home.run(["journal", "init"])
         .exits(0)
         .prints("prepared already");
-    postgres.sql("bookctl", "UPDATE bookctl_journal SET version = 99");
+    postgres.sql(
+        "bookctl",
+        "UPDATE bookctl_journal SET version = version + 99",
+    );
     said("newer bookctl", "newer");
-    postgres.sql("bookctl", "UPDATE bookctl_journal SET version = 1");
+    postgres.sql(
+        "bookctl",
+        "UPDATE bookctl_journal SET version = version - 99",
+    );
     postgres.sql(
         "bookctl",
         "ALTER DATABASE bookctl SET default_transaction_read_only = on",

@@ -43,7 +43,11 @@ impl Needles {
 }
 
 fn words(text: &str) -> Vec<String> {
-    let folded = fold(text);
+    let mut folded = fold(text);
+    if folded.trim().is_empty() {
+        // An apostrophe alone, which stands in no text that is searched.
+        folded = text.to_owned();
+    }
     folded.split_whitespace().map(str::to_owned).collect()
 }
 
