@@ -25,6 +25,11 @@ pub(crate) struct KeptBooking {
 /// The columns of a kept booking.
 pub(super) const KEPT: &str = "id, status, document, seen_at";
 
+/// The query for the booking of a service (?1) with an id (?2).
+pub(super) fn kept_with_id() -> String {
+    format!("SELECT {KEPT} FROM bookings WHERE origin = ?1 AND id = ?2")
+}
+
 impl KeptBooking {
     /// `None` if its document cannot be read.
     pub(super) fn read(mut row: Row) -> Answer<Option<Self>> {
@@ -198,9 +203,9 @@ impl Journal {
 
     /// A booking as it was last seen, unless its document cannot be read.
     pub(crate) fn kept(&self, id: &str) -> Result<Option<KeptBooking>> {
-        let query = format!("SELECT {KEPT} FROM bookings WHERE origin = ?1 AND id = ?2");
+        let row = values![&self.scope.origin, id];
         self.read(|statements| {
-            let row = statements.first(&query, values![&self.scope.origin, id])?;
+            let row = statements.first(&kept_with_id(), row)?;
             row.map_or(Ok(None), KeptBooking::read)
         })
     }
@@ -230,9 +235,7 @@ impl Journal {
 
     /// A booking in its final state, or `None` if it may still change or is not known.
     pub(crate) fn ended(&self, id: &str) -> Result<Option<Booking>> {
-        let query = format!(
-            "SELECT {KEPT} FROM bookings WHERE origin = ?1 AND id = ?2 AND NOT ({UNFINISHED})"
-        );
+        let query = format!("{} AND NOT ({UNFINISHED})", kept_with_id());
         let kept = self.read(|statements| {
             let row = statements.first(&query, values![&self.scope.origin, id])?;
             row.map_or(Ok(None), KeptBooking::read)

@@ -14,10 +14,11 @@ use jiff::civil::Date;
 use self::needles::Needles;
 use self::text::{Field, Venues};
 use super::Journal;
-use super::bookings::KeptBooking;
+use super::bookings::{KeptBooking, kept_with_id};
 use super::scope::Maker;
 use crate::model::venue::Venue;
 use crate::outcome::Result;
+use crate::platform::sql::{Answer, Value};
 
 /// What to look for. Every given field has to match.
 #[derive(Clone, Debug, Default)]
@@ -85,14 +86,37 @@ impl Journal {
                 Some(_) => self.find_in_file(sought, &needles, most, &venues)?,
                 None => self.find_shared(sought, &needles, most, &venues)?,
             };
-            let kept = ids.iter().filter_map(|id| self.kept(id).transpose());
-            kept.collect::<Result<_>>()?
+            self.kept_of(&ids)?
         };
         let more = kept.len() > most;
         kept.truncate(most);
         Ok(Found { kept, more })
     }
+
+    /// The bookings with these ids, in their order, without those whose documents cannot be read.
+    fn kept_of(&self, ids: &[String]) -> Result<Vec<KeptBooking>> {
+        let query = kept_with_id();
+        let mut kept = Vec::new();
+        for ids in ids.chunks(ASKED_TOGETHER) {
+            let rows = ids
+                .iter()
+                .map(|id| [Value::from(&self.scope.origin), Value::from(id)]);
+            let rows: Vec<_> = rows.collect();
+            let queries = rows.iter().map(|row| (query.as_str(), row.as_slice()));
+            let queries: Vec<_> = queries.collect();
+            let found: Vec<KeptBooking> = self.read(|statements| {
+                let found = statements.together(&queries)?.into_iter().flatten();
+                let found = found.map(KeptBooking::read);
+                found.filter_map(Answer::transpose).collect()
+            })?;
+            kept.extend(found);
+        }
+        Ok(kept)
+    }
 }
+
+/// How many bookings are asked for in one go.
+const ASKED_TOGETHER: usize = 1000;
 
 #[cfg(test)]
 mod tests;

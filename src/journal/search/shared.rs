@@ -105,7 +105,7 @@ impl Journal {
                 let update = "UPDATE bookings SET search = ?3, day = ?4
                               WHERE origin = ?1 AND id = ?2 AND document = ?5 AND forgotten_at IS NULL";
                 for (id, document, search, day) in &prepared {
-                    statements.execute(update, values![&scope.origin, id, search, day, document])?;
+                    statements.later(update, values![&scope.origin, id, search, day, document])?;
                 }
                 Ok(())
             })?;
