@@ -307,6 +307,41 @@ fn begun(key: &str, known: Attempt, number: u32) -> BeginOutcome {
     }
 }
 
+/// What the end of a run has to know.
+struct Held {
+    known: Option<Attempt>,
+    /// Whether guests may have been kept long enough.
+    is_to_purge: bool,
+    /// The key of another attempt that has the booking.
+    other_attempt: Option<String>,
+}
+
+fn held(
+    statements: &dyn Statements,
+    journal: &Scope,
+    key: &str,
+    booking: Option<&str>,
+) -> Answer<Held> {
+    let until = journal.retention.ended(Timestamp::now()).to_string();
+    let (to_purge, row) = (
+        guests::is_anything_to_purge(),
+        values![&journal.origin, &until],
+    );
+    let of = values![&journal.origin, booking, key];
+    let beside: [(&str, &[_]); 2] = [(&to_purge, row), (OTHER_ATTEMPT, of)];
+    let (known, found) = hold_beside(statements, key, &beside)?;
+    let mut firsts = found.into_iter().map(|rows| rows.into_iter().next());
+    let is_any = firsts.next().flatten().map(|mut row| row.take(0));
+    let other = firsts.next().flatten().map(|mut row| row.take(0));
+    // What the run itself adds may have to go at once.
+    let is_due = known.as_ref().is_none_or(|it| it.created_at <= until);
+    Ok(Held {
+        known,
+        is_to_purge: is_due || is_any.transpose()?.unwrap_or(true),
+        other_attempt: other.transpose()?,
+    })
+}
+
 fn write_end(
     statements: &dyn Statements,
     journal: &Scope,
@@ -315,9 +350,11 @@ fn write_end(
     now: &str,
 ) -> Answer<(Ended, usize)> {
     let id = end.booking.map(Booking::id);
-    let of = values![&journal.origin, id, &run.key];
-    let other = id.map(|_| (OTHER_ATTEMPT, of.as_slice()));
-    let (known, other) = hold_beside(statements, &run.key, other.as_slice())?;
+    let Held {
+        known,
+        is_to_purge,
+        other_attempt,
+    } = held(statements, journal, &run.key, id)?;
     let mut runs = known.map(|known| known.runs).unwrap_or_default();
     match runs.iter_mut().find(|it| it.number == run.number) {
         Some(own) => {
@@ -348,12 +385,15 @@ fn write_end(
     if let Some(booking) = end.booking {
         bookings::keep(statements, &run.key, booking)?;
     }
-    let other = other.into_iter().flatten().next();
     let ended = Ended {
         state,
-        other_attempt: other.map(|mut row| row.take(0)).transpose()?,
+        other_attempt,
     };
-    Ok((ended, guests::purge(statements, journal)?))
+    let purged = match is_to_purge {
+        true => guests::purge(statements, journal)?,
+        false => 0,
+    };
+    Ok((ended, purged))
 }
 
 fn at_another_service(origin: &str) -> Error {

@@ -18,7 +18,6 @@ pub(crate) fn near_place(place: &Place, vertical: Vertical) -> Vec<&'static Venu
         Place::Sandbox | Place::Outage | Place::PartialOutage => city::SANDBOX.name,
     };
     venues()
-        .iter()
         .filter(|it| it.vertical == vertical && it.city == city)
         .collect()
 }
@@ -30,7 +29,6 @@ pub(crate) fn near_point(
     vertical: Vertical,
 ) -> Vec<(&'static Venue, f64)> {
     let mut near: Vec<_> = venues()
-        .iter()
         .filter(|it| it.vertical == vertical)
         .filter_map(|it| Some((it, within_reach(latitude, longitude, it)?)))
         .collect();

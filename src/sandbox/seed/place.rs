@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn the_address_of_every_venue_leads_to_its_city() {
-        for venue in venues().iter().filter(|it| it.scenario.is_none()) {
+        for venue in venues().filter(|it| it.scenario.is_none()) {
             let address = format!("{}, {}, {}", venue.address, venue.city, venue.country);
             let found = resolve_place(&address);
             assert!(

@@ -130,7 +130,7 @@ mod tests {
             );
             assert!(id.starts_with(&format!("ven_{}", scenario.name())), "{id}");
         }
-        let seeded = venues().iter().filter(|it| it.scenario.is_some()).count();
+        let seeded = venues().filter(|it| it.scenario.is_some()).count();
         assert_eq!(seeded, expected.len());
     }
 }

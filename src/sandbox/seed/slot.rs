@@ -48,7 +48,7 @@ pub(crate) fn slot(id: &str) -> Option<(&'static Venue, Slot)> {
     // Once, and not once a venue.
     SlotId::parse(id)?;
     let offered = |venue: &'static Venue| Some((venue, venue.offered(id)?));
-    venues().iter().find_map(offered)
+    venues().find_map(offered)
 }
 
 /// The slots that start at an instant, one for each seating.
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn every_slot_is_found_again_by_its_id_and_by_its_instant() {
-        for (venue, day) in venues().iter().flat_map(|it| DAYS.map(|day| (it, day))) {
+        for (venue, day) in venues().flat_map(|it| DAYS.map(|day| (it, day))) {
             let slots = slots_on(venue, day);
             assert_eq!(
                 slots.is_empty(),
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn slots_carry_what_their_vertical_calls_for() {
-        for (venue, day) in venues().iter().flat_map(|it| DAYS.map(|day| (it, day))) {
+        for (venue, day) in venues().flat_map(|it| DAYS.map(|day| (it, day))) {
             for slot in slots_on(venue, day) {
                 let dining = venue.vertical == Vertical::Dining;
                 assert_eq!(slot.card_terms.is_some(), dining);

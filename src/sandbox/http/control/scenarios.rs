@@ -12,7 +12,7 @@ pub(super) fn list(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     let organization = super::organization_asked(tx, request)?;
     let own = tx.own_venues(Some(organization.as_deref().unwrap_or(Organization::MAIN)))?;
     let scenarios = Scenario::ALL.map(|scenario| {
-        let seeded = venues().iter().filter(|it| it.scenario == Some(scenario));
+        let seeded = venues().filter(|it| it.scenario == Some(scenario));
         // A fixture without an outcome confirms at once.
         let own = own
             .iter()
@@ -21,7 +21,7 @@ pub(super) fn list(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
             "name": scenario.name(),
             "description": scenario.describe(),
             "payment": scenario.is_payment(),
-            "venues": seeded.chain(own).map(document).collect::<Vec<_>>(),
+            "venues": seeded.map(document).chain(own.map(document)).collect::<Vec<_>>(),
         })
     });
     Reply::ok(&json!({"scenarios": scenarios}))
