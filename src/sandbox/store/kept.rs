@@ -7,11 +7,11 @@ use std::cell::{RefCell, RefMut};
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::clock::Clock;
 use super::number::count_on;
-use super::tx::invalid_column;
 use crate::sandbox::rules::organization::Organization;
 
 /// The connection, with what is kept of the database.
@@ -253,5 +253,6 @@ impl Handle {
 
 /// Reads the settings of an organization.
 pub(super) fn parse(settings: &str) -> rusqlite::Result<Organization> {
-    serde_json::from_str(settings).map_err(|_| invalid_column(0, settings))
+    serde_json::from_str(settings)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, error.into()))
 }

@@ -155,7 +155,7 @@ mod tests {
             .connection
             .query_row("PRAGMA max_page_count = 64", (), limit)
             .unwrap();
-        let mut fill = || {
+        let fill = || {
             let (job, mut answer) = PendingWrite::job(|tx: &Tx<'_>| {
                 tx.sql("INSERT INTO events VALUES (NULL, '', 0, '', 0, hex(zeroblob(9999)))")?
                     .execute(())?;
