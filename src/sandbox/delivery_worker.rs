@@ -89,7 +89,7 @@ impl DeliveryWorker<'_> {
         let busy = self.busy.clone();
         let taken = self
             .store
-            .write(move |tx| Ok(tx.take_due_deliveries(most, busy)?));
+            .write(move |tx| Ok(tx.take_due_deliveries(most, busy.clone())?));
         for delivery in taken.await.unwrap_or_default() {
             self.busy.insert(delivery.booking);
             let body = match self.speech {

@@ -95,8 +95,10 @@ impl Sandbox {
     pub(crate) fn webhook_secret(&self) -> Result<String, OpenError> {
         self.store
             .organization(Organization::MAIN)
-            .map(|it| it.unwrap_or_else(|| Organization::fresh(Organization::MAIN)))
-            .map(|organization| organization.webhook_secret)
+            .map(|it| match it {
+                Some(organization) => organization.webhook_secret.clone(),
+                None => Organization::fresh(Organization::MAIN).webhook_secret,
+            })
             .map_err(|error| store::explain(&self.options.database, &error))
     }
 

@@ -52,8 +52,8 @@ impl Venue {
             })
             .filter(move |&opening| {
                 let anchored = opening.minute == minutes(hours.anchor) && opening.seating == 0;
-                let random = self.random_for(day, opening).for_purpose(Purpose::Gap);
-                anchored || hours.gap_one_in == 0 || random.below(hours.gap_one_in) != 0
+                let random = || self.random_for(day, opening).for_purpose(Purpose::Gap);
+                anchored || hours.gap_one_in == 0 || random().below(hours.gap_one_in) != 0
             })
     }
 

@@ -1,8 +1,9 @@
 //! The table of bookings.
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, Row, named_params};
+use rusqlite::{OptionalExtension, Row, params};
 
+use super::hash::short_hash;
 use super::tx::{Tx, invalid_column, moment};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
@@ -33,11 +34,8 @@ impl Tx<'_> {
     ) -> Result<(), ApiError> {
         booking.state = transition.state;
         self.insert_booking(booking)?;
-        self.record_event(booking, EventKind::Created, self.now)?;
-        if let Some(webhook) = transition.webhook {
-            self.record_event(booking, webhook, self.now)?;
-        }
-        Ok(())
+        let kinds = [EventKind::Created].into_iter().chain(transition.webhook);
+        self.record_events(booking, kinds, self.now)
     }
 
     /// Applies a transition to a booking, and records its webhook event.
@@ -50,10 +48,7 @@ impl Tx<'_> {
         booking.state = transition.state;
         booking.updated_at = at;
         self.update(booking)?;
-        if let Some(webhook) = transition.webhook {
-            self.record_event(booking, webhook, at)?;
-        }
-        Ok(())
+        self.record_events(booking, transition.webhook, at)
     }
 
     /// The organization's booking of that number.
@@ -81,9 +76,10 @@ impl Tx<'_> {
         key: &str,
     ) -> rusqlite::Result<Option<Booking>> {
         self.sql(bookings!(
-            "WHERE number = (SELECT booking FROM idempotency_keys WHERE organization = ? AND key = ?)"
+            "WHERE number = (SELECT booking FROM idempotency_keys \
+             WHERE hash = ?3 AND organization = ?1 AND key = ?2)"
         ))?
-        .query_row((organization, key), booking)
+        .query_row((organization, key, short_hash(organization, key)), booking)
         .optional()
     }
 
@@ -93,8 +89,9 @@ impl Tx<'_> {
         key: &str,
         booking: &Booking,
     ) -> rusqlite::Result<()> {
-        self.sql("INSERT INTO idempotency_keys VALUES (?, ?, ?)")?
-            .execute((&booking.organization, key, booking.number))?;
+        let hash = short_hash(&booking.organization, key);
+        self.sql("INSERT INTO idempotency_keys VALUES (?, ?, ?, ?)")?
+            .execute((&booking.organization, key, booking.number, hash))?;
         Ok(())
     }
 
@@ -116,13 +113,6 @@ impl Tx<'_> {
         ))?
         .query_map((organization, self.now.as_millisecond() - DAY_MS), booking)?
         .collect()
-    }
-
-    /// How many bookings of the organization occupy a slot. Each has slots of its own, so that tests that run at once
-    /// do not take each other's.
-    pub(crate) fn held(&self, organization: &str, slot: &str) -> rusqlite::Result<u32> {
-        self.sql("SELECT count(*) FROM bookings WHERE held_slot = ? AND organization = ?")?
-            .query_row([slot, organization], |row| row.get(0))
     }
 
     /// How many bookings of the test allowance the organization used, counted up to `limit`.
@@ -148,63 +138,69 @@ impl Tx<'_> {
     pub(super) fn insert_booking(&self, booking: &Booking) -> Result<(), ApiError> {
         let columns = Columns::of(booking)?;
         self.sql(
-            "INSERT INTO bookings VALUES (:number, :organization, :is_test, :provider, :venue_id, \
-             :datetime, :party_size, :customer, :end_user, :seating, :pays_by_vendor, \
-             :webhook_url, :slot_id, :status, :error_code, :pause, :last_modification, \
-             :created_at, :updated_at, :due_at, :held_slot, :used_allowance, :venue_name)",
+            "INSERT INTO bookings VALUES \
+             (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?
-        .execute(named_params! {
-            ":number": booking.number,
-            ":organization": booking.organization,
-            ":is_test": booking.is_test,
-            ":provider": booking.provider.id(),
-            ":venue_id": booking.venue_id,
-            ":datetime": booking.datetime,
-            ":party_size": booking.party_size,
-            ":customer": json(&booking.customer)?,
-            ":end_user": booking.end_user,
-            ":seating": booking.seating,
-            ":pays_by_vendor": booking.pays_by_vendor,
-            ":webhook_url": booking.webhook_url,
-            ":slot_id": booking.slot_id,
-            ":status": columns.status,
-            ":error_code": columns.error_code,
-            ":pause": columns.pause,
-            ":last_modification": columns.last_modification,
-            ":created_at": booking.created_at.as_millisecond(),
-            ":updated_at": booking.updated_at.as_millisecond(),
-            ":due_at": columns.due_at,
-            ":held_slot": columns.held_slot,
-            ":used_allowance": columns.used_allowance,
-            ":venue_name": booking.venue_name,
-        })?;
+        .execute(params![
+            booking.number,
+            booking.organization,
+            booking.is_test,
+            booking.provider.id(),
+            booking.venue_id,
+            booking.datetime,
+            booking.party_size,
+            json(&booking.customer)?,
+            booking.end_user,
+            booking.seating,
+            booking.pays_by_vendor,
+            booking.webhook_url,
+            booking.slot_id,
+            columns.status,
+            columns.error_code,
+            columns.pause,
+            columns.last_modification,
+            booking.created_at.as_millisecond(),
+            booking.updated_at.as_millisecond(),
+            columns.due_at,
+            columns.held_slot,
+            columns.used_allowance,
+            booking.venue_name,
+        ])?;
+        self.handle.add_due(columns.due_at);
+        if let Some(slot) = columns.held_slot {
+            self.hold(&booking.organization, slot)?;
+        }
         Ok(())
     }
 
     fn update(&self, booking: &Booking) -> Result<(), ApiError> {
         let columns = Columns::of(booking)?;
+        self.let_go(booking.number)?;
         self.sql(
-            "UPDATE bookings SET datetime = :datetime, party_size = :party_size, \
-             seating = :seating, slot_id = :slot_id, status = :status, error_code = :error_code, \
-             pause = :pause, last_modification = :last_modification, updated_at = :updated_at, \
-             due_at = :due_at, held_slot = :held_slot, \
-             used_allowance = max(used_allowance, :used_allowance) WHERE number = :number",
+            "UPDATE bookings SET datetime = ?2, party_size = ?3, seating = ?4, slot_id = ?5, \
+             status = ?6, error_code = ?7, pause = ?8, last_modification = ?9, updated_at = ?10, \
+             due_at = ?11, held_slot = ?12, used_allowance = max(used_allowance, ?13) \
+             WHERE number = ?1",
         )?
-        .execute(named_params! {
-            ":number": booking.number,
-            ":datetime": booking.datetime,
-            ":party_size": booking.party_size,
-            ":seating": booking.seating,
-            ":slot_id": booking.slot_id,
-            ":status": columns.status,
-            ":error_code": columns.error_code,
-            ":pause": columns.pause,
-            ":last_modification": columns.last_modification,
-            ":updated_at": booking.updated_at.as_millisecond(),
-            ":due_at": columns.due_at,
-            ":held_slot": columns.held_slot,
-            ":used_allowance": columns.used_allowance,
-        })?;
+        .execute(params![
+            booking.number,
+            booking.datetime,
+            booking.party_size,
+            booking.seating,
+            booking.slot_id,
+            columns.status,
+            columns.error_code,
+            columns.pause,
+            columns.last_modification,
+            booking.updated_at.as_millisecond(),
+            columns.due_at,
+            columns.held_slot,
+            columns.used_allowance,
+        ])?;
+        self.handle.forget_due();
+        if let Some(slot) = columns.held_slot {
+            self.hold(&booking.organization, slot)?;
+        }
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 pub(super) const FROZEN: &str = "ALTER TABLE clock ADD COLUMN frozen_at INTEGER";
 
 /// What the clock shows, without reading the database again.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Clock {
     pub(super) offset_ms: i64,
     pub(super) frozen_at: Option<i64>,

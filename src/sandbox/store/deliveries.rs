@@ -47,14 +47,13 @@ struct Due {
 const HELD_BACK: SignedDuration = SignedDuration::from_secs(30);
 
 impl Tx<'_> {
-    /// Queues the delivery of an event, if the organization has a webhook URL.
-    pub(super) fn queue_delivery(&self, event: i64, organization: &str) -> rusqlite::Result<()> {
+    /// Queues the delivery of an event.
+    pub(super) fn queue_delivery(&self, event: i64, url: &str) -> rusqlite::Result<()> {
         self.sql(
             "INSERT INTO deliveries (event, url, state, failures, next_attempt_at) \
-             SELECT ?, settings ->> 'webhook_url', 'pending', 0, ? FROM organizations \
-             WHERE id = ? AND settings ->> 'webhook_url' IS NOT NULL",
+             VALUES (?, ?, 'pending', 0, ?)",
         )?
-        .execute((event, self.now.as_millisecond(), organization))?;
+        .execute((event, url, self.now.as_millisecond()))?;
         Ok(())
     }
 
@@ -100,7 +99,8 @@ impl Tx<'_> {
         for due in due {
             let event = due.event;
             let organization = self.organization(&due.organization)?;
-            let to = organization.and_then(|it| Some((it.webhook_url?, it.webhook_secret)));
+            let to = organization
+                .and_then(|it| Some((it.webhook_url.clone()?, it.webhook_secret.clone())));
             let Some((url, secret)) = to else {
                 self.set_state(event, DeliveryState::Abandoned, None)?;
                 continue;

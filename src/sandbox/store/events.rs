@@ -2,40 +2,52 @@
 
 use jiff::Timestamp;
 use serde_json::Value;
+use serde_json::value::to_raw_value;
 
 use super::number::next_number;
 use super::tx::{Tx, invalid_column};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::transition::EventKind;
+use crate::sandbox::wire::booking::BookingSummary;
 use crate::sandbox::wire::event::EventDocument;
 
 impl Tx<'_> {
-    /// Records an event with the booking as it is now, and queues its delivery.
-    pub(super) fn record_event(
+    /// Records events of these kinds with the booking as it is now, and queues their deliveries.
+    pub(super) fn record_events(
         &self,
         booking: &Booking,
-        kind: EventKind,
+        kinds: impl IntoIterator<Item = EventKind>,
         at: Timestamp,
     ) -> Result<(), ApiError> {
-        let number = self.insert_event(booking, kind, at)?;
-        self.queue_delivery(number, &booking.organization)?;
+        let organization = self.organization(&booking.organization)?;
+        let url = organization
+            .as_ref()
+            .and_then(|it| it.webhook_url.as_deref());
+        for event in self.insert_events(booking, kinds, at)? {
+            if let Some(url) = url {
+                self.queue_delivery(event, url)?;
+            }
+        }
         Ok(())
     }
 
-    /// Records an event, and returns its number.
-    pub(super) fn insert_event(
+    /// Records events, and returns their numbers.
+    pub(super) fn insert_events(
         &self,
         booking: &Booking,
-        kind: EventKind,
+        kinds: impl IntoIterator<Item = EventKind>,
         at: Timestamp,
-    ) -> Result<i64, ApiError> {
-        let number = next_number();
-        let document = EventDocument::of(number, kind, booking, at);
-        let body = serde_json::to_string(&document)
-            .map_err(|error| ApiError::Broken(error.to_string()))?;
-        self.sql("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)")?
-            .execute((
+    ) -> Result<Vec<i64>, ApiError> {
+        let broken = |error: serde_json::Error| ApiError::Broken(error.to_string());
+        let mut insert = self.sql("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)")?;
+        let summary = to_raw_value(&BookingSummary::of(booking)).map_err(broken)?;
+        let mut numbers = Vec::new();
+        for kind in kinds {
+            let number = next_number();
+            let document = EventDocument::of(number, kind, &summary, at);
+            let body = serde_json::to_string(&document).map_err(broken)?;
+            insert.execute((
                 number,
                 &booking.organization,
                 booking.number,
@@ -43,7 +55,9 @@ impl Tx<'_> {
                 at.as_millisecond(),
                 body,
             ))?;
-        Ok(number)
+            numbers.push(number);
+        }
+        Ok(numbers)
     }
 
     /// The events of a booking as they are delivered, oldest first. Those before a webhook URL was set are among them.

@@ -34,7 +34,7 @@ impl Tx<'_> {
             FaultTarget::AnyRequest => (ANY_REQUEST, ""),
             FaultTarget::Webhook => (WEBHOOK, ""),
         };
-        self.sql(
+        self.sql_of_kept(
             "INSERT INTO faults (number, method, path, times, fault, rate, seed, organization) \
              VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         )?
@@ -72,18 +72,20 @@ impl Tx<'_> {
 
     /// Whether any fault is configured.
     pub(crate) fn has_faults(&self) -> rusqlite::Result<bool> {
-        self.sql("SELECT 1 FROM faults LIMIT 1")?.exists(())
+        self.handle.has_faults()
     }
 
     /// Deletes all faults.
     pub(crate) fn clear_faults(&self) -> rusqlite::Result<()> {
-        self.sql("DELETE FROM faults")?.execute(()).map(|_| ())
+        self.sql_of_kept("DELETE FROM faults")?
+            .execute(())
+            .map(|_| ())
     }
 
     /// Deletes a fault; returns false if there is none of that number.
     pub(crate) fn delete_fault(&self, number: i64) -> rusqlite::Result<bool> {
         let deleted = self
-            .sql("DELETE FROM faults WHERE number = ?")?
+            .sql_of_kept("DELETE FROM faults WHERE number = ?")?
             .execute([number])?;
         Ok(deleted > 0)
     }
@@ -115,15 +117,15 @@ impl Tx<'_> {
                 continue;
             }
             if let Some(chance) = fault.request.chance {
-                self.sql("UPDATE faults SET drawn = drawn + 1 WHERE number = ?")?
+                self.sql_of_kept("UPDATE faults SET drawn = drawn + 1 WHERE number = ?")?
                     .execute([fault.number])?;
                 if !chance.strikes(fault.drawn) {
                     continue;
                 }
             }
-            self.sql("UPDATE faults SET times = times - 1 WHERE number = ? AND times > 0")?
+            self.sql_of_kept("UPDATE faults SET times = times - 1 WHERE number = ? AND times > 0")?
                 .execute([fault.number])?;
-            self.sql("DELETE FROM faults WHERE times = 0")?
+            self.sql_of_kept("DELETE FROM faults WHERE times = 0")?
                 .execute(())?;
             return Ok(Some(fault.request.fault));
         }

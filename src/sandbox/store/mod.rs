@@ -12,6 +12,9 @@ mod deliveries;
 mod events;
 mod faults;
 mod fixtures;
+mod hash;
+mod held_slots;
+mod kept;
 mod messages;
 mod number;
 mod open;
@@ -27,7 +30,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use rusqlite::Connection;
 use tokio::sync::Notify;
 
 pub(crate) use changes::{Change, Changes, Tip, Topic};
@@ -43,6 +45,7 @@ use super::rules::api_error::ApiError;
 use super::rules::organization::Organization;
 use crate::platform::sqlite;
 use clock::Clock;
+use kept::Handle;
 use queue::{Job, PendingWrite};
 
 /// The size in bytes from which the log is checkpointed when the store is dropped. A checkpoint takes two syncs, so
@@ -51,7 +54,7 @@ const LARGE_LOG: u64 = 512 * 1024;
 
 /// The sandbox's database.
 pub(crate) struct Store {
-    connection: Mutex<Connection>,
+    handle: Mutex<Handle>,
     /// The database file; `None` for one in memory.
     file: Option<PathBuf>,
     queue: Mutex<Vec<Box<dyn Job>>>,
@@ -69,7 +72,7 @@ impl Store {
         changes::watch_rows(&mut connection, &changes)
             .map_err(|error| explain(database, &error))?;
         Ok(Self {
-            connection: Mutex::new(connection),
+            handle: Mutex::new(Handle::new(connection, *database != Database::Memory)),
             file: match database {
                 Database::File(path) => Some(path.clone()),
                 Database::Memory => None,
@@ -88,26 +91,27 @@ impl Store {
 
     /// Makes the table of the numbers that stand for ids, if it is not there.
     pub(crate) fn keep_numbers(&self) -> rusqlite::Result<()> {
-        self.lock().execute_batch(spoken_ids::TABLE)
+        self.lock().connection.execute_batch(spoken_ids::TABLE)
     }
 
     /// The sandbox's clock.
     pub(crate) fn now(&self) -> rusqlite::Result<Timestamp> {
-        let connection = self.lock();
-        let tx = Tx::begin(&connection)?;
+        let handle = self.lock();
+        let tx = Tx::read(&handle)?;
         self.remember_clock(&tx);
         Ok(tx.now)
     }
 
     /// The settings of an organization.
-    pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Option<Organization>> {
-        Tx::begin(&self.lock())?.organization(id)
+    pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Option<Arc<Organization>>> {
+        Tx::read(&self.lock())?.organization(id)
     }
 
     /// The id of the organization with this name.
     pub(crate) fn organization_id(&self, name: &str) -> Result<String, ApiError> {
-        let found = Tx::begin(&self.lock())?.organization_named(name)?;
-        found.map(|it| it.id).ok_or(ApiError::OrganizationUnknown)
+        let found = Tx::read(&self.lock())?.organization_named(name)?;
+        let found = found.ok_or(ApiError::OrganizationUnknown)?;
+        Ok(found.id.clone())
     }
 
     /// The sandbox's clock as last read, without reading the database.
@@ -121,13 +125,13 @@ impl Store {
     pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, ApiError>
     where
         T: Send + 'static,
-        F: FnOnce(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
+        F: Fn(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
     {
         {
-            let connection = self.lock();
-            let tx = Tx::begin(&connection)?;
+            let handle = self.lock();
+            let tx = Tx::read(&handle)?;
             self.remember_clock(&tx);
-            if !tx.has_due_bookings() {
+            if !tx.has_due_bookings()? {
                 return work(&tx);
             }
         }
@@ -135,11 +139,12 @@ impl Store {
     }
 
     /// Applies due changes, then runs `work` in a transaction, and returns its result after the commit.
-    /// An error commits what was written before it; only [`ApiError::Broken`] rolls back.
+    /// An error commits what was written before it; only [`ApiError::Broken`] rolls back. If the work of another caller
+    /// breaks in the same transaction, `work` runs again in the next.
     pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, ApiError>
     where
         T: Send + 'static,
-        F: FnOnce(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
+        F: Fn(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
     {
         let (job, answer) = PendingWrite::job(work);
         self.waiting().push(job);
@@ -153,7 +158,7 @@ impl Store {
     pub(crate) fn write_now<T, F>(&self, work: F) -> Result<T, ApiError>
     where
         T: Send + 'static,
-        F: FnOnce(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
+        F: Fn(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
     {
         let (job, mut answer) = PendingWrite::job(work);
         queue::commit(&self.lock(), vec![job]);
@@ -183,7 +188,7 @@ impl Store {
             .as_deref()
             .is_some_and(|file| sqlite::log_size(file) >= size)
         {
-            let _ = sqlite::fold_in(&self.lock());
+            let _ = sqlite::fold_in(&self.lock().connection);
         }
     }
 
@@ -191,10 +196,8 @@ impl Store {
         *self.clock.lock().unwrap_or_else(PoisonError::into_inner) = tx.clock;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Connection> {
-        self.connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Handle> {
+        self.handle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn waiting(&self) -> MutexGuard<'_, Vec<Box<dyn Job>>> {

@@ -8,6 +8,8 @@ use rusqlite::Connection;
 use super::clock::FROZEN;
 use super::faults::RULES;
 use super::fixtures::TABLE as FIXTURES;
+use super::hash;
+use super::held_slots::TABLE as HELD_SLOTS;
 use super::snapshots::TABLE as SNAPSHOTS;
 use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
 
@@ -69,7 +71,9 @@ const KIND: Kind = Kind {
     name: "the sandbox's database",
     // "bksb"
     application: 0x626b_7362,
-    steps: &[FIRST, ANSWERS, OWNERS, RULES, FROZEN, SNAPSHOTS, FIXTURES],
+    steps: &[
+        FIRST, ANSWERS, OWNERS, RULES, FROZEN, SNAPSHOTS, FIXTURES, HELD_SLOTS, KEY_HASHES,
+    ],
     journal: JournalMode::WriteAhead {
         synchronous: "NORMAL",
     },
@@ -86,7 +90,18 @@ const OWNERS: &str = "ALTER TABLE messages ADD COLUMN organization TEXT; \
     UPDATE messages SET organization = coalesce( \
     (SELECT organization FROM bookings WHERE number = messages.booking), \
     (SELECT organization FROM sessions WHERE number = messages.session))";
+/// Finds keys by a hash. Clients choose keys at random, so each one is read and written somewhere else in the index: its
+/// entries are small, and their rows are written one after the other.
+const KEY_HASHES: &str = "ALTER TABLE idempotency_keys RENAME TO old_keys; \
+    CREATE TABLE idempotency_keys \
+    (organization TEXT NOT NULL, key TEXT NOT NULL, booking INTEGER NOT NULL, hash INTEGER); \
+    INSERT INTO idempotency_keys \
+    SELECT organization, key, booking, short_hash(organization, key) FROM old_keys ORDER BY booking; \
+    DROP TABLE old_keys; \
+    CREATE INDEX idempotency_keys_hash ON idempotency_keys (hash)";
 const STATEMENTS: usize = 64;
+/// The size of the page cache, in kilobytes below zero: the process stays below 40 MB.
+const CACHE: i64 = -22_528;
 
 /// The connection to an up-to-date database.
 pub(super) fn connect(database: &Database) -> Result<Connection, OpenError> {
@@ -102,20 +117,25 @@ pub(super) fn connect(database: &Database) -> Result<Connection, OpenError> {
 
 /// A database of this process alone. SQLite's `:memory:` scans all of its pages at almost every commit
 /// until it exceeds 1 GB, so that it slows down with every booking; an unnamed file does not.
+///
+/// All of it is one transaction, which never ends: at each commit SQLite would go through the pages of the cache that are not
+/// in the file yet, and write those that the next create writes to again.
 fn ephemeral() -> rusqlite::Result<Connection> {
     let mut connection = Connection::open("")?;
     tune(&connection)?;
     connection.query_row("PRAGMA journal_mode = MEMORY", (), |_| Ok(()))?;
     sqlite::create(&mut connection, &KIND)?;
+    connection.execute_batch("BEGIN IMMEDIATE")?;
     Ok(connection)
 }
 
-/// Sets the page and cache sizes that measured fastest. Every commit scans the cache's index, so that
-/// a larger cache is slower.
+/// Sets the page and cache sizes that measured fastest. Each create writes to an entry of the keys' index and to a slot
+/// somewhere in the file: small pages, and a cache that has room for these pages of a million bookings.
 fn tune(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    connection.pragma_update(None, "page_size", 8_192)?;
-    connection.pragma_update(None, "cache_size", -16_384)
+    hash::register(connection)?;
+    connection.pragma_update(None, "page_size", 4_096)?;
+    connection.pragma_update(None, "cache_size", CACHE)
 }
 
 /// The error for a failure of SQLite after opening.
@@ -136,6 +156,8 @@ fn path(database: &Database) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sandbox::store::kept::Handle;
+    use crate::sandbox::store::tx::Tx;
     use std::fs;
     use std::path::Path;
 
@@ -230,6 +252,8 @@ mod tests {
                 FROZEN,
                 SNAPSHOTS,
                 FIXTURES,
+                HELD_SLOTS,
+                KEY_HASHES,
                 "ALTER TABLE bookings ADD COLUMN note TEXT DEFAULT 'none';",
             ],
             ..KIND
@@ -247,14 +271,34 @@ mod tests {
             })
             .collect();
         for thread in threads {
-            let expected = ("confirmed".to_owned(), "none".to_owned(), 8);
+            let expected = ("confirmed".to_owned(), "none".to_owned(), 10);
             assert_eq!(thread.join().unwrap(), expected);
         }
         // A program without that step is told that the file is newer.
         assert!(matches!(
             failure(&path),
-            Failure::Newer { found: 8, known: 7 }
+            Failure::Newer {
+                found: 10,
+                known: 9
+            }
         ));
+    }
+
+    #[test]
+    fn a_sandbox_of_the_first_release_still_knows_its_keys_and_which_slots_are_held() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("sandbox.db");
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch(RELEASED).unwrap();
+        drop(old);
+        let handle = Handle::new(open(&path).unwrap(), true);
+        let tx = Tx::read(&handle).unwrap();
+        let of_key = |key| tx.booking_of_key("org_sandbox", key).unwrap();
+        let booking = of_key("01a1ff6a-27dc-7088-912d-4e34b4d3189f").unwrap();
+        let slot = booking.slot_id.unwrap();
+        assert_eq!(tx.held("org_sandbox", &slot), Ok(1));
+        assert_eq!(tx.held("org_other", &slot), Ok(0));
+        assert!(of_key("another").is_none());
     }
 
     #[test]

@@ -1,28 +1,25 @@
 //! The tables of organizations' settings and of the venues that they found.
 
-use rusqlite::OptionalExtension;
+use std::sync::Arc;
 
+use super::kept::parse;
 use super::number::next_number;
-use super::tx::{Tx, invalid_column};
+use super::tx::Tx;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::seed::Venue;
 use crate::sandbox::wire::id::IdKind;
 
 impl Tx<'_> {
     /// The organization's settings; the defaults of a built-in one if they were never changed.
-    pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Option<Organization>> {
-        let settings: Option<String> = self
-            .sql("SELECT settings FROM organizations WHERE id = ?")?
-            .query_row([id], |row| row.get(0))
-            .optional()?;
-        match settings {
-            None => Ok(Organization::is_built_in(id).then(|| Organization::fresh(id))),
-            Some(settings) => parse(&settings).map(Some),
-        }
+    pub(crate) fn organization(&self, id: &str) -> rusqlite::Result<Option<Arc<Organization>>> {
+        self.handle.organization(id)
     }
 
     /// The organization with this id, which may lack its prefix.
-    pub(crate) fn organization_named(&self, name: &str) -> rusqlite::Result<Option<Organization>> {
+    pub(crate) fn organization_named(
+        &self,
+        name: &str,
+    ) -> rusqlite::Result<Option<Arc<Organization>>> {
         match name.starts_with("org_") {
             true => self.organization(name),
             false => self.organization(&format!("org_{name}")),
@@ -51,6 +48,7 @@ impl Tx<'_> {
 
     /// Deletes an organization with all that is its.
     pub(crate) fn delete_organization(&self, id: &str) -> rusqlite::Result<()> {
+        self.let_go_of_all(id)?;
         for sql in [
             "DELETE FROM attempts WHERE event IN (SELECT number FROM events WHERE organization = ?)",
             "DELETE FROM deliveries WHERE event IN (SELECT number FROM events WHERE organization = ?)",
@@ -65,7 +63,7 @@ impl Tx<'_> {
             "DELETE FROM fixture_venues WHERE organization = ?",
             "DELETE FROM organizations WHERE id = ?",
         ] {
-            self.sql(sql)?.execute([id])?;
+            self.sql_of_kept(sql)?.execute([id])?;
         }
         Ok(())
     }
@@ -73,7 +71,7 @@ impl Tx<'_> {
     /// Stores the organization's settings.
     pub(crate) fn save_organization(&self, organization: &Organization) -> rusqlite::Result<()> {
         let settings = serde_json::json!(organization).to_string();
-        self.sql("INSERT INTO organizations VALUES (?, ?) ON CONFLICT DO UPDATE SET settings = excluded.settings")?
+        self.sql_of_kept("INSERT INTO organizations VALUES (?, ?) ON CONFLICT DO UPDATE SET settings = excluded.settings")?
             .execute([&organization.id, &settings])?;
         Ok(())
     }
@@ -100,8 +98,4 @@ impl Tx<'_> {
 /// Whether a venue can be booked without a search.
 const fn is_always_known(venue: &Venue) -> bool {
     venue.scenario.is_some() || venue.is_own()
-}
-
-fn parse(settings: &str) -> rusqlite::Result<Organization> {
-    serde_json::from_str(settings).map_err(|_| invalid_column(0, settings))
 }

@@ -197,6 +197,12 @@ impl Tx<'_> {
                 insert.execute(params_from_iter(row.iter().map(Cell)))?;
             }
         }
+        // What follows from the rows. A snapshot may be of an earlier version, or written by hand.
+        self.batch(
+            "UPDATE idempotency_keys SET hash = short_hash(organization, key) \
+             WHERE hash IS NOT short_hash(organization, key)",
+        )?;
+        self.count_slots()?;
         // Whoever leased a delivery sent that of another state.
         self.batch("UPDATE deliveries SET leased_until = NULL")?;
         self.set_clock(snapshot.now, snapshot.frozen)?;

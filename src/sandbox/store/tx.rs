@@ -1,65 +1,65 @@
 //! A read or a transaction, at one moment of the sandbox's clock.
 
 use jiff::Timestamp;
+use rusqlite::CachedStatement;
 use rusqlite::types::Type;
-use rusqlite::{CachedStatement, Connection};
 
 use super::clock::Clock;
+use super::kept::Handle;
 use super::number::next_number;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::transition::{Event, step};
 
 /// Reads and writes the database as of `now`. Each table has its methods in a file of its own.
 pub(crate) struct Tx<'a> {
-    connection: &'a Connection,
+    pub(super) handle: &'a Handle,
     /// The sandbox's time, in whole milliseconds.
     pub(crate) now: Timestamp,
     pub(super) clock: Clock,
-    /// When the next booking changes by time alone, in milliseconds.
-    first_due: Option<i64>,
 }
 
 impl<'a> Tx<'a> {
-    /// Reads the clock. A caller that writes has begun the SQL transaction.
-    pub(super) fn begin(connection: &'a Connection) -> rusqlite::Result<Self> {
-        let (clock, first_due) = connection
-            .prepare_cached(
-                "SELECT offset_ms, frozen_at, \
-                 (SELECT due_at FROM bookings WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1) \
-                 FROM clock",
-            )?
-            .query_row((), |row| {
-                let clock = Clock {
-                    offset_ms: row.get(0)?,
-                    frozen_at: row.get(1)?,
-                };
-                Ok((clock, row.get(2)?))
-            })?;
+    /// For reading, at the present time.
+    pub(super) fn read(handle: &'a Handle) -> rusqlite::Result<Self> {
+        handle.refresh()?;
+        Self::begin(handle)
+    }
+
+    /// The same within an SQL transaction that has begun, and in which [`Handle::refresh`] was called.
+    pub(super) fn begin(handle: &'a Handle) -> rusqlite::Result<Self> {
+        let clock = handle.clock()?;
         Ok(Self {
-            connection,
+            handle,
             now: moment(clock.now())?,
             clock,
-            first_due,
         })
     }
 
     /// The same transaction, with the clock as it is now.
     pub(super) fn again(&self) -> rusqlite::Result<Self> {
-        Self::begin(self.connection)
+        Self::begin(self.handle)
     }
 
     pub(super) fn sql(&self, sql: &str) -> rusqlite::Result<CachedStatement<'a>> {
-        self.connection.prepare_cached(sql)
+        self.handle.connection.prepare_cached(sql)
     }
 
+    /// A statement that writes what is kept between requests: the clock, faults, organizations, or rows of a given number.
+    pub(super) fn sql_of_kept(&self, sql: &str) -> rusqlite::Result<CachedStatement<'a>> {
+        self.handle.forget();
+        self.sql(sql)
+    }
+
+    /// Statements that may write anything.
     pub(super) fn batch(&self, sql: &str) -> rusqlite::Result<()> {
-        self.connection.execute_batch(sql)
+        self.handle.forget();
+        self.handle.connection.execute_batch(sql)
     }
 
     /// Whether a booking is due to change by time alone.
-    pub(super) fn has_due_bookings(&self) -> bool {
-        self.first_due
-            .is_some_and(|due| due <= self.now.as_millisecond())
+    pub(super) fn has_due_bookings(&self) -> rusqlite::Result<bool> {
+        let first = self.handle.first_due()?;
+        Ok(first.is_some_and(|due| due <= self.now.as_millisecond()))
     }
 
     /// Applies every due change, in the order and at the moment in which it was due.
@@ -78,8 +78,7 @@ impl<'a> Tx<'a> {
 
     /// A number that changes when another process has written to the file.
     pub(crate) fn data_version(&self) -> rusqlite::Result<i64> {
-        self.sql("PRAGMA data_version")?
-            .query_row((), |row| row.get(0))
+        self.handle.data_version()
     }
 
     /// Deletes everything and sets the clock to real time.
@@ -88,7 +87,8 @@ impl<'a> Tx<'a> {
             "DELETE FROM organizations; DELETE FROM known_venues; DELETE FROM bookings; \
              DELETE FROM idempotency_keys; DELETE FROM events; DELETE FROM messages; \
              DELETE FROM sessions; DELETE FROM rate_windows; DELETE FROM deliveries; \
-             DELETE FROM attempts; DELETE FROM faults; DELETE FROM fixture_venues; UPDATE clock SET offset_ms = 0, frozen_at = NULL",
+             DELETE FROM attempts; DELETE FROM faults; DELETE FROM fixture_venues; \
+             DELETE FROM held_slots; UPDATE clock SET offset_ms = 0, frozen_at = NULL",
         )?;
         Ok(())
     }

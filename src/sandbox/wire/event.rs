@@ -2,11 +2,10 @@
 
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::value::RawValue;
 
-use super::booking::BookingSummary;
 use super::id::IdKind;
 use super::moment::Moment;
-use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::transition::EventKind;
 
 /// An event as it is delivered.
@@ -21,20 +20,18 @@ pub(crate) struct EventDocument<'a> {
 
 #[derive(Serialize)]
 struct EventData<'a> {
-    object: BookingSummary<'a>,
+    object: &'a RawValue,
 }
 
 impl<'a> EventDocument<'a> {
-    /// The document of event `number` about a booking.
-    pub(crate) fn of(number: i64, kind: EventKind, booking: &'a Booking, at: Timestamp) -> Self {
+    /// The document of event `number` about a booking, whose summary is JSON already: several events have the same.
+    pub(crate) fn of(number: i64, kind: EventKind, summary: &'a RawValue, at: Timestamp) -> Self {
         Self {
             id: IdKind::Event.id(number),
             object: "event",
             r#type: kind.as_str(),
             created_at: Moment(at),
-            data: EventData {
-                object: BookingSummary::of(booking),
-            },
+            data: EventData { object: summary },
         }
     }
 }

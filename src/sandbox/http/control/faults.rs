@@ -60,7 +60,7 @@ pub(super) fn add(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     };
     let mut request = FaultRequest::read(&request.fields()?, is_served, tx.new_seed())?;
     if let Some(name) = &request.organization {
-        request.organization = Some(super::organization::named(tx, name)?.id);
+        request.organization = Some(super::organization::named(tx, name)?.id.clone());
     }
     Reply::created(&FaultDocument::of(&tx.add_fault(request)?))
 }

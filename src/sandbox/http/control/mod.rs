@@ -148,7 +148,7 @@ pub(super) fn route(control: &'static Control) -> MethodRouter<Arc<Service>> {
 /// The id of the organization that `?organization=` names.
 fn organization_asked(tx: &Tx<'_>, request: &ParsedRequest) -> Result<Option<String>, ApiError> {
     let name = request.query("organization");
-    name.map(|name| Ok(organization::named(tx, &name)?.id))
+    name.map(|name| Ok(organization::named(tx, &name)?.id.clone()))
         .transpose()
 }
 

@@ -134,7 +134,7 @@ impl Feed {
         let requests = requests.filter_map(|it| exchanges?.numbered(it.number));
         let mut events: Vec<_> = requests.map(|it| ("request", it.document())).collect();
         let states = self.service.store.read(move |tx| {
-            let states = changes.into_iter().map(|it| state(tx, it));
+            let states = changes.iter().map(|it| state(tx, *it));
             states.collect::<Result<Vec<_>, _>>()
         });
         events.extend(states.await.unwrap_or_default().into_iter().flatten());

@@ -58,3 +58,61 @@ async fn eight_sandboxes_share_one_file_from_the_first_moment_on() {
         .await
         .unwrap();
 }
+
+#[tokio::test]
+async fn what_another_process_changes_holds_for_the_next_request() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("sandbox.db");
+    let shared = || Served::with(Options::new(Database::File(path.clone())));
+    let (one, other) = (shared().await, shared().await);
+    let (_, booking) = one.book("ven_processing", Value::Null).await;
+    let read = format!("/v1/bookings/{}", booking["id"].as_str().unwrap());
+    assert_eq!(one.get(&read).await.1["status"], "processing");
+
+    other.advance("2d").await;
+    assert_eq!(one.get(&read).await.1["status"], "confirmed");
+    assert_eq!(one.get("/sandbox/clock").await.1["offset_seconds"], 172_800);
+
+    let fault = json!({"on": "any", "kind": "status", "status": 503, "times": 1});
+    assert_eq!(other.post("/sandbox/faults", fault).await.0, 201);
+    assert_eq!(one.get(&read).await.0, 503);
+    assert_eq!(one.get(&read).await.0, 200);
+
+    let suspended = json!({"suspended": true});
+    let (status, _) = other
+        .ask(LIVE_KEY, "PUT", "/sandbox/organization", suspended)
+        .await;
+    assert_eq!(status, 200);
+    assert_eq!(one.get(&read).await.0, 403);
+}
+
+#[tokio::test]
+async fn a_snapshot_without_hashes_brings_keys_and_held_slots_back() {
+    let sandbox = Served::fresh().await;
+    let book = async || {
+        let response = sandbox
+            .request("POST", "/v1/bookings")
+            .bearer_auth(LIVE_KEY)
+            .header("idempotency-key", "once")
+            .json(&order("ven_last_table", Value::Null))
+            .send();
+        answer(response.await.unwrap()).await
+    };
+    let (status, booking) = book().await;
+    assert_eq!((status, &booking["status"]), (201, &json!("confirmed")));
+    let (_, mut snapshot) = sandbox.get("/sandbox/snapshot").await;
+    let keys = &mut snapshot["tables"][3];
+    assert_eq!(
+        keys["columns"].as_array_mut().unwrap().pop().unwrap(),
+        "hash"
+    );
+    keys["rows"][0].as_array_mut().unwrap().pop();
+    assert_eq!(sandbox.post("/sandbox/reset", Value::Null).await.0, 200);
+    let (status, _) = sandbox
+        .ask(LIVE_KEY, "PUT", "/sandbox/snapshot", snapshot)
+        .await;
+    assert_eq!(status, 200);
+    assert_eq!(book().await, (200, booking));
+    let (_, second) = sandbox.book("ven_last_table", Value::Null).await;
+    assert_eq!(second["error_code"], "slot_taken");
+}

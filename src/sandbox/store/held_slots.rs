@@ -1,0 +1,76 @@
+//! How many bookings occupy each slot. It follows from the bookings; an index of them would be read at one place for each
+//! booking of a slot, and have an entry for each booking.
+
+use rusqlite::OptionalExtension;
+
+use super::hash::hash;
+use super::tx::Tx;
+
+macro_rules! count_slots {
+    () => {
+        "INSERT INTO held_slots SELECT hash(organization, held_slot), count(*) FROM bookings \
+         WHERE held_slot IS NOT NULL GROUP BY 1"
+    };
+}
+
+/// The table. A slot is the hash of the organization and the slot's id: each organization has slots of its own, so that
+/// tests that run at once do not take each other's.
+pub(super) const TABLE: &str = concat!(
+    "DROP INDEX bookings_held; \
+     CREATE TABLE held_slots (slot INTEGER PRIMARY KEY, bookings INTEGER NOT NULL); ",
+    count_slots!()
+);
+
+impl Tx<'_> {
+    /// How many bookings of the organization occupy a slot.
+    pub(crate) fn held(&self, organization: &str, slot: &str) -> rusqlite::Result<u32> {
+        let held: Option<u32> = self
+            .sql("SELECT bookings FROM held_slots WHERE slot = ?")?
+            .query_row([hash(organization, slot)], |row| row.get(0))
+            .optional()?;
+        let held = held.unwrap_or_default();
+        debug_assert_eq!(held, self.counted_anew(organization, slot)?);
+        Ok(held)
+    }
+
+    /// Counts a booking that now occupies the slot.
+    pub(super) fn hold(&self, organization: &str, slot: &str) -> rusqlite::Result<()> {
+        self.sql(
+            "INSERT INTO held_slots VALUES (?, 1) \
+             ON CONFLICT DO UPDATE SET bookings = bookings + 1",
+        )?
+        .execute([hash(organization, slot)])?;
+        Ok(())
+    }
+
+    /// Counts the slot without the booking of this number, if it occupies one. Its row is about to change.
+    pub(super) fn let_go(&self, number: i64) -> rusqlite::Result<()> {
+        self.sql(
+            "UPDATE held_slots SET bookings = bookings - 1 WHERE slot = \
+             (SELECT hash(organization, held_slot) FROM bookings \
+             WHERE number = ? AND held_slot IS NOT NULL)",
+        )?
+        .execute([number])?;
+        Ok(())
+    }
+
+    /// Counts the slots of an organization whose bookings are about to be deleted.
+    pub(super) fn let_go_of_all(&self, organization: &str) -> rusqlite::Result<()> {
+        self.sql(
+            "DELETE FROM held_slots WHERE slot IN (SELECT hash(organization, held_slot) \
+             FROM bookings WHERE organization = ? AND held_slot IS NOT NULL)",
+        )?
+        .execute([organization])?;
+        Ok(())
+    }
+
+    /// Counts all slots again.
+    pub(super) fn count_slots(&self) -> rusqlite::Result<()> {
+        self.batch(concat!("DELETE FROM held_slots; ", count_slots!()))
+    }
+
+    fn counted_anew(&self, organization: &str, slot: &str) -> rusqlite::Result<u32> {
+        self.sql("SELECT count(*) FROM bookings WHERE held_slot = ? AND organization = ?")?
+            .query_row([slot, organization], |row| row.get(0))
+    }
+}
