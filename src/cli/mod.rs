@@ -55,6 +55,10 @@ pub(crate) struct Cli {
 /// Parses the arguments. Each command's arguments are built only if it was given (`defer`), because building all of
 /// them takes as long as the rest of a read.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    // What is wrong is said by the whole parser, which knows what else could be meant.
+    if let Some(cli) = parse_narrowly(arguments) {
+        return Ok(cli);
+    }
     let asks_for_first_page = match arguments {
         [] | [_] => true,
         [_, only] => only == "--help" || only == "-h",
@@ -72,6 +76,25 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     };
     let mut matches = command.try_get_matches_from_mut(arguments)?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+/// Parses the arguments with a parser that knows the flags and the command that comes first, and no other command: clap
+/// copies the global flags into each command that it knows. `None` if that fails.
+fn parse_narrowly(arguments: &[OsString]) -> Option<Cli> {
+    let name = arguments.get(1)?.to_str()?;
+    let mut whole = Cli::command();
+    let is_named = |it: &&mut clap::Command| {
+        it.get_name() == name || it.get_all_aliases().any(|alias| alias == name)
+    };
+    let command = std::mem::take(whole.get_subcommands_mut().find(is_named)?);
+    let parser = clap::Command::new("bookctl")
+        .version(env!("CARGO_PKG_VERSION"))
+        .disable_version_flag(true)
+        .disable_help_subcommand(true)
+        .args(whole.get_arguments())
+        .subcommand(command);
+    let mut matches = parser.try_get_matches_from(arguments).ok()?;
+    Cli::from_arg_matches_mut(&mut matches).ok()
 }
 
 /// The parser with the overview of all commands as its help.
@@ -275,6 +298,36 @@ mod tests {
     #[test]
     fn the_command_tree_is_well_formed() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_parser_of_one_command_reads_what_the_whole_one_reads() {
+        for line in [
+            "bookctl show bk_1 --json",
+            "bookctl get @1 --jq .status --profile live",
+            "bookctl book ven_1 --at 19:30 --party 2 --name Ada --no-input --timeout 5s",
+            "bookctl book --from rows.csv --batch friday -q",
+            "bookctl bookings lovelace --status confirmed -v",
+            "bookctl sandbox serve --port 0 --ephemeral --json",
+            "bookctl webhook verify --color never",
+            "bookctl auth login --profile live",
+            "bookctl help sandbox",
+            "bookctl api GET /v1/ --no-limits",
+        ] {
+            let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let narrow = parse_narrowly(&arguments).map(|cli| format!("{cli:?}"));
+            let whole = Cli::try_parse_from(&arguments).map(|cli| format!("{cli:?}"));
+            assert_eq!(narrow, Some(whole.unwrap()), "{line}");
+        }
+        for line in [
+            "bookctl shwo",
+            "bookctl show --nonsense",
+            "bookctl book -h",
+            "bookctl",
+        ] {
+            let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            assert!(parse_narrowly(&arguments).is_none(), "{line}");
+        }
     }
 
     #[test]
