@@ -309,7 +309,7 @@ mod tests {
             "bookctl book --from rows.csv --batch friday -q",
             "bookctl bookings lovelace --status confirmed -v",
             "bookctl sandbox serve --port 0 --ephemeral --json",
-            "bookctl webhook verify --color never",
+            "bookctl webhook verify --signature t=1,v1=00 --color never",
             "bookctl auth login --profile live",
             "bookctl help sandbox",
             "bookctl api GET /v1/ --no-limits",
