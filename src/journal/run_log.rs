@@ -308,20 +308,21 @@ fn begun(key: &str, known: Attempt, number: u32) -> BeginOutcome {
 }
 
 /// What the end of a run has to know.
-struct Held {
-    known: Option<Attempt>,
+struct Found {
+    attempt: Option<Attempt>,
     /// Whether guests may have been kept long enough.
     is_to_purge: bool,
     /// The key of another attempt that has the booking.
     other_attempt: Option<String>,
 }
 
-fn held(
+/// Finds it with one wait. Others wait for the attempt until the transaction ends.
+fn find_for_end(
     statements: &dyn Statements,
     journal: &Scope,
     key: &str,
     booking: Option<&str>,
-) -> Answer<Held> {
+) -> Answer<Found> {
     let until = journal.retention.ended(Timestamp::now()).to_string();
     let (to_purge, row) = (
         guests::is_anything_to_purge(),
@@ -329,14 +330,14 @@ fn held(
     );
     let of = values![&journal.origin, booking, key];
     let beside: [(&str, &[_]); 2] = [(&to_purge, row), (OTHER_ATTEMPT, of)];
-    let (known, found) = hold_beside(statements, key, &beside)?;
+    let (attempt, found) = hold_beside(statements, key, &beside)?;
     let mut firsts = found.into_iter().map(|rows| rows.into_iter().next());
     let is_any = firsts.next().flatten().map(|mut row| row.take(0));
     let other = firsts.next().flatten().map(|mut row| row.take(0));
     // What the run itself adds may have to go at once.
-    let is_due = known.as_ref().is_none_or(|it| it.created_at <= until);
-    Ok(Held {
-        known,
+    let is_due = attempt.as_ref().is_none_or(|it| it.created_at <= until);
+    Ok(Found {
+        attempt,
         is_to_purge: is_due || is_any.transpose()?.unwrap_or(true),
         other_attempt: other.transpose()?,
     })
@@ -350,12 +351,12 @@ fn write_end(
     now: &str,
 ) -> Answer<(Ended, usize)> {
     let id = end.booking.map(Booking::id);
-    let Held {
-        known,
+    let Found {
+        attempt,
         is_to_purge,
         other_attempt,
-    } = held(statements, journal, &run.key, id)?;
-    let mut runs = known.map(|known| known.runs).unwrap_or_default();
+    } = find_for_end(statements, journal, &run.key, id)?;
+    let mut runs = attempt.map(|attempt| attempt.runs).unwrap_or_default();
     match runs.iter_mut().find(|it| it.number == run.number) {
         Some(own) => {
             own.outcome = end.outcome;
