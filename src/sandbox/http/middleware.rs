@@ -67,11 +67,10 @@ impl Service {
     /// The request to be kept or shown. Calls of the sandbox's own surface are not kept.
     fn opens(&self, request: &Request) -> Option<Opening> {
         let path = request.uri().path();
-        let base = self.base_path();
-        let below = path.strip_prefix(base).unwrap_or(path);
         let is_own =
             |path: &str| path.starts_with("/sandbox") || ["/", "/openapi.json"].contains(&path);
-        let is_service = !is_own(path) && !is_own(below);
+        let below = path.strip_prefix(self.base_path());
+        let is_service = !is_own(path) && !below.is_some_and(is_own);
         let is_wanted = self.on_request.is_some() || is_service && self.exchanges.is_some();
         let memory = || self.exchanges.as_ref().map(ExchangeLog::memory);
         is_wanted.then(|| Opening::of(request, is_service, memory().unwrap_or_default()))

@@ -107,15 +107,14 @@ impl Opening {
         let received: Received = extensions.remove().unwrap_or_default();
         let refusal = extensions.remove().map(|Refusal(why)| why);
         let (head, mut body) = response.into_parts();
-        let mut answer = Bytes::new();
-        if self.is_service {
-            answer = whole(body).await;
-            body = Body::from(answer.clone());
-        }
         let mut kept = self.parts;
         kept.add_body(Part::Request, &received.body, received.is_cut);
         kept.add_headers(Part::ResponseHeaders, &head.headers);
-        kept.add_body(Part::Response, &answer, false);
+        if self.is_service {
+            let answer = whole(body).await;
+            kept.add_body(Part::Response, &answer, false);
+            body = Body::from(answer);
+        }
         let exchange = Exchange {
             number: 0,
             is_service: self.is_service,
