@@ -36,7 +36,7 @@ pub(crate) fn alone(arguments: &[OsString], environment: &Environment) -> Option
     }
     let out = Output::of_process(Format::Human, ColorChoice::Auto, false, environment);
     let written = out.print_help(&StyledStr::from(READY));
-    Some(written.map_or_else(|error| error.exit, |()| Exit::Done))
+    Some(out.reported(written))
 }
 
 /// The parser with the overview of all commands as its help, for a terminal of this many columns.

@@ -180,9 +180,7 @@ pub(crate) fn report_usage(
     }
     if asked_for_help {
         let out = Output::of_process(Format::Human, ColorChoice::Auto, false, environment);
-        return out
-            .print_help(&error.render())
-            .map_or_else(|error| error.exit, |()| Exit::Done);
+        return out.reported(out.print_help(&error.render()));
     }
     register_secret_arguments(arguments);
     let format = if wants_json {

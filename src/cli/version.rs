@@ -29,7 +29,7 @@ pub(crate) fn alone(arguments: &[OsString], environment: &Environment) -> Option
     }
     let out = Output::of_process(Format::Human, ColorChoice::Auto, false, environment);
     let written = out.print_help(&format!("bookctl {}\n", Details::VERSION).into());
-    Some(written.map_or_else(|error| error.exit, |()| Exit::Done))
+    Some(out.reported(written))
 }
 
 /// Writes the details if `--verbose` stands beside `--version`. `None` means that the version alone was asked for.

@@ -153,6 +153,11 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if args.same_organization && !args.dry_run {
         context.journal()?.take_any_account();
     }
+    if let Some(retention) = args.retention
+        && !args.dry_run
+    {
+        context.journal()?.keep_for(retention);
+    }
     if let Some(from) = args.from {
         let manner = BatchOptions {
             wait: args.wait,
@@ -169,15 +174,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     let given = args.idempotency_key.is_some();
     let key = args.idempotency_key.clone().unwrap_or_else(new_key);
-    let (wait, retention, dry_run) = (args.wait, args.retention, args.dry_run);
+    let (wait, dry_run) = (args.wait, args.dry_run);
     let mut draft = draft(context, args)?;
     if dry_run {
         return show_request(context, draft, &key);
     }
     context.before_change()?;
-    if let Some(retention) = retention {
-        context.journal()?.keep_for(retention);
-    }
     let booked = warn_of_open_attempts(context, &HashSet::from([key.clone()])).await?;
     ask_to_book_another(context, &draft, &booked).await?;
     let booking = make(context, &mut draft, key, given).await?;

@@ -43,8 +43,17 @@ const APOSTROPHES: [char; 6] = ['\'', '`', '\u{2018}', '\u{2019}', '\u{2bb}', '\
 
 /// The digits of a text, in the order in which they stand: of a phone number, whatever its blanks and signs.
 pub(crate) fn digits(text: &str) -> String {
-    let digits = text.nfkd().filter(char::is_ascii_digit);
-    digits.collect()
+    text.nfkd().filter_map(digit).collect()
+}
+
+/// A digit of a Western, Arabic or Persian keyboard, in ASCII.
+fn digit(character: char) -> Option<char> {
+    let value = match character {
+        '\u{660}'..='\u{669}' => u32::from(character) - 0x660,
+        '\u{6f0}'..='\u{6f9}' => u32::from(character) - 0x6f0,
+        _ => character.to_digit(10)?,
+    };
+    char::from_digit(value, 10)
 }
 
 #[cfg(test)]
@@ -73,6 +82,7 @@ mod tests {
             assert_eq!(fold(&fold(written)), fold(written));
         }
         assert_eq!(digits("+44 (0)20 7946-0018"), "4402079460018");
+        assert_eq!(digits("۰۹۱۲ ٣٤٥"), "0912345");
     }
 
     #[test]

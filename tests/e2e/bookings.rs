@@ -327,6 +327,22 @@ fn retention_is_read_from_the_file_the_profile_and_the_flag_and_goes_with_the_ne
 }
 
 #[test]
+fn the_retention_of_the_command_line_holds_for_the_rows_of_a_batch() {
+    let home = Home::new();
+    let row = json!({
+        "venue_id": "ven_confirms", "datetime": "2027-01-10T19:30:00Z", "party_size": 2,
+        "customer": {"name": "Ada Lovelace"},
+    });
+    let file = home.folder().join("rows.jsonl");
+    std::fs::write(&file, format!("{row}\n")).unwrap();
+    let file = file.to_str().unwrap();
+    home.run(["book", "--from", file, "--retention", "0"])
+        .exits(0);
+    assert!(!journal_holds(&home, "Lovelace"));
+    assert_eq!(listed(&home, &[]).len(), 1);
+}
+
+#[test]
 fn a_profile_says_how_long_its_guests_are_kept() {
     let served = Served::start();
     let home = Home::new().with("BOOKCTL_API_KEY", "sk_live_sandbox");

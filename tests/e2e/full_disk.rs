@@ -312,3 +312,23 @@ fn a_result_that_cannot_be_written_is_not_forgotten() {
         }
     }
 }
+
+#[test]
+fn help_and_version_that_cannot_be_written_say_so() {
+    for line in [
+        "--help",
+        "-h",
+        "show --help",
+        "--version",
+        "--version --verbose",
+    ] {
+        let home = Home::new();
+        let mut shell = Command::new("bash");
+        home.enter(&mut shell);
+        let script = format!("\"$0\" {line} >/dev/full");
+        shell.args(["-c", &script, env!("CARGO_BIN_EXE_bookctl")]);
+        let output = Running::start(shell).end().exits(1);
+        let says = "cannot write the result to stdout";
+        assert!(output.stderr.contains(says), "{line}: {output}");
+    }
+}

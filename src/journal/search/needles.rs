@@ -53,5 +53,9 @@ fn words(text: &str) -> Vec<String> {
 
 /// The digits of a phone number, without the zeros that stand for a country.
 fn number(phone: &str) -> String {
-    digits(phone).trim_start_matches('0').to_owned()
+    match digits(phone) {
+        // No phone number that is searched has anything but digits.
+        digits if digits.is_empty() => phone.to_owned(),
+        digits => digits.trim_start_matches('0').to_owned(),
+    }
 }

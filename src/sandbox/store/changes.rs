@@ -2,7 +2,7 @@
 //! reads the row as it is by then, so a slow reader costs no memory.
 
 use std::collections::{HashSet, VecDeque};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
@@ -70,6 +70,8 @@ pub(crate) struct Changes {
     tip: watch::Sender<Tip>,
     /// The file's version as last seen; 0 before the first time.
     version: AtomicI64,
+    /// Whether anybody has ever followed. Before that nobody knows a place, and nothing has to be kept.
+    was_followed: AtomicBool,
 }
 
 impl Changes {
@@ -83,11 +85,15 @@ impl Changes {
             kept: Mutex::default(),
             tip: watch::Sender::new(tip),
             version: AtomicI64::new(0),
+            was_followed: AtomicBool::new(false),
         }
     }
 
     /// Adds a change.
     pub(crate) fn add(&self, topic: Topic, number: i64) {
+        if !self.was_followed.load(Ordering::Relaxed) {
+            return;
+        }
         let number = if topic.is_whole() { 0 } else { number };
         let change = Change { topic, number };
         let mut kept = self.kept();
@@ -95,12 +101,7 @@ impl Changes {
             kept.pop_front();
         }
         kept.push_back(change);
-        // Nobody is woken where nobody follows.
-        let is_followed = self.tip.receiver_count() > 0;
-        self.tip.send_if_modified(|tip| {
-            tip.last += 1;
-            is_followed
-        });
+        self.tip.send_modify(|tip| tip.last += 1);
     }
 
     /// Takes the file's version, and adds a change if another process has written to the file since the last one.
@@ -118,6 +119,7 @@ impl Changes {
 
     /// The place of the last change, to wait for the next.
     pub(crate) fn follow(&self) -> watch::Receiver<Tip> {
+        self.was_followed.store(true, Ordering::Relaxed);
         self.tip.subscribe()
     }
 

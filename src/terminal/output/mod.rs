@@ -186,6 +186,17 @@ impl Output {
         write_all(&styled(text, &self.stdout)).map(drop)
     }
 
+    /// The exit code of what was written. An error is reported.
+    pub(crate) fn reported(&self, written: Result<()>) -> Exit {
+        match written {
+            Ok(()) => Exit::Done,
+            Err(error) => {
+                self.report(&error);
+                error.exit
+            }
+        }
+    }
+
     /// Writes a help that was asked for as a page of its own.
     pub(crate) fn emit_help(&self, text: &StyledStr) -> Result<()> {
         self.to_reader(&styled(text, &self.stdout))
