@@ -334,7 +334,7 @@ fn the_retention_of_the_command_line_holds_for_the_rows_of_a_batch() {
         "customer": {"name": "Ada Lovelace"},
     });
     let file = home.folder().join("rows.jsonl");
-    std::fs::write(&file, format!("{row}\n")).unwrap();
+    fs::write(&file, format!("{row}\n")).unwrap();
     let file = file.to_str().unwrap();
     home.run(["book", "--from", file, "--retention", "0"])
         .exits(0);
