@@ -736,7 +736,7 @@ fn the_lines_that_a_speaking_server_prints_work_as_they_stand() {
         let home = Home::new();
         let script = format!(
             r#"bookctl() {{ "$BOOKCTL" "$@"; }}
-            bookctl sandbox serve --port 0 --ephemeral --speak {variant} >ready 2>log & server=$!
+            "$BOOKCTL" sandbox serve --port 0 --ephemeral --speak {variant} >ready 2>log & server=$!
             trap 'kill $server' EXIT
             until grep -q 'profile learn' ready; do sleep 0.05; done
             sed -n 's/^  //p' ready | sed 's/\(profile learn .*\)/\1 --yes/' >lines
