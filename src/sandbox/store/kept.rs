@@ -123,26 +123,12 @@ impl Handle {
 
     /// How the clock is set.
     pub(super) fn clock(&self) -> rusqlite::Result<Clock> {
-        let kept = self.kept().clock;
-        match kept {
-            Some(clock) => Ok(clock),
-            None => {
-                let clock = self.read_clock()?;
-                Ok(*self.kept().clock.insert(clock))
-            }
-        }
+        self.kept_or_read(|kept| &mut kept.clock, Self::read_clock)
     }
 
     /// When the next booking changes by time alone, in milliseconds.
     pub(super) fn first_due(&self) -> rusqlite::Result<Option<i64>> {
-        let kept = self.kept().first_due;
-        match kept {
-            Some(due) => Ok(due),
-            None => {
-                let due = self.read_first_due()?;
-                Ok(*self.kept().first_due.insert(due))
-            }
-        }
+        self.kept_or_read(|kept| &mut kept.first_due, Self::read_first_due)
     }
 
     /// Takes note of when a new booking changes by time alone.
@@ -160,12 +146,20 @@ impl Handle {
 
     /// Whether any fault is configured.
     pub(super) fn has_faults(&self) -> rusqlite::Result<bool> {
-        let kept = self.kept().has_faults;
+        self.kept_or_read(|kept| &mut kept.has_faults, Self::read_has_faults)
+    }
+
+    fn kept_or_read<T: Copy>(
+        &self,
+        part: fn(&mut Kept) -> &mut Option<T>,
+        read: fn(&Self) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<T> {
+        let kept = *part(&mut self.kept());
         match kept {
-            Some(has_faults) => Ok(has_faults),
+            Some(kept) => Ok(kept),
             None => {
-                let has_faults = self.read_has_faults()?;
-                Ok(*self.kept().has_faults.insert(has_faults))
+                let found = read(self)?;
+                Ok(*part(&mut self.kept()).insert(found))
             }
         }
     }
