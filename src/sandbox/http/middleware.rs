@@ -86,19 +86,18 @@ impl Service {
     ) -> Response {
         let is_service = opening.is_service();
         let speech = self.speech.as_ref().map(|it| (Arc::clone(it), is_spoken));
-        let (exchange, response) = opening.close(response, at, speech).await;
+        let (mut exchange, response) = opening.close(response, at, speech).await;
         let kept = self.exchanges.as_ref().filter(|_| is_service);
-        let exchange = match kept {
-            Some(kept) => {
-                let kept = kept.keep(exchange);
-                let changes = self.store.changes();
-                changes.add(Topic::Request, kept.number());
-                kept
-            }
-            None => Arc::new(exchange),
-        };
+        if let Some(kept) = kept {
+            kept.keep(&mut exchange);
+            let changes = self.store.changes();
+            changes.add(Topic::Request, exchange.number());
+        }
         if let Some(on_request) = &self.on_request {
             on_request(&exchange);
+        }
+        if let Some(kept) = kept {
+            kept.reuse(exchange);
         }
         response
     }

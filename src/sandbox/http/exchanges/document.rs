@@ -17,10 +17,10 @@ impl Exchange {
     /// The whole exchange, with keys masked.
     pub(crate) fn document(&self) -> Value {
         let mut document = json!({
-            "id": IdKind::Request.id(self.number),
-            "at": Moment(self.at),
+            "id": IdKind::Request.id(self.number()),
+            "at": Moment(self.at()),
             "duration_ms": self.milliseconds(),
-            "method": self.method.as_str(),
+            "method": self.method(),
             "path": self.path(),
         });
         let mut add = |name: &str, value: Option<Value>| {
@@ -29,7 +29,7 @@ impl Exchange {
             }
         };
         add("query", self.query().map(Value::String));
-        add("status", Some(json!(self.status)));
+        add("status", Some(json!(self.status())));
         add("organization", self.organization().map(|it| json!(it)));
         add("key", self.key().map(|it| json!(masked(&it))));
         add(
@@ -52,12 +52,12 @@ impl Exchange {
 
     /// How long the answer took.
     pub(crate) fn milliseconds(&self) -> f64 {
-        (self.duration.as_secs_f64() * 1e6).round() / 1e3
+        (self.about.duration.as_secs_f64() * 1e6).round() / 1e3
     }
 
     /// The method.
     pub(crate) fn method(&self) -> &str {
-        self.method.as_str()
+        self.about.method.as_str()
     }
 
     /// The path without the query.
@@ -69,12 +69,12 @@ impl Exchange {
 
     /// The status; 0 if a fault closed the connection before anything was sent.
     pub(crate) const fn status(&self) -> u16 {
-        self.status
+        self.about.status
     }
 
     /// The sandbox's time of the answer.
     pub(crate) const fn at(&self) -> jiff::Timestamp {
-        self.at
+        self.about.at
     }
 
     /// The key, masked.
@@ -84,12 +84,12 @@ impl Exchange {
 
     /// The name of the fault that it met.
     pub(crate) fn fault_kind(&self) -> Option<&'static str> {
-        self.fault.as_ref().map(Fault::kind)
+        self.fault().map(Fault::kind)
     }
 
     /// Why it was refused: the rule, or the fault.
     pub(crate) fn reason(&self) -> Option<String> {
-        let fault = self.fault.as_ref().and_then(|fault| match fault {
+        let fault = self.fault().and_then(|fault| match fault {
             Fault::Status { .. } => Some("A fault answered instead of the service."),
             Fault::DropBefore => Some("A fault closed the connection before the request was handled."),
             Fault::DropAfter => Some("A fault closed the connection after the request was handled; this answer was not sent."),
@@ -97,7 +97,9 @@ impl Exchange {
             Fault::Garbage => Some("A fault sent this page instead of the answer."),
             Fault::Delay { .. } | Fault::Drop | Fault::Duplicate | Fault::Reorder => None,
         });
-        fault.map(str::to_owned).or_else(|| self.refusal.clone())
+        fault
+            .map(str::to_owned)
+            .or_else(|| self.refusal().map(str::to_owned))
     }
 
     /// The body of the request, with keys masked.
@@ -117,7 +119,7 @@ impl Exchange {
 
     /// The organization of its key.
     pub(super) fn organization(&self) -> Option<String> {
-        if self.status == 401 {
+        if self.about.status == 401 {
             return None;
         }
         access::key(&self.key()?).map(|it| it.organization.into_owned())
@@ -134,11 +136,11 @@ impl Exchange {
 
     fn subject_id(&self, kind: IdKind, under: &str) -> Option<String> {
         let rest = self.service_path().strip_prefix(under)?;
-        let answer = match &self.subject {
+        let answer = match self.subject() {
             Some(subject) => &subject.answer[..],
             None => self.response().body,
         };
-        let in_path = match &self.subject {
+        let in_path = match self.subject() {
             Some(subject) => subject.id.as_str(),
             None => rest.trim_start_matches('/').split('/').next()?,
         };
@@ -155,7 +157,7 @@ impl Exchange {
 
     /// The path as the contract has it.
     pub(super) fn service_path(&self) -> &str {
-        let base = self.speech.as_ref().map_or("", |it| it.base_path());
+        let base = self.about.speech.as_ref().map_or("", |it| it.base_path());
         self.path().strip_prefix(base).unwrap_or(self.path())
     }
 

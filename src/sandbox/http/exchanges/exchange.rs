@@ -115,7 +115,7 @@ impl Opening {
             kept.add_body(Part::Response, &answer, false);
             body = Body::from(answer);
         }
-        let exchange = Exchange {
+        let about = About {
             number: 0,
             is_service: self.is_service,
             at,
@@ -127,13 +127,11 @@ impl Opening {
                 Some(Fault::DropBefore) => 0,
                 _ => head.status.as_u16(),
             },
-            parts: kept,
-            refusal,
-            fault: received.fault,
-            subject: received.subject,
+            rare: Rare::of(refusal, received.fault, received.subject),
             is_spoken: speech.as_ref().is_some_and(|(_, is_spoken)| *is_spoken),
             speech: speech.map(|(speech, _)| speech),
         };
+        let exchange = Exchange { about, parts: kept };
         (exchange, Response::from_parts(head, body))
     }
 }
@@ -152,8 +150,15 @@ async fn whole(mut body: Body) -> Bytes {
 
 /// One request and its answer.
 pub(crate) struct Exchange {
+    pub(super) about: About,
+    pub(super) parts: Parts,
+}
+
+/// What is known of an exchange besides its bytes.
+#[derive(Clone)]
+pub(super) struct About {
     pub(super) number: i64,
-    pub(super) is_service: bool,
+    is_service: bool,
     /// When it was answered, by the sandbox's clock.
     pub(super) at: Timestamp,
     /// The same in real time.
@@ -162,29 +167,78 @@ pub(crate) struct Exchange {
     pub(super) method: Method,
     /// 0 if nothing was sent.
     pub(super) status: u16,
-    pub(super) parts: Parts,
-    pub(super) refusal: Option<String>,
-    pub(super) fault: Option<Fault>,
-    pub(super) subject: Option<Box<Subject>>,
+    rare: Option<Box<Rare>>,
     pub(super) speech: Option<Arc<Speech>>,
     /// Whether the request came in the names of the speech.
-    pub(super) is_spoken: bool,
+    is_spoken: bool,
+}
+
+/// What few exchanges have.
+#[derive(Clone)]
+struct Rare {
+    refusal: Option<String>,
+    fault: Option<Fault>,
+    subject: Option<Box<Subject>>,
+}
+
+impl Rare {
+    fn of(
+        refusal: Option<String>,
+        fault: Option<Fault>,
+        subject: Option<Box<Subject>>,
+    ) -> Option<Box<Self>> {
+        let is_any = refusal.is_some() || fault.is_some() || subject.is_some();
+        is_any.then(|| {
+            Box::new(Self {
+                refusal,
+                fault,
+                subject,
+            })
+        })
+    }
+}
+
+impl About {
+    /// The memory that it takes.
+    pub(super) fn size(&self) -> usize {
+        let rare = self.rare.as_ref().map_or(0, |it| {
+            let subject = it.subject.as_ref().map_or(0, |it| it.answer.len());
+            size_of::<Rare>() + subject
+        });
+        size_of::<Self>() + rare
+    }
 }
 
 impl Exchange {
     /// Its number in the log.
     pub(crate) const fn number(&self) -> i64 {
-        self.number
+        self.about.number
     }
 
     /// Whether it is a call of the service, not of the sandbox's own surface.
     pub(crate) const fn is_service(&self) -> bool {
-        self.is_service
+        self.about.is_service
     }
 
     /// How its request and its answer speak; `None` for the contract itself.
     pub(super) fn spoken(&self) -> Option<&Speech> {
-        self.speech.as_deref().filter(|_| self.is_spoken)
+        let speech = self.about.speech.as_deref();
+        speech.filter(|_| self.about.is_spoken)
+    }
+
+    /// The rule that refused the request.
+    pub(super) fn refusal(&self) -> Option<&str> {
+        self.about.rare.as_ref()?.refusal.as_deref()
+    }
+
+    /// The fault that the request met.
+    pub(super) fn fault(&self) -> Option<&Fault> {
+        self.about.rare.as_ref()?.fault.as_ref()
+    }
+
+    /// The contract's words for what it is about, if the request came in others.
+    pub(super) fn subject(&self) -> Option<&Subject> {
+        self.about.rare.as_ref()?.subject.as_deref()
     }
 
     /// Path and query.
@@ -210,16 +264,5 @@ impl Exchange {
     /// The body of the answer.
     pub(super) fn response(&self) -> Message<'_> {
         self.parts.response()
-    }
-
-    /// What it was kept in, for the next one.
-    pub(super) fn into_memory(self) -> Vec<u8> {
-        self.parts.into_memory()
-    }
-
-    /// The bytes that it holds.
-    pub(super) fn size(&self) -> usize {
-        let subject = self.subject.as_ref().map_or(0, |it| it.answer.len());
-        size_of::<Self>() + self.parts.size() + subject
     }
 }

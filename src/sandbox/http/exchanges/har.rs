@@ -108,8 +108,8 @@ impl HarFile {
 impl Exchange {
     /// An entry of a HAR file. Its times are real ones, not the sandbox's.
     fn har_entry(&self, origin: &str) -> Value {
-        let duration = SignedDuration::try_from(self.duration).unwrap_or_default();
-        let ended = Timestamp::try_from(self.real).unwrap_or_default();
+        let duration = SignedDuration::try_from(self.about.duration).unwrap_or_default();
+        let ended = Timestamp::try_from(self.about.real).unwrap_or_default();
         let began = ended.saturating_sub(duration).unwrap_or(ended);
         let mut entry = json!({
             "startedDateTime": format!("{began:.3}"),
@@ -132,7 +132,7 @@ impl Exchange {
         let query = self.query();
         let question = query.as_ref().map_or(String::new(), |it| format!("?{it}"));
         let mut request = json!({
-            "method": self.method.as_str(),
+            "method": self.method(),
             "url": format!("{origin}{}{question}", self.path()),
             "httpVersion": "HTTP/1.1",
             "cookies": [],
@@ -168,9 +168,9 @@ impl Exchange {
         if let Some(cut) = message.cut() {
             content["comment"] = json!(cut);
         }
-        let status = axum::http::StatusCode::from_u16(self.status).ok();
+        let status = axum::http::StatusCode::from_u16(self.status()).ok();
         json!({
-            "status": self.status,
+            "status": self.status(),
             "statusText": status.and_then(|it| it.canonical_reason()).unwrap_or_default(),
             "httpVersion": "HTTP/1.1",
             "cookies": [],

@@ -1,11 +1,12 @@
 //! The last requests, in memory.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
-use super::exchange::Exchange;
+use super::exchange::{About, Exchange};
+use super::parts::{Layout, Parts};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::FieldErrors;
 use crate::sandbox::wire::id::IdKind;
@@ -14,7 +15,7 @@ use crate::sandbox::wire::id::IdKind;
 const MOST: usize = 1000;
 /// How many bytes they may hold together.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
-/// How much memory waits for another exchange, in pieces: as many as requests that are often answered at a time.
+/// How many pieces of memory wait for another exchange: as many as requests that are often answered at a time.
 const MOST_SPARE: usize = 64;
 /// How many requests a list has unless it is asked for more.
 const LIMIT: usize = 100;
@@ -23,9 +24,13 @@ const LIMIT: usize = 100;
 pub(crate) struct ExchangeLog(Mutex<Kept>);
 
 struct Kept {
-    exchanges: VecDeque<Arc<Exchange>>,
-    bytes: usize,
-    /// The memory of exchanges that were dropped.
+    exchanges: VecDeque<(About, Layout)>,
+    /// The bytes of them all, one after the other. As a ring they are written to memory in its order, which the processor
+    /// expects; in a piece of memory for each exchange they cost a read twice as much.
+    bytes: VecDeque<u8>,
+    /// How much memory the exchanges take.
+    size: usize,
+    /// Memory for exchanges that are not complete yet.
     spare: Vec<Vec<u8>>,
     /// The number of the last one.
     last: i64,
@@ -36,7 +41,8 @@ impl ExchangeLog {
     pub(crate) fn new() -> Self {
         Self(Mutex::new(Kept {
             exchanges: VecDeque::new(),
-            bytes: 0,
+            bytes: VecDeque::new(),
+            size: 0,
             spare: Vec::new(),
             last: Timestamp::now().as_millisecond() << 21,
         }))
@@ -47,51 +53,91 @@ impl ExchangeLog {
         self.lock().spare.pop().unwrap_or_default()
     }
 
-    /// Keeps a request, and drops the oldest ones that it leaves no room for.
-    pub(in super::super) fn keep(&self, mut exchange: Exchange) -> Arc<Exchange> {
+    /// Takes back the memory of an exchange.
+    pub(in super::super) fn reuse(&self, exchange: Exchange) {
+        let mut kept = self.lock();
+        if kept.spare.len() < MOST_SPARE {
+            kept.spare.push(exchange.parts.into_memory());
+        }
+    }
+
+    /// Keeps and numbers a request, and drops the oldest ones that it leaves no room for.
+    pub(in super::super) fn keep(&self, exchange: &mut Exchange) {
         let mut kept = self.lock();
         kept.last += 1;
-        exchange.number = kept.last;
-        kept.bytes += exchange.size();
-        let exchange = Arc::new(exchange);
-        kept.exchanges.push_back(Arc::clone(&exchange));
-        while kept.exchanges.len() > MOST || kept.bytes > MOST_BYTES {
-            let Some(oldest) = kept.exchanges.pop_front() else {
+        exchange.about.number = kept.last;
+        let size = exchange.about.size() + exchange.parts.bytes().len();
+        while kept.exchanges.len() >= MOST || kept.size + size > MOST_BYTES {
+            if !kept.drop_oldest() {
                 break;
-            };
-            kept.bytes -= oldest.size();
-            if kept.spare.len() < MOST_SPARE {
-                kept.spare
-                    .extend(Arc::into_inner(oldest).map(Exchange::into_memory));
             }
         }
-        exchange
+        kept.size += size;
+        let about = exchange.about.clone();
+        kept.exchanges.push_back((about, exchange.parts.layout()));
+        kept.add(exchange.parts.bytes());
     }
 
     /// Those that a filter lets through, newest first.
-    pub(in super::super) fn list(&self, filter: &Filter) -> Vec<Arc<Exchange>> {
+    pub(in super::super) fn list(&self, filter: &Filter) -> Vec<Exchange> {
         // The lock is not held while bodies are read.
-        let kept: Vec<_> = self.lock().exchanges.iter().cloned().collect();
+        let kept = self.lock().all(|_| true);
         let wanted = kept.into_iter().rev().filter(|it| filter.takes(it));
         wanted.take(filter.limit).collect()
     }
 
     /// The one with this id.
-    pub(in super::super) fn find(&self, id: &str) -> Option<Arc<Exchange>> {
+    pub(in super::super) fn find(&self, id: &str) -> Option<Exchange> {
         self.numbered(IdKind::Request.number(id)?)
     }
 
     /// The one with this number.
-    pub(in super::super) fn numbered(&self, number: i64) -> Option<Arc<Exchange>> {
-        let kept = self.lock();
-        kept.exchanges
-            .iter()
-            .find(|it| it.number == number)
-            .cloned()
+    pub(in super::super) fn numbered(&self, number: i64) -> Option<Exchange> {
+        self.lock().all(|it| it.number == number).pop()
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    /// Adds to the bytes. Their memory doubles as it fills, but never beyond what they may hold.
+    fn add(&mut self, bytes: &[u8]) {
+        let needed = self.bytes.len() + bytes.len();
+        if needed > self.bytes.capacity() {
+            let room = (2 * needed).min(MOST_BYTES.max(needed));
+            self.bytes.reserve_exact(room - self.bytes.len());
+        }
+        self.bytes.extend(bytes);
+    }
+
+    /// Drops the oldest exchange; `false` if there is none.
+    fn drop_oldest(&mut self) -> bool {
+        let Some((about, layout)) = self.exchanges.pop_front() else {
+            return false;
+        };
+        self.bytes.drain(..layout.length());
+        self.size -= about.size() + layout.length();
+        true
+    }
+
+    /// Copies of the exchanges of which this is true, oldest first.
+    fn all(&self, is_wanted: impl Fn(&About) -> bool) -> Vec<Exchange> {
+        let mut start = 0;
+        let mut wanted = Vec::new();
+        for (about, layout) in &self.exchanges {
+            let end = start + layout.length();
+            if is_wanted(about) {
+                let bytes = self.bytes.range(start..end).copied().collect();
+                wanted.push(Exchange {
+                    about: about.clone(),
+                    parts: Parts::new(bytes, *layout),
+                });
+            }
+            start = end;
+        }
+        wanted
     }
 }
 
@@ -148,7 +194,7 @@ impl Filter {
     }
 
     fn takes(&self, exchange: &Exchange) -> bool {
-        let status = exchange.status.to_string();
+        let status = exchange.status().to_string();
         let is_status = |wanted: &String| match wanted.strip_suffix("xx") {
             Some(class) => status.len() == 3 && status.starts_with(class),
             None => *wanted == status,
@@ -157,9 +203,9 @@ impl Filter {
             wanted.is_none() || wanted.as_deref() == has.as_deref()
         };
         let method = self.method.as_ref();
-        self.after.is_none_or(|after| exchange.number > after)
+        self.after.is_none_or(|after| exchange.number() > after)
             && self.status.as_ref().is_none_or(is_status)
-            && method.is_none_or(|it| it.eq_ignore_ascii_case(exchange.method.as_str()))
+            && method.is_none_or(|it| it.eq_ignore_ascii_case(exchange.method()))
             && self
                 .path
                 .as_ref()

@@ -26,7 +26,7 @@ impl Exchange {
         let endpoint = ENDPOINTS
             .iter()
             // A path without parameters comes first, as in the router.
-            .filter(|it| it.method == self.method.as_str() && covers(it.path, path))
+            .filter(|it| it.method == self.method() && covers(it.path, path))
             .min_by_key(|it| it.path.contains('{'));
         let Some(endpoint) = endpoint else {
             notes.extend(self.other_path());
@@ -83,7 +83,7 @@ impl Exchange {
             return Some(note.to_owned());
         };
         // A fresh booking is answered with 201. Another service may answer it with 200.
-        if self.status != 200 || self.spoken().is_some() {
+        if self.status() != 200 || self.spoken().is_some() {
             return None;
         }
         let booking: Value = serde_json::from_slice(self.response().body).ok()?;

@@ -1,11 +1,11 @@
-//! The bytes of an exchange in one piece of memory, which the next exchange can have when this one is dropped: to allocate
-//! and to free five pieces would cost more than all else that is done to keep a request.
+//! The bytes of an exchange in one piece of memory: to allocate and to free five pieces would cost more than all else that
+//! is done to keep a request.
 
 use axum::http::HeaderMap;
 
 /// How much of a body is kept.
 const MOST_OF_BODY: usize = 64 * 1024;
-/// The largest memory that goes from one exchange to the next. Larger ones would not be counted among what is kept.
+/// The largest memory that goes from one exchange to the next.
 const MOST_REUSED: usize = 4096;
 /// What most exchanges have room in.
 const USUAL: usize = 2048;
@@ -24,10 +24,24 @@ pub(super) enum Part {
 /// The parts of an exchange.
 pub(super) struct Parts {
     bytes: Vec<u8>,
+    layout: Layout,
+}
+
+/// Where the parts of an exchange stand in its bytes.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Layout {
     /// Where each part ends.
     ends: [usize; 5],
     request_is_cut: bool,
     response_is_cut: bool,
+}
+
+impl Layout {
+    /// The length of all parts.
+    pub(super) const fn length(&self) -> usize {
+        let [.., length] = self.ends;
+        length
+    }
 }
 
 /// A body, up to 64 KB of it.
@@ -44,10 +58,23 @@ impl Parts {
         memory.reserve(USUAL);
         Self {
             bytes: memory,
-            ends: [0; 5],
-            request_is_cut: false,
-            response_is_cut: false,
+            layout: Layout::default(),
         }
+    }
+
+    /// The parts that have this layout in these bytes.
+    pub(super) const fn new(bytes: Vec<u8>, layout: Layout) -> Self {
+        Self { bytes, layout }
+    }
+
+    /// All parts, one after the other.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Where each part stands in them.
+    pub(super) const fn layout(&self) -> Layout {
+        self.layout
     }
 
     /// The memory, for the next exchange.
@@ -78,22 +105,22 @@ impl Parts {
     pub(super) fn add_body(&mut self, part: Part, body: &[u8], is_cut: bool) {
         let is_cut = is_cut || body.len() > MOST_OF_BODY;
         match part {
-            Part::Request => self.request_is_cut = is_cut,
-            _ => self.response_is_cut = is_cut,
+            Part::Request => self.layout.request_is_cut = is_cut,
+            _ => self.layout.response_is_cut = is_cut,
         }
         self.add(part, &body[..body.len().min(MOST_OF_BODY)]);
     }
 
     fn end(&mut self, part: Part) {
-        self.ends[part as usize] = self.bytes.len();
+        self.layout.ends[part as usize] = self.bytes.len();
     }
 
     /// A part.
     pub(super) fn part(&self, part: Part) -> &[u8] {
         let before = (part as usize).checked_sub(1);
-        let start = before.map_or(0, |it| self.ends[it]);
+        let start = before.map_or(0, |it| self.layout.ends[it]);
         self.bytes
-            .get(start..self.ends[part as usize])
+            .get(start..self.layout.ends[part as usize])
             .unwrap_or_default()
     }
 
@@ -101,7 +128,7 @@ impl Parts {
     pub(super) fn request(&self) -> Message<'_> {
         Message {
             body: self.part(Part::Request),
-            truncated: self.request_is_cut,
+            truncated: self.layout.request_is_cut,
         }
     }
 
@@ -109,11 +136,7 @@ impl Parts {
     pub(super) fn response(&self) -> Message<'_> {
         Message {
             body: self.part(Part::Response),
-            truncated: self.response_is_cut,
+            truncated: self.layout.response_is_cut,
         }
-    }
-
-    pub(super) fn size(&self) -> usize {
-        self.bytes.capacity()
     }
 }
