@@ -62,7 +62,7 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
     if let Some(exit) = ready.or_else(|| first_page::alone(&arguments, &environment)) {
         return exit;
     }
-    let cli = match cli::parse(&arguments) {
+    let cli = match cli::parse(&arguments, &environment) {
         Ok(cli) => cli,
         Err(error) => return cli::report_usage(error, &arguments, &environment),
     };
@@ -76,7 +76,7 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
     };
     let plan = match cli.command.plan() {
         Plan::Program(run) => {
-            return run(&out, &cli::with_first_page).unwrap_or_else(|error| {
+            return run(&out, &|| cli::with_first_page(&environment)).unwrap_or_else(|error| {
                 plain.report(&error);
                 error.exit
             });
@@ -109,7 +109,7 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
 async fn run_until_interrupted(mut setup: Startup, plan: Plan) -> Result<Exit> {
     let (needs, run) = match plan {
         // Answered before there was a runtime.
-        Plan::Program(run) => return run(&setup.out, &cli::with_first_page),
+        Plan::Program(run) => return run(&setup.out, &|| cli::with_first_page(&setup.environment)),
         Plan::Configuration(run) => return unless_interrupted(run(setup)).await,
         Plan::Context(needs, run) => (needs, run),
     };

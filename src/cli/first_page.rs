@@ -24,14 +24,7 @@ pub(crate) fn alone(arguments: &[OsString], environment: &Environment) -> Option
         [_, only] if only == "--help" => {}
         _ => return None,
     }
-    let terminals = Terminals::detect();
-    let is_nowhere = !terminals.stdin && !terminals.stdout && !terminals.stderr;
-    let is_wide = match terminals.stdout {
-        true => terminals.width >= WIDEST,
-        // clap looks for another terminal, then at this variable.
-        false => is_nowhere && environment.columns.is_none(),
-    };
-    if !is_wide {
+    if width(environment) < WIDEST {
         return None;
     }
     let out = Output::of_process(Format::Human, ColorChoice::Auto, false, environment);
@@ -39,9 +32,20 @@ pub(crate) fn alone(arguments: &[OsString], environment: &Environment) -> Option
     Some(out.reported(written))
 }
 
-/// The parser with the overview of all commands as its help, for a terminal of this many columns.
-pub(crate) fn with_first_page(columns: usize) -> clap::Command {
-    let whole = Cli::command();
+/// How many columns help has: those of the terminal, else those of the variable, else as many as it is laid out in.
+pub(super) fn width(environment: &Environment) -> usize {
+    let terminals = Terminals::detect();
+    if terminals.stdout || terminals.stderr {
+        return terminals.width;
+    }
+    let columns = environment.columns.as_ref();
+    let columns = columns.and_then(|it| it.to_str()?.parse().ok());
+    columns.filter(|it| *it > 0).unwrap_or(WIDEST)
+}
+
+/// The parser with the overview of all commands as its help, for this many columns.
+pub(super) fn with_first_page(columns: usize) -> clap::Command {
+    let whole = Cli::command().term_width(columns);
     let overview = commands::template(&whole, columns);
     whole.help_template(overview)
 }
@@ -52,7 +56,7 @@ mod tests {
 
     #[test]
     fn the_page_that_is_ready_is_the_one_that_the_parser_lays_out() {
-        let mut parser = with_first_page(WIDEST).term_width(WIDEST);
+        let mut parser = with_first_page(WIDEST);
         let page = parser.render_long_help().ansi().to_string();
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::write("src/cli/first_page.txt", &page).unwrap();

@@ -13,7 +13,7 @@ mod wrong_values;
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 use serde_json::json;
 
 use crate::app::flags::Flags;
@@ -21,7 +21,7 @@ pub(crate) use crate::commands::Command;
 use crate::config::Environment;
 use crate::outcome::{Error, Exit};
 use crate::secrets::{redact, register_secret};
-use crate::terminal::output::{ColorChoice, Format, Output, Terminals};
+use crate::terminal::output::{ColorChoice, Format, Output};
 use wrong_values::{WrongValue, wrong_values};
 
 /// Make and manage bookings from the command line, or test offline in a sandbox
@@ -54,7 +54,7 @@ pub(crate) struct Cli {
 
 /// Parses the arguments. Each command's arguments are built only if it was given (`defer`), because building all of
 /// them takes as long as the rest of a read.
-pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+pub(crate) fn parse(arguments: &[OsString], environment: &Environment) -> Result<Cli, clap::Error> {
     // What is wrong is said by the whole parser, which knows what else could be meant.
     if let Some(cli) = parse_narrowly(arguments) {
         return Ok(cli);
@@ -70,8 +70,8 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     });
     let mut command = match (asks_for_first_page, may_ask_for_help) {
         // No command will need the global flags, which clap would copy into each of them.
-        (true, _) => with_first_page().mut_args(|flag| flag.global(false)),
-        (false, true) => with_first_page(),
+        (true, _) => with_first_page(environment).mut_args(|flag| flag.global(false)),
+        (false, true) => with_first_page(environment),
         (false, false) => Cli::command(),
     };
     let mut matches = command.try_get_matches_from_mut(arguments)?;
@@ -98,8 +98,8 @@ fn parse_narrowly(arguments: &[OsString]) -> Option<Cli> {
 }
 
 /// The parser with the overview of all commands as its help.
-pub(crate) fn with_first_page() -> clap::Command {
-    first_page::with_first_page(Terminals::detect().width)
+pub(crate) fn with_first_page(environment: &Environment) -> clap::Command {
+    first_page::with_first_page(first_page::width(environment))
 }
 
 /// The paths of all subcommands called `word`: for `login` it returns `auth login`.
@@ -143,7 +143,11 @@ fn point_further_down(error: &mut clap::Error) {
     };
     let mut whole = Cli::command();
     whole.build();
-    let found = further_down(word, &whole, "");
+    let found = match word.as_str() {
+        // `bookctl sandbox help`: its hint is the help of the command.
+        "help" => Vec::new(),
+        word => further_down(word, &whole, ""),
+    };
     if !found.is_empty() {
         error.insert(
             ContextKind::SuggestedSubcommand,
@@ -179,7 +183,7 @@ pub(crate) fn report_usage(
         return exit;
     }
     if asked_for_help {
-        let out = Output::of_process(Format::Human, ColorChoice::Auto, false, environment);
+        let out = Output::of_process(Format::Human, color(arguments), false, environment);
         return out.reported(out.print_help(&error.render()));
     }
     register_secret_arguments(arguments);
@@ -188,9 +192,23 @@ pub(crate) fn report_usage(
     } else {
         Format::Human
     };
-    let out = Output::of_process(format, ColorChoice::Auto, false, environment);
+    let out = Output::of_process(format, color(arguments), false, environment);
     out.report(&usage_error(error, arguments));
     Exit::Usage
+}
+
+/// The value of `--color` among arguments that were not parsed.
+fn color(arguments: &[OsString]) -> ColorChoice {
+    let own = arguments.iter().take_while(|argument| *argument != "--");
+    let own: Vec<_> = own.map(|argument| argument.to_string_lossy()).collect();
+    let chosen = own.iter().enumerate().find_map(|(place, argument)| {
+        let value = match argument.as_ref() {
+            "--color" => own.get(place + 1)?,
+            argument => argument.strip_prefix("--color=")?,
+        };
+        ColorChoice::from_str(value, false).ok()
+    });
+    chosen.unwrap_or(ColorChoice::Auto)
 }
 
 /// clap's error in the form of all others: what happened, then a hint.
@@ -280,7 +298,10 @@ fn register_secret_arguments(arguments: &[OsString]) {
 
 /// clap's message without its label, usage and tips, on one line.
 fn first_sentence(error: &clap::Error) -> String {
-    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand
+    ) {
         return "a command is missing".to_owned();
     }
     let text = error.render().to_string();

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use crate::adapter::{Dialect, ReadKind, WriteKind};
 use crate::config::Environment;
 use crate::json::Document;
+use crate::model::similar::did_you_mean;
 use crate::outcome::{Error, Exit, Result};
 use crate::sandbox::seed::Scenario;
 use crate::terminal::output::{Output, Page, TableCell, View};
@@ -44,11 +45,9 @@ pub(super) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<
     root.build();
     let mut found = &root;
     for word in &args.words {
-        found = found.find_subcommand(word).ok_or_else(|| {
-            Error::usage(format!("unknown topic or command `{}`", word.escape_debug())).hint(
-                "topics: environment, exit-codes, output, sandbox, dialect, privacy; list the commands with: bookctl --help",
-            )
-        })?;
+        found = found
+            .find_subcommand(word)
+            .ok_or_else(|| unknown(word, found))?;
     }
     // Parsed as `--help`, to print the same text.
     let asked = ["bookctl"].into_iter();
@@ -57,6 +56,33 @@ pub(super) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<
         out.emit_help(&help.render())?;
     }
     Ok(Exit::Done)
+}
+
+/// The error for a word that is no topic and no command of `above`.
+fn unknown(word: &str, above: &clap::Command) -> Error {
+    let is_first = above.get_name() == "bookctl";
+    let topics: Vec<_> = Topic::value_variants()
+        .iter()
+        .filter_map(ValueEnum::to_possible_value)
+        .collect();
+    let topics = || topics.iter().map(|it| it.get_name());
+    let commands = above.get_subcommands().map(clap::Command::get_name);
+    let names = commands.chain(topics().filter(|_| is_first));
+    let hint = did_you_mean(word, names).unwrap_or_else(|| match is_first {
+        true => format!(
+            "topics: {}; list the commands with: bookctl --help",
+            topics().collect::<Vec<_>>().join(", ")
+        ),
+        false => format!(
+            "list the commands with: {} --help",
+            above.get_bin_name().unwrap_or("bookctl")
+        ),
+    });
+    Error::usage(format!(
+        "unknown topic or command `{}`",
+        word.escape_debug()
+    ))
+    .hint(hint)
 }
 
 /// A topic: a few sentences and a table, each of whose rows is a JSON object under `name`.

@@ -121,7 +121,11 @@ impl ConfigFile {
             } else {
                 format!("sandbox, {}", known.join(", "))
             };
-            Error::config(format!("unknown profile {}", name.escape_debug())).hint(format!(
+            let what = match name {
+                "" => "the name of the profile is empty".to_owned(),
+                name => format!("unknown profile {}", name.escape_debug()),
+            };
+            Error::config(what).hint(format!(
                 "known profiles: {known}; add one with `bookctl profile add NAME --base-url URL`"
             ))
         })

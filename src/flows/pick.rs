@@ -2,7 +2,7 @@
 
 use super::locate::{LocatedVenue, locate_attempt, locate_booking, locate_venue};
 use super::received::take_in_received;
-use super::wait::{checked, find_booking, look_up, or_warn, read_booking};
+use super::wait::{checked, find_booking, look_up, naming, or_warn, read_booking};
 use crate::app::Context;
 use crate::journal::{Attempt, Journal, KeptBooking, Sought};
 use crate::json::plain;
@@ -284,7 +284,11 @@ pub(crate) fn not_found(context: &Context, text: &str, error: Error) -> Error {
     if error.exit != Exit::NotFound {
         return error;
     }
-    let word = shell::word(text);
+    let error = naming(text, error);
+    let word = match shell::word(text) {
+        flag if flag.starts_with('-') => format!("-- {flag}"),
+        word => word,
+    };
     if !is_known(context, text) {
         let error = match open_requests(context) {
             Some(open) => error.detail(open),

@@ -53,13 +53,18 @@ pub(super) fn or_warn(context: &Context, booking: Booking, id: &str) -> (Booking
 /// Reads the booking that the service shows under an id.
 pub(super) async fn look_up(context: &Context, id: &str) -> Result<Booking> {
     valid_id(id).map_err(|why| Error::usage(format!("the booking id is not valid: {why}")))?;
-    let answer = context.read(show_call(id)).await.map_err(|mut error| {
-        if error.exit == Exit::NotFound {
-            error.message = format!("{}: {id}", error.message);
-        }
-        error
-    })?;
+    let answer = context.read(show_call(id)).await;
+    let answer = answer.map_err(|error| naming(id, error))?;
     understood(context, context.adapter().booking(answer.document, false))
+}
+
+/// Adds to the error of a booking that was not found which one that is.
+pub(super) fn naming(id: &str, mut error: Error) -> Error {
+    let name = format!(": {id}");
+    if error.exit == Exit::NotFound && !error.message.ends_with(&name) {
+        error.message.push_str(&name);
+    }
+    error
 }
 
 fn is_another(booking: &Booking, id: &str) -> String {

@@ -88,11 +88,14 @@ fn each_topic_is_a_text_with_a_table_and_a_document() {
             assert!(human.stdout.contains(&text(row, first)), "{row}: {human}");
         }
     }
-    for unknown in [&["help", "nonsense"][..], &["help", "sandbox", "nonsense"]] {
+    for (unknown, next) in [
+        (&["help", "nonsense"][..], "exit-codes"),
+        (&["help", "sandbox", "nonsense"], "bookctl sandbox --help"),
+    ] {
         let error = home
             .run(unknown.iter().chain(&["--json"]))
             .refused(2, "usage");
-        assert!(text(&error, "hint").contains("exit-codes"), "{error}");
+        assert!(text(&error, "hint").contains(next), "{error}");
     }
 }
 

@@ -240,7 +240,11 @@ fn the_page_of_help_that_is_kept_ready_is_the_one_that_is_laid_out() {
     let columns = |columns| help(Home::new().with("COLUMNS", columns));
     let ready = help(Home::new());
     assert_eq!(ready, columns("100"));
-    assert_ne!(ready, columns("60"));
+    assert!(columns("60").lines().all(|line| line.chars().count() <= 60));
+    // No width.
+    assert_eq!(ready, columns("0"));
+    let coloured = Home::new().run(["--color", "always", "--help"]).exits(0);
+    assert!(coloured.stdout.contains('\u{1b}'), "{coloured}");
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let home = Home::new().with("NO_COLOR", "1");
     for columns in [60, 99, 100, 120] {

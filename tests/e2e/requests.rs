@@ -56,10 +56,18 @@ fn send_and_forget(served: &Served, body: &str) {
 }
 
 #[test]
-fn a_server_without_a_request_log_answers_and_keeps_nothing() {
+fn a_server_without_a_request_log_answers_and_keeps_nothing_and_the_command_says_so() {
     let served = Served::with(&Home::new(), &["--no-request-log"]);
     assert_eq!(create(&served, &[KEY], &order(&json!({}))), 201);
     assert_eq!(requests(&served, ""), [] as [Value; 0]);
+    for command in [
+        &["sandbox", "requests"][..],
+        &["sandbox", "requests", "--follow"],
+    ] {
+        let run = served.home().run(command);
+        assert!(run.stderr.contains("--no-request-log"), "{run}");
+        run.exits(3);
+    }
 }
 
 /// "`{id, at, duration_ms, method, path, query?, status, organization?, key?, …}`" (sandbox tools, Requests)

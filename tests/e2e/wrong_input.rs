@@ -367,3 +367,71 @@ fn every_flag_with_a_wrong_value_is_named_in_one_error() {
         .refused(2, "usage");
     assert_eq!(error["problems"].as_array().unwrap().len(), 3, "{error}");
 }
+
+/// One sentence says what is wrong with it, and the hint what to do.
+#[test]
+fn words_that_are_no_command_no_topic_and_no_booking_are_named_with_what_to_do() {
+    let home = Home::new();
+    for (arguments, exit, error, hint) in [
+        (
+            &["-q"][..],
+            2,
+            "a command is missing",
+            "see `bookctl --help`",
+        ),
+        (
+            &["auth", "-q"],
+            2,
+            "a command is missing",
+            "see `bookctl auth --help`",
+        ),
+        (
+            &["sandbox", "help"],
+            2,
+            "unrecognized subcommand 'help'",
+            "see `bookctl sandbox --help`",
+        ),
+        (
+            &["help", "sandbx"],
+            2,
+            "unknown topic or command `sandbx`",
+            "did you mean 'sandbox'?",
+        ),
+        (
+            &["help", "sandbox", "clok"],
+            2,
+            "unknown topic or command `clok`",
+            "did you mean 'clock'?",
+        ),
+        (
+            &["show", "--", "--json"],
+            6,
+            "booking not found: --json",
+            "bookctl bookings -- --json",
+        ),
+        (
+            &["modify", "nosuch", "--party", "3"],
+            6,
+            "booking not found: nosuch",
+            "bookctl bookings nosuch",
+        ),
+        (
+            &["cancel", "nosuch", "--yes"],
+            6,
+            "booking not found: nosuch",
+            "bookctl bookings nosuch",
+        ),
+        (
+            &["--profile=", "show", "bk_1"],
+            3,
+            "the name of the profile is empty",
+            "known profiles: sandbox",
+        ),
+    ] {
+        let output = home.run(arguments).exits(exit);
+        one_sentence(&output);
+        let (said, next) = output.stderr.split_once("hint: ").unwrap_or_default();
+        assert!(said.contains(&format!("error: {error}\n")), "{output}");
+        assert!(next.contains(hint), "{output}");
+    }
+}

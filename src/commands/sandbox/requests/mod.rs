@@ -6,6 +6,8 @@ mod show;
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::app::Context;
 use crate::client::Call;
 use crate::config::Target;
@@ -115,9 +117,23 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
 }
 
-async fn list(context: &Context, filter: &Filter) -> Result<Exit> {
+/// The first list.
+///
+/// # Errors
+/// `config` if the sandbox keeps no requests, besides those of the call.
+async fn first(context: &Context, filter: &Filter) -> Result<Document> {
     let answer = context.control(filter.call(filter.limit, None)).await?;
-    let list = List(answer.document);
+    match answer.document.value().get("kept").and_then(Value::as_bool) {
+        Some(false) => Err(Error::config(
+            "this sandbox keeps no requests, because it was started with --no-request-log",
+        )
+        .hint("start `bookctl sandbox serve` without --no-request-log")),
+        _ => Ok(answer.document),
+    }
+}
+
+async fn list(context: &Context, filter: &Filter) -> Result<Exit> {
+    let list = List(first(context, filter).await?);
     let ids: Vec<&str> = list
         .rows()
         .filter_map(|it| it.get("id")?.as_str())
@@ -131,10 +147,10 @@ async fn list(context: &Context, filter: &Filter) -> Result<Exit> {
 
 /// Prints the newest requests, the oldest of them first, and then each that comes.
 async fn follow(context: &Context, filter: &Filter) -> Result<Exit> {
-    let mut answer = context.control(filter.call(filter.limit, None)).await?;
+    let mut document = first(context, filter).await?;
     let mut last: Option<String> = None;
     loop {
-        let list = List(answer.document);
+        let list = List(document);
         let rows: Vec<_> = list.rows().cloned().collect();
         for row in rows.into_iter().rev() {
             last = row.get("id").and_then(|it| it.as_str()).map(str::to_owned);
@@ -146,7 +162,8 @@ async fn follow(context: &Context, filter: &Filter) -> Result<Exit> {
             () = tokio::time::sleep(PAUSE) => {}
             () = context.out.reader_gone() => return Ok(Exit::Done),
         }
-        answer = context.read(filter.call(1000, last.as_deref())).await?;
+        let newer = filter.call(1000, last.as_deref());
+        document = context.read(newer).await?.document;
     }
 }
 

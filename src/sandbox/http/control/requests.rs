@@ -17,7 +17,7 @@ pub(super) fn list(service: &Service, request: &ParsedRequest) -> Outcome {
     let filter = Filter::read(organization, |name| request.query(name))?;
     let kept = service.exchanges.as_ref().map(|it| it.list(&filter));
     let requests: Vec<_> = kept.iter().flatten().map(|it| it.document()).collect();
-    Reply::ok(&json!({"requests": requests}))
+    Reply::ok(&json!({"requests": requests, "kept": service.exchanges.is_some()}))
 }
 
 pub(super) fn show(service: &Service, request: &ParsedRequest) -> Outcome {
