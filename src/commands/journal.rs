@@ -84,11 +84,11 @@ fn init(context: &Context) -> Result<Exit> {
     let database = database.ok_or_else(|| Error::journal("the journal is not shared"))?;
     let before = prepare(&database)?;
     // Opened as every other command opens it.
-    let version = context.journal()?.state()?.version;
+    let state = context.journal()?.state()?;
     context.out.emit(&InitView {
         place,
         before,
-        version,
+        state,
     })?;
     Ok(Exit::Done)
 }
@@ -113,7 +113,7 @@ impl View for StatusView {
         let Some((state, latency)) = &self.state else {
             return json!({"kind": "file", "place": self.place, "exists": false}).into();
         };
-        json!({
+        let mut document = json!({
             "kind": state.kind,
             "place": self.place,
             "exists": true,
@@ -123,8 +123,11 @@ impl View for StatusView {
             "open_attempts": state.open_attempts,
             "oldest_open_at": state.oldest_open_at,
             "latency_ms": (latency.as_secs_f64() * 100_000.0).round() / 100.0,
-        })
-        .into()
+        });
+        if let Some(is_indexed) = state.search_is_indexed {
+            document["search_indexed"] = json!(is_indexed);
+        }
+        document.into()
     }
 
     fn page(&self) -> Page {
@@ -147,27 +150,49 @@ impl View for StatusView {
             "latency",
             format!("{:.1} ms", latency.as_secs_f64() * 1000.0),
         );
+        if let Some(is_indexed) = state.search_is_indexed {
+            page.field("searches", searches(is_indexed));
+        }
         page
+    }
+}
+
+/// How bookings are searched in PostgreSQL.
+const fn searches(are_indexed: bool) -> &'static str {
+    match are_indexed {
+        true => "with an index",
+        false => {
+            "without an index; for one, an administrator runs `CREATE EXTENSION pg_trgm`, then `bookctl journal init`"
+        }
     }
 }
 
 struct InitView {
     place: String,
     before: i64,
-    version: i64,
+    state: JournalState,
 }
 
 impl View for InitView {
     fn json(&self) -> Document {
-        json!({"place": self.place, "version_before": self.before, "version": self.version}).into()
+        json!({
+            "place": self.place,
+            "version_before": self.before,
+            "version": self.state.version,
+            "search_indexed": self.state.search_is_indexed,
+        })
+        .into()
     }
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        page.line(match self.before == self.version {
+        page.line(match self.before == self.state.version {
             true => format!("The journal at {} is prepared already.", self.place),
             false => format!("The journal at {} is prepared.", self.place),
         });
+        if self.state.search_is_indexed == Some(false) {
+            page.line(format!("Searches: {}", searches(false)));
+        }
         page
     }
 }

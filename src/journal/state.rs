@@ -1,6 +1,6 @@
 //! What is in the journal, in numbers.
 
-use super::Journal;
+use super::{Journal, team};
 use crate::outcome::Result;
 use crate::platform::sql::{FromCell, Statements};
 
@@ -16,6 +16,8 @@ pub(crate) struct JournalState {
     pub(crate) open_attempts: i64,
     /// RFC 3339.
     pub(crate) oldest_open_at: Option<String>,
+    /// Whether searches have an index in PostgreSQL; `None` for the file, which needs none.
+    pub(crate) search_is_indexed: Option<bool>,
 }
 
 impl Journal {
@@ -34,6 +36,10 @@ impl Journal {
                 bookings: one(statements, "SELECT count(*) FROM bookings")?,
                 open_attempts: one(statements, &format!("SELECT count(*) {unsettled}"))?,
                 oldest_open_at: one(statements, &format!("SELECT min(created_at) {unsettled}"))?,
+                search_is_indexed: match self.file() {
+                    Some(_) => None,
+                    None => Some(one(statements, team::IS_SEARCH_INDEXED)?),
+                },
             })
         })
     }

@@ -47,7 +47,27 @@ pub(crate) fn prepare(database: &Database) -> Result<i64> {
         statements.execute("UPDATE bookctl_journal SET version = ?1", now)?;
         Ok(found)
     });
-    prepared.map_err(|why| error(database, &why))
+    let before = prepared.map_err(|why| error(database, &why))?;
+    index_search(database);
+    Ok(before)
+}
+
+/// Whether searches have an index.
+pub(super) const IS_SEARCH_INDEXED: &str = "
+    SELECT EXISTS (SELECT 1 FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+                   WHERE indrelid = 'bookings'::regclass AND relname = 'bookings_search' AND indisvalid)";
+
+/// Makes the index of searches. It needs the extension pg_trgm, which not every server has and not every user may add:
+/// without the index a search reads all bookings. Bookings go on while it is made.
+fn index_search(database: &Database) {
+    for statement in [
+        "CREATE EXTENSION IF NOT EXISTS pg_trgm",
+        "CREATE INDEX CONCURRENTLY IF NOT EXISTS bookings_search ON bookings USING gin (search gin_trgm_ops)
+         WHERE search IS NOT NULL",
+    ] {
+        // Whether there is an index is seen in the state of the journal.
+        let _ = database.read(&|statements| statements.execute(statement, &[]));
+    }
 }
 
 fn newer(found: i64) -> Failure {

@@ -342,6 +342,78 @@ fn guests_are_forgotten_for_the_whole_team() {
     );
 }
 
+/// The server looks at texts with patterns and an index, the file with neither.
+#[test]
+fn a_search_finds_the_same_in_a_shared_journal_as_in_the_file_with_and_without_an_index() {
+    let served = Served::unlimited();
+    let Some(postgres) = prepared(&served) else {
+        return;
+    };
+    let file = served.home();
+    let shared = machine(&served, &postgres.url(), "ada");
+    let guests = [
+        ("Ada Lovelace", "+44 20 7946 0018", "tomorrow 19:30"),
+        ("Augusta Lovelace", "+44 20 7946 0021", "in 2 days 19:30"),
+        ("Siobhán O'Brien 100%", "+353 1 555 0100", "in 3 days 19:30"),
+        (r"Back\slash_x Test", "+1 202 555 0143", "in 4 days 19:30"),
+        ("李 雷", "+86 10 5550 0166", "in 5 days 19:30"),
+    ];
+    for (name, phone, at) in guests {
+        for home in [&file, &shared] {
+            let guest = ["--name", name, "--phone", phone];
+            let slot = ["book", "ven_confirms", "--at", at, "--party", "2", "--json"];
+            home.run(slot.iter().chain(&guest)).exits(0);
+        }
+    }
+    let names = |home: &Home, search: &[&str]| -> Vec<String> {
+        let found = home
+            .run(["bookings", "--json"].iter().chain(search))
+            .exits(0);
+        let found = found.json();
+        let found = found["bookings"].as_array().unwrap().iter();
+        found.map(|it| text(&it["customer"], "name")).collect()
+    };
+    let searches: [(&[&str], usize); 15] = [
+        (&["lovelace"], 2),
+        (&["lovelace ada"], 1),
+        (&["ada", "--limit", "1"], 1),
+        (&["--guest", "a lovelace"], 2),
+        (&["--guest", "obrien"], 1),
+        (&["siobhan"], 1),
+        (&["100%"], 1),
+        (&["%"], 1),
+        (&[r"\"], 1),
+        (&["h_x"], 1),
+        (&["7946 0021"], 1),
+        (&["--phone", "020 7946"], 2),
+        (&["confirms"], 5),
+        (&["雷"], 1),
+        (&["nobody"], 0),
+    ];
+    let indexed = || {
+        let status = shared.run(["journal", "status", "--json"]).exits(0).json();
+        status["search_indexed"].as_bool()
+    };
+    for is_indexed in [true, false] {
+        assert_eq!(indexed(), Some(is_indexed));
+        for (search, count) in searches {
+            let found = names(&file, search);
+            assert_eq!(found.len(), count, "{search:?}: {found:?}");
+            assert_eq!(names(&shared, search), found, "{search:?} {is_indexed}");
+        }
+        postgres.sql("bookctl", "DROP INDEX IF EXISTS bookings_search");
+    }
+    shared.run(["journal", "init"]).exits(0);
+    assert_eq!(indexed(), Some(true));
+    // A server without the extension is used all the same.
+    postgres.sql("bookctl", "DROP EXTENSION pg_trgm CASCADE");
+    postgres.sql("bookctl", "CREATE ROLE weak LOGIN; GRANT ALL ON SCHEMA public TO weak; GRANT ALL ON ALL TABLES IN SCHEMA public TO weak");
+    let weak = postgres.url().replace("owner@", "weak@");
+    let init = machine(&served, &weak, "weak").run(["journal", "init"]);
+    init.exits(0).prints("CREATE EXTENSION pg_trgm");
+    assert_eq!(names(&shared, &["augusta"]), ["Augusta Lovelace"]);
+}
+
 #[test]
 fn a_password_comes_from_where_psql_takes_it_and_never_from_the_config_file() {
     let served = Served::start();

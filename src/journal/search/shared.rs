@@ -1,4 +1,5 @@
-//! Searches a shared journal: the server looks at each booking's `search` column, which has a line for each field.
+//! Searches a shared journal by each booking's `search` column, which has a line for each field. The server finds its
+//! parts with an index, if it has one (see `journal init`), and looks at all of them otherwise.
 //!
 //! The column is written when bookings are searched, and emptied when they change.
 
@@ -6,25 +7,25 @@ use super::needles::Needles;
 use super::text::{Field, LONGEST, Text, Venues};
 use super::{Journal, Sought};
 use crate::outcome::Result;
-use crate::platform::sql::{Row, values};
+use crate::platform::sql::{Row, Value, values};
 
 /// How many bookings are prepared for the search in one transaction.
 const PREPARED_AT_ONCE: u32 = 5000;
-/// How many rows are looked at at once.
-const LOOKED_AT: u32 = 1000;
+/// The most rows that are looked at at once.
+const LOOKED_AT: usize = 1000;
+/// The most patterns of a search. What they let through is looked at again.
+const PATTERNS: usize = 16;
 
 /// Goes on behind a booking that was looked at before, so that no more rows are read than are needed.
 const FIND: &str = "
     SELECT id, search, created_at FROM bookings
     WHERE origin = ?1 AND search IS NOT NULL AND gone_at IS NULL
       AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR day BETWEEN ?3 AND ?4)
-      AND (?5 IS NULL OR search LIKE ?5) AND (?6 IS NULL OR search LIKE ?6 OR search LIKE ?7)
-      AND (?11 IS NULL OR EXISTS (SELECT 1 FROM bookings made
-                                  JOIN runs ON runs.idempotency_key = made.idempotency_key
-                                  WHERE made.origin = ?1 AND made.id = bookings.id
-                                  AND coalesce(username, ?11) = ?11 AND coalesce(host, ?12) = ?12))
-      AND (?8 IS NULL OR created_at <= ?8 AND (created_at < ?8 OR id < ?9))
-    ORDER BY created_at DESC, id DESC LIMIT ?10";
+      AND (?5 IS NULL OR EXISTS (SELECT 1 FROM bookings made
+                                 JOIN runs ON runs.idempotency_key = made.idempotency_key
+                                 WHERE made.origin = ?1 AND made.id = bookings.id
+                                 AND coalesce(username, ?5) = ?5 AND coalesce(host, ?6) = ?6))
+      AND (?7 IS NULL OR created_at <= ?7 AND (created_at < ?7 OR id < ?8))";
 
 const UNSEARCHED: &str = "
     SELECT id, document, (SELECT coalesce(asked, request) FROM attempts
@@ -41,12 +42,15 @@ impl Journal {
         venues: &Venues<'_>,
     ) -> Result<Vec<String>> {
         self.prepare_search(venues)?;
-        let [of_field, text, number] = patterns(needles);
+        let (conditions, patterns) = conditions(needles, 10);
+        let find = format!("{FIND} {conditions} ORDER BY created_at DESC, id DESC LIMIT ?9");
         let (first, last) = sought.days_as_text().unzip();
         let mine = sought.mine.clone().map(|maker| (maker.user, maker.host));
         let (user, machine) = mine.unzip();
         let mut ids = Vec::new();
         let (mut time, mut id): (Option<String>, Option<String>) = (None, None);
+        // Most rows that the server finds match. Where many do not, more are asked for each time.
+        let mut looked_at = most.clamp(1, LOOKED_AT);
         loop {
             let rows: Vec<(String, String, String)> = self.read(|statements| {
                 let values = values![
@@ -54,20 +58,19 @@ impl Journal {
                     &sought.status,
                     &first,
                     &last,
-                    &of_field,
-                    &text,
-                    &number,
+                    &user,
+                    &machine,
                     &time,
                     &id,
-                    LOOKED_AT,
-                    &user,
-                    &machine
+                    looked_at as i64
                 ];
+                let values = values.iter().cloned();
+                let values: Vec<_> = values.chain(patterns.iter().map(Value::from)).collect();
                 let row = |mut row: Row| Ok((row.take(0)?, row.take(1)?, row.take(2)?));
-                let rows = statements.query(FIND, values)?;
+                let rows = statements.query(&find, &values)?;
                 rows.into_iter().map(row).collect()
             })?;
-            let is_last = rows.len() < LOOKED_AT as usize;
+            let is_last = rows.len() < looked_at;
             for (found, search, made) in rows {
                 if are_in(needles, &search) {
                     ids.push(found.clone());
@@ -80,6 +83,7 @@ impl Journal {
             if is_last {
                 return Ok(ids);
             }
+            looked_at = (looked_at * 4).min(LOOKED_AT);
         }
     }
 
@@ -127,22 +131,29 @@ fn are_in(needles: &Needles, search: &str) -> bool {
             || number.is_some_and(|number| has(Field::Phone, number)))
 }
 
-/// Patterns for LIKE that let through at least what `are_in` does: one of a field, and two of which one must match.
-fn patterns(needles: &Needles) -> [Option<String>; 3] {
-    let pattern = |part: &String| {
-        // PostgreSQL takes a backslash for an escape; one letter stands for any.
-        let begin: String = part.chars().take(LONGEST).collect();
-        let begin = begin.replace('\\', "_");
-        format!("%{begin}%")
+/// Conditions that let through at least what `are_in` does, and their patterns, whose parameters begin with this number.
+fn conditions(needles: &Needles, first: usize) -> (String, Vec<String>) {
+    let mut patterns = Vec::new();
+    let mut like = |part: &String| {
+        patterns.push(pattern(part));
+        format!("search LIKE ?{}", first + patterns.len() - 1)
     };
-    let of_fields = needles.of_fields.iter().map(|(_, part)| part);
-    [
-        of_fields.max_by_key(|part| part.len()).map(pattern),
-        needles
-            .words
-            .iter()
-            .max_by_key(|word| word.len())
-            .map(pattern),
-        needles.number.as_ref().map(pattern),
-    ]
+    let mut conditions = String::new();
+    for (_, part) in needles.of_fields.iter().take(PATTERNS) {
+        conditions.push_str(&format!("AND {} ", like(part)));
+    }
+    let words: Vec<String> = needles.words.iter().take(PATTERNS).map(&mut like).collect();
+    if !words.is_empty() {
+        let words = words.join(" AND ");
+        let number = needles.number.as_ref().map(like);
+        let or_number = number.map_or(String::new(), |it| format!(" OR {it}"));
+        conditions.push_str(&format!("AND ({words}{or_number})"));
+    }
+    (conditions, patterns)
+}
+
+/// A pattern for LIKE. PostgreSQL takes a backslash for an escape; one letter stands for any.
+fn pattern(part: &str) -> String {
+    let begin: String = part.chars().take(LONGEST).collect();
+    format!("%{}%", begin.replace('\\', "_"))
 }
