@@ -82,7 +82,7 @@ fn init(context: &Context) -> Result<Exit> {
     let place = shared(context)?;
     let database = context.shared_journal()?;
     let database = database.ok_or_else(|| Error::journal("the journal is not shared"))?;
-    let before = prepare(&database)?;
+    let before = prepare(database)?;
     // Opened as every other command opens it.
     let state = context.journal()?.state()?;
     context.out.emit(&InitView {

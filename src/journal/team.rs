@@ -24,12 +24,15 @@ const VERSION: &str = "SELECT version FROM bookctl_journal";
 /// Prepares the database: makes the tables, or brings those of an older version to the present one. Returns the version
 /// before.
 ///
-/// All steps are one transaction, under a lock: of several processes at once one does it.
-pub(crate) fn prepare(database: &Database) -> Result<i64> {
+/// All steps are one transaction, under a lock: of several processes at once one does it. A step may go through all rows.
+pub(crate) fn prepare(database: Database) -> Result<i64> {
+    let database = database.patient();
     let make = "CREATE TABLE IF NOT EXISTS bookctl_journal (one BIGINT PRIMARY KEY CHECK (one = 1), version BIGINT NOT NULL)";
     let fill =
         "INSERT INTO bookctl_journal (one, version) VALUES (1, 0) ON CONFLICT (one) DO NOTHING";
     let prepared = database.transaction(&|statements| {
+        statements.execute("SET LOCAL statement_timeout = 0", &[])?;
+        statements.execute("SET LOCAL lock_timeout = 0", &[])?;
         statements.execute(make, &[])?;
         statements.execute(fill, &[])?;
         let row = statements.first(&format!("{VERSION} FOR UPDATE"), &[])?;
@@ -47,8 +50,8 @@ pub(crate) fn prepare(database: &Database) -> Result<i64> {
         statements.execute("UPDATE bookctl_journal SET version = ?1", now)?;
         Ok(found)
     });
-    let before = prepared.map_err(|why| error(database, &why))?;
-    index_search(database);
+    let before = prepared.map_err(|why| error(&database, &why))?;
+    index_search(&database);
     Ok(before)
 }
 

@@ -52,7 +52,8 @@ impl LockWaitSettings {
 
 /// One wait for a lock.
 pub(crate) struct LockWait {
-    settings: LockWaitSettings,
+    /// How long it may take; `None` for as long as it takes.
+    limit: Option<Duration>,
     /// What the person is told once the wait takes long.
     said: String,
     begun: Instant,
@@ -72,9 +73,18 @@ impl LockWait {
         Self::saying(format!("waiting for {whom}"))
     }
 
+    /// The same wait, which only a signal ends.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn without_limit(self) -> Self {
+        LockWait {
+            limit: None,
+            ..self
+        }
+    }
+
     fn saying(said: String) -> Self {
         LockWait {
-            settings: LockWaitSettings::current(),
+            limit: Some(LockWaitSettings::limit()),
             said,
             begun: Instant::now(),
             tries: 0,
@@ -85,15 +95,16 @@ impl LockWait {
     /// Pauses before the next try. Returns `false` if the wait is over, because of its limit or a signal.
     pub(crate) fn pause(&mut self) -> bool {
         let waited = self.begun.elapsed();
-        let mut exhausted = EXHAUSTED.lock().unwrap_or_else(PoisonError::into_inner);
-        if exhausted.is_some_and(|at| at.elapsed() < self.settings.limit) {
-            return false;
+        if let Some(limit) = self.limit {
+            let mut exhausted = EXHAUSTED.lock().unwrap_or_else(PoisonError::into_inner);
+            if exhausted.is_some_and(|at| at.elapsed() < limit) {
+                return false;
+            }
+            if waited >= limit {
+                *exhausted = Some(Instant::now());
+                return false;
+            }
         }
-        if waited >= self.settings.limit {
-            *exhausted = Some(Instant::now());
-            return false;
-        }
-        drop(exhausted);
         if waited >= WATCH_SIGNALS_AFTER {
             signals::watch();
         }
@@ -102,9 +113,11 @@ impl LockWait {
         }
         if waited >= NOTIFY_AFTER && !self.notified {
             self.notified = true;
-            if let Some(notify) = self.settings.notify {
-                let limit = self.settings.limit.as_secs_f32();
-                notify(&format!("{} (up to {limit} s)", self.said));
+            if let Some(notify) = LockWaitSettings::current().notify {
+                notify(&match self.limit {
+                    Some(limit) => format!("{} (up to {} s)", self.said, limit.as_secs_f32()),
+                    None => self.said.clone(),
+                });
             }
         }
         self.tries += 1;

@@ -72,6 +72,14 @@ impl Database {
         }
     }
 
+    /// The same, which waits for answers as long as it takes: a statement may go through all rows.
+    pub(crate) fn patient(self) -> Self {
+        Database {
+            driver: self.driver.patient(),
+            ..self
+        }
+    }
+
     /// Runs `work` in one transaction, and returns when it is committed on the server's disk.
     ///
     /// `work` may be run several times: where another transaction was in the way, and where a commit's answer was lost.

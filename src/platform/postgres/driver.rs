@@ -24,6 +24,8 @@ pub(super) struct Driver {
     _stop: oneshot::Sender<()>,
     /// Whose answers are waited for.
     whom: String,
+    /// Whether answers are waited for as long as it takes.
+    is_patient: bool,
 }
 
 impl Driver {
@@ -46,7 +48,16 @@ impl Driver {
             handle,
             _stop: stop,
             whom,
+            is_patient: false,
         })
+    }
+
+    /// The same, which waits for answers as long as it takes.
+    pub(super) fn patient(self) -> Self {
+        Driver {
+            is_patient: true,
+            ..self
+        }
     }
 
     /// Begins work on the thread.
@@ -59,7 +70,11 @@ impl Driver {
 
     /// A wait that has just begun.
     pub(super) fn patience(&self) -> LockWait {
-        LockWait::for_answer(&self.whom)
+        let wait = LockWait::for_answer(&self.whom);
+        match self.is_patient {
+            true => wait.without_limit(),
+            false => wait,
+        }
     }
 
     /// Waits for work on the thread.

@@ -26,7 +26,13 @@ impl Database {
         self
     }
 
-    pub(crate) fn ahead(&self, _: &'static str) {}
+    pub(crate) fn patient(self) -> Self {
+        self
+    }
+
+    pub(crate) fn connect_ahead(&self) {}
+
+    pub(crate) fn load_ahead(&self, _: &'static str) {}
 
     pub(crate) fn transaction<T>(&self, _: &dyn Fn(&dyn Statements) -> Answer<T>) -> Answer<T> {
         let reason = "this bookctl was built without PostgreSQL".to_owned();
