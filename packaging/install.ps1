@@ -18,7 +18,7 @@ powershell -ExecutionPolicy Bypass -File install.ps1 -From https://example.com/b
 param(
     # packaging/release writes the address of a release here.
     [string]$From = '@BASE_URL@',
-    [string]$To = (Join-Path $env:LOCALAPPDATA 'Programs\bookctl'),
+    [string]$To,
     [switch]$AddToPath
 )
 
@@ -44,6 +44,13 @@ if ($From.StartsWith('@')) {
     Stop-Install 'there is no address to download from' 'name the folder of a release: install.ps1 -From URL'
 }
 $From = $From.TrimEnd('/')
+if (-not $To) {
+    if (-not $env:LOCALAPPDATA) { Stop-Install 'LOCALAPPDATA is not set' 'on Windows, name a folder with -To; elsewhere, use install.sh' }
+    $To = Join-Path $env:LOCALAPPDATA 'Programs\bookctl'
+}
+# A relative folder would be another one on the PATH.
+$To = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($To)
+$installed = Join-Path $To 'bookctl.exe'
 # Of the system, also where this PowerShell is a 32-bit one.
 $processor = $env:PROCESSOR_ARCHITEW6432
 if (-not $processor) { $processor = $env:PROCESSOR_ARCHITECTURE }
@@ -59,6 +66,9 @@ New-Item -ItemType Directory -Path $folder | Out-Null
 try {
     $sums = Join-Path $folder 'SHA256SUMS'
     Get-Download "$From/SHA256SUMS" $sums
+    if (-not (Select-String -Quiet -Path $sums -Pattern '^[0-9a-f]{64}  ')) {
+        Stop-Install "$From/SHA256SUMS is not a list of checksums" 'check the address; some networks answer everything until you sign in'
+    }
     $line = Get-Content $sums | Where-Object { $_ -match '^[0-9a-f]{64}  bookctl-[^/ ]*-x86_64-pc-windows-(gnu|msvc)\.zip$' } | Select-Object -Last 1
     if (-not $line) { Stop-Install "$From has no bookctl for Windows" 'check the address' }
     $expected, $archive = $line -split '  ', 2
@@ -71,20 +81,27 @@ try {
         Stop-Install "the checksum of $archive is $actual instead of ${expected}: nothing was installed" 'download it again; if that does not help, tell whoever publishes it'
     }
 
-    Expand-Archive -Path $zip -DestinationPath $folder
-    $program = Join-Path (Join-Path $folder ($archive -replace '\.zip$', '')) 'bookctl.exe'
-    $version = & $program --version
-    if ($LASTEXITCODE -ne 0) { Stop-Install "$archive does not run on this system: nothing was installed" }
-
-    New-Item -ItemType Directory -Force -Path $To | Out-Null
     try {
-        Copy-Item -Force -Path $program -Destination (Join-Path $To 'bookctl.exe')
+        Expand-Archive -Path $zip -DestinationPath $folder
+        $program = Join-Path (Join-Path $folder ($archive -replace '\.zip$', '')) 'bookctl.exe'
+        $version = & $program --version
+        if ($LASTEXITCODE -ne 0) { throw "exit code $LASTEXITCODE" }
     } catch {
-        Stop-Install "$To\bookctl.exe cannot be written: $($_.Exception.Message)" 'end every bookctl that runs, or name another folder with -To'
+        Stop-Install "$archive does not run on this system, so nothing was installed: $($_.Exception.Message)" 'build it from source with cargo install --locked'
     }
-    Write-Host "installed $version as $To\bookctl.exe"
+    $before = ''
+    try { if (Test-Path $installed) { $before = ", in place of $(& $installed --version)" } } catch { Write-Verbose "$_" }
+
+    try {
+        New-Item -ItemType Directory -Force -Path $To | Out-Null
+        Copy-Item -Force -Path $program -Destination $installed
+    } catch {
+        Stop-Install "$installed cannot be written, so nothing was installed: $($_.Exception.Message)" 'end every bookctl that runs, or name another folder with -To'
+    }
+    Write-Host "installed $version as $installed$before"
 } finally {
-    Remove-Item -Recurse -Force -Path $folder
+    # A virus scanner may still read it, and Windows removes it some day.
+    Remove-Item -Recurse -Force -Path $folder -ErrorAction SilentlyContinue
 }
 
 $userPath = [Environment]::GetEnvironmentVariable('Path', 'User')
@@ -94,7 +111,10 @@ if (($env:Path -split ';') -notcontains $To -and ($userPath -split ';') -notcont
         Write-Host "added $To to your PATH: open a new window to use it"
     } else {
         Write-Host "$To is not on your PATH. To add it, run this once and open a new window:"
-        Write-Host "  [Environment]::SetEnvironmentVariable('Path', [Environment]::GetEnvironmentVariable('Path', 'User') + ';$To', 'User')"
+        $quoted = $To -replace "'", "''"
+        Write-Host "  [Environment]::SetEnvironmentVariable('Path', [Environment]::GetEnvironmentVariable('Path', 'User') + ';$quoted', 'User')"
     }
 }
+$first = (Get-Command bookctl -CommandType Application -ErrorAction SilentlyContinue | Select-Object -First 1).Source
+if ($first -and $first -ne $installed) { Write-Host "Your shell finds another bookctl first: $first" }
 Write-Host 'completions: bookctl completions --help'

@@ -41,6 +41,9 @@ esac
 base_url=${base_url%/}
 case $prefix in
 /.local) fail 'HOME is not set' 'name a folder: sh install.sh --prefix DIR' ;;
+'') fail '--prefix needs a value' "$usage" ;;
+/*) ;;
+*) prefix=$PWD/$prefix ;;
 esac
 
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -80,13 +83,16 @@ else
     fail 'neither sha256sum nor shasum is installed, so the download cannot be checked' 'install coreutils'
 fi
 
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+folder=$(mktemp -d) || fail 'no temporary folder can be created' 'set TMPDIR to a folder that you can write to'
+new=$prefix/bin/.bookctl.new.$$
+trap 'rm -rf "$folder" "$new"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
 download "$base_url/SHA256SUMS" "$folder/SHA256SUMS" ||
     fail "$base_url/SHA256SUMS cannot be downloaded" 'check the address and the network'
+grep -q '^[0-9a-f]\{64\}  ' "$folder/SHA256SUMS" ||
+    fail "$base_url/SHA256SUMS is not a list of checksums" 'check the address; some networks answer everything until you sign in'
 archive=
 for target in $targets; do
     [ -n "$archive" ] || archive=$(sed -n "s/^[0-9a-f]\{64\}  \(bookctl-[^/ ]*-$target\.tar\.gz\)\$/\1/p" "$folder/SHA256SUMS" | head -n 1)
@@ -101,20 +107,22 @@ actual=$(checksum "$folder/$archive" | cut -d ' ' -f 1)
 [ "$actual" = "$expected" ] || fail "the checksum of $archive is $actual instead of $expected: nothing was installed" \
     'download it again; if that does not help, tell whoever publishes it'
 
-tar -xzf "$folder/$archive" -C "$folder"
+tar -xzf "$folder/$archive" -C "$folder" || fail "$archive cannot be unpacked: nothing was installed" \
+    'tar and gzip are needed, and space in the temporary folder; TMPDIR names another one'
 unpacked=$folder/${archive%.tar.gz}
-version=$("$unpacked/bookctl" --version) || fail "$archive does not run on this system: nothing was installed" \
-    "$other_ways"
 
-mkdir -p "$prefix/bin" "$prefix/share/man/man1" || fail "$prefix cannot be written" 'name another folder with --prefix'
+not_writable="$prefix cannot be written: nothing was installed"
+other_folder='name another folder with --prefix'
+mkdir -p "$prefix/bin" "$prefix/share/man/man1" || fail "$not_writable" "$other_folder"
+# Tried where it will stay: a temporary folder may be one in which no program may run.
+cp "$unpacked/bookctl" "$new" && chmod 755 "$new" || fail "$not_writable" "$other_folder"
+version=$("$new" --version) || fail "$archive does not run on this system: nothing was installed" "$other_ways"
+before=$("$prefix/bin/bookctl" --version 2>/dev/null) || before=
+cp "$unpacked"/man/*.1 "$prefix/share/man/man1/" || fail "$not_writable" "$other_folder"
 # Replaced by a rename, so that a bookctl that runs goes on undisturbed.
-cp "$unpacked/bookctl" "$prefix/bin/.bookctl.new" || fail "$prefix/bin cannot be written" \
-    'name another folder with --prefix'
-chmod 755 "$prefix/bin/.bookctl.new"
-mv -f "$prefix/bin/.bookctl.new" "$prefix/bin/bookctl"
-cp "$unpacked"/man/*.1 "$prefix/share/man/man1/"
+mv -f "$new" "$prefix/bin/bookctl" || fail "$not_writable" "$other_folder"
 
-echo "installed $version as $prefix/bin/bookctl"
+echo "installed $version as $prefix/bin/bookctl${before:+, in place of $before}"
 case :${PATH:-}: in
 *":$prefix/bin:"*) ;;
 *)
@@ -122,4 +130,6 @@ case :${PATH:-}: in
     echo "  export PATH=\"$prefix/bin:\$PATH\""
     ;;
 esac
+first=$(command -v bookctl) || first=$prefix/bin/bookctl
+[ "$first" = "$prefix/bin/bookctl" ] || echo "Your shell finds another bookctl first: $first"
 echo 'completions: bookctl completions --help'

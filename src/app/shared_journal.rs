@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::config::{Environment, Paths, SharedJournal};
 use crate::journal::Maker;
+use crate::model::shell;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::postgres::{Database, Login};
 use crate::platform::private_file;
@@ -71,10 +72,10 @@ fn in_file(
         return Ok(None);
     };
     if files::is_open_to_others(&file) {
+        let file = file.display().to_string();
         out.warn(&format!(
-            "the passwords in {0} are not used, because others can read it; to use them: {1}",
-            file.display(),
-            files::closing_command(&file)
+            "the passwords in {file} are not used, because others can read it; to use them: {}",
+            files::closing_command(&shell::word(&file))
         ));
         return Ok(None);
     }

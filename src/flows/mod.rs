@@ -36,8 +36,8 @@ mod wait;
 mod webhook_secrets;
 
 pub(crate) use batch::{
-    BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, decoded, is_key, keyed,
-    known_result, read_rows, run_batch,
+    BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, is_key, keyed, known_result,
+    read_rows, run_batch,
 };
 pub(crate) use before_change::{add_stakes, cancellation_cost, refuse_uncancellable, refused};
 pub(crate) use booking_draft::BookingDraft;

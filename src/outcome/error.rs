@@ -242,12 +242,12 @@ fn said_already(cause: anyhow::Error) -> Result<Error, anyhow::Error> {
 }
 
 /// The innermost cause of an error, on one line: "connection refused" rather than "error sending request (…)", and
-/// without the "(os error N)" that helps nobody.
+/// without the "(os error N)" that helps nobody. Windows ends its sentences with a full stop.
 pub(crate) fn reason(error: &(dyn std::error::Error + 'static)) -> String {
     let innermost = anyhow::Chain::new(error).last().unwrap_or(error);
     let text = innermost.to_string();
     match text.split_once(" (os error") {
-        Some((reason, _)) => reason.to_lowercase(),
+        Some((reason, _)) => reason.trim_end_matches('.').to_lowercase(),
         None => text,
     }
 }

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::PathBuf;
 
+use super::encoding::decoded;
+
 /// The size of a piece in bytes.
 const PIECE: usize = 256 * 1024;
 
@@ -58,20 +60,14 @@ impl Source {
 /// The whole text of a source of at most `most` bytes.
 ///
 /// # Errors
-/// `FileTooLarge` beyond the limit, `InvalidData` if it is not UTF-8.
+/// `FileTooLarge` beyond the limit, `InvalidData` if it is neither UTF-8 nor UTF-16 with a byte order mark.
 pub(crate) async fn read_text(source: Source, most: u64) -> io::Result<String> {
-    text(read_bytes(source, most).await?)
-}
-
-/// All bytes of a source of at most `most`. They are read on a thread of its own, so that Ctrl-C ends the command while a
-/// pipe is silent.
-///
-/// # Errors
-/// `FileTooLarge` beyond the limit.
-pub(crate) async fn read_bytes(source: Source, most: u64) -> io::Result<Vec<u8>> {
+    // On a thread of its own, so that Ctrl-C ends the command while a pipe is silent.
     let read = tokio::task::spawn_blocking(move || bounded(source.open()?, most));
-    read.await
-        .unwrap_or_else(|_| Err(ErrorKind::Interrupted.into()))
+    let bytes = read
+        .await
+        .unwrap_or_else(|_| Err(ErrorKind::Interrupted.into()));
+    text(bytes?)
 }
 
 /// Everything that `from` holds, if that is at most `most` bytes.
@@ -85,9 +81,9 @@ pub(crate) fn bounded(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The bytes as text.
+/// The bytes as text, without a byte order mark.
 pub(crate) fn text(bytes: Vec<u8>) -> io::Result<String> {
-    String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8"))
+    decoded(bytes).map_err(|why| io::Error::new(ErrorKind::InvalidData, why))
 }
 
 /// Reads to the end and passes each piece to `take`.

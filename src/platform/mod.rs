@@ -3,6 +3,7 @@
 //!
 //! `unix/` and `windows/` offer the same functions. The program is compiled with one of them, as `system`.
 
+mod encoding;
 pub(crate) mod hex;
 pub(crate) mod http1;
 pub(crate) mod http_client;

@@ -8,6 +8,7 @@ use zeroize::Zeroizing;
 
 use super::account::{Account, Item};
 use super::secret::Secret;
+use crate::model::shell;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::system::files;
 use crate::platform::{ownership, private_file};
@@ -136,11 +137,12 @@ const REPAIR: &str = "correct the file, or delete it and run `bookctl auth login
 
 fn refuse_if_others_can_read(path: &Path) -> Result<()> {
     if files::is_open_to_others(path) {
-        return Err(Error::config(format!(
-            "{} contains keys, and other users can read it",
-            path.display()
-        ))
-        .hint(format!("run: {}", files::closing_command(path))));
+        let path = path.display().to_string();
+        let command = files::closing_command(&shell::word(&path));
+        return Err(
+            Error::config(format!("{path} contains keys, and other users can read it"))
+                .hint(format!("run: {command}")),
+        );
     }
     Ok(())
 }

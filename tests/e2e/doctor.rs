@@ -1,5 +1,7 @@
 //! The doctor: what it says where all is well, and where each thing is wrong.
 
+use std::process::Command;
+
 use serde_json::Value;
 
 use crate::full_disk::Disk;
@@ -164,4 +166,19 @@ fn a_clock_that_is_off_is_a_warning_and_an_unsettled_attempt_too() {
         "bookctl attempts",
         "{report}"
     );
+}
+
+/// macOS keeps the configuration in `~/Library/Application Support`.
+#[test]
+fn the_fix_of_a_configuration_is_a_command_also_where_a_blank_is_in_its_path() {
+    let home = Home::new();
+    let folder = home.folder().join("Application Support");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("config.toml"), "default_profile = [").unwrap();
+    let home = home.with("BOOKCTL_HOME", folder.to_str().unwrap());
+    let report = examine(&home, 3);
+    let fix = text(check(&report, "config"), "fix");
+    let mut command = Command::new("sh");
+    let edited = command.args(["-c", &fix]).env("EDITOR", "cat").output();
+    assert_eq!(edited.unwrap().stdout, b"default_profile = [", "{fix}");
 }

@@ -86,6 +86,8 @@ mod held;
 mod hostile;
 mod injected_faults;
 #[cfg(unix)]
+mod installer;
+#[cfg(unix)]
 mod interrupts;
 #[cfg(unix)]
 mod journal;

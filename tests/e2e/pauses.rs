@@ -172,13 +172,20 @@ fn pay(home: &Home, id: &str, answer: &str) -> Output {
 #[test]
 fn an_approved_payment_confirms_from_an_argument_a_file_and_standard_input() {
     let home = Home::new();
-    for way in ["argument", "file", "stdin"] {
+    for way in ["argument", "file", "file of PowerShell", "stdin"] {
         let (id, action) = paying(&home, "ven_payment");
         let answer = approval(&action);
         let output = match way {
             "argument" => home.run(["continue", &id, "--psp-response", &answer, "--json"]),
             "file" => {
                 std::fs::write(home.folder().join("answer.json"), &answer).unwrap();
+                home.run(["continue", &id, "--psp-response", "@answer.json", "--json"])
+            }
+            // `>` of Windows PowerShell writes UTF-16.
+            "file of PowerShell" => {
+                let units = format!("\u{feff}{answer}\r\n");
+                let bytes: Vec<u8> = units.encode_utf16().flat_map(u16::to_le_bytes).collect();
+                std::fs::write(home.folder().join("answer.json"), bytes).unwrap();
                 home.run(["continue", &id, "--psp-response", "@answer.json", "--json"])
             }
             _ => pay(&home, &id, &answer),

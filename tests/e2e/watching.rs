@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::harness::{Home, Reply, Scripted, Served, text};
 
 /// Time for one answer, where nothing else comes. A command of a Windows that is emulated takes longer to be answered.
-const SHORT: &str = if cfg!(windows) { "3s" } else { "300ms" };
+const SHORT: &str = if cfg!(windows) { "15s" } else { "300ms" };
 
 /// "Streams … print one document a line." (command line, Output 3)
 #[test]

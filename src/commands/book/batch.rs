@@ -9,15 +9,15 @@ use crate::app::Context;
 use crate::client::create_call;
 use crate::config::Target;
 use crate::flows::{
-    BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, decoded, keyed, known_result,
-    read_rows, run_batch, warn_of_open_attempts,
+    BatchFormat, BatchIdentity, BatchOptions, KeyedRow, RowResult, keyed, known_result, read_rows,
+    run_batch, warn_of_open_attempts,
 };
 use crate::json::{Document, plain};
 use crate::model::document_time::as_text;
 use crate::model::shell;
 use crate::model::time_text::{human, local};
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::platform::input::{Source, read_bytes};
+use crate::platform::input::{Source, read_text};
 use crate::terminal::output::{Page, TableCell, Tone, View, cut};
 use crate::terminal::view::{RequestView, tone_of};
 
@@ -124,17 +124,19 @@ fn again(context: &Context, batch: &Batch) -> String {
 
 async fn read(from: Source) -> Result<String> {
     let what = format!("the batch {} cannot be read", from.name());
-    let bytes = read_bytes(from, LARGEST).await.map_err(|error| {
-        let is_too_large = error.kind() == ErrorKind::FileTooLarge;
-        let error = Error::caused(Code::Usage, what.clone(), error);
-        match is_too_large {
-            true => error.hint("split it"),
-            false => error,
+    read_text(from, LARGEST).await.map_err(|error| {
+        let hint = match error.kind() {
+            ErrorKind::FileTooLarge => Some("split it"),
+            ErrorKind::InvalidData => {
+                Some("save it as UTF-8; spreadsheets call that format \"CSV UTF-8\"")
+            }
+            _ => None,
+        };
+        let error = Error::caused(Code::Usage, what, error);
+        match hint {
+            Some(hint) => error.hint(hint),
+            None => error,
         }
-    })?;
-    decoded(bytes).map_err(|why| {
-        Error::usage(format!("{what}: {why}"))
-            .hint("save it as UTF-8; spreadsheets call that format \"CSV UTF-8\"")
     })
 }
 

@@ -89,8 +89,13 @@ fn broken_configuration(setup: &Startup, error: &Error) -> String {
     let file = &setup.paths.config_file;
     match ConfigFile::read(file) {
         Err(error) if ownership::check(file).is_err() => error.hint.clone().unwrap_or_default(),
-        Err(_) if cfg!(windows) => format!("notepad {}", word(&file.display().to_string())),
-        Err(_) => format!("${{EDITOR:-vi}} {}", file.display()),
+        Err(_) => {
+            let editor = match cfg!(windows) {
+                true => "notepad",
+                false => "${EDITOR:-vi}",
+            };
+            format!("{editor} {}", word(&file.display().to_string()))
+        }
         Ok(file) => {
             let named = setup.named_profile().or(file.default_profile.clone());
             let is_known = named.is_none_or(|name| file.profile(&name).is_ok());

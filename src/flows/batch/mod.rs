@@ -2,7 +2,6 @@
 //! or on another machine.
 
 mod earlier;
-mod encoding;
 mod fields;
 mod keys;
 mod known;
@@ -29,7 +28,6 @@ use crate::model::zone::system_zone;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::Progress;
 use earlier::{EarlierResult, earlier_result};
-pub(crate) use encoding::decoded;
 pub(crate) use fields::is_key;
 pub(crate) use keys::{BatchIdentity, KeyedRow, keyed};
 pub(crate) use known::known_result;

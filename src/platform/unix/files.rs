@@ -66,9 +66,9 @@ pub(crate) fn is_open_to_others(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| found.mode() & 0o077 != 0)
 }
 
-/// The command that removes the access of others.
-pub(crate) fn closing_command(path: &Path) -> String {
-    format!("chmod 600 {}", path.display())
+/// The command that removes the access of others. `path` is quoted for the shell.
+pub(crate) fn closing_command(path: &str) -> String {
+    format!("chmod 600 {path}")
 }
 
 /// Removes the access of others from a file.

@@ -91,10 +91,9 @@ pub(crate) fn is_open_to_others(path: &Path) -> bool {
     access_list::is_open_to_others(path).unwrap_or(false)
 }
 
-/// The command that removes the access of others.
-pub(crate) fn closing_command(path: &Path) -> String {
-    let path = path.display();
-    format!(r#"icacls "{path}" /inheritance:r /grant:r "${{env:USERNAME}}:F""#)
+/// The command that removes the access of others. `path` is quoted for PowerShell.
+pub(crate) fn closing_command(path: &str) -> String {
+    format!(r#"icacls {path} /inheritance:r /grant:r "${{env:USERNAME}}:F""#)
 }
 
 /// Removes the access of others from a file. A file with another name keeps its access, because somebody chose it there.

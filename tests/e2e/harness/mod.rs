@@ -51,8 +51,9 @@ pub(crate) use terminal::{Ended, Key, Styled, Terminal};
 #[cfg(unix)]
 pub(crate) use wire::Wire;
 
-/// After this, whatever a test waits for is taken to hang.
-pub(crate) const HANG: Duration = Duration::from_secs(20);
+/// After this, whatever a test waits for is taken to hang. An emulated Windows answers each call of a program through one
+/// server, so a command that takes 0.3 s there takes ten times as long beside other work.
+pub(crate) const HANG: Duration = Duration::from_secs(if cfg!(windows) { 90 } else { 20 });
 
 /// For what must not wait where the wait would otherwise last ten seconds or for ever. Far more than what is promised
 /// (200 ms after Ctrl-C, a few seconds for what does not answer): machines that test are busy.

@@ -1,11 +1,11 @@
-//! The text of a batch file, in the encodings that spreadsheets write.
+//! The text of a file, in the encodings that spreadsheets, Windows PowerShell and Notepad write.
 
 /// The file's text, without a byte order mark.
 ///
 /// # Errors
 ///
 /// A sentence, if the text is neither UTF-8 nor UTF-16 with a byte order mark.
-pub(crate) fn decoded(bytes: Vec<u8>) -> Result<String, String> {
+pub(super) fn decoded(bytes: Vec<u8>) -> Result<String, String> {
     let utf16 = |unit: fn([u8; 2]) -> u16| {
         let pairs = bytes.get(2..).unwrap_or_default().chunks(2);
         let units = pairs.map(|pair| unit([pair[0], pair.get(1).copied().unwrap_or_default()]));
@@ -20,11 +20,15 @@ pub(crate) fn decoded(bytes: Vec<u8>) -> Result<String, String> {
     if bytes.contains(&0) {
         return Err("it contains NUL bytes, so it is no text or UTF-16 without a mark".to_owned());
     }
-    String::from_utf8(bytes).map_err(|error| {
+    let mut text = String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
         format!("line {line} is not UTF-8")
-    })
+    })?;
+    if text.starts_with('\u{feff}') {
+        text.remove(0);
+    }
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -44,6 +48,7 @@ mod tests {
         assert_eq!(decoded(little).unwrap(), "Zoë 🍣");
         assert_eq!(decoded(big).unwrap(), "Zoë 🍣");
         assert_eq!(decoded("Zoë".into()).unwrap(), "Zoë");
+        assert_eq!(decoded("\u{feff}Zoë".into()).unwrap(), "Zoë");
         for (bytes, sentence) in [
             (&b"a\nb\nZo\xeb\n"[..], "line 3"),
             (b"v\0e\0n\0", "NUL"),
