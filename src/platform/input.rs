@@ -82,7 +82,7 @@ pub(crate) fn bounded(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
 }
 
 /// The bytes as text, without a byte order mark.
-pub(crate) fn text(bytes: Vec<u8>) -> io::Result<String> {
+pub(super) fn text(bytes: Vec<u8>) -> io::Result<String> {
     decoded(bytes).map_err(|why| io::Error::new(ErrorKind::InvalidData, why))
 }
 
