@@ -21,6 +21,15 @@ pub(crate) struct JournalState {
 }
 
 impl Journal {
+    /// Whether a change could be written now. Nothing is changed.
+    ///
+    /// # Errors
+    /// `journal` if not: a shared journal's server may be a standby, or this user may only read.
+    pub(crate) fn takes_changes(&mut self) -> Result<()> {
+        let nothing = "UPDATE attempts SET state = state WHERE 1 = 0";
+        self.write(|statements, _| statements.execute(nothing, &[]).map(drop))
+    }
+
     /// Counts what is in the journal.
     pub(crate) fn state(&self) -> Result<JournalState> {
         let (kind, version) = match self.file() {

@@ -99,6 +99,10 @@ fn without_a_journal_that_takes_the_intent_nothing_is_sent_and_the_reason_is_tol
         "ALTER DATABASE bookctl SET default_transaction_read_only = on",
     );
     said("takes no changes", "primary");
+    // Support may read there; the doctor says that nothing is booked.
+    home.run(["bookings"]).exits(0);
+    let doctor = home.run(["doctor"]).exits(3);
+    assert!(doctor.stdout.contains("takes no changes"), "{doctor}");
     postgres.sql(
         "postgres",
         "ALTER DATABASE bookctl RESET default_transaction_read_only",

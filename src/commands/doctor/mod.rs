@@ -116,7 +116,8 @@ fn open_attempts(count: usize) -> String {
 /// Checks the journal that a team shares.
 fn shared_journal(setup: &Startup, shared: &SharedJournal) -> Check {
     let open = database(&setup.out, &setup.environment, &setup.paths, shared)
-        .map(|database| Journal::open_shared(database, String::new(), None));
+        .map(|database| Journal::open_shared(database, String::new(), None))
+        .and_then(|mut journal| journal.takes_changes().map(|()| journal));
     examined(open, &format!("{}: ", shared.address))
 }
 
