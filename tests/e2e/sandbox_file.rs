@@ -136,3 +136,21 @@ fn an_embedded_sandbox_loses_no_more_than_its_last_commands_with_its_log() {
     let left = bookings(&home);
     assert!(left >= 6, "{left} of 18 are left");
 }
+
+#[test]
+fn after_a_reset_the_sandboxs_files_hold_nothing_of_a_guest_and_take_new_bookings() {
+    let home = Home::new();
+    let holds = |name: &str| {
+        let file = fs::read(home.path().join(name)).unwrap_or_default();
+        file.windows(8).any(|it| it == b"Lovelace")
+    };
+    let places = || ["sandbox.db", "sandbox.db-wal"].map(holds);
+    for place in ["ven_confirms", "ven_confirms_b", "ven_otp"] {
+        home.book(place, &[]);
+    }
+    assert!(places().contains(&true));
+    home.run(["sandbox", "reset", "--quiet"]).exits(0);
+    assert_eq!(places(), [false, false]);
+    home.booked("ven_confirms", &[], 0);
+    assert_eq!(bookings(&home), 1);
+}

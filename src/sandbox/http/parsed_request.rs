@@ -161,7 +161,11 @@ impl ParsedRequest {
     /// different keys stay different.
     pub(crate) fn idempotency_key(&self) -> Option<String> {
         let key = self.headers.get("idempotency-key")?.as_bytes().trim_ascii();
-        Some(key.iter().copied().map(char::from).collect()).filter(|it: &String| !it.is_empty())
+        let key = match str::from_utf8(key) {
+            Ok(key) if key.is_ascii() => key.to_owned(),
+            _ => key.iter().copied().map(char::from).collect(),
+        };
+        Some(key).filter(|it| !it.is_empty())
     }
 
     /// The fields of the JSON body.

@@ -9,6 +9,9 @@ use super::exchanges::Refusal;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::rate_limit::RateLimitStatus;
 
+/// The size in bytes of most bodies, for which room is made.
+const USUAL_SIZE: usize = 768;
+
 /// A successful response: status and JSON body.
 #[derive(Debug)]
 pub(crate) struct Reply {
@@ -39,8 +42,9 @@ impl Reply {
     }
 
     fn json(status: u16, document: &impl Serialize) -> Outcome {
-        match serde_json::to_vec(document) {
-            Ok(body) => Ok(Self { status, body }),
+        let mut body = Vec::with_capacity(USUAL_SIZE);
+        match serde_json::to_writer(&mut body, document) {
+            Ok(()) => Ok(Self { status, body }),
             Err(error) => Err(ApiError::Broken(error.to_string())),
         }
     }

@@ -20,6 +20,9 @@ pub(crate) fn parse_body(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
     }
 }
 
+/// As many fields as a request has that is not made to be slow.
+const FEW: usize = 16;
+
 /// The fields of a JSON object. `null` counts as absent; a wrong type is an error.
 #[derive(Clone, Copy)]
 pub(crate) struct Fields<'a> {
@@ -83,12 +86,20 @@ impl<'a> Fields<'a> {
         demand: &str,
         read: impl FnOnce(&'a Value) -> Option<T>,
     ) -> Result<Option<T>, ApiError> {
-        match self.object.get(name) {
+        match self.value(name) {
             None | Some(Value::Null) => Ok(None),
             Some(value) => match read(value) {
                 Some(value) => Ok(Some(value)),
                 None => Err(ApiError::wrong_type(self.path(name), demand)),
             },
+        }
+    }
+
+    /// The value of a field. To look at a few names takes less than to hash one.
+    fn value(self, name: &str) -> Option<&'a Value> {
+        match self.object.len() {
+            0..=FEW => self.object.iter().find(|it| it.0 == name).map(|it| it.1),
+            _ => self.object.get(name),
         }
     }
 

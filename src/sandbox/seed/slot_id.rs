@@ -91,11 +91,14 @@ impl fmt::Display for SlotId {
             | u128::from(self.venue) << SEATING_BITS
             | u128::from(self.seating);
         let bits = said << CHECK_BITS | u128::from(self.check());
-        f.write_str(PREFIX)?;
-        (0..LENGTH).rev().try_for_each(|place| {
+        let digits = (0..LENGTH).rev().map(|place| {
             let digit = low(bits >> (5 * place), 5);
-            write!(f, "{}", char::from(DIGITS[digit as usize]))
-        })
+            char::from(DIGITS[digit as usize])
+        });
+        let mut id = String::with_capacity(PREFIX.len() + LENGTH);
+        id.push_str(PREFIX);
+        id.extend(digits);
+        f.write_str(&id)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 use serde_json::Value;
-use serde_json::value::to_raw_value;
 
 use super::number::next_number;
 use super::tx::{Tx, invalid_column};
@@ -10,7 +9,8 @@ use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::transition::EventKind;
 use crate::sandbox::wire::booking::BookingSummary;
-use crate::sandbox::wire::event::EventDocument;
+use crate::sandbox::wire::event::event_document;
+use crate::sandbox::wire::moment::Moment;
 
 impl Tx<'_> {
     /// Records events of these kinds with the booking as it is now, and queues their deliveries.
@@ -39,21 +39,20 @@ impl Tx<'_> {
         kinds: impl IntoIterator<Item = EventKind>,
         at: Timestamp,
     ) -> Result<Vec<i64>, ApiError> {
-        let broken = |error: serde_json::Error| ApiError::Broken(error.to_string());
         let mut insert = self.sql("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)")?;
-        let summary = to_raw_value(&BookingSummary::of(booking)).map_err(broken)?;
+        let summary = serde_json::to_string(&BookingSummary::of(booking))
+            .map_err(|error| ApiError::Broken(error.to_string()))?;
+        let created_at = Moment(at).text();
         let mut numbers = Vec::new();
         for kind in kinds {
             let number = next_number();
-            let document = EventDocument::of(number, kind, &summary, at);
-            let body = serde_json::to_string(&document).map_err(broken)?;
             insert.execute((
                 number,
                 &booking.organization,
                 booking.number,
                 kind.as_str(),
                 at.as_millisecond(),
-                body,
+                event_document(number, kind, &summary, &created_at),
             ))?;
             numbers.push(number);
         }

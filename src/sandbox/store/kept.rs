@@ -3,7 +3,7 @@
 //! Whoever writes any of it forgets all of it, and so does a transaction that is rolled back. Another process may write
 //! to a file: the file's version tells. In a debug build each transaction compares what is kept with the database.
 
-use std::cell::{RefCell, RefMut};
+use std::cell::{Cell, RefCell, RefMut};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -14,12 +14,19 @@ use super::clock::Clock;
 use super::number::count_on;
 use crate::sandbox::rules::organization::Organization;
 
+/// After how many reads in a row the cache is cleaned. Whoever writes in between is not made to write the same pages twice.
+const READS_IN_A_ROW: u32 = 256;
+
 /// The connection, with what is kept of the database.
 pub(super) struct Handle {
     pub(super) connection: Connection,
     /// Whether other processes may write to the database.
     is_shared: bool,
     kept: RefCell<Kept>,
+    /// Reads since the last write.
+    reads: Cell<u32>,
+    /// Whether the transaction that runs deleted everything.
+    is_emptied: Cell<bool>,
 }
 
 /// What is kept; `None` and what is missing has to be read.
@@ -41,11 +48,14 @@ impl Handle {
             connection,
             is_shared,
             kept: RefCell::default(),
+            reads: Cell::default(),
+            is_emptied: Cell::default(),
         }
     }
 
     /// Begins a transaction. In a database of this process alone there is one already, and this is a part of it.
     pub(super) fn begin(&self) -> rusqlite::Result<()> {
+        self.reads.set(0);
         if self.is_shared {
             self.execute("BEGIN IMMEDIATE")?;
             self.refresh()
@@ -59,11 +69,23 @@ impl Handle {
         self.execute(match self.is_shared {
             true => "COMMIT",
             false => "RELEASE jobs",
-        })
+        })?;
+        if self.is_emptied.take() && self.is_shared {
+            // So that neither the file nor its log holds anything of what was deleted. Fails where another process keeps it busy.
+            let rewrite = "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)";
+            let _ = self.connection.execute_batch(rewrite);
+        }
+        Ok(())
+    }
+
+    /// Lets the commit remove from the file what was deleted.
+    pub(super) fn note_emptied(&self) {
+        self.is_emptied.set(true);
     }
 
     pub(super) fn roll_back(&self) {
         self.forget();
+        self.is_emptied.set(false);
         // SQLite has done so itself after some errors. If this fails too, the next beginning reports it.
         if !self.connection.is_autocommit() {
             let _ = self.connection.execute_batch(match self.is_shared {
@@ -94,6 +116,26 @@ impl Handle {
             self.compare()?;
         }
         Ok(())
+    }
+
+    /// Counts a read. Where a database of this process alone has outgrown the cache, nine tenths of the cache are pages that
+    /// are not in its temporary file yet, and reads share the rest: after many reads in a row these pages are written, so
+    /// that reads have all of the cache.
+    pub(super) fn count_read(&self) -> rusqlite::Result<()> {
+        let reads = self.reads.get().saturating_add(1);
+        self.reads.set(reads);
+        if self.is_shared || reads != READS_IN_A_ROW {
+            return Ok(());
+        }
+        let is_outgrown = "SELECT page_count * page_size > -1024 * cache_size \
+             FROM pragma_page_count, pragma_page_size, pragma_cache_size";
+        match self
+            .connection
+            .query_row(is_outgrown, (), |row| row.get(0))?
+        {
+            true => self.connection.cache_flush(),
+            false => Ok(()),
+        }
     }
 
     /// Forgets what is kept, because it was or will be written.

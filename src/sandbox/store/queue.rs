@@ -171,4 +171,44 @@ mod tests {
         assert!(format!("{lost:?}").contains("are lost"), "{lost:?}");
         assert!(Tx::read(&handle).is_err());
     }
+
+    #[test]
+    fn reads_that_clean_the_cache_lose_nothing_and_a_write_after_them_can_be_rolled_back() {
+        let handle = Handle::new(connect(&Database::Memory).unwrap(), false);
+        let write = |text: &'static str, breaks: bool| {
+            let (job, mut answer) = PendingWrite::job(move |tx: &Tx<'_>| {
+                tx.sql("INSERT INTO events SELECT NULL, '', 0, '', 0, ? || hex(zeroblob(500000))")?
+                    .execute([text])?;
+                tx.sql("UPDATE events SET kind = kind || ?")?
+                    .execute([text])?;
+                match breaks {
+                    true => Err(ApiError::Broken(text.to_owned())),
+                    false => Ok(()),
+                }
+            });
+            commit(&handle, vec![job]);
+            answer.try_recv().unwrap()
+        };
+        let kinds = || {
+            let tx = Tx::read(&handle).unwrap();
+            let read = "SELECT kind || substr(body, 1, 1) FROM events ORDER BY number";
+            let mut read = tx.sql(read).unwrap();
+            let kinds = read.query_map((), |row| row.get(0)).unwrap();
+            kinds.collect::<rusqlite::Result<Vec<String>>>().unwrap()
+        };
+        // More than the cache holds.
+        for _ in 0..26 {
+            write("a", false).unwrap();
+        }
+        let before = kinds();
+        for _ in 0..300 {
+            Tx::read(&handle).unwrap();
+        }
+        assert_eq!(kinds(), before);
+        write("b", true).unwrap_err();
+        assert_eq!(kinds(), before);
+        write("c", false).unwrap();
+        assert_eq!(kinds().len(), 27);
+        assert!(kinds().iter().all(|it| it.contains('c')));
+    }
 }

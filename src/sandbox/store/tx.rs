@@ -22,6 +22,7 @@ impl<'a> Tx<'a> {
     /// For reading, at the present time.
     pub(super) fn read(handle: &'a Handle) -> rusqlite::Result<Self> {
         handle.refresh()?;
+        handle.count_read()?;
         Self::begin(handle)
     }
 
@@ -83,6 +84,7 @@ impl<'a> Tx<'a> {
 
     /// Deletes everything and sets the clock to real time.
     pub(crate) fn reset(&self) -> Result<(), ApiError> {
+        self.handle.note_emptied();
         self.batch(
             "DELETE FROM organizations; DELETE FROM known_venues; DELETE FROM bookings; \
              DELETE FROM idempotency_keys; DELETE FROM events; DELETE FROM messages; \

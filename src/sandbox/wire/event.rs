@@ -1,37 +1,26 @@
 //! The webhook event document ("Events", 4).
 
-use jiff::Timestamp;
-use serde::Serialize;
-use serde_json::value::RawValue;
-
 use super::id::IdKind;
-use super::moment::Moment;
 use crate::sandbox::rules::transition::EventKind;
 
-/// An event as it is delivered.
-#[derive(Serialize)]
-pub(crate) struct EventDocument<'a> {
-    id: String,
-    object: &'static str,
-    r#type: &'static str,
-    created_at: Moment,
-    data: EventData<'a>,
-}
-
-#[derive(Serialize)]
-struct EventData<'a> {
-    object: &'a RawValue,
-}
-
-impl<'a> EventDocument<'a> {
-    /// The document of event `number` about a booking, whose summary is JSON already: several events have the same.
-    pub(crate) fn of(number: i64, kind: EventKind, summary: &'a RawValue, at: Timestamp) -> Self {
-        Self {
-            id: IdKind::Event.id(number),
-            object: "event",
-            r#type: kind.as_str(),
-            created_at: Moment(at),
-            data: EventData { object: summary },
-        }
-    }
+/// The document of event `number` as it is delivered. It is about a booking whose summary is JSON already, because several
+/// events have the same. Nothing else in it needs an escape, so it is put together as text, which is much faster.
+pub(crate) fn event_document(
+    number: i64,
+    kind: EventKind,
+    summary: &str,
+    created_at: &str,
+) -> String {
+    [
+        r#"{"id":""#,
+        &IdKind::Event.id(number),
+        r#"","object":"event","type":""#,
+        kind.as_str(),
+        r#"","created_at":""#,
+        created_at,
+        r#"","data":{"object":"#,
+        summary,
+        "}}",
+    ]
+    .concat()
 }

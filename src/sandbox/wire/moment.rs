@@ -1,16 +1,25 @@
 //! Times as the service writes them.
 
 use jiff::Timestamp;
+use jiff::fmt::temporal::DateTimePrinter;
 use serde::{Serialize, Serializer};
+
+const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
 
 /// A time that is written as RFC 3339 in UTC, always with milliseconds, so that the texts sort as the
 /// times do.
 #[derive(Clone, Copy)]
 pub(crate) struct Moment(pub(crate) Timestamp);
 
+impl Moment {
+    pub(crate) fn text(self) -> String {
+        PRINTER.timestamp_to_string(&self.0)
+    }
+}
+
 impl Serialize for Moment {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("{:.3}", self.0))
+        serializer.serialize_str(&self.text())
     }
 }
 
