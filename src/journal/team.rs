@@ -63,9 +63,18 @@ pub(super) const IS_SEARCH_INDEXED: &str = "
 /// Makes the index of searches. It needs the extension pg_trgm, which not every server has and not every user may add:
 /// without the index a search reads all bookings. Bookings go on while it is made.
 fn index_search(database: &Database) {
+    let is_indexed = database.read(&|statements| {
+        let row = statements.first(IS_SEARCH_INDEXED, &[])?;
+        row.map_or(Ok(false), |mut row| row.take(0))
+    });
+    if is_indexed.unwrap_or(true) {
+        return;
+    }
     for statement in [
         "CREATE EXTENSION IF NOT EXISTS pg_trgm",
-        "CREATE INDEX CONCURRENTLY IF NOT EXISTS bookings_search ON bookings USING gin (search gin_trgm_ops)
+        // What is left of an index whose making was interrupted.
+        "DROP INDEX IF EXISTS bookings_search",
+        "CREATE INDEX CONCURRENTLY bookings_search ON bookings USING gin (search gin_trgm_ops)
          WHERE search IS NOT NULL",
     ] {
         // Whether there is an index is seen in the state of the journal.

@@ -409,6 +409,14 @@ fn a_search_finds_the_same_in_a_shared_journal_as_in_the_file_with_and_without_a
     }
     shared.run(["journal", "init"]).exits(0);
     assert_eq!(indexed(), Some(true));
+    // What an interrupted `init` leaves.
+    postgres.sql(
+        "bookctl",
+        "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'bookings_search'::regclass",
+    );
+    assert_eq!(indexed(), Some(false));
+    shared.run(["journal", "init"]).exits(0);
+    assert_eq!(indexed(), Some(true));
     // A server without the extension is used all the same.
     postgres.sql("bookctl", "DROP EXTENSION pg_trgm CASCADE");
     postgres.sql("bookctl", "CREATE ROLE weak LOGIN; GRANT ALL ON SCHEMA public TO weak; GRANT ALL ON ALL TABLES IN SCHEMA public TO weak");
