@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::evaluate::evaluate;
 use crate::outcome::Exit;
-use crate::platform::input::{bounded, text};
+use crate::platform::input::bounded;
 use crate::platform::signals;
 use crate::platform::system::limits::{limit_child, limit_oneself};
 use crate::platform::system::process::exit_of;
@@ -52,8 +52,8 @@ impl std::fmt::Display for Trouble {
 pub(crate) fn filter_standard_input() -> Exit {
     // The time limit is for a parent that was killed.
     limit_oneself(MOST_MEMORY, LONGEST_RUN + Duration::from_secs(1));
-    let input = bounded(std::io::stdin().lock(), MOST_MEMORY).and_then(text);
-    let Ok(input) = input else {
+    let input = bounded(std::io::stdin().lock(), MOST_MEMORY);
+    let Some(input) = input.ok().and_then(|it| String::from_utf8(it).ok()) else {
         return Exit::Unclassified;
     };
     let work = std::thread::Builder::new()
