@@ -32,15 +32,16 @@ pub(crate) fn alone(arguments: &[OsString], environment: &Environment) -> Option
     Some(out.reported(written))
 }
 
-/// How many columns help has: those of the terminal, else those of the variable, else as many as it is laid out in.
+/// How many columns help has, at most [`WIDEST`]: those of the terminal, else those of the variable.
 pub(super) fn width(environment: &Environment) -> usize {
     let terminals = Terminals::detect();
     if terminals.stdout || terminals.stderr {
-        return terminals.width;
+        return terminals.width.min(WIDEST);
     }
     let columns = environment.columns.as_ref();
     let columns = columns.and_then(|it| it.to_str()?.parse().ok());
-    columns.filter(|it| *it > 0).unwrap_or(WIDEST)
+    let columns = columns.filter(|it| *it > 0);
+    columns.map_or(WIDEST, |it: usize| it.min(WIDEST))
 }
 
 /// The parser with the overview of all commands as its help, for this many columns.

@@ -32,7 +32,6 @@ use wrong_values::{WrongValue, wrong_values};
     name = "bookctl",
     version,
     disable_version_flag = true,
-    max_term_width = first_page::WIDEST,
     subcommand_required = true,
     disable_help_subcommand = true,
     arg_required_else_help = true,

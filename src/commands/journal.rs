@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::app::Context;
-use crate::journal::{Copied, JournalState, copy, prepare};
+use crate::journal::{Copied, JournalState, Prepared, copy, prepare};
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::{Page, View};
@@ -82,12 +82,12 @@ fn init(context: &Context) -> Result<Exit> {
     let place = shared(context)?;
     let database = context.shared_journal()?;
     let database = database.ok_or_else(|| Error::journal("the journal is not shared"))?;
-    let before = prepare(database)?;
+    let prepared = prepare(database)?;
     // Opened as every other command opens it.
     let state = context.journal()?.state()?;
     context.out.emit(&InitView {
         place,
-        before,
+        prepared,
         state,
     })?;
     Ok(Exit::Done)
@@ -151,25 +151,21 @@ impl View for StatusView {
             format!("{:.1} ms", latency.as_secs_f64() * 1000.0),
         );
         if let Some(is_indexed) = state.search_is_indexed {
-            page.field("searches", searches(is_indexed));
+            page.field(
+                "searches",
+                match is_indexed {
+                    true => "with an index",
+                    false => "without an index; to make it: bookctl journal init",
+                },
+            );
         }
         page
     }
 }
 
-/// How bookings are searched in PostgreSQL.
-const fn searches(are_indexed: bool) -> &'static str {
-    match are_indexed {
-        true => "with an index",
-        false => {
-            "without an index; for one, an administrator runs `CREATE EXTENSION pg_trgm`, then `bookctl journal init`"
-        }
-    }
-}
-
 struct InitView {
     place: String,
-    before: i64,
+    prepared: Prepared,
     state: JournalState,
 }
 
@@ -177,7 +173,7 @@ impl View for InitView {
     fn json(&self) -> Document {
         json!({
             "place": self.place,
-            "version_before": self.before,
+            "version_before": self.prepared.before,
             "version": self.state.version,
             "search_indexed": self.state.search_is_indexed,
         })
@@ -186,12 +182,12 @@ impl View for InitView {
 
     fn page(&self) -> Page {
         let mut page = Page::default();
-        page.line(match self.before == self.state.version {
+        page.line(match self.prepared.before == self.state.version {
             true => format!("The journal at {} is prepared already.", self.place),
             false => format!("The journal at {} is prepared.", self.place),
         });
-        if self.state.search_is_indexed == Some(false) {
-            page.line(format!("Searches: {}", searches(false)));
+        if let Some(why) = &self.prepared.not_indexed {
+            page.line(format!("Searches have no index, because the server {why}."));
         }
         page
     }

@@ -60,9 +60,8 @@ pub(super) async fn look_up(context: &Context, id: &str) -> Result<Booking> {
 
 /// Adds to the error of a booking that was not found which one that is.
 pub(super) fn naming(id: &str, mut error: Error) -> Error {
-    let name = format!(": {id}");
-    if error.exit == Exit::NotFound && !error.message.ends_with(&name) {
-        error.message.push_str(&name);
+    if error.exit == Exit::NotFound && !error.message.contains(id) {
+        error.message = format!("{}: {id}", error.message);
     }
     error
 }

@@ -47,4 +47,4 @@ pub(crate) use search::Sought;
 pub(crate) use sightings::Sighting;
 pub(crate) use state::JournalState;
 pub(crate) use store::Journal;
-pub(crate) use team::prepare;
+pub(crate) use team::{Prepared, prepare};

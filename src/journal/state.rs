@@ -26,8 +26,15 @@ impl Journal {
     /// # Errors
     /// `journal` if not: a shared journal's server may be a standby, or this user may only read.
     pub(crate) fn takes_changes(&mut self) -> Result<()> {
-        let nothing = "UPDATE attempts SET state = state WHERE 1 = 0";
-        self.write(|statements, _| statements.execute(nothing, &[]).map(drop))
+        self.write(|statements, _| {
+            for nothing in [
+                "UPDATE attempts SET state = state WHERE 1 = 0",
+                "INSERT INTO attempts SELECT * FROM attempts WHERE 1 = 0",
+            ] {
+                statements.execute(nothing, &[])?;
+            }
+            Ok(())
+        })
     }
 
     /// Counts what is in the journal.

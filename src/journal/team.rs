@@ -4,7 +4,8 @@
 use super::team_schema::STEPS;
 use crate::outcome::{Error, Result};
 use crate::platform::postgres::{Database, Failure, Guard};
-use crate::platform::sql::{Trouble, values};
+use crate::platform::signals;
+use crate::platform::sql::{Answer, Trouble, values};
 
 /// What has to hold of a database before it is used as a journal: its tables are those that this bookctl knows.
 pub(super) const GUARD: Guard = Guard {
@@ -21,11 +22,10 @@ pub(super) const OF_AN_END: &str = "SELECT booking_facts('{}'), (SELECT count(*)
 
 const VERSION: &str = "SELECT version FROM bookctl_journal";
 
-/// Prepares the database: makes the tables, or brings those of an older version to the present one. Returns the version
-/// before.
+/// Prepares the database: makes the tables, or brings those of an older version to the present one.
 ///
 /// All steps are one transaction, under a lock: of several processes at once one does it. A step may go through all rows.
-pub(crate) fn prepare(database: Database) -> Result<i64> {
+pub(crate) fn prepare(database: Database) -> Result<Prepared> {
     let database = database.patient();
     let make = "CREATE TABLE IF NOT EXISTS bookctl_journal (one BIGINT PRIMARY KEY CHECK (one = 1), version BIGINT NOT NULL)";
     let fill =
@@ -51,8 +51,21 @@ pub(crate) fn prepare(database: Database) -> Result<i64> {
         Ok(found)
     });
     let before = prepared.map_err(|why| error(&database, &why))?;
-    index_search(&database);
-    Ok(before)
+    match index_search(&database) {
+        Err(why) if signals::caught().is_some() => Err(error(&database, &why)),
+        made => Ok(Prepared {
+            before,
+            not_indexed: made.err().map(|why| why.to_string()),
+        }),
+    }
+}
+
+/// A shared journal that was prepared.
+pub(crate) struct Prepared {
+    /// The version of its tables before.
+    pub(crate) before: i64,
+    /// Why searches have no index, as the end of a sentence about the server.
+    pub(crate) not_indexed: Option<String>,
 }
 
 /// Whether searches have an index.
@@ -60,26 +73,33 @@ pub(super) const IS_SEARCH_INDEXED: &str = "
     SELECT EXISTS (SELECT 1 FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
                    WHERE indrelid = 'bookings'::regclass AND relname = 'bookings_search' AND indisvalid)";
 
-/// Makes the index of searches. It needs the extension pg_trgm, which not every server has and not every user may add:
-/// without the index a search reads all bookings. Bookings go on while it is made.
-fn index_search(database: &Database) {
-    let is_indexed = database.read(&|statements| {
-        let row = statements.first(IS_SEARCH_INDEXED, &[])?;
-        row.map_or(Ok(false), |mut row| row.take(0))
-    });
-    if is_indexed.unwrap_or(true) {
-        return;
+/// Whether a process makes an index now.
+const IS_BEING_INDEXED: &str = "SELECT EXISTS (SELECT 1 FROM pg_stat_progress_create_index WHERE relid = 'bookings'::regclass)";
+
+/// Makes the index of searches, if there is none. It needs the extension pg_trgm, which not every server has and not every
+/// user may add: without the index a search reads all bookings. Bookings go on while it is made.
+fn index_search(database: &Database) -> Answer<()> {
+    for is_there in [IS_SEARCH_INDEXED, IS_BEING_INDEXED] {
+        let row = database.read(&|statements| statements.first(is_there, &[]))?;
+        if row.map_or(Ok(false), |mut row| row.take(0))? {
+            return Ok(());
+        }
     }
-    for statement in [
-        "CREATE EXTENSION IF NOT EXISTS pg_trgm",
-        // What is left of an index whose making was interrupted.
-        "DROP INDEX IF EXISTS bookings_search",
+    let run = |statement: &str| database.read(&|statements| statements.execute(statement, &[]));
+    run("CREATE EXTENSION IF NOT EXISTS pg_trgm")?;
+    // An index whose making was interrupted. The same name may stand in another schema.
+    let incomplete =
+        "SELECT indexrelid::regclass::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+                      WHERE indrelid = 'bookings'::regclass AND relname = 'bookings_search'";
+    if let Some(mut row) = database.read(&|statements| statements.first(incomplete, &[]))? {
+        let name: String = row.take(0)?;
+        run(&format!("DROP INDEX CONCURRENTLY {name}"))?;
+    }
+    run(
         "CREATE INDEX CONCURRENTLY bookings_search ON bookings USING gin (search gin_trgm_ops)
          WHERE search IS NOT NULL",
-    ] {
-        // Whether there is an index is seen in the state of the journal.
-        let _ = database.read(&|statements| statements.execute(statement, &[]));
-    }
+    )?;
+    Ok(())
 }
 
 fn newer(found: i64) -> Failure {

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::encoding::decoded;
 
@@ -57,17 +57,25 @@ impl Source {
     }
 }
 
-/// The whole text of a source of at most `most` bytes.
+/// The whole text of a source of at most `most` bytes, without a byte order mark.
 ///
 /// # Errors
 /// `FileTooLarge` beyond the limit, `InvalidData` if it is neither UTF-8 nor UTF-16 with a byte order mark.
 pub(crate) async fn read_text(source: Source, most: u64) -> io::Result<String> {
+    read_marked_text(source, most).await.map(without_mark)
+}
+
+/// The same with the byte order mark of UTF-8, if there is one.
+///
+/// # Errors
+/// Those of [`read_text`].
+pub(crate) async fn read_marked_text(source: Source, most: u64) -> io::Result<String> {
     // On a thread of its own, so that Ctrl-C ends the command while a pipe is silent.
     let read = tokio::task::spawn_blocking(move || bounded(source.open()?, most));
     let bytes = read
         .await
         .unwrap_or_else(|_| Err(ErrorKind::Interrupted.into()));
-    text(bytes?)
+    marked_text(bytes?)
 }
 
 /// Everything that `from` holds, if that is at most `most` bytes.
@@ -81,9 +89,28 @@ pub(crate) fn bounded(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The whole text of a file, without a byte order mark.
+///
+/// # Errors
+/// Those of reading, and `InvalidData` if it is neither UTF-8 nor UTF-16 with a byte order mark.
+pub(crate) fn file_text(path: &Path) -> io::Result<String> {
+    text(std::fs::read(path)?)
+}
+
 /// The bytes as text, without a byte order mark.
 pub(super) fn text(bytes: Vec<u8>) -> io::Result<String> {
+    marked_text(bytes).map(without_mark)
+}
+
+fn marked_text(bytes: Vec<u8>) -> io::Result<String> {
     decoded(bytes).map_err(|why| io::Error::new(ErrorKind::InvalidData, why))
+}
+
+fn without_mark(mut text: String) -> String {
+    if text.starts_with('\u{feff}') {
+        text.remove(0);
+    }
+    text
 }
 
 /// Reads to the end and passes each piece to `take`.

@@ -241,6 +241,12 @@ fn the_page_of_help_that_is_kept_ready_is_the_one_that_is_laid_out() {
     let ready = help(Home::new());
     assert_eq!(ready, columns("100"));
     assert!(columns("60").lines().all(|line| line.chars().count() <= 60));
+    let wide = Home::new().with("COLUMNS", "250");
+    let wide = wide.run(["book", "--help"]).exits(0).stdout;
+    assert!(
+        wide.lines().all(|line| line.chars().count() <= 100),
+        "{wide}"
+    );
     // No width.
     assert_eq!(ready, columns("0"));
     let coloured = Home::new().run(["--color", "always", "--help"]).exits(0);

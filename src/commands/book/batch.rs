@@ -17,7 +17,7 @@ use crate::model::document_time::as_text;
 use crate::model::shell;
 use crate::model::time_text::{human, local};
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::platform::input::{Source, read_text};
+use crate::platform::input::{Source, read_marked_text};
 use crate::terminal::output::{Page, TableCell, Tone, View, cut};
 use crate::terminal::view::{RequestView, tone_of};
 
@@ -124,7 +124,14 @@ fn again(context: &Context, batch: &Batch) -> String {
 
 async fn read(from: Source) -> Result<String> {
     let what = format!("the batch {} cannot be read", from.name());
-    read_text(from, LARGEST).await.map_err(|error| {
+    // With a mark, because the keys of the rows come from the whole text.
+    let text = read_marked_text(from, LARGEST).await.and_then(|text| {
+        let is_text = !text.contains('\0');
+        is_text
+            .then_some(text)
+            .ok_or_else(|| std::io::Error::new(ErrorKind::InvalidData, "it contains NUL bytes"))
+    });
+    text.map_err(|error| {
         let hint = match error.kind() {
             ErrorKind::FileTooLarge => Some("split it"),
             ErrorKind::InvalidData => {

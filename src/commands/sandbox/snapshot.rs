@@ -8,6 +8,7 @@ use crate::client::Call;
 use crate::json::Document;
 use crate::model::time_text::human;
 use crate::outcome::{Error, Exit, Result};
+use crate::platform::input::file_text;
 use crate::platform::private_file;
 use crate::terminal::output::{DocumentView, Page};
 
@@ -124,7 +125,7 @@ async fn save_to(context: &Context, file: &Path) -> Result<Document> {
 }
 
 fn read(file: &Path) -> Result<Value> {
-    let text = std::fs::read_to_string(file)
+    let text = file_text(file)
         .map_err(|error| Error::io(format!("cannot read {}", file.display()), error))?;
     serde_json::from_str(&text).map_err(|error| {
         let what = format!("{} is not a snapshot: {error}", file.display());

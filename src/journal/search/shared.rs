@@ -11,9 +11,9 @@ use crate::platform::sql::{Row, Value, values};
 
 /// How many bookings are prepared for the search in one transaction.
 const PREPARED_AT_ONCE: u32 = 5000;
-/// The most rows that are looked at at once.
+/// The most rows of a page.
 const LOOKED_AT: usize = 1000;
-/// The most patterns of a search. What they let through is looked at again.
+/// The most patterns of the fields, and of the words. `are_in` checks each row that they let through.
 const PATTERNS: usize = 16;
 
 /// Goes on behind a booking that was looked at before, so that no more rows are read than are needed.

@@ -70,11 +70,7 @@ impl Driver {
 
     /// A wait that has just begun.
     pub(super) fn patience(&self) -> LockWait {
-        let wait = LockWait::for_answer(&self.whom);
-        match self.is_patient {
-            true => wait.without_limit(),
-            false => wait,
-        }
+        LockWait::for_answer(&self.whom)
     }
 
     /// Waits for work on the thread.
@@ -96,7 +92,10 @@ impl Driver {
                 }
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
-            let wait = wait.get_or_insert_with(|| self.patience());
+            let wait = wait.get_or_insert_with(|| match self.is_patient {
+                true => self.patience().without_limit(),
+                false => self.patience(),
+            });
             if !wait.pause() {
                 task.abort();
                 let seconds = LockWaitSettings::limit().as_secs();

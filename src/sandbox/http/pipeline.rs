@@ -80,7 +80,7 @@ async fn respond(
     received: &mut Received,
 ) -> Response {
     let injected = InjectedFault::take(service, endpoint.method, &request).await;
-    received.met(injected.fault().cloned());
+    received.met(injected.fault());
     if let Some(response) = injected.before_request().await {
         return response;
     }

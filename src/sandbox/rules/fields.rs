@@ -20,7 +20,7 @@ pub(crate) fn parse_body(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
     }
 }
 
-/// As many fields as a request has that is not made to be slow.
+/// The most fields that are compared one by one. An object with more is looked up by hash.
 const FEW: usize = 16;
 
 /// The fields of a JSON object. `null` counts as absent; a wrong type is an error.
@@ -95,7 +95,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The value of a field. To look at a few names takes less than to hash one.
+    /// The value of a field. To compare a few names is faster than to hash one.
     fn value(self, name: &str) -> Option<&'a Value> {
         match self.object.len() {
             0..=FEW => self.object.iter().find(|it| it.0 == name).map(|it| it.1),

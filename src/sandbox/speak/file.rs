@@ -1,7 +1,6 @@
 //! The file that says how a service speaks, and the built-in ones.
 
 use std::fmt;
-use std::fs;
 use std::path::Path as FilePath;
 
 use toml::Spanned;
@@ -12,6 +11,7 @@ use super::scalars::{Money, Times};
 use super::settings::SETTINGS;
 use super::speech::{Paging, Speech};
 use crate::outcome::reason;
+use crate::platform::input::file_text;
 use crate::platform::jq::Worker;
 
 /// The built-in files by their names.
@@ -55,7 +55,7 @@ impl Speech {
         if let Some((name, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
             return Self::parse(name, text);
         }
-        let text = fs::read_to_string(FilePath::new(name)).map_err(|error| UnreadableFile {
+        let text = file_text(FilePath::new(name)).map_err(|error| UnreadableFile {
             file: name.to_owned(),
             line: None,
             why: reason(&error),

@@ -14,7 +14,8 @@ use super::clock::Clock;
 use super::number::count_on;
 use crate::sandbox::rules::organization::Organization;
 
-/// After how many reads in a row the cache is cleaned. Whoever writes in between is not made to write the same pages twice.
+/// After how many reads in a row the cache is cleaned. It is high enough that writes between reads do not write the same
+/// pages again and again.
 const READS_IN_A_ROW: u32 = 256;
 
 /// The connection, with what is kept of the database.
@@ -129,13 +130,12 @@ impl Handle {
         }
         let is_outgrown = "SELECT page_count * page_size > -1024 * cache_size \
              FROM pragma_page_count, pragma_page_size, pragma_cache_size";
-        match self
-            .connection
-            .query_row(is_outgrown, (), |row| row.get(0))?
-        {
-            true => self.connection.cache_flush(),
-            false => Ok(()),
+        let connection = &self.connection;
+        if connection.query_row(is_outgrown, (), |row| row.get(0))? {
+            // If there is no room for the pages, the next write says so.
+            let _ = connection.cache_flush();
         }
+        Ok(())
     }
 
     /// Forgets what is kept, because it was or will be written.

@@ -11,7 +11,7 @@ use axum::http::Method;
 use axum::response::Response;
 use jiff::Timestamp;
 
-use super::parts::{Message, Part, Parts};
+use super::parts::{Layout, Message, Part, Parts};
 use crate::sandbox::rules::fault::Fault;
 use crate::sandbox::speak::Speech;
 
@@ -48,9 +48,15 @@ impl Received {
         }
     }
 
-    /// The fault that the request met.
-    pub(in super::super) fn met(&mut self, fault: Option<Fault>) {
-        self.fault = fault;
+    /// The fault that the request met. Its body is the answer's.
+    pub(in super::super) fn met(&mut self, fault: Option<&Fault>) {
+        self.fault = fault.map(|fault| match fault {
+            Fault::Status { status, .. } => Fault::Status {
+                status: *status,
+                body: None,
+            },
+            other => other.clone(),
+        });
     }
 
     /// The id in its path and its answer, in the contract's words.
@@ -202,10 +208,12 @@ impl About {
     /// The memory that it takes.
     pub(super) fn size(&self) -> usize {
         let rare = self.rare.as_ref().map_or(0, |it| {
-            let subject = it.subject.as_ref().map_or(0, |it| it.answer.len());
-            size_of::<Rare>() + subject
+            let refusal = it.refusal.as_ref().map_or(0, String::len);
+            let subject = it.subject.as_ref();
+            let subject = subject.map_or(0, |it| it.id.len() + it.answer.len());
+            size_of::<Rare>() + refusal + subject
         });
-        size_of::<Self>() + rare
+        size_of::<(Self, Layout)>() + rare
     }
 }
 

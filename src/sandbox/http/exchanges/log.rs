@@ -25,8 +25,8 @@ pub(crate) struct ExchangeLog(Mutex<Kept>);
 
 struct Kept {
     exchanges: VecDeque<(About, Layout)>,
-    /// The bytes of them all, one after the other. As a ring they are written to memory in its order, which the processor
-    /// expects; in a piece of memory for each exchange they cost a read twice as much.
+    /// The bytes of them all. One ring is written sequentially, which suits the processor's cache: with an allocation for
+    /// each exchange, to log a read took twice as long.
     bytes: VecDeque<u8>,
     /// How much memory the exchanges take.
     size: usize,
@@ -66,23 +66,23 @@ impl ExchangeLog {
         let mut kept = self.lock();
         kept.last += 1;
         exchange.about.number = kept.last;
-        let size = exchange.about.size() + exchange.parts.bytes().len();
+        let layout = exchange.parts.layout();
+        let size = exchange.about.size() + layout.length();
         while kept.exchanges.len() >= MOST || kept.size + size > MOST_BYTES {
             if !kept.drop_oldest() {
                 break;
             }
         }
         kept.size += size;
-        let about = exchange.about.clone();
-        kept.exchanges.push_back((about, exchange.parts.layout()));
+        kept.exchanges.push_back((exchange.about.clone(), layout));
         kept.add(exchange.parts.bytes());
     }
 
     /// Those that a filter lets through, newest first.
     pub(in super::super) fn list(&self, filter: &Filter) -> Vec<Exchange> {
-        // The lock is not held while bodies are read.
-        let kept = self.lock().all(|_| true);
-        let wanted = kept.into_iter().rev().filter(|it| filter.takes(it));
+        let kept = self.lock();
+        let candidates = kept.newest(|about| filter.may_take(about));
+        let wanted = candidates.filter(|it| filter.takes(it));
         wanted.take(filter.limit).collect()
     }
 
@@ -93,7 +93,7 @@ impl ExchangeLog {
 
     /// The one with this number.
     pub(in super::super) fn numbered(&self, number: i64) -> Option<Exchange> {
-        self.lock().all(|it| it.number == number).pop()
+        self.lock().newest(|it| it.number == number).next()
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
@@ -122,22 +122,20 @@ impl Kept {
         true
     }
 
-    /// Copies of the exchanges of which this is true, oldest first.
-    fn all(&self, is_wanted: impl Fn(&About) -> bool) -> Vec<Exchange> {
-        let mut start = 0;
-        let mut wanted = Vec::new();
-        for (about, layout) in &self.exchanges {
-            let end = start + layout.length();
-            if is_wanted(about) {
-                let bytes = self.bytes.range(start..end).copied().collect();
-                wanted.push(Exchange {
+    /// Copies of the exchanges of which this is true, newest first.
+    fn newest(&self, is_wanted: impl Fn(&About) -> bool) -> impl Iterator<Item = Exchange> {
+        let mut start = self.bytes.len();
+        self.exchanges
+            .iter()
+            .rev()
+            .filter_map(move |(about, layout)| {
+                let end = start;
+                start -= layout.length();
+                is_wanted(about).then(|| Exchange {
                     about: about.clone(),
-                    parts: Parts::new(bytes, *layout),
-                });
-            }
-            start = end;
-        }
-        wanted
+                    parts: Parts::new(self.bytes.range(start..end).copied().collect(), *layout),
+                })
+            })
     }
 }
 
@@ -193,23 +191,27 @@ impl Filter {
         })
     }
 
-    fn takes(&self, exchange: &Exchange) -> bool {
-        let status = exchange.status().to_string();
+    /// Whether it may let an exchange through, as far as its bytes do not decide.
+    fn may_take(&self, about: &About) -> bool {
+        let status = about.status.to_string();
         let is_status = |wanted: &String| match wanted.strip_suffix("xx") {
             Some(class) => status.len() == 3 && status.starts_with(class),
             None => *wanted == status,
         };
+        let method = self.method.as_ref();
+        self.after.is_none_or(|after| about.number > after)
+            && self.status.as_ref().is_none_or(is_status)
+            && method.is_none_or(|it| it.eq_ignore_ascii_case(about.method.as_str()))
+    }
+
+    /// Whether it lets an exchange through that it may take.
+    fn takes(&self, exchange: &Exchange) -> bool {
         let is = |wanted: &Option<String>, has: Option<String>| {
             wanted.is_none() || wanted.as_deref() == has.as_deref()
         };
-        let method = self.method.as_ref();
-        self.after.is_none_or(|after| exchange.number() > after)
-            && self.status.as_ref().is_none_or(is_status)
-            && method.is_none_or(|it| it.eq_ignore_ascii_case(exchange.method()))
-            && self
-                .path
-                .as_ref()
-                .is_none_or(|it| exchange.path().starts_with(it.as_str()))
+        self.path
+            .as_ref()
+            .is_none_or(|it| exchange.path().starts_with(it.as_str()))
             && (self.booking.is_none() || is(&self.booking, exchange.booking()))
             && (self.organization.is_none() || is(&self.organization, exchange.organization()))
     }
