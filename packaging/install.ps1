@@ -48,7 +48,7 @@ if (-not $To) {
     if (-not $env:LOCALAPPDATA) { Stop-Install 'LOCALAPPDATA is not set' 'on Windows, name a folder with -To; elsewhere, use install.sh' }
     $To = Join-Path $env:LOCALAPPDATA 'Programs\bookctl'
 }
-# A relative folder would be another one on the PATH.
+# PATH needs an absolute folder.
 $To = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($To)
 $installed = Join-Path $To 'bookctl.exe'
 # Of the system, also where this PowerShell is a 32-bit one.
@@ -100,7 +100,7 @@ try {
     }
     Write-Host "installed $version as $installed$before"
 } finally {
-    # A virus scanner may still read it, and Windows removes it some day.
+    # A virus scanner may still read it. Windows cleans up the temporary folder.
     Remove-Item -Recurse -Force -Path $folder -ErrorAction SilentlyContinue
 }
 

@@ -114,22 +114,26 @@ unpacked=$folder/${archive%.tar.gz}
 not_writable="$prefix cannot be written: nothing was installed"
 other_folder='name another folder with --prefix'
 mkdir -p "$prefix/bin" "$prefix/share/man/man1" || fail "$not_writable" "$other_folder"
+# As the PATH may have it: without a slash at the end or a dot in between.
+bin=$(cd "$prefix/bin" && pwd)
+[ ! -d "$bin/bookctl" ] || fail "$bin/bookctl is a folder: nothing was installed" 'rename or remove it, or name another folder with --prefix'
 # Tried where it will stay: a temporary folder may be one in which no program may run.
 cp "$unpacked/bookctl" "$new" && chmod 755 "$new" || fail "$not_writable" "$other_folder"
 version=$("$new" --version) || fail "$archive does not run on this system: nothing was installed" "$other_ways"
-before=$("$prefix/bin/bookctl" --version 2>/dev/null) || before=
-cp "$unpacked"/man/*.1 "$prefix/share/man/man1/" || fail "$not_writable" "$other_folder"
+before=$("$bin/bookctl" --version 2>/dev/null) || before=
 # Replaced by a rename, so that a bookctl that runs goes on undisturbed.
-mv -f "$new" "$prefix/bin/bookctl" || fail "$not_writable" "$other_folder"
+mv -f "$new" "$bin/bookctl" || fail "$not_writable" "$other_folder"
+cp "$unpacked"/man/*.1 "$prefix/share/man/man1/" ||
+    fail "the manual pages cannot be written to $prefix/share/man/man1; bookctl itself was installed" "$other_folder"
 
-echo "installed $version as $prefix/bin/bookctl${before:+, in place of $before}"
+echo "installed $version as $bin/bookctl${before:+, in place of $before}"
 case :${PATH:-}: in
-*":$prefix/bin:"*) ;;
+*":$bin:"*) ;;
 *)
-    echo "$prefix/bin is not on your PATH. Add this line to the startup file of your shell:"
-    echo "  export PATH=\"$prefix/bin:\$PATH\""
+    echo "$bin is not on your PATH. Add this line to the startup file of your shell:"
+    echo "  export PATH=\"$bin:\$PATH\""
     ;;
 esac
-first=$(command -v bookctl) || first=$prefix/bin/bookctl
-[ "$first" = "$prefix/bin/bookctl" ] || echo "Your shell finds another bookctl first: $first"
+first=$(command -v bookctl) || first=$bin/bookctl
+[ "$first" = "$bin/bookctl" ] || echo "Your shell finds another bookctl first: $first"
 echo 'completions: bookctl completions --help'

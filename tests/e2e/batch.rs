@@ -297,6 +297,23 @@ fn twins_of_one_key_are_tried_anew_once() {
     assert_eq!(served.bookings().len(), 2);
 }
 
+/// A batch without a name is known by its content. The next version must know it again, or it books it twice.
+#[test]
+fn the_keys_of_a_batch_stay_the_same_from_version_to_version_also_with_a_byte_order_mark() {
+    let home = Home::new();
+    let csv = "venue_id,datetime,party_size,customer.name\n\
+               ven_confirms,2031-01-08T19:30:00Z,2,Ada Lovelace\n";
+    for (csv, key) in [
+        (csv.to_owned(), "batch-ebcd489d"),
+        (format!("\u{feff}{csv}"), "batch-cf57f2a4"),
+    ] {
+        let batch = file(&home, "batch.csv", &csv);
+        home.run(["book", "--from", &batch, "--dry-run", "--json"])
+            .exits(0)
+            .prints(key);
+    }
+}
+
 /// Files as spreadsheets write them: semicolons, CRLF, UTF-16, line breaks in quotes, blank columns and rows.
 #[test]
 fn a_spreadsheet_is_booked_as_it_was_saved() {

@@ -142,15 +142,30 @@ fn the_installer_says_what_it_replaces_and_what_is_found_before_it() {
             "Your shell finds another bookctl first: {}\n",
             other.display()
         ));
-    let elsewhere = [&from[..], &["--prefix", "on-path"]].concat();
-    let output = install(&home, &elsewhere, &[], &[]).exits(0);
-    let output = output.prints(&format!(
-        "as {}, in place of bookctl 0.0.2\n",
-        other.display()
-    ));
-    for unsaid in ["PATH", "finds another"] {
-        assert!(!output.stdout.contains(unsaid), "{output}");
+    for prefix in ["on-path", "on-path/", "./on-path"] {
+        place(&other, "bookctl 0.0.2");
+        let elsewhere = [&from[..], &["--prefix", prefix]].concat();
+        let output = install(&home, &elsewhere, &[], &[]).exits(0);
+        let output = output.prints(&format!(
+            "as {}, in place of bookctl 0.0.2\n",
+            other.display()
+        ));
+        for unsaid in ["PATH", "finds another"] {
+            assert!(!output.stdout.contains(unsaid), "{output}");
+        }
     }
+}
+
+#[test]
+fn the_installer_leaves_a_folder_alone_that_has_the_programs_name() {
+    let Some(release) = release() else { return };
+    let (server, home) = (serve(release.to_owned()), Home::new());
+    let folder = home.folder().join(".local/bin/bookctl");
+    fs::create_dir_all(&folder).unwrap();
+    install(&home, &["--from", server.base_url()], &[], &[])
+        .exits(1)
+        .says("bookctl is a folder: nothing was installed");
+    assert_eq!(below(&folder), [] as [PathBuf; 0]);
 }
 
 /// The command in the README's table for Linux and macOS.

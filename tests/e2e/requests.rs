@@ -63,6 +63,7 @@ fn a_server_without_a_request_log_answers_and_keeps_nothing_and_the_command_says
     for command in [
         &["sandbox", "requests"][..],
         &["sandbox", "requests", "--follow"],
+        &["sandbox", "requests", "show", "@last"],
     ] {
         let run = served.home().run(command);
         assert!(run.stderr.contains("--no-request-log"), "{run}");
@@ -621,6 +622,19 @@ fn follow_prints_each_request_as_it_comes() {
             .success()
     );
     assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn follow_ends_well_when_the_sandbox_stops() {
+    let mut served = Served::unlimited();
+    create(&served, &[KEY], "{}");
+    let home = served.home();
+    let mut command = home.command(["sandbox", "requests", "--follow", "--json"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.next().unwrap().unwrap().contains("/v1/bookings"));
+    served.terminate();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
 #[test]

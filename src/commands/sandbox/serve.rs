@@ -56,7 +56,7 @@ pub(crate) struct Args {
     fixtures: Option<Source>,
     /// Write every request and response to this file, as HAR 1.2, which browsers open; keys are masked
     ///
-    /// Of a body, the first 64 KB are written. An earlier HAR file of bookctl is gone on with; any other file is refused,
+    /// Of a body, the first 64 KB are written. A HAR file that bookctl wrote before is continued; any other file is refused,
     /// and so is one that another sandbox is writing.
     #[arg(long, value_name = "FILE")]
     har: Option<PathBuf>,

@@ -13,7 +13,7 @@ use crate::client::Call;
 use crate::config::Target;
 use crate::flows::locate_row;
 use crate::json::Document;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::recent::RecentList;
 use crate::terminal::output::DocumentView;
 
@@ -58,7 +58,8 @@ enum Action {
 
 #[derive(clap::Args, Debug)]
 struct Filter {
-    /// Print new requests as they come, until Ctrl-C or the end of the sandbox; with --json, one document per line
+    /// Print the newest requests and then each that comes, until Ctrl-C or the end of the sandbox; with --json, one document
+    /// per line
     #[arg(long, short)]
     follow: bool,
     /// Only this status or class, such as 404 or 4xx
@@ -117,12 +118,12 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
 }
 
-/// The first list.
+/// The list that a call answers.
 ///
 /// # Errors
 /// `config` if the sandbox keeps no requests, besides those of the call.
-async fn first(context: &Context, filter: &Filter) -> Result<Document> {
-    let answer = context.control(filter.call(filter.limit, None)).await?;
+async fn listed(context: &Context, call: Call) -> Result<Document> {
+    let answer = context.control(call).await?;
     match answer.document.value().get("kept").and_then(Value::as_bool) {
         Some(false) => Err(Error::config(
             "this sandbox keeps no requests, because it was started with --no-request-log",
@@ -133,7 +134,7 @@ async fn first(context: &Context, filter: &Filter) -> Result<Document> {
 }
 
 async fn list(context: &Context, filter: &Filter) -> Result<Exit> {
-    let list = List(first(context, filter).await?);
+    let list = List(listed(context, filter.call(filter.limit, None)).await?);
     let ids: Vec<&str> = list
         .rows()
         .filter_map(|it| it.get("id")?.as_str())
@@ -145,9 +146,9 @@ async fn list(context: &Context, filter: &Filter) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Prints the newest requests, the oldest of them first, and then each that comes.
+/// Prints the newest requests, the oldest of them first, and then each that comes, until the sandbox stops.
 async fn follow(context: &Context, filter: &Filter) -> Result<Exit> {
-    let mut document = first(context, filter).await?;
+    let mut document = listed(context, filter.call(filter.limit, None)).await?;
     let mut last: Option<String> = None;
     loop {
         let list = List(document);
@@ -163,24 +164,31 @@ async fn follow(context: &Context, filter: &Filter) -> Result<Exit> {
             () = context.out.reader_gone() => return Ok(Exit::Done),
         }
         let newer = filter.call(1000, last.as_deref());
-        document = context.read(newer).await?.document;
+        document = match context.read(newer).await {
+            Ok(answer) => answer.document,
+            Err(error) if error.code == Code::Network => {
+                context.out.note("The sandbox has stopped.");
+                return Ok(Exit::Done);
+            }
+            Err(error) => return Err(error),
+        };
     }
 }
 
 async fn show(context: &Context, request: &str, as_curl: bool) -> Result<Exit> {
-    let call = match request {
-        "@last" => Call::get("/sandbox/requests?limit=1"),
+    let document = match request {
+        "@last" => {
+            let list = listed(context, Call::get("/sandbox/requests?limit=1")).await?;
+            let newest = List(list).rows().next().cloned();
+            let none = || Error::usage("the sandbox has answered no request yet");
+            newest.ok_or_else(none)?.into()
+        }
         request => {
             let id = locate_row(context, RecentList::Requests, request)?;
-            Call::get(format!("/sandbox/requests/{}", Call::segment(&id)))
+            let call = Call::get(format!("/sandbox/requests/{}", Call::segment(&id)));
+            context.control(call).await?.document
         }
     };
-    let mut document = context.control(call).await?.document;
-    if request == "@last" {
-        let newest = List(document).rows().next().cloned();
-        let none = || Error::usage("the sandbox has answered no request yet");
-        document = newest.ok_or_else(none)?.into();
-    }
     if as_curl {
         return curl::print(context, &document);
     }

@@ -28,7 +28,7 @@ pub(crate) struct HarFile {
 }
 
 impl HarFile {
-    /// Creates the file. One that bookctl has written before is gone on with, so that nothing in it is lost.
+    /// Creates the file. One that bookctl wrote before is continued, so that nothing in it is lost.
     ///
     /// # Errors
     /// If it cannot be written, another process writes it, or something else is in it.
