@@ -21,7 +21,8 @@ pub(super) fn decoded(bytes: Vec<u8>) -> Result<String, String> {
         _ => {}
     }
     let are_nul = |place: usize| bytes.chunks_exact(2).all(|pair| pair[place] == 0);
-    if bytes.len() > 1 && (are_nul(0) || are_nul(1)) {
+    let is_even = !bytes.is_empty() && bytes.len().is_multiple_of(2);
+    if is_even && (are_nul(0) || are_nul(1)) {
         return Err("it is UTF-16 without a byte order mark, or not text".to_owned());
     }
     String::from_utf8(bytes).map_err(|error| {
