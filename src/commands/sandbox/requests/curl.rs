@@ -35,6 +35,7 @@ impl View for Command {
 pub(super) fn print(context: &Context, request: &Document) -> Result<Exit> {
     let command = command(request.value()).ok_or_else(|| {
         Error::usage("the request's body is longer than the 64 KB that the sandbox keeps")
+            .hint("leave out --curl to see its beginning")
     })?;
     if context.out.is_human() {
         context.out.print_script(&format!("{command}\n"))?;

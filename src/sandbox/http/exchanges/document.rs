@@ -52,12 +52,12 @@ impl Exchange {
 
     /// How long the answer took.
     pub(crate) fn milliseconds(&self) -> f64 {
-        (self.about.duration.as_secs_f64() * 1e6).round() / 1e3
+        (self.metadata.duration.as_secs_f64() * 1e6).round() / 1e3
     }
 
     /// The method.
     pub(crate) fn method(&self) -> &str {
-        self.about.method.as_str()
+        self.metadata.method.as_str()
     }
 
     /// The path without the query.
@@ -69,12 +69,12 @@ impl Exchange {
 
     /// The status; 0 if a fault closed the connection before anything was sent.
     pub(crate) const fn status(&self) -> u16 {
-        self.about.status
+        self.metadata.status
     }
 
     /// The sandbox's time of the answer.
     pub(crate) const fn at(&self) -> jiff::Timestamp {
-        self.about.at
+        self.metadata.at
     }
 
     /// The key, masked.
@@ -119,7 +119,7 @@ impl Exchange {
 
     /// The organization of its key.
     pub(super) fn organization(&self) -> Option<String> {
-        if self.about.status == 401 {
+        if self.metadata.status == 401 {
             return None;
         }
         access::key(&self.key()?).map(|it| it.organization.into_owned())
@@ -157,7 +157,11 @@ impl Exchange {
 
     /// The path as the contract has it.
     pub(super) fn service_path(&self) -> &str {
-        let base = self.about.speech.as_ref().map_or("", |it| it.base_path());
+        let base = self
+            .metadata
+            .speech
+            .as_ref()
+            .map_or("", |it| it.base_path());
         self.path().strip_prefix(base).unwrap_or(self.path())
     }
 

@@ -121,7 +121,7 @@ impl Opening {
             kept.add_body(Part::Response, &answer, false);
             body = Body::from(answer);
         }
-        let about = About {
+        let metadata = Metadata {
             number: 0,
             is_service: self.is_service,
             at,
@@ -137,7 +137,10 @@ impl Opening {
             is_spoken: speech.as_ref().is_some_and(|(_, is_spoken)| *is_spoken),
             speech: speech.map(|(speech, _)| speech),
         };
-        let exchange = Exchange { about, parts: kept };
+        let exchange = Exchange {
+            metadata,
+            parts: kept,
+        };
         (exchange, Response::from_parts(head, body))
     }
 }
@@ -156,13 +159,13 @@ async fn whole(mut body: Body) -> Bytes {
 
 /// One request and its answer.
 pub(crate) struct Exchange {
-    pub(super) about: About,
+    pub(super) metadata: Metadata,
     pub(super) parts: Parts,
 }
 
 /// What is known of an exchange besides its bytes.
 #[derive(Clone)]
-pub(super) struct About {
+pub(super) struct Metadata {
     pub(super) number: i64,
     is_service: bool,
     /// When it was answered, by the sandbox's clock.
@@ -204,7 +207,7 @@ impl Rare {
     }
 }
 
-impl About {
+impl Metadata {
     /// The memory that it takes.
     pub(super) fn size(&self) -> usize {
         let rare = self.rare.as_ref().map_or(0, |it| {
@@ -220,33 +223,33 @@ impl About {
 impl Exchange {
     /// Its number in the log.
     pub(crate) const fn number(&self) -> i64 {
-        self.about.number
+        self.metadata.number
     }
 
     /// Whether it is a call of the service, not of the sandbox's own surface.
     pub(crate) const fn is_service(&self) -> bool {
-        self.about.is_service
+        self.metadata.is_service
     }
 
     /// How its request and its answer speak; `None` for the contract itself.
     pub(super) fn spoken(&self) -> Option<&Speech> {
-        let speech = self.about.speech.as_deref();
-        speech.filter(|_| self.about.is_spoken)
+        let speech = self.metadata.speech.as_deref();
+        speech.filter(|_| self.metadata.is_spoken)
     }
 
     /// The rule that refused the request.
     pub(super) fn refusal(&self) -> Option<&str> {
-        self.about.rare.as_ref()?.refusal.as_deref()
+        self.metadata.rare.as_ref()?.refusal.as_deref()
     }
 
     /// The fault that the request met.
     pub(super) fn fault(&self) -> Option<&Fault> {
-        self.about.rare.as_ref()?.fault.as_ref()
+        self.metadata.rare.as_ref()?.fault.as_ref()
     }
 
     /// The contract's words for what it is about, if the request came in others.
     pub(super) fn subject(&self) -> Option<&Subject> {
-        self.about.rare.as_ref()?.subject.as_deref()
+        self.metadata.rare.as_ref()?.subject.as_deref()
     }
 
     /// Path and query.

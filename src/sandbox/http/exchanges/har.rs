@@ -108,8 +108,8 @@ impl HarFile {
 impl Exchange {
     /// An entry of a HAR file. Its times are real ones, not the sandbox's.
     fn har_entry(&self, origin: &str) -> Value {
-        let duration = SignedDuration::try_from(self.about.duration).unwrap_or_default();
-        let ended = Timestamp::try_from(self.about.real).unwrap_or_default();
+        let duration = SignedDuration::try_from(self.metadata.duration).unwrap_or_default();
+        let ended = Timestamp::try_from(self.metadata.real).unwrap_or_default();
         let began = ended.saturating_sub(duration).unwrap_or(ended);
         let mut entry = json!({
             "startedDateTime": format!("{began:.3}"),

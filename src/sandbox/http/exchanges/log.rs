@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
-use super::exchange::{About, Exchange};
+use super::exchange::{Exchange, Metadata};
 use super::parts::{Layout, Parts};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::FieldErrors;
@@ -24,7 +24,7 @@ const LIMIT: usize = 100;
 pub(crate) struct ExchangeLog(Mutex<Kept>);
 
 struct Kept {
-    exchanges: VecDeque<(About, Layout)>,
+    exchanges: VecDeque<(Metadata, Layout)>,
     /// The bytes of them all. One ring is written sequentially, which suits the processor's cache: with an allocation for
     /// each exchange, to log a read took twice as long.
     bytes: VecDeque<u8>,
@@ -65,23 +65,24 @@ impl ExchangeLog {
     pub(in super::super) fn keep(&self, exchange: &mut Exchange) {
         let mut kept = self.lock();
         kept.last += 1;
-        exchange.about.number = kept.last;
+        exchange.metadata.number = kept.last;
         let layout = exchange.parts.layout();
-        let size = exchange.about.size() + layout.length();
+        let size = exchange.metadata.size() + layout.length();
         while kept.exchanges.len() >= MOST || kept.size + size > MOST_BYTES {
             if !kept.drop_oldest() {
                 break;
             }
         }
         kept.size += size;
-        kept.exchanges.push_back((exchange.about.clone(), layout));
+        kept.exchanges
+            .push_back((exchange.metadata.clone(), layout));
         kept.add(exchange.parts.bytes());
     }
 
     /// Those that a filter lets through, newest first.
     pub(in super::super) fn list(&self, filter: &Filter) -> Vec<Exchange> {
         let kept = self.lock();
-        let candidates = kept.newest(|about| filter.may_take(about));
+        let candidates = kept.newest(|metadata| filter.may_take(metadata));
         let wanted = candidates.filter(|it| filter.takes(it));
         wanted.take(filter.limit).collect()
     }
@@ -114,25 +115,25 @@ impl Kept {
 
     /// Drops the oldest exchange; `false` if there is none.
     fn drop_oldest(&mut self) -> bool {
-        let Some((about, layout)) = self.exchanges.pop_front() else {
+        let Some((metadata, layout)) = self.exchanges.pop_front() else {
             return false;
         };
         self.bytes.drain(..layout.length());
-        self.size -= about.size() + layout.length();
+        self.size -= metadata.size() + layout.length();
         true
     }
 
     /// Copies of the exchanges of which this is true, newest first.
-    fn newest(&self, is_wanted: impl Fn(&About) -> bool) -> impl Iterator<Item = Exchange> {
+    fn newest(&self, is_wanted: impl Fn(&Metadata) -> bool) -> impl Iterator<Item = Exchange> {
         let mut start = self.bytes.len();
         self.exchanges
             .iter()
             .rev()
-            .filter_map(move |(about, layout)| {
+            .filter_map(move |(metadata, layout)| {
                 let end = start;
                 start -= layout.length();
-                is_wanted(about).then(|| Exchange {
-                    about: about.clone(),
+                is_wanted(metadata).then(|| Exchange {
+                    metadata: metadata.clone(),
                     parts: Parts::new(self.bytes.range(start..end).copied().collect(), *layout),
                 })
             })
@@ -192,16 +193,16 @@ impl Filter {
     }
 
     /// Whether it may let an exchange through, as far as its bytes do not decide.
-    fn may_take(&self, about: &About) -> bool {
-        let status = about.status.to_string();
+    fn may_take(&self, metadata: &Metadata) -> bool {
+        let status = metadata.status.to_string();
         let is_status = |wanted: &String| match wanted.strip_suffix("xx") {
             Some(class) => status.len() == 3 && status.starts_with(class),
             None => *wanted == status,
         };
         let method = self.method.as_ref();
-        self.after.is_none_or(|after| about.number > after)
+        self.after.is_none_or(|after| metadata.number > after)
             && self.status.as_ref().is_none_or(is_status)
-            && method.is_none_or(|it| it.eq_ignore_ascii_case(about.method.as_str()))
+            && method.is_none_or(|it| it.eq_ignore_ascii_case(metadata.method.as_str()))
     }
 
     /// Whether it lets an exchange through that it may take.
