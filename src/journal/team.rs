@@ -79,12 +79,28 @@ const IS_BEING_INDEXED: &str = "SELECT EXISTS (SELECT 1 FROM pg_stat_progress_cr
 /// Makes the index of searches, if there is none. It needs the extension pg_trgm, which not every server has and not every
 /// user may add: without the index a search reads all bookings. Bookings go on while it is made.
 fn index_search(database: &Database) -> Answer<()> {
+    if is_index_there_or_coming(database)? {
+        return Ok(());
+    }
+    match make_index(database) {
+        // Another process was faster.
+        Err(_) if is_index_there_or_coming(database)? => Ok(()),
+        made => made,
+    }
+}
+
+/// Whether there is the index, or a process makes it now.
+fn is_index_there_or_coming(database: &Database) -> Answer<bool> {
     for is_there in [IS_SEARCH_INDEXED, IS_BEING_INDEXED] {
         let row = database.read(&|statements| statements.first(is_there, &[]))?;
         if row.map_or(Ok(false), |mut row| row.take(0))? {
-            return Ok(());
+            return Ok(true);
         }
     }
+    Ok(false)
+}
+
+fn make_index(database: &Database) -> Answer<()> {
     let run = |statement: &str| database.read(&|statements| statements.execute(statement, &[]));
     run("CREATE EXTENSION IF NOT EXISTS pg_trgm")?;
     // An index whose making was interrupted. The same name may stand in another schema.

@@ -12,6 +12,7 @@ const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
 pub(crate) struct Moment(pub(crate) Timestamp);
 
 impl Moment {
+    /// The time as it is written.
     pub(crate) fn text(self) -> String {
         PRINTER.timestamp_to_string(&self.0)
     }

@@ -68,11 +68,8 @@ impl ExchangeLog {
         exchange.metadata.number = kept.last;
         let layout = exchange.parts.layout();
         let size = exchange.metadata.size() + layout.length();
-        while kept.exchanges.len() >= MOST || kept.size + size > MOST_BYTES {
-            if !kept.drop_oldest() {
-                break;
-            }
-        }
+        let is_full = |kept: &Kept| kept.exchanges.len() >= MOST || kept.size + size > MOST_BYTES;
+        while is_full(&kept) && kept.drop_oldest() {}
         kept.size += size;
         kept.exchanges
             .push_back((exchange.metadata.clone(), layout));
