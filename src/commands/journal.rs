@@ -171,13 +171,16 @@ struct InitView {
 
 impl View for InitView {
     fn json(&self) -> Document {
-        json!({
+        let mut document = json!({
             "place": self.place,
             "version_before": self.prepared.before,
             "version": self.state.version,
             "search_indexed": self.state.search_is_indexed,
-        })
-        .into()
+        });
+        if let Some(why) = &self.prepared.not_indexed {
+            document["search_not_indexed"] = json!(why);
+        }
+        document.into()
     }
 
     fn page(&self) -> Page {

@@ -421,8 +421,15 @@ fn a_search_finds_the_same_in_a_shared_journal_as_in_the_file_with_and_without_a
     postgres.sql("bookctl", "DROP EXTENSION pg_trgm CASCADE");
     postgres.sql("bookctl", "CREATE ROLE weak LOGIN; GRANT ALL ON SCHEMA public TO weak; GRANT ALL ON ALL TABLES IN SCHEMA public TO weak");
     let weak = postgres.url().replace("owner@", "weak@");
-    let init = machine(&served, &weak, "weak").run(["journal", "init"]);
+    let weak = machine(&served, &weak, "weak");
+    let init = weak.run(["journal", "init"]);
     init.exits(0).prints("Searches have no index");
+    let init = weak.run(["journal", "init", "--json"]).exits(0).json();
+    assert_eq!(init["search_indexed"], false);
+    assert!(
+        text(&init, "search_not_indexed").contains("permission"),
+        "{init}"
+    );
     assert_eq!(names(&shared, &["augusta"]), ["Augusta Lovelace"]);
 }
 
