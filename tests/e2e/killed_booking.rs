@@ -87,6 +87,7 @@ fn before_an_attempt_is_sent_again_a_booking_that_was_made_instead_is_named() {
     assert_eq!(server.creates().len(), 3);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_person_who_books_after_a_script_did_is_asked_before_the_first_request_is_sent_again() {
     let (server, home) = after_a_kill();
