@@ -29,7 +29,6 @@ pub(crate) async fn warn_of_open_attempts(
 ) -> Result<Vec<Booking>> {
     let mut booked = Vec::new();
     let mut in_doubt = context.journal()?.attempts_in_doubt()?;
-    context.journal()?.prepare_the_end();
     in_doubt.retain(|attempt| !mine.contains(&attempt.idempotency_key));
     if !in_doubt.is_empty() {
         // Said here, and not once more at the end.

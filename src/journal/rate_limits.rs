@@ -45,6 +45,7 @@ impl Journal {
             window.remaining <= PLENTY || window.resets_at <= clock(Some(&window))
         };
         if !self.rate_limit(name)?.is_some_and(must_count) {
+            self.prepare_to_book();
             return Ok(None);
         }
         self.write(|statements, scope| {

@@ -30,6 +30,8 @@ pub(crate) struct Journal {
     pub(super) last_kept: Option<Booking>,
     /// The rate limit whose window the request under way shows first.
     pub(super) learns: Option<String>,
+    /// Whether the command is going to book.
+    is_to_book: bool,
 }
 
 /// Where the journal is.
@@ -124,6 +126,7 @@ impl Journal {
             observed: Vec::new(),
             last_kept: None,
             learns: None,
+            is_to_book: false,
         }
     }
 
@@ -193,16 +196,25 @@ impl Journal {
         }
     }
 
-    /// Begins to connect to a shared journal, which takes as long as much of what comes before its first use.
-    pub(crate) fn connect_ahead(&self) {
+    /// Begins to connect to a shared journal that a booking is going to need. Connecting takes as long as much of what
+    /// comes before the first use.
+    pub(crate) fn connect_ahead(&mut self) {
         if let Place::Team(database) = &self.place {
             database.connect_ahead();
+            self.is_to_book = true;
+        }
+    }
+
+    /// Uses the time in which the service answers the search before a booking, as [`Journal::prepare_the_end`] does.
+    pub(super) fn prepare_to_book(&self) {
+        if self.is_to_book {
+            self.prepare_the_end();
         }
     }
 
     /// While the service is asked, has the server of a shared journal load what the end of a run needs: a new connection
     /// has loaded nothing, and the answer is shown only when it is stored.
-    pub(crate) fn prepare_the_end(&self) {
+    pub(super) fn prepare_the_end(&self) {
         if let Place::Team(database) = &self.place {
             database.load_ahead(team::OF_AN_END);
         }

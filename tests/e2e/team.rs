@@ -433,6 +433,51 @@ fn a_search_finds_the_same_in_a_shared_journal_as_in_the_file_with_and_without_a
     assert_eq!(names(&shared, &["augusta"]), ["Augusta Lovelace"]);
 }
 
+/// A search writes down what it searches, where it may.
+#[test]
+fn a_search_finds_bookings_that_nobody_has_searched_in_a_journal_that_takes_no_changes() {
+    let served = Served::unlimited();
+    let Some(postgres) = prepared(&served) else {
+        return;
+    };
+    let writer = machine(&served, &postgres.url(), "ada");
+    let book = |name: &str, at: &str| {
+        let book = ["book", "ven_confirms", "--at", at, "--party", "2", "--json"];
+        let guest = ["--name", name];
+        writer.run(book.iter().chain(&guest)).exits(0);
+    };
+    book("Ada Lovelace", "tomorrow 19:30");
+    book("Augusta Lovelace", "in 2 days 19:30");
+    let names = |home: &Home, search: &[&str]| -> Vec<String> {
+        let found = listed(home, &[&["bookings"], search].concat());
+        let guests = found.iter().map(|it| text(&it["customer"], "name"));
+        guests.collect()
+    };
+    assert_eq!(names(&writer, &["lovelace"]).len(), 2);
+    book("Grace Lovelace", "tomorrow 20:00");
+    book("Grace Hopper", "in 4 days 19:30");
+    postgres.sql(
+        "bookctl",
+        "CREATE ROLE reader LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader;
+         CREATE ROLE standby LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO standby;
+         ALTER ROLE standby SET default_transaction_read_only = on",
+    );
+    for user in ["reader", "standby"] {
+        let url = postgres.url().replace("owner@", &format!("{user}@"));
+        let reader = machine(&served, &url, "ada");
+        let all = ["Grace Lovelace", "Augusta Lovelace", "Ada Lovelace"];
+        assert_eq!(names(&reader, &["lovelace"]), all, "{user}");
+        let first = ["lovelace", "--limit", "2"];
+        assert_eq!(names(&reader, &first), all[..2], "{user}");
+        let of_a_day = ["--date", "tomorrow"];
+        assert_eq!(names(&reader, &of_a_day), [all[0], all[2]], "{user}");
+        let mine = ["grace", "--mine"];
+        assert_eq!(names(&reader, &mine), ["Grace Hopper", all[0]], "{user}");
+        assert!(names(&reader, &["grace", "--status", "cancelled"]).is_empty());
+    }
+    assert_eq!(names(&writer, &["lovelace"]).len(), 3);
+}
+
 #[test]
 fn a_password_comes_from_where_psql_takes_it_and_never_from_the_config_file() {
     let served = Served::start();

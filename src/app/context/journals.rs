@@ -43,7 +43,7 @@ impl Context {
     /// Begins to connect to a shared journal that a booking is going to need. An error is left to its first use.
     pub(crate) fn connect_ahead(&self) {
         if self.target.journal().is_some()
-            && let Ok(journal) = self.journal()
+            && let Ok(mut journal) = self.journal()
         {
             journal.connect_ahead();
         }

@@ -1,13 +1,14 @@
 //! Searches a shared journal by each booking's `search` column, which has a line for each field. The server finds its
 //! parts with an index, if it has one (see `journal init`), and looks at all of them otherwise.
 //!
-//! The column is written when bookings are searched, and emptied when they change.
+//! The column is written when bookings are searched, and emptied when they change. Where it cannot be written, the documents
+//! are searched instead.
 
 use super::needles::Needles;
 use super::text::{Field, LONGEST, Text, Venues};
 use super::{Journal, Sought};
 use crate::outcome::Result;
-use crate::platform::sql::{Row, Value, values};
+use crate::platform::sql::{Answer, Row, Value, values};
 
 /// How many bookings are prepared for the search in one transaction.
 const PREPARED_AT_ONCE: u32 = 5000;
@@ -16,21 +17,35 @@ const LOOKED_AT: usize = 1000;
 /// The most patterns of the fields, and of the words. `are_in` checks each row that they let through.
 const PATTERNS: usize = 16;
 
-/// Goes on behind a booking that was looked at before, so that no more rows are read than are needed.
-const FIND: &str = "
-    SELECT id, search, created_at FROM bookings
-    WHERE origin = ?1 AND search IS NOT NULL AND gone_at IS NULL
-      AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR day BETWEEN ?3 AND ?4)
+/// Goes on behind a booking that was looked at before, so that no more rows are read than are needed. A booking that is
+/// not prepared has no day yet.
+const IS_SOUGHT: &str = "
+    origin = ?1 AND gone_at IS NULL
+      AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR search IS NULL OR day BETWEEN ?3 AND ?4)
       AND (?5 IS NULL OR EXISTS (SELECT 1 FROM bookings made
                                  JOIN runs ON runs.idempotency_key = made.idempotency_key
                                  WHERE made.origin = ?1 AND made.id = bookings.id
                                  AND coalesce(username, ?5) = ?5 AND coalesce(host, ?6) = ?6))
       AND (?7 IS NULL OR created_at <= ?7 AND (created_at < ?7 OR id < ?8))";
 
-const UNSEARCHED: &str = "
-    SELECT id, document, (SELECT coalesce(asked, request) FROM attempts
-                          WHERE attempts.idempotency_key = bookings.idempotency_key)
-    FROM bookings WHERE origin = ?1 AND search IS NULL AND forgotten_at IS NULL LIMIT ?2";
+/// The columns and the condition of bookings that are not prepared: their documents, and what was asked for.
+const UNPREPARED: (&str, &str) = (
+    "document, (SELECT coalesce(asked, request) FROM attempts
+                WHERE attempts.idempotency_key = bookings.idempotency_key)",
+    "search IS NULL AND forgotten_at IS NULL",
+);
+
+/// Whether this connection may write the `search` column: a standby takes no changes, and some users may only read.
+const MAY_PREPARE: &str = "SELECT current_setting('transaction_read_only') = 'off' AND has_table_privilege('bookings', 'UPDATE')";
+
+/// A row that may be what is sought.
+struct Candidate {
+    /// When it was made, and its id.
+    place: (String, String),
+    /// The `search` column, or the document of a booking that is not prepared.
+    text: String,
+    request: Option<String>,
+}
 
 impl Journal {
     /// The ids of at most so many bookings that match, newest first.
@@ -41,18 +56,50 @@ impl Journal {
         most: usize,
         venues: &Venues<'_>,
     ) -> Result<Vec<String>> {
-        self.prepare_search(venues)?;
+        let is_prepared = self.prepare_search(venues)?;
         let (conditions, patterns) = conditions(needles, 10);
-        let find = format!("{FIND} {conditions} ORDER BY created_at DESC, id DESC LIMIT ?9");
+        let rows = ("search, NULL", &*format!("search IS NOT NULL {conditions}"));
+        let is_in = |row: &Candidate| are_in(needles, &row.text);
+        let mut found = self.matching(sought, most, rows, &patterns, &is_in)?;
+        if !is_prepared {
+            let days = sought.days_as_text();
+            let is_in = |row: &Candidate| {
+                let (_, id) = &row.place;
+                let text = Text::of(id, &row.text, row.request.as_deref(), venues);
+                let on_a_day = days.as_ref().is_none_or(|(first, last)| {
+                    text.day.is_some_and(|day| *first <= day && day <= *last)
+                });
+                on_a_day && are_in(needles, &text.fields.join("\n"))
+            };
+            found.extend(self.matching(sought, most, UNPREPARED, &[], &is_in)?);
+            found.sort_unstable_by(|one, other| other.cmp(one));
+            found.truncate(most);
+        }
+        Ok(found.into_iter().map(|(_, id)| id).collect())
+    }
+
+    /// The places of at most so many bookings for which `is_in` holds, newest first.
+    fn matching(
+        &self,
+        sought: &Sought,
+        most: usize,
+        (columns, condition): (&str, &str),
+        patterns: &[String],
+        is_in: &dyn Fn(&Candidate) -> bool,
+    ) -> Result<Vec<(String, String)>> {
+        let find = format!(
+            "SELECT id, created_at, {columns} FROM bookings WHERE {IS_SOUGHT} AND {condition}
+             ORDER BY created_at DESC, id DESC LIMIT ?9"
+        );
         let (first, last) = sought.days_as_text().unzip();
         let mine = sought.mine.clone().map(|maker| (maker.user, maker.host));
         let (user, machine) = mine.unzip();
-        let mut ids = Vec::new();
+        let mut found = Vec::new();
         let (mut time, mut id): (Option<String>, Option<String>) = (None, None);
         // Most rows that the server finds match. Where many do not, more are asked for each time.
         let mut looked_at = most.clamp(1, LOOKED_AT);
         loop {
-            let rows: Vec<(String, String, String)> = self.read(|statements| {
+            let rows: Vec<Candidate> = self.read(|statements| {
                 let values = values![
                     &self.scope.origin,
                     &sought.status,
@@ -66,41 +113,53 @@ impl Journal {
                 ];
                 let values = values.iter().cloned();
                 let values: Vec<_> = values.chain(patterns.iter().map(Value::from)).collect();
-                let row = |mut row: Row| Ok((row.take(0)?, row.take(1)?, row.take(2)?));
                 let rows = statements.query(&find, &values)?;
-                rows.into_iter().map(row).collect()
+                rows.into_iter().map(Candidate::read).collect()
             })?;
             let is_last = rows.len() < looked_at;
-            for (found, search, made) in rows {
-                if are_in(needles, &search) {
-                    ids.push(found.clone());
+            for row in rows {
+                if is_in(&row) {
+                    found.push(row.place.clone());
                 }
-                if ids.len() == most {
-                    return Ok(ids);
+                if found.len() == most {
+                    return Ok(found);
                 }
-                (time, id) = (Some(made), Some(found));
+                (time, id) = (Some(row.place.0), Some(row.place.1));
             }
             if is_last {
-                return Ok(ids);
+                return Ok(found);
             }
             looked_at = (looked_at * 4).min(LOOKED_AT);
         }
     }
 
-    /// Writes the `search` column of the bookings that were stored since the last search.
-    fn prepare_search(&mut self, venues: &Venues<'_>) -> Result<()> {
+    /// Writes the `search` column of the bookings that were stored since the last search. Returns whether all have it: a
+    /// database that takes no changes is left as it is.
+    fn prepare_search(&mut self, venues: &Venues<'_>) -> Result<bool> {
+        let (columns, condition) = UNPREPARED;
+        let unprepared = format!(
+            "SELECT id, created_at, {columns} FROM bookings WHERE origin = ?1 AND {condition} LIMIT ?2"
+        );
         loop {
-            let stored: Vec<(String, String, Option<String>)> = self.read(|statements| {
-                let rows =
-                    statements.query(UNSEARCHED, values![&self.scope.origin, PREPARED_AT_ONCE])?;
-                let stored = |mut row: Row| Ok((row.take(0)?, row.take(1)?, row.take(2)?));
-                rows.into_iter().map(stored).collect()
+            let stored: Vec<Candidate> = self.read(|statements| {
+                let of = values![&self.scope.origin, PREPARED_AT_ONCE];
+                let rows = statements.query(&unprepared, of)?;
+                rows.into_iter().map(Candidate::read).collect()
             })?;
             if stored.is_empty() {
-                return Ok(());
+                return Ok(true);
+            }
+            let row = self.read(|statements| statements.first(MAY_PREPARE, &[]))?;
+            if !row.is_some_and(|mut row| row.take(0).unwrap_or(false)) {
+                return Ok(false);
             }
             let mut prepared = Vec::new();
-            for (id, document, request) in stored {
+            for Candidate {
+                place: (_, id),
+                text: document,
+                request,
+            } in stored
+            {
                 let text = Text::of(&id, &document, request.as_deref(), venues);
                 prepared.push((id, document, text.fields.join("\n"), text.day));
             }
@@ -114,6 +173,16 @@ impl Journal {
                 Ok(())
             })?;
         }
+    }
+}
+
+impl Candidate {
+    fn read(mut row: Row) -> Answer<Self> {
+        Ok(Candidate {
+            place: (row.take(1)?, row.take(0)?),
+            text: row.take(2)?,
+            request: row.take(3)?,
+        })
     }
 }
 
