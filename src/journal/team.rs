@@ -51,13 +51,16 @@ pub(crate) fn prepare(database: Database) -> Result<Prepared> {
         Ok(found)
     });
     let before = prepared.map_err(|why| error(&database, &why))?;
-    match index_search(&database) {
-        Err(why) if signals::caught().is_some() => Err(error(&database, &why)),
-        made => Ok(Prepared {
-            before,
-            not_indexed: made.err().map(|why| why.to_string()),
-        }),
-    }
+    let not_indexed = match index_search(&database) {
+        Ok(Index::There) => None,
+        Ok(Index::Coming) => Some("is still making it for another process".to_owned()),
+        Err(why) if signals::caught().is_some() => return Err(error(&database, &why)),
+        Err(why) => Some(why.to_string()),
+    };
+    Ok(Prepared {
+        before,
+        not_indexed,
+    })
 }
 
 /// A shared journal that was prepared.
@@ -76,28 +79,39 @@ pub(super) const IS_SEARCH_INDEXED: &str = "
 /// Whether a process makes an index now.
 const IS_BEING_INDEXED: &str = "SELECT EXISTS (SELECT 1 FROM pg_stat_progress_create_index WHERE relid = 'bookings'::regclass)";
 
+/// The index of searches, after `journal init`.
+enum Index {
+    There,
+    /// Another process makes it now.
+    Coming,
+}
+
 /// Makes the index of searches, if there is none. It needs the extension pg_trgm, which not every server has and not every
 /// user may add: without the index a search reads all bookings. Bookings go on while it is made.
-fn index_search(database: &Database) -> Answer<()> {
-    if is_index_there_or_coming(database)? {
-        return Ok(());
+fn index_search(database: &Database) -> Answer<Index> {
+    if let Some(index) = index(database)? {
+        return Ok(index);
     }
     match make_index(database) {
-        // Another process was faster.
-        Err(_) if is_index_there_or_coming(database)? => Ok(()),
-        made => made,
+        Ok(()) => Ok(Index::There),
+        Err(why) if signals::caught().is_some() => Err(why),
+        // Another process may have been faster.
+        Err(why) => index(database)?.ok_or(why),
     }
 }
 
-/// Whether there is the index, or a process makes it now.
-fn is_index_there_or_coming(database: &Database) -> Answer<bool> {
-    for is_there in [IS_SEARCH_INDEXED, IS_BEING_INDEXED] {
-        let row = database.read(&|statements| statements.first(is_there, &[]))?;
-        if row.map_or(Ok(false), |mut row| row.take(0))? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+fn index(database: &Database) -> Answer<Option<Index>> {
+    let holds = |question: &str| {
+        let row = database.read(&|statements| statements.first(question, &[]))?;
+        row.map_or(Ok(false), |mut row| row.take(0))
+    };
+    Ok(if holds(IS_SEARCH_INDEXED)? {
+        Some(Index::There)
+    } else if holds(IS_BEING_INDEXED)? {
+        Some(Index::Coming)
+    } else {
+        None
+    })
 }
 
 fn make_index(database: &Database) -> Answer<()> {

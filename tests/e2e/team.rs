@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::harness::listening::until;
 use crate::harness::{
     Act, GUEST, Gate, HANG, Home, Misbehaving, Postgres, SOON, Served, Wire, free_port, installed,
     skipped, text, unprivileged,
@@ -409,14 +410,6 @@ fn a_search_finds_the_same_in_a_shared_journal_as_in_the_file_with_and_without_a
     }
     shared.run(["journal", "init"]).exits(0);
     assert_eq!(indexed(), Some(true));
-    // What an interrupted `init` leaves.
-    postgres.sql(
-        "bookctl",
-        "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'bookings_search'::regclass",
-    );
-    assert_eq!(indexed(), Some(false));
-    shared.run(["journal", "init"]).exits(0);
-    assert_eq!(indexed(), Some(true));
     // A server without the extension is used all the same.
     postgres.sql("bookctl", "DROP EXTENSION pg_trgm CASCADE");
     postgres.sql("bookctl", "CREATE ROLE weak LOGIN; GRANT ALL ON SCHEMA public TO weak; GRANT ALL ON ALL TABLES IN SCHEMA public TO weak");
@@ -431,6 +424,40 @@ fn a_search_finds_the_same_in_a_shared_journal_as_in_the_file_with_and_without_a
         "{init}"
     );
     assert_eq!(names(&shared, &["augusta"]), ["Augusta Lovelace"]);
+}
+
+#[test]
+fn an_index_whose_making_was_interrupted_is_made_again_and_one_in_the_making_is_left_to_whoever_makes_it()
+ {
+    let served = Served::unlimited();
+    let Some(postgres) = prepared(&served) else {
+        return;
+    };
+    let home = machine(&served, &postgres.url(), "owner");
+    let indexed =
+        || home.run(["journal", "status", "--json"]).exits(0).json()["search_indexed"].clone();
+    postgres.sql("bookctl", "DROP INDEX bookings_search");
+    // The server makes the index when all that write to the table have ended.
+    let mut writer = postgres.keep_open("bookctl", "LOCK TABLE bookings IN ROW EXCLUSIVE MODE");
+    let asked = |question: &str| postgres.sql("bookctl", question);
+    let writes = "SELECT count(*) FROM pg_locks WHERE relation = 'bookings'::regclass AND mode = 'RowExclusiveLock'";
+    until("the table is written to", || asked(writes) == "1");
+    let first = home.start(["journal", "init"]);
+    let making = "SELECT count(*) FROM pg_stat_progress_create_index";
+    until("the index is being made", || asked(making) == "1");
+    home.run(["journal", "init"]).exits(0).prints(
+        "Searches have no index, because the server is still making it for another process.",
+    );
+    first.signal("-INT");
+    first.end().exits(130);
+    asked("SELECT pg_terminate_backend(pid) FROM pg_stat_progress_create_index");
+    until("the index is not made any more", || asked(making) == "0");
+    writer.kill().unwrap();
+    writer.wait().unwrap();
+    asked("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'bookings'::regclass");
+    assert_eq!(indexed(), false);
+    home.run(["journal", "init"]).exits(0);
+    assert_eq!(indexed(), true);
 }
 
 /// A search writes down what it searches, where it may.

@@ -176,6 +176,21 @@ impl Postgres {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
+    /// Runs a statement in a transaction that stays open until this process ends.
+    pub(crate) fn keep_open(&self, database: &str, statement: &str) -> Child {
+        let mut command = Command::new(programs().unwrap().join("psql"));
+        let wait = HANG.as_secs();
+        self.asked(&mut command, database)
+            .args([
+                "-c",
+                &format!("BEGIN; {statement}; SELECT pg_sleep({wait})"),
+            ])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
     /// Kills the server on the spot, and everything that it started.
     pub(crate) fn kill(&mut self) {
         let Some(mut server) = self.server.take() else {
