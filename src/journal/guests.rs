@@ -15,6 +15,10 @@ use crate::platform::sql::{Answer, Statements, values};
 /// How many guests one booking request deletes at most, so that it stays fast. More than one request ever adds.
 const PURGED_AT_ONCE: u32 = 1000;
 
+/// How many guests a transaction deletes at most for a person, so that others do not wait long for it, and the server of a
+/// shared journal answers in time.
+const FORGOTTEN_AT_ONCE: u32 = 10_000;
+
 /// The largest file, in bytes, that is rewritten after a booking request. Rewriting it takes a fraction of a second.
 const SMALL: u64 = 16 * 1024 * 1024;
 
@@ -92,10 +96,6 @@ fn count_unsettled() -> String {
     format!("SELECT count(*) FROM attempts WHERE state = 'unsettled' AND {UNTIL}")
 }
 
-fn strip_attempts() -> String {
-    format!("UPDATE attempts SET {WITHOUT_GUEST} WHERE {UNTIL} AND {CONCLUDED}")
-}
-
 fn strip_attempt() -> String {
     format!(
         "UPDATE attempts SET {WITHOUT_GUEST} WHERE origin = ?1 AND booking_id = ?2 AND {CONCLUDED}"
@@ -103,7 +103,10 @@ fn strip_attempt() -> String {
 }
 
 fn delete_bookings() -> String {
-    format!("DELETE FROM bookings WHERE {UNTIL}")
+    format!(
+        "DELETE FROM bookings WHERE origin = ?1 AND id IN
+         (SELECT id FROM bookings WHERE {UNTIL} ORDER BY created_at LIMIT ?3)"
+    )
 }
 
 const DELETE_BOOKING: &str = "DELETE FROM bookings WHERE origin = ?1 AND id = ?2";
@@ -141,16 +144,26 @@ impl Journal {
         self.read(|statements| count(statements, &self.scope, &until.to_string()))
     }
 
-    /// Deletes all guests at this service up to a moment. Must be followed by `rewrite_file`.
+    /// Deletes all guests at this service up to a moment, in as many transactions as it takes. Must be followed by
+    /// `rewrite_file`. If it fails, the oldest guests may be deleted already, and the rest can be deleted later.
     pub(crate) fn forget_until(&mut self, until: Timestamp) -> Result<Forgotten> {
+        let forgotten = self.forgettable(until)?;
         let until = until.to_string();
         let now = Timestamp::now().to_string();
-        self.write(|statements, scope| {
-            let forgotten = count(statements, scope, &until)?;
-            statements.execute(&strip_attempts(), values![&scope.origin, &until, &now])?;
-            statements.execute(&delete_bookings(), values![&scope.origin, &until])?;
-            Ok(forgotten)
-        })
+        let (strip, delete) = (purge_attempts(), delete_bookings());
+        loop {
+            let deleted = self.write(|statements, scope| {
+                let origin = &scope.origin;
+                let stripped =
+                    statements.execute(&strip, values![origin, &until, &now, FORGOTTEN_AT_ONCE])?;
+                let deleted =
+                    statements.execute(&delete, values![origin, &until, FORGOTTEN_AT_ONCE])?;
+                Ok(stripped + deleted)
+            })?;
+            if deleted == 0 {
+                return Ok(forgotten);
+            }
+        }
     }
 
     /// Deletes the guest of one booking. Counts nothing if that was done before. Must be followed by `rewrite_file`.
@@ -280,6 +293,24 @@ mod tests {
     }
 
     #[test]
+    fn more_guests_than_one_transaction_deletes_are_forgotten() {
+        let place = TestJournal::new();
+        let mut journal = place.journal();
+        make(&mut journal, "k", "bk_1");
+        let copies = FORGOTTEN_AT_ONCE * 2;
+        journal.execute(&format!(
+            "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {copies})
+             INSERT INTO bookings (origin, id, status, document, created_at, seen_at)
+             SELECT origin, id || '_' || n, status, document, created_at, seen_at FROM bookings, numbers"
+        ));
+        let forgotten = journal.forget_until(Timestamp::now()).unwrap();
+        assert_eq!(forgotten.count, copies + 1);
+        assert_eq!(journal.bookings(None, None).unwrap().len(), 0);
+        let left = journal.forget_until(Timestamp::now()).unwrap();
+        assert_eq!(left, Forgotten::default());
+    }
+
+    #[test]
     fn an_unsettled_attempt_keeps_its_guest_whoever_forgets() {
         let place = TestJournal::new();
         let mut journal = place.journal();
@@ -390,10 +421,6 @@ mod tests {
             (
                 purge_bookings(),
                 "bookings_with_guest (origin=? AND created_at<?)",
-            ),
-            (
-                strip_attempts(),
-                "attempts_with_guest (origin=? AND created_at<?)",
             ),
             (
                 strip_attempt(),
