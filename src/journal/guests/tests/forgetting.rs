@@ -1,4 +1,4 @@
-//! What is counted, and when the file is rewritten.
+//! What is counted, how much a transaction deletes, and when the file is rewritten.
 
 use super::*;
 
@@ -63,4 +63,39 @@ fn is_rewritten_with(bytes: u32) -> bool {
 fn a_create_that_purges_rewrites_a_file_of_two_megabytes_and_none_of_seventeen() {
     assert!(is_rewritten_with(2_000_000));
     assert!(!is_rewritten_with(17_000_000));
+}
+
+#[test]
+fn more_guests_than_one_transaction_deletes_are_forgotten() {
+    let place = TestJournal::new();
+    let mut journal = place.journal();
+    make(&mut journal, "k", "bk_1");
+    let copies = FORGOTTEN_AT_ONCE * 2;
+    journal.execute(&format!(
+        "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {copies})
+         INSERT INTO bookings (origin, id, status, document, created_at, seen_at)
+         SELECT origin, id || '_' || n, status, document, '2020-01-01T00:00:00.' || n || 'Z', seen_at FROM bookings, numbers"
+    ));
+    let forgotten = journal.forget_until(Timestamp::now()).unwrap();
+    assert_eq!(forgotten.count, copies + 1);
+    assert_eq!(journal.bookings(None, None).unwrap().len(), 0);
+    let left = journal.forget_until(Timestamp::now()).unwrap();
+    assert_eq!(left, Forgotten::default());
+}
+
+#[test]
+fn a_request_that_somebody_damaged_keeps_no_create_from_being_settled() {
+    let place = TestJournal::new();
+    let mut journal = place.journal();
+    let old = journal.run("old", &request(GUEST));
+    journal.end_refused(&old, 400).unwrap();
+    let damage = "UPDATE attempts SET request = request || ' {'";
+    journal.execute(damage);
+    journal.keep_for(Retention::parse("0").unwrap());
+    make(&mut journal, "new", "bk_1");
+    assert_eq!(
+        journal.attempt("new").unwrap().unwrap().state,
+        State::Settled
+    );
+    assert!(!place.holds(GUEST));
 }
