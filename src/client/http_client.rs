@@ -144,7 +144,7 @@ impl Client {
             if let Some((name, value)) = credential::header(&self.connection.adapter, key) {
                 let name =
                     HeaderName::try_from(name).map_err(|_| unusable("dialect's auth_header"))?;
-                let mut value = HeaderValue::try_from(value).map_err(|_| unusable("API key"))?;
+                let mut value = HeaderValue::try_from(value).map_err(|_| unsendable_key())?;
                 value.set_sensitive(true);
                 headers.insert(name, value);
             }
@@ -299,6 +299,13 @@ impl Client {
 }
 
 /// What every HTTP client of a service has.
+/// The error for a key that no header can hold, as one that was read together with the end of its line.
+fn unsendable_key() -> Failure {
+    let what = "the API key has a line end or another character that no API key has";
+    let hint = "set BOOKCTL_API_KEY again, or store the key again with `bookctl auth login`";
+    Failure::Key(Error::new(Code::NoKey, what).hint(hint))
+}
+
 fn http_client(connection: &Connection) -> Result<reqwest::ClientBuilder> {
     let authorities = match &connection.ca_file {
         Some(file) => Authorities::SystemAnd(authorities(file)?),

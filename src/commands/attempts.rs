@@ -172,7 +172,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 confirm_abandoning(context, &attempt).await?;
             }
             attempt.state = context.journal()?.abandon(&key)?;
-            if let Some(process) = attempt.sending_now() {
+            if let Some(process) = attempt.sending_now(&context.maker().host) {
                 context.out.warn(&format!(
                     "process {process} is still sending this request, and may make a booking"
                 ));

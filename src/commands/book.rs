@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -52,6 +52,7 @@ const PATIENCE: &str = "2m";
     Optional: provider, availability_id, end_user, payment_collection, webhook_url, idempotency_key.")]
 pub(crate) struct Args {
     /// Venue id, or @N for a row of the last search
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     venue: Option<String>,
     /// Slot id, or @N for a row of the last list of slots
     #[arg(long, value_name = "ID")]

@@ -19,6 +19,17 @@ use crate::terminal::output::{Page, TableCell, Tone, View};
 pub(crate) struct Args {}
 
 pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
+    let limits = LimitList(known(context)?);
+    let none = "No rate limits known yet. A search or a booking shows them.";
+    context.out.emit_list(&limits, limits.0.is_empty(), none)?;
+    Ok(Exit::Done)
+}
+
+/// The rate limits that the journal knows, if there is one.
+pub(super) fn known(context: &Context) -> Result<Vec<Seen>> {
+    if !context.has_journal() {
+        return Ok(Vec::new());
+    }
     let windows = context.journal()?.rate_limits()?;
     let embedded = matches!(context.target(), Target::Embedded { .. });
     let moved = embedded.then(|| context.now()).transpose()?;
@@ -27,14 +38,11 @@ pub(super) async fn run(context: &Context, _: Args) -> Result<Exit> {
         let now = moved.unwrap_or(ours.unwrap_or(Timestamp::MAX));
         Seen::new(window, now)
     });
-    let limits = LimitList(seen.collect());
-    let none = "No rate limits known yet. A search or a booking shows them.";
-    context.out.emit_list(&limits, limits.0.is_empty(), none)?;
-    Ok(Exit::Done)
+    Ok(seen.collect())
 }
 
 /// A rate limit as it is now, if nobody else has used it since.
-struct Seen {
+pub(super) struct Seen {
     window: RateLimitWindow,
     remaining: u32,
     /// Seconds until the window resets; `None` if it has reset already.
@@ -50,6 +58,12 @@ impl Seen {
             remaining,
             resets_in,
         }
+    }
+
+    /// What is said of a limit that leaves no request; `None` if one is left.
+    pub(super) fn exhausted(&self) -> Option<String> {
+        let seconds = self.resets_in.filter(|_| self.remaining == 0)?;
+        Some(format!("no {} for {seconds} s", self.window.name))
     }
 }
 

@@ -1,5 +1,8 @@
+use clap::builder::NonEmptyStringValueParser;
+
 use super::field::{ExtraFields, Limit};
 use super::timing::At;
+
 use crate::app::Context;
 use crate::flows::{More, ZoneSource, note_around, offered, venue_or_pick};
 use crate::model::party;
@@ -18,6 +21,7 @@ use crate::terminal::view::SlotList;
     bookctl slots ven_otp --at '2026-12-01 19:30' \\\n    --json --jq '.slots[].availability_id'")]
 pub(crate) struct Args {
     /// Venue id, @N for a row of the last search, or @last
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     venue: Option<String>,
     #[command(flatten)]
     when: At,

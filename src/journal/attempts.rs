@@ -235,15 +235,18 @@ impl Attempt {
         self.runs.iter().map(Run::evidence)
     }
 
-    /// The process that is sending the attempt, as far as the journal knows. A process that was killed is reported for
-    /// some minutes, too.
-    pub(crate) fn sending_now(&self) -> Option<u32> {
+    /// The process that is sending the attempt, as far as this machine, `host`, knows. One that was killed on another
+    /// machine is reported for some minutes, too.
+    pub(crate) fn sending_now(&self, host: &str) -> Option<u32> {
         let long_ago = Timestamp::now()
             .saturating_sub(LONGEST_RUN)
             .unwrap_or(Timestamp::MIN);
         let mut runs = self.runs.iter();
-        let sending =
-            runs.find(|run| run.outcome == Outcome::UnderWay && !run.has_ended_in_doubt(long_ago));
+        let sending = runs.find(|run| {
+            run.outcome == Outcome::UnderWay
+                && !run.has_ended_in_doubt(long_ago)
+                && !run.was_killed_on(host)
+        });
         sending?.process
     }
 

@@ -405,7 +405,7 @@ fn at_another_service(origin: &str) -> Error {
 }
 
 fn for_another_request() -> Error {
-    Error::usage("this idempotency key was already used for another booking; nothing was sent")
+    Error::usage("this idempotency key was already used for another request; nothing was sent")
         .hint("leave out --idempotency-key, or use a new key")
 }
 

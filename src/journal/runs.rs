@@ -41,7 +41,8 @@ impl Outcome {
             Outcome::AnotherBooking => "another booking",
             Outcome::NotSent => "not sent",
             Outcome::Refused => "refused",
-            Outcome::Booked => "booked",
+            // It may have failed.
+            Outcome::Booked => "a booking was made",
         }
     }
 

@@ -55,6 +55,30 @@ fn a_service_that_takes_the_key_is_well_and_one_that_refuses_it_is_the_keys_prob
     assert_eq!(check(&report, "key")["state"], "problem");
 }
 
+#[test]
+fn an_exhausted_rate_limit_is_a_warning() {
+    let served = Served::start();
+    let home = served.home();
+    for _ in 0..10 {
+        home.booked("ven_confirms", &[], 0);
+    }
+    let report = examine(&home, 0);
+    let limits = check(&report, "limits");
+    assert_eq!(limits["state"], "warning", "{report}");
+    let detail = text(limits, "detail");
+    assert!(detail.starts_with("no POST /v1/bookings for "), "{report}");
+}
+
+#[test]
+fn a_key_with_a_line_end_is_the_keys_problem() {
+    let served = Served::start();
+    let home = served.home_with("sk_live_sandbox\r");
+    let error = home.run(["show", "bk_1", "--json"]).refused(4, "no_key");
+    assert!(text(&error, "message").contains("line end"), "{error}");
+    let report = examine(&home, 4);
+    assert_eq!(check(&report, "key")["state"], "problem", "{report}");
+}
+
 /// A key in the environment or in the file needs no keyring; a profile without a key may have it there.
 #[test]
 fn a_keyring_that_does_not_answer_is_a_warning_only_where_the_key_may_be_in_it() {

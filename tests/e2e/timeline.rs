@@ -212,5 +212,5 @@ fn on_a_terminal_the_story_is_a_table_with_the_readers_own_time() {
         .says("time (UTC)")
         .says("your time")
         .says("bookctl book: ven_confirms")
-        .says("HTTP 201, booked");
+        .says("HTTP 201, a booking was made");
 }

@@ -36,6 +36,21 @@ fn an_unknown_venue_is_not_found() {
     one_sentence(&output);
 }
 
+/// As from a variable of a shell that is not set.
+#[test]
+fn an_empty_venue_and_an_empty_text_are_usage_errors() {
+    let home = Home::new();
+    let at = ["--at", "tomorrow 19:30", "--party", "2"];
+    for command in [vec!["book", ""], vec!["slots", ""], vec!["bookings", ""]] {
+        let more = if command[0] == "bookings" {
+            &[]
+        } else {
+            &at[..]
+        };
+        home.run(command.iter().chain(more)).exits(2);
+    }
+}
+
 /// "a venue_id is known only after a search returned it" (spec, Booking)
 #[test]
 fn a_seeded_venue_is_known_only_after_a_search_returned_it() {

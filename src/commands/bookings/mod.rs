@@ -39,7 +39,7 @@ pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<Action>,
     /// Words to look for in the guest, the phone number, the email address, the venue and the id
-    #[arg(value_name = "TEXT")]
+    #[arg(value_name = "TEXT", value_parser = part)]
     text: Vec<String>,
     /// Part of the guest's name
     #[arg(long, value_name = "TEXT", value_parser = part)]

@@ -9,6 +9,7 @@ use super::check::Check;
 use super::credentials::FoundKey;
 use crate::app::Context;
 use crate::client::{Answer, Call, Client, Failure};
+use crate::commands::limits as rate_limits;
 use crate::config::{Service, Target};
 use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
@@ -104,7 +105,11 @@ pub(super) async fn examine(
         Err(_) => return checks,
     };
     checks.extend(clock(context, answer.as_ref().ok()));
+    let is_answered = answer.is_ok();
     checks.extend(judged(context.target(), found.as_ref(), answer));
+    if is_answered {
+        checks.push(limits(context));
+    }
     checks
 }
 
@@ -183,15 +188,27 @@ fn is_sandbox(index: &Answer) -> bool {
     index.document.value().get("sandbox") == Some(&Value::Bool(true))
 }
 
-/// Judges the service's answer to the key, and the rate limits.
+/// The rate limits that the journal knows. The request that was just answered has none.
+fn limits(context: &Context) -> Check {
+    let exhausted: Vec<String> = rate_limits::known(context)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(rate_limits::Seen::exhausted)
+        .collect();
+    if exhausted.is_empty() {
+        return Check::ok("limits", "not rate limited");
+    }
+    Check::warning("limits", exhausted.join("; ")).fix("pass --max-wait 5m to wait until then")
+}
+
+/// Judges the service's answer to the key.
 fn judged(target: &Target, key: Option<&FoundKey>, answer: Result<Answer, Failure>) -> Vec<Check> {
     let described = match key {
         Some(key) => key.describe(),
         None => "the embedded sandbox's own key".to_owned(),
     };
-    let unlimited = || Check::ok("limits", "not rate limited");
     match answer {
-        Ok(_) => vec![Check::ok("key", described), unlimited()],
+        Ok(_) => vec![Check::ok("key", described)],
         Err(Failure::Refused(refusal)) if refusal.status == 429 => {
             let after = refusal.retry_after.unwrap_or_default().as_secs();
             let limited = format!("rate limited for {after} s");
