@@ -180,6 +180,7 @@ mod timeline;
 mod times;
 #[cfg(unix)]
 mod two_runs;
+mod unreadable_files;
 #[cfg(unix)]
 mod version_details;
 #[cfg(unix)]

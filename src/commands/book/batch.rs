@@ -16,7 +16,7 @@ use crate::json::{Document, plain};
 use crate::model::document_time::as_text;
 use crate::model::shell;
 use crate::model::time_text::{human, local};
-use crate::outcome::{Code, Error, Exit, Result};
+use crate::outcome::{Error, Exit, Result};
 use crate::platform::input::{Source, read_marked_text};
 use crate::terminal::output::{Page, TableCell, Tone, View, cut};
 use crate::terminal::view::{RequestView, tone_of};
@@ -123,7 +123,7 @@ fn again(context: &Context, batch: &Batch) -> String {
 }
 
 async fn read(from: Source) -> Result<String> {
-    let what = format!("the batch {} cannot be read", from.name());
+    let name = from.name();
     // With a mark, because the keys of the rows come from the whole text.
     let text = read_marked_text(from, LARGEST).await.and_then(|text| {
         let is_text = !text.contains('\0');
@@ -139,7 +139,7 @@ async fn read(from: Source) -> Result<String> {
             }
             _ => None,
         };
-        let error = Error::caused(Code::Usage, what, error);
+        let error = Error::unreadable(&name, error);
         match hint {
             Some(hint) => error.hint(hint),
             None => error,
