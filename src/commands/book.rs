@@ -146,18 +146,34 @@ const ONE_BOOKING: &[&str] = &[
     "fields",
 ];
 
+/// What the flags say about the journal.
+#[derive(Clone, Copy)]
+struct Keeping {
+    any_account: bool,
+    retention: Option<Retention>,
+}
+
+impl Keeping {
+    /// Tells the journal. It is opened only once the rest of the input is known to be usable.
+    fn apply(self, context: &Context) -> Result<()> {
+        if self.any_account {
+            context.journal()?.take_any_account();
+        }
+        if let Some(retention) = self.retention {
+            context.journal()?.keep_for(retention);
+        }
+        Ok(())
+    }
+}
+
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if !args.dry_run {
         context.connect_ahead();
     }
-    if args.same_organization && !args.dry_run {
-        context.journal()?.take_any_account();
-    }
-    if let Some(retention) = args.retention
-        && !args.dry_run
-    {
-        context.journal()?.keep_for(retention);
-    }
+    let keeping = Keeping {
+        any_account: args.same_organization,
+        retention: args.retention,
+    };
     if let Some(from) = args.from {
         let manner = BatchOptions {
             wait: args.wait,
@@ -169,6 +185,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             manner,
             dry_run: args.dry_run,
             results: args.results,
+            keeping,
         };
         return batch::run(context, batch).await;
     }
@@ -179,6 +196,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if dry_run {
         return show_request(context, draft, &key);
     }
+    keeping.apply(context)?;
     context.before_change()?;
     let booked = warn_of_open_attempts(context, &HashSet::from([key.clone()])).await?;
     ask_to_book_another(context, &draft, &booked).await?;

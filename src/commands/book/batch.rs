@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 
 use serde_json::{Value, json};
 
+use super::Keeping;
 use crate::app::Context;
 use crate::client::create_call;
 use crate::config::Target;
@@ -17,7 +18,7 @@ use crate::model::document_time::as_text;
 use crate::model::shell;
 use crate::model::time_text::{human, local};
 use crate::outcome::{Error, Exit, Result};
-use crate::platform::input::{Source, read_marked_text};
+use crate::platform::input::{Source, read_marked_text, without_mark};
 use crate::terminal::output::{Page, TableCell, Tone, View, cut};
 use crate::terminal::view::{RequestView, tone_of};
 
@@ -36,6 +37,7 @@ pub(super) struct Batch {
     pub(super) dry_run: bool,
     /// Only shows what is known.
     pub(super) results: bool,
+    pub(super) keeping: Keeping,
 }
 
 pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
@@ -54,18 +56,20 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     }
     let again = again(context, &batch);
     let file_name = batch.from.name();
-    let text = read(batch.from).await?;
-    let format = BatchFormat::of(&file_name, &text);
-    let rows = read_rows(&text, format, context.adapter().local_times)?;
+    let marked = read(batch.from).await?;
+    let text = without_mark(&marked);
+    let format = BatchFormat::of(&file_name, text);
+    let rows = read_rows(text, format, context.adapter().local_times)?;
     let identity = match batch.name {
         Some(name) => BatchIdentity::Name(name),
-        None => BatchIdentity::of_content(&text),
+        None => BatchIdentity::of_content(&marked),
     };
     let embedded = matches!(context.target(), Target::Embedded { .. });
     let rows = keyed(rows, &identity, embedded);
     if batch.dry_run {
         return show(context, &rows);
     }
+    batch.keeping.apply(context)?;
     if batch.results {
         return show_results(context, &rows);
     }
