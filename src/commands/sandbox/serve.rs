@@ -107,6 +107,12 @@ fn prepare(file: &Path) -> Result<()> {
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    if context.out.is_quiet() && context.is_verbose() {
+        return Err(Error::usage(
+            "--quiet and --verbose cannot be used together: one leaves the requests out, the other shows their bodies",
+        )
+        .hint("leave out one of them"));
+    }
     let speech = args.speak.as_deref().map(super::speech).transpose()?;
     let named = args.database.clone();
     let database = match (args.ephemeral, args.database) {
@@ -164,6 +170,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         bodies: context.is_verbose(),
         har: args.har.as_deref(),
         origin: format!("http://{address}"),
+        style: context.out.stderr_style(),
     };
     let log = log.on_request()?;
     // Listens for signals before the server is announced, so that a signal from then on ends it cleanly.
