@@ -150,6 +150,8 @@ mod request_names;
 #[cfg(unix)]
 mod requests;
 #[cfg(unix)]
+mod requests_shown;
+#[cfg(unix)]
 mod rooms;
 mod sandbox_clock;
 mod sandbox_file;

@@ -64,3 +64,20 @@ fn a_file_that_is_no_text_is_unusable_input() {
         assert_eq!(message, "cannot read latin: line 1 is not UTF-8");
     }
 }
+
+/// Nobody has to repair a journal to be told of a mistake in the arguments.
+#[test]
+fn what_is_wrong_with_a_booking_is_told_before_its_journal_is_opened() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.path()).unwrap();
+    std::fs::write(home.path().join("journal.db"), "no database").unwrap();
+    for flags in [&["--retention", "1d"][..], &["--same-organization"]] {
+        for (input, exit, code) in [
+            (["--from", "nowhere"], 1, "io"),
+            (["--slot", "@9"], 2, "usage"),
+        ] {
+            let book = ["book", "--json"].iter().chain(&input).chain(flags);
+            home.run(book).refused(exit, code);
+        }
+    }
+}
