@@ -148,12 +148,12 @@ const ONE_BOOKING: &[&str] = &[
 
 /// What the flags say about the journal.
 #[derive(Clone, Copy)]
-struct Keeping {
+struct JournalFlags {
     any_account: bool,
     retention: Option<Retention>,
 }
 
-impl Keeping {
+impl JournalFlags {
     /// Tells the journal. It is opened only once the rest of the input is known to be usable.
     fn apply(self, context: &Context) -> Result<()> {
         if self.any_account {
@@ -170,7 +170,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if !args.dry_run {
         context.connect_ahead();
     }
-    let keeping = Keeping {
+    let journal_flags = JournalFlags {
         any_account: args.same_organization,
         retention: args.retention,
     };
@@ -185,7 +185,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             manner,
             dry_run: args.dry_run,
             results: args.results,
-            keeping,
+            journal_flags,
         };
         return batch::run(context, batch).await;
     }
@@ -196,7 +196,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if dry_run {
         return show_request(context, draft, &key);
     }
-    keeping.apply(context)?;
+    journal_flags.apply(context)?;
     context.before_change()?;
     let booked = warn_of_open_attempts(context, &HashSet::from([key.clone()])).await?;
     ask_to_book_another(context, &draft, &booked).await?;

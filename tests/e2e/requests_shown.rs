@@ -59,7 +59,7 @@ fn a_narrow_terminal_breaks_the_log_of_requests_between_words_below_the_time() {
     for width in [50, 80] {
         let home = Home::new();
         let port = free_port().to_string();
-        let serve = ["sandbox", "serve", "--ephemeral", "--port", &port];
+        let serve = ["sandbox", "serve", "--ephemeral", "-v", "--port", &port];
         let mut terminal = Terminal::of_width(&home, width, &serve);
         terminal.see("Ctrl-C");
         let base = format!("http://127.0.0.1:{port}");
@@ -70,18 +70,19 @@ fn a_narrow_terminal_breaks_the_log_of_requests_between_words_below_the_time() {
             &[KEY],
             &order("ven_confirms", 99),
         );
-        terminal.see("books again");
+        terminal.see("must be 1 to 20\" < } < }");
         terminal.press(Key::CtrlC);
         let ended = terminal.end().exits(0);
         assert_eq!(ended.broken, Vec::<String>::new());
         let screen = ended.text();
         let (_, log) = screen.split_once("POST /v1/bookings 400 ").unwrap();
-        let mut below = log.lines().skip(1).take_while(|it| it.starts_with(' '));
+        let mut below = log.lines().skip(1).take_while(|it| !it.starts_with("  >"));
         let column = " ".repeat("12:00:00 ".len());
         assert!(
             below.clone().count() >= 4 && below.all(|it| it.starts_with(&column)),
             "{screen}"
         );
+        assert!(screen.contains("\n  >   \"party_size\": 99,\n"), "{screen}");
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 
 use serde_json::{Value, json};
 
-use super::Keeping;
+use super::JournalFlags;
 use crate::app::Context;
 use crate::client::create_call;
 use crate::config::Target;
@@ -37,7 +37,7 @@ pub(super) struct Batch {
     pub(super) dry_run: bool,
     /// Only shows what is known.
     pub(super) results: bool,
-    pub(super) keeping: Keeping,
+    pub(super) journal_flags: JournalFlags,
 }
 
 pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
@@ -69,7 +69,7 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     if batch.dry_run {
         return show(context, &rows);
     }
-    batch.keeping.apply(context)?;
+    batch.journal_flags.apply(context)?;
     if batch.results {
         return show_results(context, &rows);
     }

@@ -114,7 +114,9 @@ fn show_bodies(exchange: &Exchange, style: StreamStyle) {
             Err(_) => body,
         };
         for line in laid_out.lines() {
-            Output::log(style, sign, line);
+            let text = line.trim_start_matches(' ');
+            let indent = " ".repeat(line.len() - text.len());
+            Output::log(style, &format!("{sign}{indent}"), text);
         }
     }
 }

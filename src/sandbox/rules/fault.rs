@@ -174,7 +174,7 @@ impl FaultRequest {
         let seed = fields.whole("seed")?;
 
         let mut errors = FieldErrors::default();
-        refuse_strangers(named, kind, &mut errors);
+        refuse_other_fields(named, kind, &mut errors);
         let target = errors
             .required("on", on)
             .and_then(|it| FaultTarget::read(it, is_served));
@@ -226,7 +226,7 @@ fn with_preset(body: &Map<String, Value>) -> Result<Map<String, Value>, ApiError
 
 /// Refuses the fields that do not exist, and those of another kind of fault. Those of the preset that the kind replaces
 /// are not `named`.
-fn refuse_strangers(named: &Map<String, Value>, kind: Option<&str>, errors: &mut FieldErrors) {
+fn refuse_other_fields(named: &Map<String, Value>, kind: Option<&str>, errors: &mut FieldErrors) {
     let of_kinds = FIELDS_OF_KINDS.map(|(field, _)| field);
     errors.unknown(named, &[&FIELDS[..], &of_kinds].concat());
     for (field, owner) in FIELDS_OF_KINDS {

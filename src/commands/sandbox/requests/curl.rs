@@ -130,13 +130,17 @@ fn masked_key(text: &str) -> Option<Range<usize>> {
     })
 }
 
-/// A header as a word of a shell. A masked key becomes the variable that holds it, also one that is none of the
-/// sandbox's and has another beginning.
+/// A header as a word of a shell. A masked key becomes the variable that holds it, also one of another service, of which
+/// only the end is known.
 fn header(name: &str, value: &str, variable: &str) -> String {
     let (scheme, key) = value.rsplit_once(' ').unwrap_or(("", value));
-    let is_masked = key.contains('…') && !key.contains(['=', ';', ',', '"']);
-    let is_plain = scheme.chars().all(|it| it.is_ascii_alphanumeric());
-    match is_masked && is_plain {
+    let is_masked = key.starts_with('…') || masked_key(key) == Some(0..key.len());
+    // Other characters of a name, such as backticks, mean something in double quotes.
+    let is_plain = |word: &str| {
+        word.chars()
+            .all(|it| it.is_ascii_alphanumeric() || it == '-')
+    };
+    match is_masked && is_plain(name) && is_plain(scheme) {
         true if scheme.is_empty() => format!("\"{name}: ${variable}\""),
         true => format!("\"{name}: {scheme} ${variable}\""),
         false => word(&format!("{name}: {value}"), variable),
@@ -202,6 +206,9 @@ mod tests {
         request["query"] = json!("api_key=sk_live_…dbox&a=1");
         request["request"]["headers"]["cookie"] = json!("a=sk_test_…; b=2");
         request["request"]["headers"]["x-api-key"] = json!("sk_live_…dbox");
+        request["request"]["headers"]["other-key"] = json!("…-key");
+        request["request"]["headers"]["`id`"] = json!("sk_live_…dbox");
+        request["request"]["headers"]["x-note"] = json!("hello…");
         let base = "'http://127.0.0.1:4010/v1/bookings?api_key='";
         for (status, variable) in [(200, "BOOKCTL_API_KEY"), (401, "REFUSED_KEY")] {
             request["status"] = json!(status);
@@ -210,6 +217,9 @@ mod tests {
                 format!("{base}\"${variable}\"'&a=1' "),
                 format!("-H \"authorization: Bearer ${variable}\" "),
                 format!("-H \"x-api-key: ${variable}\" "),
+                format!("-H \"other-key: ${variable}\" "),
+                format!("-H '`id`: '\"${variable}\" "),
+                "-H 'x-note: hello…' ".to_owned(),
                 format!("-H 'cookie: a='\"${variable}\"'; b=2' "),
                 format!("--data-raw 'it'\\''s {{\"key\": \"'\"${variable}\"'\"}} hello…'"),
             ] {
