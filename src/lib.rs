@@ -76,7 +76,8 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
     };
     let plan = match cli.command.plan() {
         Plan::Program(run) => {
-            return run(&out, &|| cli::with_first_page(&environment)).unwrap_or_else(|error| {
+            let parser = || cli::with_first_page(cli::help_width(&environment));
+            return run(&out, &parser).unwrap_or_else(|error| {
                 plain.report(&error);
                 error.exit
             });
@@ -109,7 +110,10 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
 async fn run_until_interrupted(mut setup: Startup, plan: Plan) -> Result<Exit> {
     let (needs, run) = match plan {
         // Answered before there was a runtime.
-        Plan::Program(run) => return run(&setup.out, &|| cli::with_first_page(&setup.environment)),
+        Plan::Program(run) => {
+            let parser = || cli::with_first_page(cli::help_width(&setup.environment));
+            return run(&setup.out, &parser);
+        }
         Plan::Configuration(run) => return unless_interrupted(run(setup)).await,
         Plan::Context(needs, run) => (needs, run),
     };

@@ -24,7 +24,7 @@ pub(crate) fn alone(arguments: &[OsString], environment: &Environment) -> Option
         [_, only] if only == "--help" => {}
         _ => return None,
     }
-    if width(environment) < WIDEST {
+    if help_width(environment) < WIDEST {
         return None;
     }
     let out = Output::of_process(Format::Human, ColorChoice::Auto, false, environment);
@@ -33,7 +33,7 @@ pub(crate) fn alone(arguments: &[OsString], environment: &Environment) -> Option
 }
 
 /// How many columns help has, at most [`WIDEST`]: those of the terminal, else those of the variable.
-pub(super) fn width(environment: &Environment) -> usize {
+pub(crate) fn help_width(environment: &Environment) -> usize {
     let terminals = Terminals::detect();
     if terminals.stdout || terminals.stderr {
         return terminals.width.min(WIDEST);
@@ -45,7 +45,7 @@ pub(super) fn width(environment: &Environment) -> usize {
 }
 
 /// The parser with the overview of all commands as its help, for this many columns.
-pub(super) fn with_first_page(columns: usize) -> clap::Command {
+pub(crate) fn with_first_page(columns: usize) -> clap::Command {
     let whole = Cli::command().term_width(columns);
     let overview = commands::template(&whole, columns);
     whole.help_template(overview)

@@ -22,6 +22,7 @@ use crate::config::Environment;
 use crate::outcome::{Error, Exit};
 use crate::secrets::{redact, register_secret};
 use crate::terminal::output::{ColorChoice, Format, Output};
+pub(crate) use first_page::{help_width, with_first_page};
 use wrong_values::{WrongValue, wrong_values};
 
 /// Make and manage bookings from the command line, or test offline in a sandbox
@@ -69,8 +70,8 @@ pub(crate) fn parse(arguments: &[OsString], environment: &Environment) -> Result
     });
     let mut command = match (asks_for_first_page, may_ask_for_help) {
         // No command will need the global flags, which clap would copy into each of them.
-        (true, _) => with_first_page(environment).mut_args(|flag| flag.global(false)),
-        (false, true) => with_first_page(environment),
+        (true, _) => with_first_page(help_width(environment)).mut_args(|flag| flag.global(false)),
+        (false, true) => with_first_page(help_width(environment)),
         (false, false) => Cli::command(),
     };
     let mut matches = command.try_get_matches_from_mut(arguments)?;
@@ -94,11 +95,6 @@ fn parse_narrowly(arguments: &[OsString]) -> Option<Cli> {
         .subcommand(command);
     let mut matches = parser.try_get_matches_from(arguments).ok()?;
     Cli::from_arg_matches_mut(&mut matches).ok()
-}
-
-/// The parser with the overview of all commands as its help.
-pub(crate) fn with_first_page(environment: &Environment) -> clap::Command {
-    first_page::with_first_page(first_page::width(environment))
 }
 
 /// The paths of all subcommands called `word`: for `login` it returns `auth login`.

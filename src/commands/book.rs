@@ -147,18 +147,34 @@ const ONE_BOOKING: &[&str] = &[
     "fields",
 ];
 
+/// What the flags say about the journal.
+#[derive(Clone, Copy)]
+struct JournalFlags {
+    any_account: bool,
+    retention: Option<Retention>,
+}
+
+impl JournalFlags {
+    /// Tells the journal. It is opened only once the rest of the input is known to be usable.
+    fn apply(self, context: &Context) -> Result<()> {
+        if self.any_account {
+            context.journal()?.take_any_account();
+        }
+        if let Some(retention) = self.retention {
+            context.journal()?.keep_for(retention);
+        }
+        Ok(())
+    }
+}
+
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if !args.dry_run {
         context.connect_ahead();
     }
-    if args.same_organization && !args.dry_run {
-        context.journal()?.take_any_account();
-    }
-    if let Some(retention) = args.retention
-        && !args.dry_run
-    {
-        context.journal()?.keep_for(retention);
-    }
+    let journal_flags = JournalFlags {
+        any_account: args.same_organization,
+        retention: args.retention,
+    };
     if let Some(from) = args.from {
         let manner = BatchOptions {
             wait: args.wait,
@@ -170,6 +186,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             manner,
             dry_run: args.dry_run,
             results: args.results,
+            journal_flags,
         };
         return batch::run(context, batch).await;
     }
@@ -180,6 +197,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if dry_run {
         return show_request(context, draft, &key);
     }
+    journal_flags.apply(context)?;
     context.before_change()?;
     let booked = warn_of_open_attempts(context, &HashSet::from([key.clone()])).await?;
     ask_to_book_another(context, &draft, &booked).await?;

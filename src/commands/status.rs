@@ -5,6 +5,7 @@ use crate::adapter::Misread;
 use crate::app::Context;
 use crate::client::Call;
 use crate::json::{Document, plain};
+use crate::model::duration::in_units;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{DocumentView, Page, Tone};
 use crate::terminal::view::Fields;
@@ -74,13 +75,13 @@ fn difference(ours: Timestamp, theirs: Timestamp) -> String {
     if ahead.abs() < SignedDuration::from_secs(2) {
         return "same as this computer's".to_owned();
     }
-    let seconds = ahead.as_secs().abs();
+    let length = in_units(ahead.as_secs().unsigned_abs());
     let direction = if ahead.is_positive() {
         "ahead of"
     } else {
         "behind"
     };
-    format!("{seconds} s {direction} this computer's")
+    format!("{length} {direction} this computer's")
 }
 
 #[cfg(test)]
@@ -88,13 +89,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_that_differs_is_told_in_seconds_and_direction() {
+    fn a_clock_that_differs_is_told_with_length_and_direction() {
         let ours: Timestamp = "2026-12-01T10:00:00Z".parse().unwrap();
         let at = |text: &str| difference(ours, text.parse().unwrap());
         assert_eq!(at("2026-12-01T10:00:01Z"), "same as this computer's");
         assert_eq!(
             at("2026-12-01T10:21:00Z"),
-            "1260 s ahead of this computer's"
+            "21 min ahead of this computer's"
         );
         assert_eq!(at("2026-12-01T09:59:30Z"), "30 s behind this computer's");
     }

@@ -1,6 +1,6 @@
 //! Reads standard input and files, with a size limit and interruptible by Ctrl-C.
 
-use crate::outcome::{Code, Error, Result};
+use crate::outcome::{Error, Result};
 use crate::platform::input::{Source, read_text};
 
 /// The longest input that is read. Requests are limited to 1 MB (spec, Errors: 413), which the service enforces.
@@ -10,14 +10,11 @@ const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
 pub(crate) async fn read_stdin() -> Result<String> {
     read_text(Source::Stdin, LONGEST_INPUT)
         .await
-        .map_err(|error| Error::caused(Code::Usage, "cannot read standard input", error))
+        .map_err(|error| Error::unreadable("standard input", error))
 }
 
 /// Reads a whole file, or whatever else the path names.
 pub(crate) async fn read_file(path: &str) -> Result<String> {
     let read = read_text(Source::File(path.into()), LONGEST_INPUT).await;
-    read.map_err(|error| {
-        let what = format!("cannot read {}", path.escape_debug());
-        Error::caused(Code::Usage, what, error)
-    })
+    read.map_err(|error| Error::unreadable(path, error))
 }

@@ -92,6 +92,22 @@ pub(crate) fn period(text: &str) -> Result<Duration, ParseError> {
     read().map_err(|problem| problem.of(text, "a duration"))
 }
 
+/// A length of time for people, to the second: `2 d 3 h`, `21 min 5 s`.
+pub(crate) fn in_units(seconds: u64) -> String {
+    let (mut shown, mut rest) = (Vec::new(), seconds);
+    for (unit, length) in [("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)] {
+        let count = rest / length;
+        rest %= length;
+        if count > 0 {
+            shown.push(format!("{count} {unit}"));
+        }
+    }
+    match shown.is_empty() {
+        true => "0 s".to_owned(),
+        false => shown.join(" "),
+    }
+}
+
 /// `bare` is the unit of a number without one. If it is `None`, only 0 needs no unit.
 fn read(text: &str, example: &str, bare: Option<Unit>) -> Result<Duration, Problem> {
     let text = normal(text, example)?;
@@ -231,6 +247,19 @@ mod tests {
             {
                 assert!(duration(example).is_ok(), "{text}: {example}");
             }
+        }
+    }
+
+    #[test]
+    fn a_length_is_shown_in_the_units_that_it_has() {
+        for (seconds, shown) in [
+            (0, "0 s"),
+            (30, "30 s"),
+            (1260, "21 min"),
+            (1265, "21 min 5 s"),
+            (183_605, "2 d 3 h 5 s"),
+        ] {
+            assert_eq!(in_units(seconds), shown);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The error type that reaches a person: what happened and why, what to do next, and the exit code.
 
 use std::fmt;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
@@ -125,6 +125,16 @@ impl Error {
     /// The error for failed local I/O (1); `what` failed because of `error`.
     pub(crate) fn io(what: impl fmt::Display + Send + Sync + 'static, error: io::Error) -> Self {
         Error::caused(Code::Io, what, error)
+    }
+
+    /// The error for a file, or standard input, that was named and cannot be read (1). If it was read, and is too large
+    /// or not text, the arguments are unusable (2).
+    pub(crate) fn unreadable(name: &str, error: io::Error) -> Self {
+        let code = match error.kind() {
+            ErrorKind::InvalidData | ErrorKind::FileTooLarge => Code::Usage,
+            _ => Code::Io,
+        };
+        Error::caused(code, format!("cannot read {}", name.escape_debug()), error)
     }
 
     /// The error for a signal that ends the command.

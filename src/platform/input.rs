@@ -62,7 +62,7 @@ impl Source {
 /// # Errors
 /// `FileTooLarge` beyond the limit, `InvalidData` if it is neither UTF-8 nor UTF-16 with a byte order mark.
 pub(crate) async fn read_text(source: Source, most: u64) -> io::Result<String> {
-    read_marked_text(source, most).await.map(without_mark)
+    read_marked_text(source, most).await.map(unmarked)
 }
 
 /// The same with the byte order mark of UTF-8, if there is one.
@@ -99,17 +99,21 @@ pub(crate) fn file_text(path: &Path) -> io::Result<String> {
 
 /// The bytes as text, without a byte order mark.
 pub(super) fn text(bytes: Vec<u8>) -> io::Result<String> {
-    marked_text(bytes).map(without_mark)
+    marked_text(bytes).map(unmarked)
 }
 
 fn marked_text(bytes: Vec<u8>) -> io::Result<String> {
     decoded(bytes).map_err(|why| io::Error::new(ErrorKind::InvalidData, why))
 }
 
-fn without_mark(mut text: String) -> String {
-    if text.starts_with('\u{feff}') {
-        text.remove(0);
-    }
+/// A text without the byte order marks at its beginning.
+pub(crate) fn without_mark(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}')
+}
+
+fn unmarked(mut text: String) -> String {
+    let mark = text.len() - without_mark(&text).len();
+    text.drain(..mark);
     text
 }
 

@@ -152,5 +152,14 @@ fn on_a_full_disk_a_har_file_stays_whole_and_a_saved_snapshot_stays_as_it_was() 
     assert!(fs::read(&snapshot).unwrap() == good);
     let names = fs::read_dir(home.path()).unwrap().count();
     assert_eq!(names, 3, "the file that fills the disk, and the two");
-    assert!(served.log().contains("the HAR file was not written"));
+    let log = served.log();
+    let warnings: Vec<_> = log
+        .lines()
+        .filter(|it| it.starts_with("warning:"))
+        .collect();
+    let warning = format!("warning: cannot write {name}: no space left on device; ");
+    assert!(
+        warnings.len() == 1 && warnings[0].starts_with(&warning),
+        "{log}"
+    );
 }

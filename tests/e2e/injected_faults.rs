@@ -83,6 +83,88 @@ fn a_fault_without_a_call_or_a_kind_is_told_which_is_missing() {
     }
 }
 
+/// A mistyped field would otherwise be ignored, and the test that it is for would show nothing.
+#[test]
+fn a_control_refuses_a_field_that_it_does_not_know() {
+    let server = Served::start();
+    let typo = "is not known; did you mean";
+    for (path, body, field, why) in [
+        (
+            "/sandbox/faults",
+            json!({"on": "any", "kind": "status", "stauts": 503}),
+            "stauts",
+            format!("{typo} status?"),
+        ),
+        (
+            "/sandbox/faults",
+            json!({"on": "any", "kind": "drop_before", "status": 503}),
+            "status",
+            "belongs to the kind status, not to drop_before".to_owned(),
+        ),
+        (
+            "/sandbox/organizations",
+            json!({"nmae": "test 17"}),
+            "nmae",
+            format!("{typo} name?"),
+        ),
+        (
+            "/sandbox/snapshots",
+            json!({"name": "clean", "to": "x"}),
+            "to",
+            "is not known; the fields are name".to_owned(),
+        ),
+        (
+            "/sandbox/clock",
+            json!({"advance": "1m", "by": "1m"}),
+            "by",
+            "is not known; the fields are advance, set, freeze, resume, next".to_owned(),
+        ),
+    ] {
+        let (status, refusal) = control(&server, "POST", path, &body);
+        let expected = json!({"error": "validation failed", "fields": {field: why}});
+        assert_eq!((status, refusal), (400, expected), "{path} {body}");
+    }
+    let (_, faults) = control(&server, "GET", "/sandbox/faults", &Value::Null);
+    assert_eq!(faults, json!({"faults": []}));
+}
+
+#[test]
+fn a_flag_of_another_kind_of_fault_is_refused() {
+    let home = Home::new();
+    for (fault, flag, owner) in [
+        (
+            ["--on", "any", "--kind", "drop_before"],
+            ["--status", "503"],
+            "status",
+        ),
+        (
+            ["--on", "any", "--kind", "delay"],
+            ["--body", "x"],
+            "status",
+        ),
+        (
+            ["--on", "any", "--preset", "slow"],
+            ["--after-bytes", "3"],
+            "truncate",
+        ),
+        (
+            ["--on", "any", "--preset", "flaky"],
+            ["--delay", "1s"],
+            "delay",
+        ),
+    ] {
+        let add = ["sandbox", "faults", "add", "--json"];
+        let error = home
+            .run(add.iter().chain(&fault).chain(&flag))
+            .refused(2, "usage");
+        let said = format!("{} belongs to the kind {owner}, not to ", flag[0]);
+        assert!(text(&error, "message").starts_with(&said), "{error}");
+    }
+    let replaced = ["--preset", "flaky", "--kind", "delay", "--delay", "20ms"];
+    let add = ["sandbox", "faults", "add"];
+    home.run(add.iter().chain(&replaced)).exits(0);
+}
+
 #[test]
 fn a_fault_that_always_happens_ends_when_it_is_removed() {
     let server = Served::unlimited();

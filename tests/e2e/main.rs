@@ -150,6 +150,8 @@ mod request_names;
 #[cfg(unix)]
 mod requests;
 #[cfg(unix)]
+mod requests_shown;
+#[cfg(unix)]
 mod rooms;
 mod sandbox_clock;
 mod sandbox_file;
@@ -180,6 +182,7 @@ mod timeline;
 mod times;
 #[cfg(unix)]
 mod two_runs;
+mod unreadable_files;
 #[cfg(unix)]
 mod version_details;
 #[cfg(unix)]

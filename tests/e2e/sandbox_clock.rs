@@ -102,3 +102,15 @@ fn a_call_makes_one_change_and_names_it() {
         );
     }
 }
+
+#[test]
+fn a_call_that_names_no_change_is_told_all_that_there_are() {
+    let server = Served::start();
+    let send = crate::harness::http::send;
+    let (_, refusal) = send(server.base_url(), "POST", "/sandbox/clock", &[], "{}");
+    let advance = &refusal["fields"]["advance"];
+    assert_eq!(
+        advance,
+        "is required, or one of set, next, freeze and resume"
+    );
+}

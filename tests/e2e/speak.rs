@@ -687,9 +687,9 @@ fn a_file_that_cannot_be_used_is_refused_with_its_line_and_key() {
         }
     }
     let missing = ["sandbox", "serve", "--speak", "nothing.toml", "--json"];
-    let error = home.run(missing).refused(3, "config");
+    let error = home.run(missing).refused(1, "io");
     assert!(
-        text(&error, "message").contains("nothing.toml cannot be read"),
+        text(&error, "hint").contains("enveloped, camel, plain"),
         "{error}"
     );
 }

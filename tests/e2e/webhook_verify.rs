@@ -491,18 +491,11 @@ fn a_saved_request_brings_its_header_and_its_body() {
 }
 
 #[test]
-fn what_cannot_be_read_or_is_no_secret_is_refused() {
+fn arguments_that_say_nothing_and_what_is_no_secret_are_refused() {
     let home = home();
-    std::fs::create_dir_all(home.folder().join("folder")).unwrap();
     for (arguments, word) in [
-        (
-            &["verify", "nowhere", "--signature", "x"][..],
-            "no such file",
-        ),
-        (&["verify", "folder", "--signature", "x"], "directory"),
-        (&["verify", "", "--signature", "x"], "empty"),
+        (&["verify", "", "--signature", "x"][..], "empty"),
         (&["verify", "body"], "--signature"),
-        (&["verify", "--http", "nowhere"], "no such file"),
         (
             &["verify", "--http", "x", "--signature", "x"],
             "cannot be used with",
@@ -522,8 +515,6 @@ fn what_cannot_be_read_or_is_no_secret_is_refused() {
             ],
             "too large",
         ),
-        (&["sign", "nowhere"], "no such file"),
-        (&["sign", "folder"], "directory"),
         (&["sign", "--timestamp", "-1"], "-1"),
     ] {
         let output = home.run(["webhook"].iter().chain(arguments).chain(&["--json"]));

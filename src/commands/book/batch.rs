@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 
 use serde_json::{Value, json};
 
+use super::JournalFlags;
 use crate::app::Context;
 use crate::client::create_call;
 use crate::config::Target;
@@ -16,8 +17,8 @@ use crate::json::{Document, plain};
 use crate::model::document_time::as_text;
 use crate::model::shell;
 use crate::model::time_text::{human, local};
-use crate::outcome::{Code, Error, Exit, Result};
-use crate::platform::input::{Source, read_marked_text};
+use crate::outcome::{Error, Exit, Result};
+use crate::platform::input::{Source, read_marked_text, without_mark};
 use crate::terminal::output::{Page, TableCell, Tone, View, cut};
 use crate::terminal::view::{RequestView, tone_of};
 
@@ -36,6 +37,7 @@ pub(super) struct Batch {
     pub(super) dry_run: bool,
     /// Only shows what is known.
     pub(super) results: bool,
+    pub(super) journal_flags: JournalFlags,
 }
 
 pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
@@ -54,18 +56,20 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     }
     let again = again(context, &batch);
     let file_name = batch.from.name();
-    let text = read(batch.from).await?;
-    let format = BatchFormat::of(&file_name, &text);
-    let rows = read_rows(&text, format, context.adapter().local_times)?;
+    let marked = read(batch.from).await?;
+    let text = without_mark(&marked);
+    let format = BatchFormat::of(&file_name, text);
+    let rows = read_rows(text, format, context.adapter().local_times)?;
     let identity = match batch.name {
         Some(name) => BatchIdentity::Name(name),
-        None => BatchIdentity::of_content(&text),
+        None => BatchIdentity::of_content(&marked),
     };
     let embedded = matches!(context.target(), Target::Embedded { .. });
     let rows = keyed(rows, &identity, embedded);
     if batch.dry_run {
         return show(context, &rows);
     }
+    batch.journal_flags.apply(context)?;
     if batch.results {
         return show_results(context, &rows);
     }
@@ -123,7 +127,7 @@ fn again(context: &Context, batch: &Batch) -> String {
 }
 
 async fn read(from: Source) -> Result<String> {
-    let what = format!("the batch {} cannot be read", from.name());
+    let name = from.name();
     // With a mark, because the keys of the rows come from the whole text.
     let text = read_marked_text(from, LARGEST).await.and_then(|text| {
         let is_text = !text.contains('\0');
@@ -139,7 +143,7 @@ async fn read(from: Source) -> Result<String> {
             }
             _ => None,
         };
-        let error = Error::caused(Code::Usage, what, error);
+        let error = Error::unreadable(&name, error);
         match hint {
             Some(hint) => error.hint(hint),
             None => error,

@@ -15,7 +15,7 @@ use crate::flows::Confirmation;
 use crate::flows::learn::{
     Lookout, MOST_CALLS, OtherWays, misread, not_found, survey, with_findings,
 };
-use crate::outcome::{Code, Error, Exit, Result, reason};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::{private_file, regular_file};
 use crate::terminal::output::View;
 
@@ -295,8 +295,8 @@ fn unusable(file: &Path, why: &str) -> Error {
 }
 
 fn text(file: &Path) -> Result<String> {
-    let bytes =
-        regular_file::read(file, LARGEST).map_err(|error| unusable(file, &reason(&error)))?;
+    let bytes = regular_file::read(file, LARGEST)
+        .map_err(|error| Error::unreadable(&file.display().to_string(), error))?;
     String::from_utf8(bytes).map_err(|_| unusable(file, "it is not UTF-8"))
 }
 

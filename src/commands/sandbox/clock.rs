@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::app::Context;
 use crate::client::Call;
-use crate::json::{Document, plain};
-use crate::model::duration::jump;
+use crate::json::Document;
+use crate::model::duration::{in_units, jump};
 use crate::model::time_text::{human, to_the_second};
 use crate::model::when::When;
 use crate::outcome::{Error, Exit, Result};
@@ -92,14 +92,13 @@ async fn resolved(context: &Context, to: &When) -> Result<String> {
 
 fn clock_page(clock: &Document) -> Page {
     let now = clock.str("now").map(human).unwrap_or_default();
-    let ahead = clock
-        .value()
-        .get("offset_seconds")
-        .map(plain)
-        .unwrap_or_default();
+    let offset = clock.value().get("offset_seconds").and_then(Value::as_i64);
+    let offset = offset.unwrap_or_default();
     let mut page = Page::default();
     page.heading(Tone::Strong, "sandbox clock", now);
-    page.field("ahead", format!("{ahead} s"));
+    // A clock that was stopped falls behind.
+    let label = if offset < 0 { "behind" } else { "ahead" };
+    page.field(label, in_units(offset.unsigned_abs()));
     if clock.value().get("frozen").is_some() {
         page.field("stopped", "yes");
     }
@@ -116,12 +115,12 @@ mod tests {
 
     #[test]
     fn the_clock_is_shown_as_a_person_reads_it() {
-        let document = json!({"now": "2026-12-01T10:00:00Z", "offset_seconds": 1260});
         let style = StreamStyle::decide(ColorPrefs::default(), false, 0);
-        let page = clock_page(&document.into()).render(&style);
-        assert_eq!(
-            page,
-            "sandbox clock\tTue 1 Dec 2026, 10:00 (UTC)\nahead\t1260 s\n"
-        );
+        for (seconds, shown) in [(1260, "ahead\t21 min"), (-90_000, "behind\t1 d 1 h")] {
+            let document = json!({"now": "2026-12-01T10:00:00Z", "offset_seconds": seconds});
+            let page = clock_page(&document.into()).render(&style);
+            let heading = "sandbox clock\tTue 1 Dec 2026, 10:00 (UTC)";
+            assert_eq!(page, format!("{heading}\n{shown}\n"));
+        }
     }
 }

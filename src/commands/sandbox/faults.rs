@@ -6,7 +6,7 @@ use super::listing::Listing;
 use crate::app::Context;
 use crate::client::Call;
 use crate::model::duration::duration;
-use crate::outcome::{Exit, Result};
+use crate::outcome::{Error, Exit, Result};
 
 /// Make requests and webhooks fail on purpose
 ///
@@ -87,6 +87,30 @@ struct Fault {
 }
 
 impl Fault {
+    /// # Errors
+    /// `usage` if a flag belongs to another kind of fault.
+    fn check_flags(&self) -> Result<()> {
+        let kind = match (self.kind.as_deref(), self.preset.as_deref()) {
+            (Some(kind), _) => kind,
+            (None, Some("slow")) => "delay",
+            (None, Some("down")) => "drop_before",
+            (None, _) => "status",
+        };
+        for (flag, owner, is_given) in [
+            ("--delay", "delay", self.delay.is_some()),
+            ("--status", "status", self.status.is_some()),
+            ("--body", "status", self.body.is_some()),
+            ("--after-bytes", "truncate", self.after_bytes.is_some()),
+        ] {
+            if is_given && owner != kind {
+                let what = format!("{flag} belongs to the kind {owner}, not to {kind}");
+                let hint = format!("leave out {flag}, or use --kind {owner}");
+                return Err(Error::usage(what).hint(hint));
+            }
+        }
+        Ok(())
+    }
+
     fn document(self) -> Value {
         let mut fault = Map::new();
         let body = self
@@ -129,7 +153,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     const PATH: &str = "/sandbox/faults";
     let call = match args.action.unwrap_or(Action::List) {
         Action::List => Call::get(PATH),
-        Action::Add(fault) => Call::post(PATH, fault.document()),
+        Action::Add(fault) => {
+            fault.check_flags()?;
+            Call::post(PATH, fault.document())
+        }
         Action::Remove { fault } => Call::delete(format!("{PATH}/{}", Call::segment(&fault))),
         Action::Clear => Call::delete(PATH),
     };

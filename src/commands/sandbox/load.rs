@@ -4,6 +4,7 @@ use super::fixture_file::{EXAMPLE, FixtureFile};
 use crate::app::Context;
 use crate::client::Call;
 use crate::json::{Document, plain};
+use crate::model::time_text::local;
 use crate::outcome::{Exit, Result};
 use crate::platform::input::Source;
 use crate::terminal::output::{DocumentView, Page};
@@ -74,14 +75,19 @@ fn page(loaded: &Document) -> Page {
     ));
     let rows = venues
         .iter()
-        .map(|id| vec!["venue".into(), plain(id).into(), "".into()]);
+        .map(|id| vec!["venue".into(), plain(id).into(), "".into(), "".into()]);
     let of_booking = |booking: &Value| {
         let text = |field: &str| plain(&booking[field]);
-        let what = format!("{} {}", text("status"), text("datetime"));
-        vec!["booking".into(), text("id").into(), what.into()]
+        let when = local(&text("datetime")).unwrap_or_default();
+        vec![
+            "booking".into(),
+            text("id").into(),
+            text("status").into(),
+            when.into(),
+        ]
     };
     let rows = rows.chain(bookings.iter().map(of_booking)).collect();
-    page.table(vec!["kind", "id", "state"], rows, vec![]);
+    page.table(vec!["kind", "id", "status", "when"], rows, vec![]);
     page
 }
 

@@ -19,6 +19,8 @@ mod run;
 mod serve;
 mod snapshot;
 
+use std::borrow::Cow;
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::Subcommand;
@@ -27,7 +29,7 @@ use super::{Needs, ServiceNeed};
 use crate::app::Context;
 use crate::client::Call;
 use crate::outcome::{Error, Exit, Result};
-use crate::platform::input::Source;
+use crate::platform::input::{Source, file_text};
 use crate::recent::RecentList;
 use crate::sandbox::{BUILT_IN, Sandbox, Speech};
 use fixture_file::FixtureFile;
@@ -102,14 +104,22 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<Exit> {
 
 /// The service that a `--speak` names.
 fn speech(name: &str) -> Result<Arc<Speech>> {
-    let built_in: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
-    match Speech::open(name) {
-        Ok(speech) => Ok(Arc::new(speech)),
-        Err(error) => Err(Error::config(error.to_string()).hint(format!(
+    let names: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
+    let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
+    let text = match built_in {
+        Some((_, text)) => Ok(Cow::Borrowed(*text)),
+        None => file_text(Path::new(name)).map(Cow::Owned),
+    };
+    let text = text.map_err(|error| Error::unreadable(name, error));
+    let speech = text.and_then(|text| {
+        Speech::parse(name, &text).map_err(|error| Error::config(error.to_string()))
+    });
+    speech.map(Arc::new).map_err(|error| {
+        error.hint(format!(
             "the built-in services are {}; docs/sandbox.md lists the keys of a file",
-            built_in.join(", ")
-        ))),
-    }
+            names.join(", ")
+        ))
+    })
 }
 
 /// Loads the fixtures of a file into a sandbox that is not served yet.

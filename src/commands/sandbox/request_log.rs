@@ -3,11 +3,12 @@
 
 use std::path::Path;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::model::zone::system_zone;
-use crate::outcome::{Error, Result};
+use crate::outcome::{Error, Result, reason};
 use crate::sandbox::{Exchange, HarFile, OnRequest};
-use crate::terminal::output::Output;
+use crate::terminal::output::{Output, StreamStyle};
 
 /// What is written.
 pub(super) struct OnRequests<'a> {
@@ -18,6 +19,8 @@ pub(super) struct OnRequests<'a> {
     pub(super) har: Option<&'a Path>,
     /// The address without a path.
     pub(super) origin: String,
+    /// How stderr looks.
+    pub(super) style: StreamStyle,
 }
 
 impl OnRequests<'_> {
@@ -36,46 +39,54 @@ impl OnRequests<'_> {
         if !self.lines && har.is_none() {
             return Ok(None);
         }
+        let har_name = self.har.map(|path| path.display().to_string());
+        let has_failed = AtomicBool::new(false);
         let Self {
             lines,
             bodies,
             origin,
+            style,
             ..
         } = self;
         Ok(Some(Box::new(move |exchange| {
             // Reads of the sandbox's own surface are those of our own commands, again and again.
             let is_shown = exchange.is_service() || exchange.method() != "GET";
             if lines && is_shown {
-                Output::trace(&line(exchange));
+                let (time, what) = line(exchange);
+                Output::log(style, &time, &what);
+                let below = " ".repeat(time.len());
                 let notes = exchange.notes().into_iter();
                 let notes = notes.map(|note| format!("note: {note}"));
                 for said in exchange.reason().into_iter().chain(notes) {
-                    Output::trace(&format!("         {said}"));
+                    Output::log(style, &below, &said);
                 }
             }
             if bodies && is_shown {
-                show_bodies(exchange);
+                show_bodies(exchange, style);
             }
             if let Some(har) = &har
                 && exchange.is_service()
                 && let Ok(mut file) = har.lock()
                 && let Err(error) = file.add(exchange, &origin)
+                && !has_failed.swap(true, Ordering::Relaxed)
             {
-                Output::trace(&format!("warning: the HAR file was not written: {error}"));
+                let (name, why) = (har_name.as_deref().unwrap_or_default(), reason(&error));
+                let what = format!("cannot write {name}: {why}; requests are missing in it");
+                Output::log(style, "warning:", &what);
             }
         })))
     }
 }
 
-/// `12:00:01 POST /v1/bookings 400 0.4 ms sk_live_…dbox`.
-fn line(exchange: &Exchange) -> String {
+/// The time and the rest of `12:00:01 POST /v1/bookings 400 0.4 ms sk_live_…dbox`.
+fn line(exchange: &Exchange) -> (String, String) {
     let time = exchange.at().to_zoned(system_zone()).strftime("%H:%M:%S");
     let status = match exchange.status() {
         0 => "---".to_owned(),
         status => status.to_string(),
     };
     let mut line = format!(
-        "{time} {} {} {status} {:.1} ms",
+        "{} {} {status} {:.1} ms",
         exchange.method(),
         exchange.path(),
         exchange.milliseconds(),
@@ -86,14 +97,14 @@ fn line(exchange: &Exchange) -> String {
     if let Some(fault) = exchange.fault_kind() {
         line.push_str(&format!(" fault: {fault}"));
     }
-    line
+    (time.to_string(), line)
 }
 
 /// The bodies, laid out where they are JSON.
-fn show_bodies(exchange: &Exchange) {
+fn show_bodies(exchange: &Exchange, style: StreamStyle) {
     for (sign, body) in [
-        ('>', exchange.request_body()),
-        ('<', exchange.response_body()),
+        ("  >", exchange.request_body()),
+        ("  <", exchange.response_body()),
     ] {
         if body.is_empty() {
             continue;
@@ -103,7 +114,9 @@ fn show_bodies(exchange: &Exchange) {
             Err(_) => body,
         };
         for line in laid_out.lines() {
-            Output::trace(&format!("  {sign} {line}"));
+            let text = line.trim_start_matches(' ');
+            let indent = " ".repeat(line.len() - text.len());
+            Output::log(style, &format!("{sign}{indent}"), text);
         }
     }
 }

@@ -69,6 +69,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         bodies: false,
         har: args.har.as_deref(),
         origin: format!("http://{address}"),
+        style: context.out.stderr_style(),
     };
     let log = log.on_request()?;
     let (stop, stopped) = oneshot::channel::<()>();

@@ -89,7 +89,30 @@ fn is_blank(file: &Path) -> bool {
     is_empty(file) && !Path::new(&log).exists()
 }
 
+/// Prepares the place of a file that a person named. Its folder must exist: a mistyped path would otherwise become new
+/// folders with an empty sandbox.
+fn prepare(file: &Path) -> Result<()> {
+    let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|it| !it.exists()) {
+        let folder = folder.display().to_string();
+        let what = format!("the folder {folder} of the database does not exist");
+        let hint = format!("create it with: mkdir -p {}", shell::word(&folder));
+        return Err(Error::config(what).hint(hint));
+    }
+    if is_blank(file) {
+        fs::remove_file(file)
+            .map_err(|error| Error::io(format!("{} cannot be replaced", file.display()), error))?;
+    }
+    Ok(())
+}
+
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    if context.out.is_quiet() && context.is_verbose() {
+        return Err(Error::usage(
+            "--quiet and --verbose cannot be used together: one leaves the requests out, the other shows their bodies",
+        )
+        .hint("leave out one of them"));
+    }
     let speech = args.speak.as_deref().map(super::speech).transpose()?;
     let named = args.database.clone();
     let database = match (args.ephemeral, args.database) {
@@ -104,9 +127,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if let Database::File(file) = &database {
         ownership::refuse_others(file)?;
     }
-    if let Some(file) = named.filter(|file| is_blank(file)) {
-        fs::remove_file(&file)
-            .map_err(|error| Error::io(format!("{} cannot be replaced", file.display()), error))?;
+    if let Some(file) = named {
+        prepare(&file)?;
     }
     let sandbox = Sandbox::open(Options {
         limits: context.has_sandbox_limits(),
@@ -148,6 +170,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
         bodies: context.is_verbose(),
         har: args.har.as_deref(),
         origin: format!("http://{address}"),
+        style: context.out.stderr_style(),
     };
     let log = log.on_request()?;
     // Listens for signals before the server is announced, so that a signal from then on ends it cleanly.

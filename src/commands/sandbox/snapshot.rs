@@ -125,10 +125,10 @@ async fn save_to(context: &Context, file: &Path) -> Result<Document> {
 }
 
 fn read(file: &Path) -> Result<Value> {
-    let text = file_text(file)
-        .map_err(|error| Error::io(format!("cannot read {}", file.display()), error))?;
+    let name = file.display().to_string();
+    let text = file_text(file).map_err(|error| Error::unreadable(&name, error))?;
     serde_json::from_str(&text).map_err(|error| {
-        let what = format!("{} is not a snapshot: {error}", file.display());
+        let what = format!("{name} is not a snapshot: {error}");
         Error::usage(what).hint("write one with: bookctl sandbox snapshot save --to FILE")
     })
 }

@@ -1,10 +1,8 @@
 //! Reading the input of the webhook commands: bodies and times.
 
-use std::io;
-
 use jiff::Timestamp;
 
-use crate::outcome::{Code, Error, Result};
+use crate::outcome::{Error, Result};
 use crate::platform::input::Source;
 use crate::terminal::output::Terminals;
 
@@ -15,12 +13,6 @@ pub(super) async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work)
         .await
         .unwrap_or_else(|_| Err(Error::usage("cannot read the body")))
-}
-
-/// The error for a body that cannot be read (2).
-pub(super) fn unreadable(source: &Source, error: io::Error) -> Error {
-    let what = format!("cannot read {}", source.name().escape_debug());
-    Error::caused(Code::Usage, what, error)
 }
 
 /// The source of the body: `named`, else standard input if it is a pipe or a file.

@@ -1,7 +1,7 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::input::{blocking, body, one_stdin, unreadable};
+use super::input::{blocking, body, one_stdin};
 use crate::app::Context;
 use crate::flows::webhook_secrets;
 use crate::json::Document;
@@ -60,7 +60,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 }
             })
         });
-        read.map_err(|error| unreadable(&source, error))?;
+        read.map_err(|error| Error::unreadable(&source.name(), error))?;
         Ok((signer.finish(), body))
     })
     .await?;

@@ -3,7 +3,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::input::{blocking, body, one_stdin, unreadable};
+use super::input::{blocking, body, one_stdin};
 use super::verify_error::{Evidence, VerifyFailure, error_for};
 use crate::app::Context;
 use crate::flows::webhook_secrets;
@@ -136,10 +136,10 @@ impl Input {
         let from = self
             .source
             .open()
-            .map_err(|error| unreadable(&self.source, error))?;
+            .map_err(|error| Error::unreadable(&self.source.name(), error))?;
         let Some(signature) = &self.signature else {
             let mut request = SavedRequest::read(from).map_err(|error| match error {
-                RequestError::Io(error) => unreadable(&self.source, error),
+                RequestError::Io(error) => Error::unreadable(&self.source.name(), error),
                 RequestError::Invalid(why) => Error::usage(format!(
                     "{} {why}",
                     self.source.name().escape_debug()
@@ -187,7 +187,7 @@ impl Input {
                 kept.extend_from_slice(piece);
             }
         })
-        .map_err(|error| unreadable(&self.source, error))?;
+        .map_err(|error| Error::unreadable(&self.source.name(), error))?;
         Ok(Read {
             verifier,
             evidence: Evidence {

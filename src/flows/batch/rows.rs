@@ -46,10 +46,10 @@ pub(crate) enum BatchFormat {
 }
 
 impl BatchFormat {
-    /// Detects the format from the file's name, else from how the text begins.
+    /// Detects the format from the file's name, else from how the text begins. It has no byte order mark.
     pub(crate) fn of(name: &str, text: &str) -> Self {
         let name = name.to_ascii_lowercase();
-        let begins = text.trim_start_matches('\u{feff}').trim_start();
+        let begins = text.trim_start();
         if name.ends_with(".csv") {
             BatchFormat::Csv
         } else if [".jsonl", ".ndjson", ".json"]
@@ -75,7 +75,6 @@ pub(crate) fn read_rows(
     format: BatchFormat,
     local_times: bool,
 ) -> Result<Vec<BatchRow>> {
-    let text = text.trim_start_matches('\u{feff}');
     let (read, mut problems) = match format {
         BatchFormat::JsonLines => (json_lines(text)?, Vec::new()),
         BatchFormat::Csv => spreadsheet::read(text)?,

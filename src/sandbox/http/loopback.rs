@@ -32,7 +32,11 @@ pub(super) fn check(request: &Request, own: &Own<'_>) -> Result<(), ApiError> {
     let is_foreign = |host: Option<&str>| !host.is_some_and(|it| own.is_host(it));
     let is_doubtful = request.headers().get_all(header::HOST).iter().count() > 1;
     if !own.exposed && (is_doubtful || is_foreign(host) || is_foreign(target)) {
-        return Err(ApiError::ForeignHost);
+        let named = if is_foreign(target) { target } else { host };
+        return Err(ApiError::ForeignHost {
+            named: named.filter(|_| !is_doubtful).map(str::to_owned),
+            port: own.port,
+        });
     }
     let writes = !matches!(*request.method(), Method::GET | Method::HEAD);
     let controls = request.uri().path().starts_with("/sandbox");
@@ -108,6 +112,10 @@ mod tests {
         check(&request, &own(&["host.docker.internal"], false))
     }
 
+    fn is_foreign(path: &str, headers: &[(&str, &str)]) -> bool {
+        matches!(ask("GET", path, headers), Err(ApiError::ForeignHost { .. }))
+    }
+
     #[test]
     fn the_host_is_a_loopback_name_with_the_servers_own_port() {
         for host in [
@@ -131,21 +139,40 @@ mod tests {
             "[::1]",
             "",
         ] {
-            assert_eq!(
-                ask("GET", "/v1/", &[("host", host)]),
-                Err(ApiError::ForeignHost),
-                "{host}"
-            );
+            assert!(is_foreign("/v1/", &[("host", host)]), "{host}");
         }
-        assert_eq!(ask("GET", "/v1/", &[]), Err(ApiError::ForeignHost));
+        assert!(is_foreign("/v1/", &[]));
         let own = ("host", "localhost:4010");
         let two = [own, ("host", "evil.example:4010")];
-        assert_eq!(ask("GET", "/v1/", &two), Err(ApiError::ForeignHost));
-        assert_eq!(
-            ask("GET", "http://evil.example:4010/v1/", &[own]),
-            Err(ApiError::ForeignHost)
-        );
+        assert!(is_foreign("/v1/", &two));
+        assert!(is_foreign("http://evil.example:4010/v1/", &[own]));
         assert_eq!(ask("GET", "http://127.0.0.1:4010/v1/", &[own]), Ok(()));
+    }
+
+    #[test]
+    fn a_refusal_says_which_flag_allows_the_name_and_which_port_is_the_right_one() {
+        for (headers, start, flag) in [
+            (
+                &[("host", "app.test:80")][..],
+                "the Host header is \"app.test:80\", and must be localhost,",
+                "--host app.test` allows, with the port 4010",
+            ),
+            (
+                &[("host", "[fe80::1]")],
+                "the Host header is \"[fe80::1]\", and must be",
+                "--host [fe80::1]`",
+            ),
+            (
+                &[("host", "x';id")],
+                "the Host header must be",
+                "--host NAME`",
+            ),
+            (&[], "the Host header must be", "--host NAME`"),
+        ] {
+            let (_, body) = ask("GET", "/v1/", headers).unwrap_err().answer();
+            let said = body["error"].as_str().unwrap();
+            assert!(said.starts_with(start) && said.contains(flag), "{said}");
+        }
     }
 
     #[test]

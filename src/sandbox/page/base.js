@@ -15,6 +15,17 @@ function el(name, attributes = {}, ...children) {
 
 const count = (number, noun) => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
+/** A length of time: `21 min 5 s`. */
+function duration(seconds) {
+  let rest = seconds;
+  const shown = [['d', 86400], ['h', 3600], ['min', 60], ['s', 1]].map(([unit, size]) => {
+    const whole = Math.floor(rest / size);
+    rest %= size;
+    return whole && `${whole} ${unit}`;
+  });
+  return shown.filter(Boolean).join(' ') || '0 s';
+}
+
 const button = (text, click, more = {}) => el('button', { type: 'button', click, ...more }, text);
 
 /** A list of names and values; rows without a value are left out. */

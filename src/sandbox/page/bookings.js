@@ -44,7 +44,7 @@ function windowed(label, empty, id, render) {
   const update = (items) => {
     keyed(list, items.slice(0, most), id, render);
     more.hidden = items.length <= most;
-    count.textContent = items.length === 0 ? empty : `${Math.min(most, items.length)} of ${items.length}`;
+    count.textContent = items.length === 0 ? absent(empty) : `${Math.min(most, items.length)} of ${items.length}`;
   };
   return { parts: [count, list, more], update };
 }
@@ -141,7 +141,7 @@ function bookingView(id) {
     update() {
       const booking = state.bookings.get(id);
       if (!booking) {
-        top.replaceChildren('There is no such booking.');
+        top.replaceChildren(absent('There is no such booking.'));
         return;
       }
       const sent = newest(state.messages).find((it) => it.booking_id === id)?.code;

@@ -26,14 +26,20 @@ function requestsView() {
 
 /** The request as a curl command. The key is masked in the log, so the command names the variable that holds it. */
 function curl(it) {
-  const lines = [`curl -i -X ${it.method} ${word(location.origin + it.path + (it.query ? `?${it.query}` : ''))}`];
+  // A key that was refused, wherever it came, is not the one that is set for the sandbox.
+  const key = it.status === 401 ? '$REFUSED_KEY' : '$BOOKCTL_API_KEY';
+  const keyed = (text) => word(text).replace(/sk_[\w-]*…[\w-]{0,4}/g, () => `'"${key}"'`);
+  const lines = [`curl -i -X ${it.method} ${keyed(location.origin + it.path + (it.query ? `?${it.query}` : ''))}`];
   const own = ['host', 'content-length', 'connection', 'accept-encoding', 'user-agent', 'accept', 'origin', 'referer'];
   for (const [name, value] of Object.entries(it.request.headers)) {
     if (own.includes(name) || name.startsWith('sec-')) continue;
-    if (String(value).includes('…')) lines.push(`-H "${name}: ${String(value).includes(' ') ? `${value.split(' ')[0]} ` : ''}$BOOKCTL_API_KEY"`);
+    if (String(value).includes('…')) lines.push(`-H "${name}: ${String(value).includes(' ') ? `${value.split(' ')[0]} ` : ''}${key}"`);
     else lines.push(`-H ${word(`${name}: ${value}`)}`);
   }
-  if (it.request.body) lines.push(`--data-binary ${word(it.request.body)}`);
+  if (it.request.encoding === 'base64') {
+    lines[0] = `printf %s ${word(it.request.body)} | base64 -d | ${lines[0]}`;
+    lines.push('--data-binary @-');
+  } else if (it.request.body) lines.push(`--data-binary ${keyed(it.request.body)}`);
   return lines.join(' \\\n  ');
 }
 
@@ -43,7 +49,7 @@ const headerLines = (headers) => Object.entries(headers ?? {}).map(([name, value
 function message(title, it) {
   if (!it) return null;
   return el('section', {}, el('h3', {}, title), el('details', {}, el('summary', {}, 'Headers'), block(headerLines(it.headers))),
-    it.body ? block(laidOut(it.body)) : el('p', { class: 'quiet' }, 'No body'), it.truncated ? el('p', { class: 'warn' }, 'The rest was not kept.') : '');
+    it.encoding === 'base64' ? el('p', { class: 'quiet' }, 'The body is not text. As Base64:') : '', it.body ? block(laidOut(it.body)) : el('p', { class: 'quiet' }, 'No body'), it.truncated ? el('p', { class: 'warn' }, 'The rest was not kept.') : '');
 }
 
 function requestView(id) {
@@ -56,7 +62,7 @@ function requestView(id) {
       if (it && it === shown) return;
       shown = it;
       if (!it) {
-        box.replaceChildren('This request is not kept, or no longer.');
+        box.replaceChildren(absent('This request is not kept, or no longer.'));
         return;
       }
       box.replaceChildren(

@@ -16,7 +16,8 @@ function clockView() {
     update() {
       if (!state.clock) return;
       draw();
-      ahead.textContent = `${state.clock.offset_seconds} s ahead of real time`;
+      const offset = state.clock.offset_seconds;
+      ahead.textContent = `${duration(Math.abs(offset))} ${offset < 0 ? 'behind' : 'ahead of'} real time`;
       const offered = [['next', 'To the next thing that is due', true], ['freeze', 'Freeze', !state.clock.frozen], ['resume', 'Resume', state.clock.frozen]]
         .filter(([name, , isUseful]) => isUseful && offers('POST', '/sandbox/clock', name));
       keyed(extra, offered, (it) => it[0], ([name, label]) => button(label, send({ [name]: true })));
@@ -73,7 +74,7 @@ function faultsView() {
       el('label', {}, 'Times', times), el('label', {}, 'or rate', rate), el('label', {}, 'Organization', only), el('button', { class: 'main' }, 'Add')), none, list,
     el('div', { class: 'row' }, button('Remove all', act(() => call('DELETE', '/sandbox/faults'), 'There are no faults.')))],
     update() {
-      none.textContent = state.faults.length ? '' : 'No faults.';
+      none.textContent = state.faults.length ? '' : absent('No faults.');
       keyed(only, ['', ...state.organizations.keys()], (it) => it, (it) => el('option', { value: it }, it || 'all'));
       const names = offers('POST', '/sandbox/faults', 'preset') ? ['flaky', 'slow', 'down', 'rate_limited'] : [];
       keyed(presets, names, (it) => it, (it) => button(it.replaceAll('_', ' '), act(() => call('POST', '/sandbox/faults', { preset: it }), `The fault ${it.replaceAll('_', ' ')} is added.`)));

@@ -2,8 +2,11 @@
 
 const state = {
   bookings: new Map(), requests: new Map(), messages: new Map(), deliveries: new Map(),
-  faults: [], organizations: new Map(), clock: null, clockRead: 0, keys: [], controls: {},
+  faults: [], organizations: new Map(), clock: null, clockRead: 0, keys: [], controls: {}, isLoaded: false,
 };
+
+/** What is said where there is nothing. Before the first answers, nobody knows that. */
+const absent = (text) => (state.isLoaded ? text : 'Loading…');
 
 const listeners = new Set();
 let isDrawing = false;
@@ -61,6 +64,7 @@ async function load() {
     const ids = [...new Set(state.keys.map((it) => it.organization))];
     const settings = await Promise.all(ids.map((id) => get(`/sandbox/organization?organization=${encodeURIComponent(id)}`).catch(() => null)));
     fill(state.organizations, settings.filter(Boolean), 'id');
+    state.isLoaded = true;
   } catch (error) {
     say(`The sandbox could not be read: ${error.message}`);
   }

@@ -72,7 +72,12 @@ pub(crate) enum ApiError {
     },
     PathNotFound,
     MethodNotAllowed,
-    ForeignHost,
+    /// The request names another host, or none.
+    ForeignHost {
+        named: Option<String>,
+        /// The sandbox's port.
+        port: u16,
+    },
     CrossOrigin,
     OrganizationUnknown,
     /// An organization that every sandbox has.
@@ -147,7 +152,7 @@ impl ApiError {
             Self::VenueRefused { code, booking } => with(coded(422, code.message(), code.as_str()), "booking", booking.clone()),
             Self::PathNotFound => error(404, "no such path"),
             Self::MethodNotAllowed => error(405, "this path does not take that method"),
-            Self::ForeignHost => error(403, "the Host header must be a loopback name and the sandbox's port; `bookctl sandbox serve --host NAME` allows another name"),
+            Self::ForeignHost { named, port } => error(403, &format!("the {}", foreign_host(named.as_deref(), *port))),
             Self::CrossOrigin => error(403, "a page of another origin may not write to the sandbox"),
             Self::OrganizationUnknown => error(404, "organization not found"),
             Self::OrganizationBuiltIn => error(409, "every sandbox has this organization, and it cannot be removed"),
@@ -173,6 +178,22 @@ fn denied(denial: &Denial) -> (u16, Value) {
         Denial::ModifyUnsupported => coded(422, "this provider cannot modify; nothing was attempted", "modify_unsupported"),
         Denial::VenueRefused(code) => coded(422, code.message(), code.as_str()),
     }
+}
+
+/// What the `Host` header must be instead, with the flag that allows the name in it; the sentence goes on after "the".
+pub(super) fn foreign_host(named: Option<&str>, port: u16) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:[]".contains(c);
+    let named = named.filter(|it| it.len() <= 100 && it.chars().all(is_plain));
+    let without_port = |host: &str| match host.rsplit_once(':') {
+        Some((name, digits)) if !digits.ends_with(']') => name.to_owned(),
+        _ => host.to_owned(),
+    };
+    let name = named.map(without_port).filter(|it| !it.is_empty());
+    format!(
+        "Host header{} must be localhost, 127.0.0.1 or [::1], or a name that `bookctl sandbox serve --host {}` allows, with the port {port}",
+        named.map_or(String::new(), |it| format!(" is {it:?}, and")),
+        name.as_deref().unwrap_or("NAME"),
+    )
 }
 
 fn error(status: u16, text: &str) -> (u16, Value) {

@@ -12,6 +12,24 @@ const DELAY_MS: i64 = 1000;
 /// The status of [`Fault::Status`] if the request names none.
 const STATUS: i64 = 500;
 
+/// The fields of every fault.
+const FIELDS: [&str; 7] = [
+    "preset",
+    "on",
+    "kind",
+    "times",
+    "rate",
+    "seed",
+    "organization",
+];
+/// The fields of one kind of fault alone, each with its kind.
+const FIELDS_OF_KINDS: [(&str, &str); 4] = [
+    ("delay_ms", "delay"),
+    ("status", "status"),
+    ("body", "status"),
+    ("after_bytes", "truncate"),
+];
+
 /// What happens to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -142,7 +160,7 @@ impl FaultRequest {
         is_served: impl Fn(&str, &str) -> bool,
         random: u32,
     ) -> Result<Self, ApiError> {
-        let body = &with_preset(body)?;
+        let (named, body) = (body, &with_preset(body)?);
         let fields = Fields::of(body);
         let on = fields.text("on")?;
         let kind = fields.text("kind")?;
@@ -156,6 +174,7 @@ impl FaultRequest {
         let seed = fields.whole("seed")?;
 
         let mut errors = FieldErrors::default();
+        refuse_other_fields(named, kind, &mut errors);
         let target = errors
             .required("on", on)
             .and_then(|it| FaultTarget::read(it, is_served));
@@ -203,6 +222,19 @@ fn with_preset(body: &Map<String, Value>) -> Result<Map<String, Value>, ApiError
         whole.insert(field.clone(), value.clone());
     }
     Ok(whole)
+}
+
+/// Refuses the fields that do not exist, and those of another kind of fault. Those of the preset that the kind replaces
+/// are not `named`.
+fn refuse_other_fields(named: &Map<String, Value>, kind: Option<&str>, errors: &mut FieldErrors) {
+    let of_kinds = FIELDS_OF_KINDS.map(|(field, _)| field);
+    errors.unknown(named, &[&FIELDS[..], &of_kinds].concat());
+    for (field, owner) in FIELDS_OF_KINDS {
+        let is_given = named.get(field).is_some_and(|it| !it.is_null());
+        if let Some(kind) = kind.filter(|it| is_given && *it != owner) {
+            errors.add(field, format!("belongs to the kind {owner}, not to {kind}"));
+        }
+    }
 }
 
 /// How often a fault happens: a number or `always`; without a word, once or always. The outer `None` is an error.
@@ -365,6 +397,9 @@ mod tests {
             json!({"on": on, "kind": "reorder"}),
             json!({"on": "webhook", "kind": "garbage"}),
             json!({"preset": "gloomy"}),
+            json!({"on": on, "kind": "status", "stauts": 503}),
+            json!({"on": on, "kind": "drop_before", "status": 503}),
+            json!({"preset": "slow", "after_bytes": 3}),
             json!({"kind": "garbage"}),
         ] {
             assert!(matches!(read(&body), Err(ApiError::Invalid(_))), "{body}");
@@ -385,6 +420,8 @@ mod tests {
         );
         let chance = Chance { rate: 0.2, seed: 4 };
         assert_eq!(fault.chance, Some(chance));
+        let dropped = read(&json!({"preset": "flaky", "kind": "drop_before", "body": null}));
+        assert_eq!(dropped.unwrap().fault, Fault::DropBefore);
         let unsaid = read(&json!({"preset": "flaky"})).unwrap().chance;
         assert_eq!(unsaid, Some(Chance { rate: 0.2, seed: 7 }));
     }

@@ -130,6 +130,13 @@ impl FieldErrors {
         self.0.push((field.to_owned(), message.into()));
     }
 
+    /// Adds each field that is none of the `known` ones, as a mistyped one is.
+    pub(crate) fn unknown(&mut self, object: &Map<String, Value>, known: &[&str]) {
+        for name in object.keys().filter(|it| !known.contains(&it.as_str())) {
+            self.add(name, unknown(name, known));
+        }
+    }
+
     /// The value of a required field. It must not be blank.
     pub(crate) fn required<'a>(&mut self, field: &str, value: Option<&'a str>) -> Option<&'a str> {
         let value = value.filter(|it| !it.trim().is_empty());
@@ -228,6 +235,14 @@ pub(crate) fn rfc3339(text: &str) -> Option<Timestamp> {
     let nanoseconds = fraction.get(..9).unwrap_or(fraction);
     let point = if nanoseconds.is_empty() { "" } else { "." };
     format!("{moment}{point}{nanoseconds}{offset}").parse().ok()
+}
+
+/// What is wrong with a field that is none of the `known` ones.
+pub(crate) fn unknown(name: &str, known: &[&str]) -> String {
+    match nearest(name, known.iter().copied()) {
+        Some(meant) => format!("is not known; did you mean {meant}?"),
+        None => format!("is not known; the fields are {}", known.join(", ")),
+    }
 }
 
 /// The name that is likely to be meant by an unknown one.

@@ -1,7 +1,7 @@
 //! Why a request is refused, for the sandbox's log of requests: the rule that answered, and its section of the
 //! specification. The answers themselves say less.
 
-use super::api_error::ApiError;
+use super::api_error::{ApiError, foreign_host};
 use super::denial::Denial;
 use super::no_key::NoKey;
 
@@ -47,7 +47,7 @@ impl ApiError {
             Self::VenueRefused { code, .. } => return format!("The venue refused the change: {} (Errors, codes by condition).", code.as_str()),
             Self::PathNotFound => "The service has no such path (Endpoints).",
             Self::MethodNotAllowed => "The path exists, but does not take this method (Endpoints).",
-            Self::ForeignHost => "The Host header must be localhost, 127.0.0.1 or [::1], or a name that `sandbox serve --host` allows, with the sandbox's port; this protects the sandbox, and is no rule of the service.",
+            Self::ForeignHost { named, port } => return format!("The {}; this protects the sandbox, and is no rule of the service.", foreign_host(named.as_deref(), *port)),
             Self::CrossOrigin => "A page of another origin may not write; this protects the sandbox, and is no rule of the service.",
             Self::OrganizationUnknown => "The sandbox has no organization with this id.",
             Self::OrganizationBuiltIn => "Every sandbox has this organization; POST /sandbox/reset takes it back to where it began.",

@@ -1,7 +1,6 @@
 //! The file that says how a service speaks, and the built-in ones.
 
 use std::fmt;
-use std::path::Path as FilePath;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -10,8 +9,6 @@ use super::kind::{AnswerKind, RequestKind};
 use super::scalars::{Money, Times};
 use super::settings::SETTINGS;
 use super::speech::{Paging, Speech};
-use crate::outcome::reason;
-use crate::platform::input::file_text;
 use crate::platform::jq::Worker;
 
 /// The built-in files by their names.
@@ -21,22 +18,18 @@ pub(crate) const BUILT_IN: &[(&str, &str)] = &[
     ("plain", include_str!("built_in/plain.toml")),
 ];
 
-/// Why a file cannot be used.
+/// What is wrong with a file, and on which line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct UnreadableFile {
     file: String,
-    /// The line; `None` if the file itself cannot be read.
-    line: Option<usize>,
+    line: usize,
     why: String,
 }
 
 impl fmt::Display for UnreadableFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, line, why } = self;
-        match line {
-            Some(line) => write!(f, "{file}, line {line}: {why}"),
-            None => write!(f, "{file} cannot be read: {why}"),
-        }
+        write!(f, "{file}, line {line}: {why}")
     }
 }
 
@@ -50,24 +43,11 @@ impl Refused {
 }
 
 impl Speech {
-    /// The built-in service of this name, else the one in the file at this path.
-    pub(crate) fn open(name: &str) -> Result<Self, UnreadableFile> {
-        if let Some((name, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
-            return Self::parse(name, text);
-        }
-        let text = file_text(FilePath::new(name)).map_err(|error| UnreadableFile {
-            file: name.to_owned(),
-            line: None,
-            why: reason(&error),
-        })?;
-        Self::parse(name, &text)
-    }
-
     /// The service that a text describes; `name` is that of the file.
-    pub(super) fn parse(name: &str, text: &str) -> Result<Self, UnreadableFile> {
+    pub(crate) fn parse(name: &str, text: &str) -> Result<Self, UnreadableFile> {
         let refuse = |at: usize, why: String| UnreadableFile {
             file: name.to_owned(),
-            line: Some(text.get(..at).unwrap_or_default().matches('\n').count() + 1),
+            line: text.get(..at).unwrap_or_default().matches('\n').count() + 1,
             why,
         };
         let table = DeTable::parse(text).map_err(|error| {
@@ -279,8 +259,9 @@ mod tests {
 
     #[test]
     fn every_built_in_service_is_readable_and_has_a_name_of_its_own() {
-        for (name, _) in BUILT_IN {
-            assert_eq!(Speech::open(name).map(|it| it.name).as_deref(), Ok(*name));
+        for (name, text) in BUILT_IN {
+            let speech = Speech::parse(name, text);
+            assert_eq!(speech.map(|it| it.name).as_deref(), Ok(*name));
         }
         assert_eq!(BUILT_IN.len(), 3);
     }
@@ -367,10 +348,5 @@ mod tests {
             let wrong = refused(text);
             assert!(wrong.contains(said), "{text}: {wrong}");
         }
-        let missing = Speech::open("/nowhere/x.toml").unwrap_err().to_string();
-        assert!(
-            missing.starts_with("/nowhere/x.toml cannot be read: "),
-            "{missing}"
-        );
     }
 }

@@ -259,6 +259,18 @@ impl Output {
         let _ = writeln!(io::stderr().lock(), "{}", visible(&redact(text)));
     }
 
+    /// Writes a line of a log to stderr, from any thread: `first`, and beside it the text. A terminal wraps the text within
+    /// its column.
+    pub(crate) fn log(style: StreamStyle, first: &str, text: &str) {
+        if !style.terminal {
+            return Output::trace(&format!("{first} {text}"));
+        }
+        let mut page = Page::default();
+        page.columns(vec![(first.into(), 0), (redact(text).into(), 0)]);
+        rows::lose_count();
+        let _ = write!(io::stderr().lock(), "{}", page.render(&style.now()));
+    }
+
     /// Whether progress bars are shown. Where they are not, long waits need a note.
     pub(crate) fn redraws(&self) -> bool {
         self.stderr.live && !self.quiet

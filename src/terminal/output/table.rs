@@ -149,7 +149,8 @@ pub(super) fn lay_out(headers: &[&'static str], rows: &[Vec<Cell>], style: &Stre
         .enumerate()
         .filter_map(|(index, header)| column(index, header, rows))
         .collect();
-    if style.width < NARROWEST_TABLE {
+    // A list of names and values takes no more lines as a table.
+    if style.width < NARROWEST_TABLE && columns.len() > 2 {
         return records(&fields(&columns), rows.len(), style);
     }
     let left_out = left_out(&columns, style.width);

@@ -9,7 +9,7 @@ use serde_json::Value;
 pub(crate) struct Message {
     pub(super) start: String,
     pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Message {

@@ -1,5 +1,7 @@
 //! A request as a curl command.
 
+use std::ops::Range;
+
 use serde_json::{Value, json};
 
 use crate::app::Context;
@@ -56,17 +58,17 @@ fn command(request: &Value) -> Option<String> {
     let path = request["path"].as_str()?;
     let query = request["query"].as_str();
     let query = query.map_or(String::new(), |it| format!("?{it}"));
+    // A key that the sandbox refused, wherever it came, is not the one that is set for it.
+    let is_refused = request["status"] == 401;
+    let variable = match is_refused {
+        true => "REFUSED_KEY",
+        false => "BOOKCTL_API_KEY",
+    };
     let mut lines = vec![format!(
         "curl -X {} {}",
         shell::posix_word(request["method"].as_str()?),
-        shell::posix_word(&format!("http://{host}{path}{query}"))
+        word(&format!("http://{host}{path}{query}"), variable)
     )];
-    // The key that the sandbox refused is not the one that is set for it.
-    let refused = (request["status"] == 401).then(|| request["key"].as_str());
-    let variable = match refused {
-        Some(Some(_)) => "REFUSED_KEY",
-        _ => "BOOKCTL_API_KEY",
-    };
     for (name, value) in headers {
         let value = value.as_str()?;
         if !OWN.contains(&name.as_str()) {
@@ -88,24 +90,60 @@ fn command(request: &Value) -> Option<String> {
         lines[0] = format!("printf '{octal}' | {}", lines[0]);
         lines.push("--data-binary @-".to_owned());
     } else if !body.is_empty() {
-        lines.push(format!("--data-raw {}", shell::posix_word(body)));
+        lines.push(format!("--data-raw {}", word(body, variable)));
     }
-    let mut command = lines.join(" \\\n  ");
-    if let Some(Some(key)) = refused {
-        let key: String = key.chars().filter(|it| !it.is_control()).collect();
-        command = format!("# Set REFUSED_KEY to the key that was refused: {key}\n{command}");
+    let command = lines.join(" \\\n  ");
+    let texts = headers.values().filter_map(Value::as_str);
+    let mut texts = texts.chain([query.as_str(), body]);
+    let elsewhere = || texts.find_map(|it| Some(&it[masked_key(it)?]));
+    match request["key"].as_str().or_else(elsewhere) {
+        Some(key) if is_refused => {
+            let key: String = key.chars().filter(|it| !it.is_control()).collect();
+            let note = "# Set REFUSED_KEY to the key that was refused:";
+            Some(format!("{note} {key}\n{command}"))
+        }
+        _ => Some(command),
     }
-    Some(command)
 }
 
-/// A header as a word of a shell. A masked key becomes the variable that holds it.
+/// A word of a shell. Masked keys in it become the variable that holds the key.
+fn word(text: &str, variable: &str) -> String {
+    let mut word = shell::posix_word(text);
+    while let Some(masked) = masked_key(&word) {
+        word.replace_range(masked, &format!("'\"${variable}\"'"));
+    }
+    match word.strip_suffix("\"''") {
+        Some(start) => format!("{start}\""),
+        None => word,
+    }
+}
+
+/// Where the first masked key of a text is, such as `sk_live_…dbox`.
+fn masked_key(text: &str) -> Option<Range<usize>> {
+    let is_of_key = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    text.match_indices('…').find_map(|(at, dots)| {
+        let start = text[..at].rfind("sk_")?;
+        let after = at + dots.len();
+        let end = text[after..].chars().take(4).take_while(|c| is_of_key(*c));
+        let is_key = text[start..at].chars().all(is_of_key);
+        is_key.then(|| start..after + end.count())
+    })
+}
+
+/// A header as a word of a shell. A masked key becomes the variable that holds it, also one of another service, of which
+/// only the end is known.
 fn header(name: &str, value: &str, variable: &str) -> String {
-    match value.split_once(' ') {
-        _ if !value.contains('…') => shell::posix_word(&format!("{name}: {value}")),
-        Some((scheme, _)) if scheme.chars().all(|it| it.is_ascii_alphanumeric()) => {
-            format!("\"{name}: {scheme} ${variable}\"")
-        }
-        _ => format!("\"{name}: ${variable}\""),
+    let (scheme, key) = value.rsplit_once(' ').unwrap_or(("", value));
+    let is_masked = key.starts_with('…') || masked_key(key) == Some(0..key.len());
+    // Other characters of a name, such as backticks, mean something in double quotes.
+    let is_plain = |word: &str| {
+        word.chars()
+            .all(|it| it.is_ascii_alphanumeric() || it == '-')
+    };
+    match is_masked && is_plain(name) && is_plain(scheme) {
+        true if scheme.is_empty() => format!("\"{name}: ${variable}\""),
+        true => format!("\"{name}: {scheme} ${variable}\""),
+        false => word(&format!("{name}: {value}"), variable),
     }
 }
 
@@ -160,6 +198,36 @@ mod tests {
             "{command}"
         );
         assert!(!command.contains("BOOKCTL_API_KEY"), "{command}");
+    }
+
+    #[test]
+    fn a_key_is_the_same_variable_wherever_it_came() {
+        let mut request = request("it's {\"key\": \"sk_live_…dbox\"} hello…");
+        request["query"] = json!("api_key=sk_live_…dbox&a=1");
+        request["request"]["headers"]["cookie"] = json!("a=sk_test_…; b=2");
+        request["request"]["headers"]["x-api-key"] = json!("sk_live_…dbox");
+        request["request"]["headers"]["other-key"] = json!("…-key");
+        request["request"]["headers"]["`id`"] = json!("sk_live_…dbox");
+        request["request"]["headers"]["x-note"] = json!("hello…");
+        let base = "'http://127.0.0.1:4010/v1/bookings?api_key='";
+        for (status, variable) in [(200, "BOOKCTL_API_KEY"), (401, "REFUSED_KEY")] {
+            request["status"] = json!(status);
+            let command = command(&request).unwrap();
+            for part in [
+                format!("{base}\"${variable}\"'&a=1' "),
+                format!("-H \"authorization: Bearer ${variable}\" "),
+                format!("-H \"x-api-key: ${variable}\" "),
+                format!("-H \"other-key: ${variable}\" "),
+                format!("-H '`id`: '\"${variable}\" "),
+                "-H 'x-note: hello…' ".to_owned(),
+                format!("-H 'cookie: a='\"${variable}\"'; b=2' "),
+                format!("--data-raw 'it'\\''s {{\"key\": \"'\"${variable}\"'\"}} hello…'"),
+            ] {
+                assert!(command.contains(&part), "{part} in {command}");
+            }
+            let note = "# Set REFUSED_KEY to the key that was refused: sk_live_…dbox\n";
+            assert_eq!(command.starts_with(note), status == 401, "{command}");
+        }
     }
 
     #[test]

@@ -68,6 +68,9 @@ pub(in super::super) fn add_message(page: &mut Page, what: &'static str, message
         .collect();
     page.table(vec![what, ""], headers, vec![]);
     let body = message.get("body").and_then(Value::as_str);
+    if message["encoding"] == "base64" {
+        page.line("(the body is not text; as Base64:)");
+    }
     if let Some(body) = body.filter(|it| !it.is_empty()) {
         match serde_json::from_str::<serde::de::IgnoredAny>(body) {
             Ok(_) => page.json(body),

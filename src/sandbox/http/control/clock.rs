@@ -49,15 +49,11 @@ pub(super) fn change(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
 }
 
 fn read(tx: &Tx<'_>, body: &Map<String, Value>) -> Result<Change, ApiError> {
-    const CHANGES: [&str; 5] = ["advance", "set", "freeze", "resume", "next"];
     let fields = Fields::of(body);
     let mut errors = FieldErrors::default();
-    let is_given = |name: &&&str| body.get(**name).is_some_and(|it| !it.is_null());
-    let mut given = CHANGES.iter().filter(is_given);
-    let name = *given.next().unwrap_or(&"advance");
-    if let Some(second) = given.next() {
-        errors.add(second, format!("cannot be given with {name}"));
-    }
+    let Some(name) = name_of_change(body, &mut errors) else {
+        return errors.finish(None);
+    };
     let change = match name {
         "advance" => advanced(tx, fields, &mut errors)?.map(Change::To),
         "set" => {
@@ -98,6 +94,24 @@ fn read(tx: &Tx<'_>, body: &Map<String, Value>) -> Result<Change, ApiError> {
         errors.add(name, "leads past the year 9000");
     }
     errors.finish(change)
+}
+
+/// The field that says what to change. There must be exactly one.
+fn name_of_change(body: &Map<String, Value>, errors: &mut FieldErrors) -> Option<&'static str> {
+    const CHANGES: [&str; 5] = ["advance", "set", "freeze", "resume", "next"];
+    errors.unknown(body, &CHANGES);
+    let is_given = |name: &&str| body.get(*name).is_some_and(|it| !it.is_null());
+    let mut given = CHANGES.into_iter().filter(is_given);
+    let name = given.next();
+    match (name, given.next()) {
+        (None, _) => errors.add(
+            "advance",
+            "is required, or one of set, next, freeze and resume",
+        ),
+        (Some(name), Some(second)) => errors.add(second, format!("cannot be given with {name}")),
+        (Some(_), None) => {}
+    }
+    name
 }
 
 /// The time at which `advance` ends.

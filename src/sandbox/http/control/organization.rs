@@ -10,7 +10,7 @@ use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
 use crate::sandbox::rules::access::{KeyKind, keys_of};
 use crate::sandbox::rules::api_error::ApiError;
-use crate::sandbox::rules::fields::Fields;
+use crate::sandbox::rules::fields::{FieldErrors, Fields};
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::rules::scope::Scope;
 use crate::sandbox::store::Tx;
@@ -50,6 +50,9 @@ fn all(tx: &Tx<'_>) -> Result<Vec<Organization>, ApiError> {
 pub(super) fn add(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     let body = request.fields()?;
     let name = Fields::of(&body).text("name")?;
+    let mut errors = FieldErrors::default();
+    errors.unknown(&body, &["name"]);
+    errors.finish(Some(()))?;
     Reply::created(&document(&tx.add_organization(name)?))
 }
 

@@ -16,6 +16,7 @@ pub(super) fn list(tx: &Tx<'_>, _request: &ParsedRequest) -> Outcome {
 pub(super) fn save(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     let body = request.fields()?;
     let mut errors = FieldErrors::default();
+    errors.unknown(&body, &["name"]);
     let name = errors.required("name", Fields::of(&body).text("name")?);
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if name.is_some_and(|it| it.len() > 100 || !it.chars().all(is_plain)) {

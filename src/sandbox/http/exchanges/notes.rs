@@ -33,9 +33,11 @@ impl Exchange {
             return notes;
         };
         let body = serde_json::from_slice(self.request().body);
-        if endpoint.replays {
+        // A request without a key of the sandbox's was not looked at.
+        if endpoint.replays && self.status() != 401 {
             notes.extend(self.repeated(body.as_ref().ok()));
         }
+        notes.extend(self.failed());
         if body.is_err() {
             notes.extend(self.other_type());
         }
@@ -95,6 +97,24 @@ impl Exchange {
         Some(format!(
             "Idempotency-Key {key} was used before{with}: the response is the booking that was made then, and no new one"
         ))
+    }
+
+    /// A booking that failed in a normal response, which a client that looks at the HTTP status alone takes for a success.
+    fn failed(&self) -> Option<String> {
+        let is_write = self.method() == "POST" && (200..300).contains(&self.status());
+        if !is_write || self.spoken().is_some() {
+            return None;
+        }
+        #[derive(serde::Deserialize)]
+        struct Booking {
+            status: String,
+            error_code: String,
+        }
+        let booking: Booking = serde_json::from_slice(self.response().body).ok()?;
+        let code = booking.error_code;
+        (booking.status == "failed").then(|| {
+            format!("the booking failed ({code}), and that is no HTTP error: read status in the response")
+        })
     }
 
     /// The contract's names that the service has others for. `None` if what it takes is not known.

@@ -1,0 +1,230 @@
+//! What people see of requests: in the log of `sandbox serve`, in `requests show`, and in the notes.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::harness::http::send;
+use crate::harness::{Home, Key, Served, Terminal, free_port, text};
+
+const KEY: (&str, &str) = ("Authorization", "Bearer sk_live_sandbox");
+
+fn order(venue: &str, party: u32) -> String {
+    json!({
+        "venue_id": venue,
+        "datetime": "2027-05-01T19:00:00Z",
+        "party_size": party,
+        "customer": {"name": "Ada Lovelace"},
+    })
+    .to_string()
+}
+
+/// The end of a request's headers.
+const END: &[u8] = b"\r\nConnection: close\r\n\r\n";
+
+fn address(served: &Served) -> &str {
+    served.base_url().trim_start_matches("http://")
+}
+
+/// Sends bytes, and reads whatever comes back until the connection is closed.
+fn raw(address: &str, request: &[u8]) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(request).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+fn last(served: &Served) -> Value {
+    let (_, document) = send(
+        served.base_url(),
+        "GET",
+        "/sandbox/requests?limit=1",
+        &[],
+        "",
+    );
+    document["requests"][0].clone()
+}
+
+fn notes(served: &Served) -> Vec<String> {
+    let last = last(served);
+    let notes = last["notes"].as_array().unwrap().iter();
+    notes.map(|it| it.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_narrow_terminal_breaks_the_log_of_requests_between_words_below_the_time() {
+    for width in [50, 80] {
+        let home = Home::new();
+        let port = free_port().to_string();
+        let serve = ["sandbox", "serve", "--ephemeral", "-v", "--port", &port];
+        let mut terminal = Terminal::of_width(&home, width, &serve);
+        terminal.see("Ctrl-C");
+        let base = format!("http://127.0.0.1:{port}");
+        send(
+            &base,
+            "POST",
+            "/v1/bookings",
+            &[KEY],
+            &order("ven_confirms", 99),
+        );
+        terminal.see("must be 1 to 20\" < } < }");
+        terminal.press(Key::CtrlC);
+        let ended = terminal.end().exits(0);
+        assert_eq!(ended.broken, Vec::<String>::new());
+        let screen = ended.text();
+        let (_, log) = screen.split_once("POST /v1/bookings 400 ").unwrap();
+        let mut below = log.lines().skip(1).take_while(|it| !it.starts_with("  >"));
+        let column = " ".repeat("12:00:00 ".len());
+        assert!(
+            below.clone().count() >= 4 && below.all(|it| it.starts_with(&column)),
+            "{screen}"
+        );
+        assert!(screen.contains("\n  >   \"party_size\": 99,\n"), "{screen}");
+    }
+}
+
+#[test]
+fn a_narrow_terminal_shows_each_header_beside_its_name() {
+    let served = Served::start();
+    let agent = ("User-Agent", "a-client/1.2 (https://example.com/where)");
+    send(
+        served.base_url(),
+        "GET",
+        "/v1/bookings/bk_1",
+        &[KEY, agent],
+        "",
+    );
+    for width in [50, 80] {
+        let show = ["sandbox", "requests", "show", "@last"];
+        let ended = Terminal::of_width(&served.home(), width, &show).end();
+        let ended = ended.exits(0);
+        assert_eq!(ended.broken, Vec::<String>::new());
+        let screen = ended.text();
+        for (name, value) in [
+            ("authorization", "Bearer sk_live_…dbox"),
+            ("user-agent", "a-client/1.2"),
+            ("bookctl-contract", "sandbox"),
+        ] {
+            let mut lines = screen.lines();
+            let line = lines.find(|it| it.starts_with(name)).unwrap();
+            assert!(line.contains(value), "{screen}");
+        }
+    }
+}
+
+#[test]
+fn a_body_that_is_no_text_is_said_to_be_base64() {
+    let served = Served::start();
+    let address = address(&served);
+    let head = format!("POST /v1/bookings HTTP/1.1\r\nHost: {address}\r\nContent-Length: 3");
+    raw(address, &[head.as_bytes(), END, b"\xff\xfe\x01"].concat());
+    let shown = served.home().run(["sandbox", "requests", "show", "@last"]);
+    let shown = shown.exits(0);
+    let said = "(the body is not text; as Base64:)\n//4B\n";
+    assert!(shown.stdout.contains(said), "{shown}");
+    assert_eq!(shown.stdout.matches("Base64").count(), 1, "{shown}");
+}
+
+/// A request that was refused for its key has another problem than the lack of an idempotency key.
+#[test]
+fn a_missing_idempotency_key_is_noted_where_the_request_was_looked_at() {
+    let served = Served::start();
+    let create = |headers: &[(&str, &str)]| {
+        let body = order("ven_confirms", 2);
+        send(served.base_url(), "POST", "/v1/bookings", headers, &body).0
+    };
+    let missing = "Idempotency-Key is missing: a booking request that is sent again books again";
+    assert_eq!(create(&[KEY]), 201);
+    assert_eq!(notes(&served), [missing]);
+    assert_eq!(create(&[]), 401);
+    assert_eq!(notes(&served), Vec::<String>::new());
+}
+
+/// "A booking whose provider fails is not an HTTP error" (spec, What the service does)
+#[test]
+fn a_booking_that_failed_in_a_normal_response_is_noted() {
+    let served = Served::start();
+    let order = order("ven_provider_fails", 2);
+    let headers = [KEY, ("Idempotency-Key", "1")];
+    let (status, booking) = send(served.base_url(), "POST", "/v1/bookings", &headers, &order);
+    assert_eq!(
+        (status, text(&booking, "status")),
+        (201, "failed".to_owned())
+    );
+    let note = "the booking failed (provider_error), and that is no HTTP error: read status in the response";
+    assert_eq!(notes(&served), [note]);
+    let path = format!("/v1/bookings/{}", text(&booking, "id"));
+    send(served.base_url(), "GET", &path, &[KEY], "");
+    assert_eq!(notes(&served), Vec::<String>::new());
+}
+
+#[test]
+fn a_curl_command_has_the_variable_for_a_key_in_the_query_and_works() {
+    let served = Served::start();
+    let home = served.home();
+    let curl = |path: &str, headers: &[(&str, &str)]| {
+        send(served.base_url(), "GET", path, headers, "");
+        let show = ["sandbox", "requests", "show", "@last", "--curl"];
+        home.run(show).exits(0).stdout
+    };
+    let refused = curl("/v1/?api_key=sk_live_sandbox&a=1", &[]);
+    let key = "?api_key='\"$REFUSED_KEY\"'&a=1'";
+    assert!(
+        refused.contains(key) && !refused.contains("BOOKCTL_API_KEY"),
+        "{refused}"
+    );
+    let note = "# Set REFUSED_KEY to the key that was refused: sk_live_…dbox\n";
+    assert!(refused.starts_with(note), "{refused}");
+    let elsewhere = curl("/v1/", &[("X-Api-Key", "sk_live_sandbox")]);
+    assert!(
+        elsewhere.contains("\"x-api-key: $REFUSED_KEY\""),
+        "{elsewhere}"
+    );
+
+    let answered = curl("/v1/?key=sk_live_sandbox", &[KEY]);
+    let again = Command::new("sh")
+        .args(["-c", &answered])
+        .env("BOOKCTL_API_KEY", "sk_live_sandbox")
+        .output();
+    let index: Value = serde_json::from_slice(&again.unwrap().stdout).unwrap();
+    assert_eq!(index["sandbox"], true, "{answered}");
+    assert_eq!(last(&served)["query"], "key=sk_live_…dbox");
+}
+
+#[test]
+fn a_request_that_is_refused_for_its_host_is_told_the_flag_and_the_port() {
+    let served = Served::start();
+    let address = address(&served);
+    let (_, port) = address.rsplit_once(':').unwrap();
+    let head = b"GET /v1/ HTTP/1.1\r\nHost: app.test";
+    let answer = raw(address, &[head, END].concat());
+    let said = format!(
+        "the Host header is \"app.test\", and must be localhost, 127.0.0.1 or [::1], or a name that \
+         `bookctl sandbox serve --host app.test` allows, with the port {port}"
+    );
+    let (_, body) = answer.rsplit_once("\r\n").unwrap();
+    let refusal: Value = serde_json::from_str(body).unwrap();
+    assert_eq!(text(&refusal, "error"), said);
+}
+
+#[test]
+fn a_server_that_is_to_be_quiet_and_to_show_bodies_is_refused() {
+    let serve = [
+        "sandbox",
+        "serve",
+        "--ephemeral",
+        "--port",
+        "0",
+        "-q",
+        "-v",
+        "--json",
+    ];
+    let error = Home::new().run(serve).refused(2, "usage");
+    assert!(
+        text(&error, "message").contains("--quiet and --verbose"),
+        "{error}"
+    );
+}
