@@ -160,7 +160,7 @@ impl FaultRequest {
         is_served: impl Fn(&str, &str) -> bool,
         random: u32,
     ) -> Result<Self, ApiError> {
-        let (named, body) = (body, &with_preset(body)?);
+        let body = &with_preset(body)?;
         let fields = Fields::of(body);
         let on = fields.text("on")?;
         let kind = fields.text("kind")?;
@@ -174,7 +174,6 @@ impl FaultRequest {
         let seed = fields.whole("seed")?;
 
         let mut errors = FieldErrors::default();
-        refuse_other_fields(named, kind, &mut errors);
         let target = errors
             .required("on", on)
             .and_then(|it| FaultTarget::read(it, is_served));
@@ -224,17 +223,15 @@ fn with_preset(body: &Map<String, Value>) -> Result<Map<String, Value>, ApiError
     Ok(whole)
 }
 
-/// Refuses the fields that do not exist, and those of another kind of fault. Those of the preset that the kind replaces
-/// are not `named`.
-fn refuse_other_fields(named: &Map<String, Value>, kind: Option<&str>, errors: &mut FieldErrors) {
-    let of_kinds = FIELDS_OF_KINDS.map(|(field, _)| field);
-    errors.unknown(named, &[&FIELDS[..], &of_kinds].concat());
-    for (field, owner) in FIELDS_OF_KINDS {
-        let is_given = named.get(field).is_some_and(|it| !it.is_null());
-        if let Some(kind) = kind.filter(|it| is_given && *it != owner) {
-            errors.add(field, format!("belongs to the kind {owner}, not to {kind}"));
-        }
-    }
+/// The fields of a request that say nothing about its fault: there are none of these names, or they belong to another kind.
+pub(crate) fn ignored_fields<'a>(body: &'a Map<String, Value>, fault: &Fault) -> Vec<&'a str> {
+    let is_read = |name: &str| {
+        let owner = FIELDS_OF_KINDS.iter().find(|(field, _)| *field == name);
+        FIELDS.contains(&name) || owner.is_some_and(|(_, kind)| *kind == fault.kind())
+    };
+    let given = body.iter().filter(|(_, value)| !value.is_null());
+    let names = given.map(|(name, _)| name.as_str());
+    names.filter(|name| !is_read(name)).collect()
 }
 
 /// How often a fault happens: a number or `always`; without a word, once or always. The outer `None` is an error.
@@ -397,9 +394,6 @@ mod tests {
             json!({"on": on, "kind": "reorder"}),
             json!({"on": "webhook", "kind": "garbage"}),
             json!({"preset": "gloomy"}),
-            json!({"on": on, "kind": "status", "stauts": 503}),
-            json!({"on": on, "kind": "drop_before", "status": 503}),
-            json!({"preset": "slow", "after_bytes": 3}),
             json!({"kind": "garbage"}),
         ] {
             assert!(matches!(read(&body), Err(ApiError::Invalid(_))), "{body}");

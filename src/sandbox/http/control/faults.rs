@@ -7,7 +7,7 @@ use super::super::endpoints::ENDPOINTS;
 use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
 use crate::sandbox::rules::api_error::ApiError;
-use crate::sandbox::rules::fault::{Fault, FaultRequest, covers};
+use crate::sandbox::rules::fault::{Fault, FaultRequest, covers, ignored_fields};
 use crate::sandbox::store::{Tx, WaitingFault};
 use crate::sandbox::wire::id::IdKind;
 
@@ -24,6 +24,9 @@ struct FaultDocument<'a> {
     seed: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     organization: Option<&'a str>,
+    /// The fields of the request that made it which had no effect.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ignored: Vec<&'a str>,
 }
 
 impl<'a> FaultDocument<'a> {
@@ -37,6 +40,7 @@ impl<'a> FaultDocument<'a> {
             rate: request.chance.map(|it| it.rate),
             seed: request.chance.map(|it| it.seed),
             organization: request.organization.as_deref(),
+            ignored: Vec::new(),
         }
     }
 }
@@ -58,11 +62,16 @@ pub(super) fn add(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
         let mut endpoints = ENDPOINTS.iter();
         endpoints.any(|it| it.method == method && covers(it.path, path))
     };
-    let mut request = FaultRequest::read(&request.fields()?, is_served, tx.new_seed())?;
+    let body = request.fields()?;
+    let mut request = FaultRequest::read(&body, is_served, tx.new_seed())?;
     if let Some(name) = &request.organization {
         request.organization = Some(super::organization::named(tx, name)?.id.clone());
     }
-    Reply::created(&FaultDocument::of(&tx.add_fault(request)?))
+    let added = tx.add_fault(request)?;
+    Reply::created(&FaultDocument {
+        ignored: ignored_fields(&body, &added.request.fault),
+        ..FaultDocument::of(&added)
+    })
 }
 
 /// Deletes one fault.
