@@ -30,6 +30,8 @@ pub(crate) enum InFlight {
     Posted { what: String, to: String },
     /// The service texted a person the code of this session.
     CodeSent { session: String },
+    /// Guests are being deleted, the oldest first.
+    DeletingGuests,
     /// The guests are deleted, and the journal's file is being rewritten.
     ForgettingGuests,
 }
@@ -121,6 +123,10 @@ impl InFlight {
             InFlight::Posted { what, to } => {
                 error.message = format!("{word}; {what} posted to {to}, which may have handled it");
                 error.hint = Some("check what it did before you send anything again".to_owned());
+            }
+            InFlight::DeletingGuests => {
+                error.message = format!("{word}; some guests may be deleted already");
+                error.hint = Some("run the same command again to delete the others".to_owned());
             }
             InFlight::ForgettingGuests => {
                 error.message = format!(

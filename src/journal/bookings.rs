@@ -147,6 +147,9 @@ impl Journal {
                 now,
                 adds
             ];
+            // Whoever deletes the guest now comes first, so that the next statement sees it.
+            let held = "SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2 FOR UPDATE";
+            statements.first(held, values![&scope.origin, id])?;
             statements.later(&format!("{STORE} {SEEN}"), row)?;
             guests::purge(statements, scope)
         })?;

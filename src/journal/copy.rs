@@ -292,7 +292,9 @@ fn copy_booking(
     };
     statements.execute(
         "INSERT INTO bookings (origin, id, profile, idempotency_key, status, document, created_at, seen_at, forgotten_at, gone_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
+         WHERE ?9 IS NOT NULL OR NOT EXISTS (SELECT 1 FROM attempts
+                                             WHERE origin = ?1 AND booking_id = ?2 AND forgotten_at IS NOT NULL)
          ON CONFLICT (origin, id) DO UPDATE SET status = excluded.status, document = excluded.document,
              seen_at = excluded.seen_at, gone_at = excluded.gone_at, search = NULL, day = NULL
          WHERE bookings.forgotten_at IS NULL AND excluded.forgotten_at IS NULL AND bookings.seen_at < excluded.seen_at",

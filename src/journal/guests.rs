@@ -46,7 +46,7 @@ const UNTIL: &str = "origin = ?1 AND created_at <= ?2";
 
 /// Deletes the guests of attempts at this service that are older than the retention. Of a booking, its id, its status
 /// and its creation time remain. Returns the number of changed rows, as far as
-/// it is known before the commit, as it is in the file.
+/// it is known before the commit, as it is in the file. What another process is deleting is left to it.
 pub(super) fn purge(statements: &dyn Statements, scope: &Scope) -> Answer<usize> {
     let now = Timestamp::now();
     let ended = scope.retention.ended(now).to_string();
@@ -70,7 +70,7 @@ pub(super) fn is_anything_to_purge() -> String {
 fn purge_attempts() -> String {
     format!(
         "UPDATE attempts SET {WITHOUT_GUEST} WHERE idempotency_key IN
-         (SELECT idempotency_key FROM attempts WHERE {UNTIL} AND {CONCLUDED} ORDER BY created_at LIMIT ?4)"
+         (SELECT idempotency_key FROM attempts WHERE {UNTIL} AND {CONCLUDED} ORDER BY created_at LIMIT ?4 FOR UPDATE SKIP LOCKED)"
     )
 }
 
@@ -78,7 +78,7 @@ fn purge_bookings() -> String {
     format!(
         "UPDATE bookings SET forgotten_at = ?3, search = NULL, day = NULL, document = ''
          WHERE origin = ?1 AND id IN
-         (SELECT id FROM bookings WHERE {UNTIL} AND forgotten_at IS NULL ORDER BY created_at LIMIT ?4)"
+         (SELECT id FROM bookings WHERE {UNTIL} AND forgotten_at IS NULL ORDER BY created_at LIMIT ?4 FOR UPDATE SKIP LOCKED)"
     )
 }
 
@@ -155,35 +155,27 @@ impl Journal {
         }
     }
 
-    /// What [`Journal::forget_until`] would delete.
+    /// What [`Journal::forget_next`] would delete, altogether.
     pub(crate) fn forgettable(&self, until: Timestamp) -> Result<Forgotten> {
         self.read(|statements| count(statements, &self.scope, &until.to_string()))
     }
 
-    /// Deletes all guests at this service up to a moment, in as many transactions as it takes. Must be followed by
-    /// `rewrite_file`. If it fails, the oldest guests may be deleted already, and the rest can be deleted later.
-    pub(crate) fn forget_until(&mut self, until: Timestamp) -> Result<Forgotten> {
-        let forgotten = self.forgettable(until)?;
+    /// Deletes the next guests at this service behind a moment, which is empty at the beginning, up to another one. Returns
+    /// the moment behind which there may be more; `None` if there are none. Must be followed by `rewrite_file`.
+    pub(crate) fn forget_next(&mut self, since: &str, until: Timestamp) -> Result<Option<String>> {
         let until = until.to_string();
         let now = Timestamp::now().to_string();
         let (next, strip, delete) = (end_of_next(), strip_attempts(), delete_bookings());
-        let mut since = String::new();
-        loop {
-            let end = self.write(|statements, scope| {
-                let origin = &scope.origin;
-                let rows = values![origin, &until, &since, FORGOTTEN_AT_ONCE];
-                let row = statements.first(&next, rows)?;
-                let end: Option<String> = row.map_or(Ok(None), |mut row| row.take(0))?;
-                let to = end.as_ref().unwrap_or(&until);
-                statements.execute(&strip, values![origin, to, &now, &since])?;
-                statements.execute(&delete, values![origin, to, &since])?;
-                Ok(end)
-            })?;
-            match end {
-                Some(end) => since = end,
-                None => return Ok(forgotten),
-            }
-        }
+        self.write(|statements, scope| {
+            let origin = &scope.origin;
+            let rows = values![origin, &until, since, FORGOTTEN_AT_ONCE];
+            let row = statements.first(&next, rows)?;
+            let end: Option<String> = row.map_or(Ok(None), |mut row| row.take(0))?;
+            let to = end.as_ref().unwrap_or(&until);
+            statements.execute(&strip, values![origin, to, &now, since])?;
+            statements.execute(&delete, values![origin, to, since])?;
+            Ok(end)
+        })
     }
 
     /// Deletes the guest of one booking. Counts nothing if that was done before. Must be followed by `rewrite_file`.
@@ -258,6 +250,15 @@ mod tests {
         Booking::from_document(document.into()).unwrap()
     }
 
+    fn forget_until(journal: &mut Journal, until: Timestamp) -> Forgotten {
+        let found = journal.forgettable(until).unwrap();
+        let mut next = Some(String::new());
+        while let Some(since) = next {
+            next = journal.forget_next(&since, until).unwrap();
+        }
+        found
+    }
+
     fn make(journal: &mut Journal, key: &str, id: &str) {
         let run = journal.run(key, &request(GUEST));
         journal.end_booked(&run, &booking(id, GUEST), 201).unwrap();
@@ -305,7 +306,7 @@ mod tests {
             journal.update(&booking(&id, &guest(number * 7))).unwrap();
         }
         assert!(place.holds("Canary"));
-        let forgotten = journal.forget_until(Timestamp::now()).unwrap();
+        let forgotten = forget_until(&mut journal, Timestamp::now());
         Journal::rewrite_file(&place.path()).unwrap();
         assert_eq!((forgotten.count, forgotten.unsettled), (150, 0));
         assert!(!place.holds("Canary"));
@@ -323,7 +324,7 @@ mod tests {
         journal.run("other", &request("Third Guest"));
         journal.abandon("other").unwrap();
         // What was refused or abandoned is forgotten at once, since nothing of it is to be kept.
-        let forgotten = journal.forget_until(Timestamp::now()).unwrap();
+        let forgotten = forget_until(&mut journal, Timestamp::now());
         Journal::rewrite_file(&place.path()).unwrap();
         assert_eq!(
             forgotten,

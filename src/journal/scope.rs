@@ -1,5 +1,9 @@
 //! Whose rows of the journal are meant, and who writes them.
 
+use std::sync::LazyLock;
+
+use uuid::Uuid;
+
 use super::runs::{Evidence, may_be_sent_by};
 use crate::model::retention::Retention;
 
@@ -36,7 +40,9 @@ impl Scope {
     /// Distinguishes this process from all others that may claim something.
     pub(super) fn claimer(&self) -> String {
         let Maker { user, host } = &self.maker;
-        format!("{user}@{host}/{}", std::process::id())
+        // In containers, processes of the same host may have the same number.
+        static TOKEN: LazyLock<Uuid> = LazyLock::new(Uuid::now_v7);
+        format!("{user}@{host}/{}/{}", std::process::id(), *TOKEN)
     }
 }
 

@@ -27,11 +27,19 @@ impl Journal {
     /// `journal` if not: a shared journal's server may be a standby, or this user may only read.
     pub(crate) fn takes_changes(&mut self) -> Result<()> {
         self.write(|statements, _| {
-            for nothing in [
-                "UPDATE attempts SET state = state WHERE 1 = 0",
-                "INSERT INTO attempts SELECT * FROM attempts WHERE 1 = 0",
+            statements.execute("UPDATE attempts SET state = state WHERE 1 = 0", &[])?;
+            for table in [
+                "attempts",
+                "runs",
+                "bookings",
+                "sightings",
+                "limits",
+                "claims",
             ] {
-                statements.execute(nothing, &[])?;
+                let insert = format!("INSERT INTO {table} SELECT * FROM {table} WHERE 1 = 0");
+                statements.execute(&insert, &[])?;
+                let delete = format!("DELETE FROM {table} WHERE 1 = 0");
+                statements.execute(&delete, &[])?;
             }
             Ok(())
         })

@@ -1,6 +1,8 @@
 //! A journal that a team shares: whether its tables are those that this bookctl knows, and what is said of a database
 //! that cannot be used.
 
+use std::time::Duration;
+
 use super::team_schema::STEPS;
 use crate::outcome::{Error, Result};
 use crate::platform::postgres::{Database, Failure, Guard};
@@ -33,6 +35,11 @@ pub(crate) fn prepare(database: Database) -> Result<Prepared> {
     let prepared = database.transaction(&|statements| {
         statements.execute("SET LOCAL statement_timeout = 0", &[])?;
         statements.execute("SET LOCAL lock_timeout = 0", &[])?;
+        let row = statements.first("SELECT current_setting('server_encoding')", &[])?;
+        let encoding: String = row.map_or(Ok(String::new()), |mut row| row.take(0))?;
+        if encoding != "UTF8" {
+            return Err(Trouble::Postgres(Failure::Encoding(encoding)));
+        }
         statements.execute(make, &[])?;
         statements.execute(fill, &[])?;
         let row = statements.first(&format!("{VERSION} FOR UPDATE"), &[])?;
@@ -79,6 +86,10 @@ pub(super) const IS_SEARCH_INDEXED: &str = "
 /// Whether a process makes an index now.
 const IS_BEING_INDEXED: &str = "SELECT EXISTS (SELECT 1 FROM pg_stat_progress_create_index WHERE relid = 'bookings'::regclass)";
 
+/// How often the index is begun, and the pause between: several processes may be in each other's way.
+const TRIES: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(200);
+
 /// The index of searches, after `journal init`.
 enum Index {
     There,
@@ -92,11 +103,23 @@ fn index_search(database: &Database) -> Answer<Index> {
     if let Some(index) = index(database)? {
         return Ok(index);
     }
-    match make_index(database) {
-        Ok(()) => Ok(Index::There),
-        Err(why) if signals::caught().is_some() => Err(why),
-        // Another process may have been faster.
-        Err(why) => index(database)?.ok_or(why),
+    let mut tries = 0;
+    loop {
+        let why = match make_index(database) {
+            Ok(()) => return Ok(Index::There),
+            Err(why) => why,
+        };
+        tries += 1;
+        if signals::caught().is_some() {
+            return Err(why);
+        }
+        // Another process may have been faster. It may also have removed ours, which was incomplete, to make it itself; and
+        // a connection that was lost leaves an incomplete one.
+        match index(database)? {
+            Some(index) => return Ok(index),
+            None if tries < TRIES => std::thread::sleep(PAUSE),
+            None => return Err(why),
+        }
     }
 }
 
@@ -167,6 +190,9 @@ pub(super) fn error(database: &Database, trouble: &Trouble) -> Error {
                 "prepare it once, as a user who may create tables: `bookctl journal init`"
             }
             Failure::Newer { .. } => "use the newer bookctl",
+            Failure::Encoding(_) => {
+                "use a database in UTF8: `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`"
+            }
             Failure::Conflict | Failure::Other(_) => {
                 "see the state of the journal with `bookctl journal status`"
             }

@@ -318,6 +318,10 @@ fn a_local_journal_is_copied_into_the_shared_one_as_often_as_one_likes() {
         (&state["kind"], &state["attempts"]),
         (&"postgresql".into(), &1.into())
     );
+    // A guest who was forgotten does not come back.
+    shared.run(["bookings", "forget", &id]).exits(0);
+    shared.run(copy).exits(0);
+    assert!(listed(&shared, &["bookings"]).is_empty());
     let mut missing = copy;
     missing[4] = "/nowhere/journal.db";
     shared.run(missing).refused(3, "journal");
@@ -438,10 +442,8 @@ fn an_index_whose_making_was_interrupted_is_made_again_and_one_in_the_making_is_
         || home.run(["journal", "status", "--json"]).exits(0).json()["search_indexed"].clone();
     postgres.sql("bookctl", "DROP INDEX bookings_search");
     // The server makes the index when all that write to the table have ended.
-    let mut writer = postgres.keep_open("bookctl", "LOCK TABLE bookings IN ROW EXCLUSIVE MODE");
+    let writer = postgres.begin("bookctl", "LOCK TABLE bookings IN ROW EXCLUSIVE MODE");
     let asked = |question: &str| postgres.sql("bookctl", question);
-    let writes = "SELECT count(*) FROM pg_locks WHERE relation = 'bookings'::regclass AND mode = 'RowExclusiveLock'";
-    until("the table is written to", || asked(writes) == "1");
     let first = home.start(["journal", "init"]);
     let making = "SELECT count(*) FROM pg_stat_progress_create_index";
     until("the index is being made", || asked(making) == "1");
@@ -452,12 +454,51 @@ fn an_index_whose_making_was_interrupted_is_made_again_and_one_in_the_making_is_
     first.end().exits(130);
     asked("SELECT pg_terminate_backend(pid) FROM pg_stat_progress_create_index");
     until("the index is not made any more", || asked(making) == "0");
-    writer.kill().unwrap();
-    writer.wait().unwrap();
-    asked("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'bookings'::regclass");
+    writer.commit();
     assert_eq!(indexed(), false);
     home.run(["journal", "init"]).exits(0);
     assert_eq!(indexed(), true);
+}
+
+#[test]
+fn a_guest_who_is_forgotten_while_another_machine_reads_the_booking_stays_forgotten() {
+    let served = Served::unlimited();
+    let Some(postgres) = prepared(&served) else {
+        return;
+    };
+    let home = machine(&served, &postgres.url(), "ada");
+    let id = home.booked("ven_confirms", &[], 0);
+    // What `bookings forget` does, held before its commit.
+    let forgetting = postgres.begin(
+        "bookctl",
+        "UPDATE attempts SET request = '{}', forgotten_at = '2026-01-01T00:00:00Z'; DELETE FROM bookings",
+    );
+    let changing = home.start(["modify", &id, "--party", "3", "--yes"]);
+    let waits = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'bookctl' AND wait_event_type = 'Lock'";
+    until("the other machine waits", || {
+        postgres.sql("bookctl", waits) == "1"
+    });
+    forgetting.commit();
+    changing.end().exits(0);
+    assert_eq!(
+        postgres.sql("bookctl", "SELECT count(*) FROM bookings"),
+        "0"
+    );
+}
+
+#[test]
+fn a_database_that_cannot_hold_every_name_is_refused() {
+    let served = Served::start();
+    let Some(postgres) = prepared(&served) else {
+        return;
+    };
+    let create =
+        "CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0";
+    postgres.sql("postgres", create);
+    let url = postgres.url().replace("/bookctl?", "/latin?");
+    let error = machine(&served, &url, "owner").run(["journal", "init", "--json"]);
+    let error = error.refused(3, "journal");
+    assert!(text(&error, "message").contains("LATIN1"), "{error}");
 }
 
 /// A search writes down what it searches, where it may.
@@ -502,6 +543,16 @@ fn a_search_finds_bookings_that_nobody_has_searched_in_a_journal_that_takes_no_c
         assert_eq!(names(&reader, &mine), ["Grace Hopper", all[0]], "{user}");
         assert!(names(&reader, &["grace", "--status", "cancelled"]).is_empty());
     }
+    // A rule of the database keeps the changes from being made, and says nothing.
+    postgres.sql(
+        "bookctl",
+        "CREATE ROLE ruled LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO ruled;
+         ALTER TABLE bookings ENABLE ROW LEVEL SECURITY;
+         CREATE POLICY reads ON bookings FOR SELECT TO ruled USING (true)",
+    );
+    let ruled = postgres.url().replace("owner@", "ruled@");
+    let ruled = machine(&served, &ruled, "ada");
+    assert_eq!(names(&ruled, &["lovelace"]).len(), 3);
     assert_eq!(names(&writer, &["lovelace"]).len(), 3);
 }
 

@@ -133,7 +133,15 @@ async fn forget_until(context: &Context, until: Timestamp, yes: bool) -> Result<
     if !yes && found.count > 0 {
         confirm(context, found.count).await?;
     }
-    context.journal()?.forget_until(until)
+    context.in_flight.replace(InFlight::DeletingGuests);
+    let _progress = context.out.progress("deleting guests");
+    let mut next = Some(String::new());
+    while let Some(since) = next {
+        next = context.journal()?.forget_next(&since, until)?;
+        // An interrupt ends it here.
+        tokio::task::yield_now().await;
+    }
+    Ok(found)
 }
 
 async fn confirm(context: &Context, count: u32) -> Result<()> {

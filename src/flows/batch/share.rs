@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::KeyedRow;
 use crate::app::Context;
-use crate::journal::Claim;
+use crate::journal::{Claim, State};
 use crate::outcome::Result;
 use crate::terminal::output::Progress;
 
@@ -42,11 +42,17 @@ impl<'a> Share<'a> {
             if !self.is_shared {
                 return Ok(Some(row));
             }
-            let claim = self.context.journal()?.claim(&row.key(0), LEASE)?;
+            let key = row.key(0);
+            let claim = self.context.journal()?.claim(&key, LEASE)?;
             let Claim::Others { seconds } = claim else {
                 self.others = 0;
                 return Ok(Some(row));
             };
+            // A row with a result needs no claim: its machine may have died before it released its own.
+            let attempt = self.context.journal()?.attempt(&key)?;
+            if attempt.is_some_and(|it| it.state == State::Settled) {
+                return Ok(Some(row));
+            }
             self.left.push_back(row);
             self.others += 1;
             if self.others >= self.left.len() {

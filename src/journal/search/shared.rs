@@ -8,6 +8,7 @@ use super::needles::Needles;
 use super::text::{Field, LONGEST, Text, Venues};
 use super::{Journal, Sought};
 use crate::outcome::Result;
+use crate::platform::signals;
 use crate::platform::sql::{Answer, Row, Value, values};
 
 /// How many bookings are prepared for the search in one transaction.
@@ -28,22 +29,24 @@ const IS_SOUGHT: &str = "
                                  AND coalesce(username, ?5) = ?5 AND coalesce(host, ?6) = ?6))
       AND (?7 IS NULL OR created_at <= ?7 AND (created_at < ?7 OR id < ?8))";
 
-/// The columns and the condition of bookings that are not prepared: their documents, and what was asked for.
-const UNPREPARED: (&str, &str) = (
-    "document, (SELECT coalesce(asked, request) FROM attempts
-                WHERE attempts.idempotency_key = bookings.idempotency_key)",
-    "search IS NULL AND forgotten_at IS NULL",
-);
+/// Bookings that are not prepared.
+const UNPREPARED: &str = "search IS NULL AND forgotten_at IS NULL";
+
+/// A booking that is not prepared has its document, and what was asked for, instead of its text.
+const COLUMNS: &str = "id, created_at, search, CASE WHEN search IS NULL THEN document END,
+    CASE WHEN search IS NULL THEN (SELECT coalesce(asked, request) FROM attempts
+                                   WHERE attempts.idempotency_key = bookings.idempotency_key) END";
 
 /// Whether this connection may write the `search` column: a standby takes no changes, and some users may only read.
 const MAY_PREPARE: &str = "SELECT current_setting('transaction_read_only') = 'off' AND has_table_privilege('bookings', 'UPDATE')";
 
 /// A row that may be what is sought.
 struct Candidate {
-    /// When it was made, and its id.
-    place: (String, String),
-    /// The `search` column, or the document of a booking that is not prepared.
-    text: String,
+    id: String,
+    made: String,
+    /// The `search` column of a booking that is prepared.
+    search: Option<String>,
+    document: Option<String>,
     request: Option<String>,
 }
 
@@ -58,43 +61,20 @@ impl Journal {
     ) -> Result<Vec<String>> {
         let is_prepared = self.prepare_search(venues)?;
         let (conditions, patterns) = conditions(needles, 10);
-        let rows = ("search, NULL", &*format!("search IS NOT NULL {conditions}"));
-        let is_in = |row: &Candidate| are_in(needles, &row.text);
-        let mut found = self.matching(sought, most, rows, &patterns, &is_in)?;
-        if !is_prepared {
-            let days = sought.days_as_text();
-            let is_in = |row: &Candidate| {
-                let (_, id) = &row.place;
-                let text = Text::of(id, &row.text, row.request.as_deref(), venues);
-                let on_a_day = days.as_ref().is_none_or(|(first, last)| {
-                    text.day.is_some_and(|day| *first <= day && day <= *last)
-                });
-                on_a_day && are_in(needles, &text.fields.join("\n"))
-            };
-            found.extend(self.matching(sought, most, UNPREPARED, &[], &is_in)?);
-            found.sort_unstable_by(|one, other| other.cmp(one));
-            found.truncate(most);
-        }
-        Ok(found.into_iter().map(|(_, id)| id).collect())
-    }
-
-    /// The places of at most so many bookings for which `is_in` holds, newest first.
-    fn matching(
-        &self,
-        sought: &Sought,
-        most: usize,
-        (columns, condition): (&str, &str),
-        patterns: &[String],
-        is_in: &dyn Fn(&Candidate) -> bool,
-    ) -> Result<Vec<(String, String)>> {
+        // All in one order, so that a booking which changes or is prepared meanwhile keeps its place.
+        let others = match is_prepared {
+            true => String::new(),
+            false => format!("OR {UNPREPARED}"),
+        };
         let find = format!(
-            "SELECT id, created_at, {columns} FROM bookings WHERE {IS_SOUGHT} AND {condition}
+            "SELECT {COLUMNS} FROM bookings WHERE {IS_SOUGHT} AND (search IS NOT NULL {conditions} {others})
              ORDER BY created_at DESC, id DESC LIMIT ?9"
         );
-        let (first, last) = sought.days_as_text().unzip();
+        let days = sought.days_as_text();
+        let (first, last) = days.clone().unzip();
         let mine = sought.mine.clone().map(|maker| (maker.user, maker.host));
         let (user, machine) = mine.unzip();
-        let mut found = Vec::new();
+        let mut ids = Vec::new();
         let (mut time, mut id): (Option<String>, Option<String>) = (None, None);
         // Most rows that the server finds match. Where many do not, more are asked for each time.
         let mut looked_at = most.clamp(1, LOOKED_AT);
@@ -118,16 +98,16 @@ impl Journal {
             })?;
             let is_last = rows.len() < looked_at;
             for row in rows {
-                if is_in(&row) {
-                    found.push(row.place.clone());
+                if row.is_in(needles, days.as_ref(), venues) {
+                    ids.push(row.id.clone());
                 }
-                if found.len() == most {
-                    return Ok(found);
+                if ids.len() == most {
+                    return Ok(ids);
                 }
-                (time, id) = (Some(row.place.0), Some(row.place.1));
+                (time, id) = (Some(row.made), Some(row.id));
             }
             if is_last {
-                return Ok(found);
+                return Ok(ids);
             }
             looked_at = (looked_at * 4).min(LOOKED_AT);
         }
@@ -136,33 +116,34 @@ impl Journal {
     /// Writes the `search` column of the bookings that were stored since the last search. Returns whether all have it: a
     /// database that takes no changes is left as it is.
     fn prepare_search(&mut self, venues: &Venues<'_>) -> Result<bool> {
-        let (columns, condition) = UNPREPARED;
         let unprepared = format!(
-            "SELECT id, created_at, {columns} FROM bookings WHERE origin = ?1 AND {condition} LIMIT ?2"
+            "SELECT {COLUMNS} FROM bookings WHERE origin = ?1 AND {UNPREPARED} ORDER BY created_at, id LIMIT ?2"
         );
+        let mut before = None;
         loop {
             let stored: Vec<Candidate> = self.read(|statements| {
                 let of = values![&self.scope.origin, PREPARED_AT_ONCE];
                 let rows = statements.query(&unprepared, of)?;
                 rows.into_iter().map(Candidate::read).collect()
             })?;
-            if stored.is_empty() {
+            let Some(first) = stored.first().map(|row| row.id.clone()) else {
                 return Ok(true);
-            }
+            };
             let row = self.read(|statements| statements.first(MAY_PREPARE, &[]))?;
-            if !row.is_some_and(|mut row| row.take(0).unwrap_or(false)) {
+            let may_prepare = row.is_some_and(|mut row| row.take(0).unwrap_or(false));
+            // A rule of the database can keep a change from being made without an error.
+            let is_stuck = before.as_ref() == Some(&first);
+            if !may_prepare || is_stuck || signals::caught().is_some() {
                 return Ok(false);
             }
-            let mut prepared = Vec::new();
-            for Candidate {
-                place: (_, id),
-                text: document,
-                request,
-            } in stored
-            {
-                let text = Text::of(&id, &document, request.as_deref(), venues);
-                prepared.push((id, document, text.fields.join("\n"), text.day));
-            }
+            before = Some(first);
+            let prepared: Vec<_> = stored
+                .into_iter()
+                .map(|row| {
+                    let text = row.text(venues);
+                    (row.id, row.document, text.fields.join("\n"), text.day)
+                })
+                .collect();
             self.write(|statements, scope| {
                 // What changed in the meantime is prepared in the next round.
                 let update = "UPDATE bookings SET search = ?3, day = ?4
@@ -179,10 +160,35 @@ impl Journal {
 impl Candidate {
     fn read(mut row: Row) -> Answer<Self> {
         Ok(Candidate {
-            place: (row.take(1)?, row.take(0)?),
-            text: row.take(2)?,
-            request: row.take(3)?,
+            id: row.take(0)?,
+            made: row.take(1)?,
+            search: row.take(2)?,
+            document: row.take(3)?,
+            request: row.take(4)?,
         })
+    }
+
+    /// What a booking that is not prepared is searched by.
+    fn text(&self, venues: &Venues<'_>) -> Text {
+        let document = self.document.as_deref().unwrap_or_default();
+        Text::of(&self.id, document, self.request.as_deref(), venues)
+    }
+
+    /// Whether it is sought. The server has compared the day of a booking that is prepared.
+    fn is_in(
+        &self,
+        needles: &Needles,
+        days: Option<&(String, String)>,
+        venues: &Venues<'_>,
+    ) -> bool {
+        if let Some(search) = &self.search {
+            return are_in(needles, search);
+        }
+        let text = self.text(venues);
+        let is_on_a_day =
+            |day: &String| days.is_none_or(|(first, last)| first <= day && day <= last);
+        text.day.as_ref().map_or(days.is_none(), is_on_a_day)
+            && are_in(needles, &text.fields.join("\n"))
     }
 }
 

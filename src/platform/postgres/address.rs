@@ -63,6 +63,11 @@ impl Address {
         let (authority, database) = base.split_once('/').unwrap_or((base, ""));
         let (login, place) = authority.rsplit_once('@').unwrap_or(("", authority));
         let (user, password) = login.split_once(':').unwrap_or((login, ""));
+        if database.contains('@') {
+            return Err(refuse(
+                "has an @ where the name of the database should be; in a user or a password write / as %2F, ? as %3F and @ as %40",
+            ));
+        }
         if place.contains(',') {
             return Err(refuse("names several hosts; name one"));
         }
@@ -93,7 +98,12 @@ impl Address {
                 "host" => address.host = decoded(value)?,
                 "password" => address.password = Some(decoded(value)?),
                 "options" => address.options = Some(decoded(value)?),
-                _ => return Err(refuse(&format!("has {key}, which is not known here"))),
+                // The name is not repeated: it may be a part of a password.
+                _ => {
+                    return Err(refuse(
+                        "has a parameter that is not known here; known are sslmode, sslrootcert, host, password and options",
+                    ));
+                }
             }
         }
         if address.host.is_empty() {
@@ -250,6 +260,16 @@ mod tests {
                 .password()
                 .is_some()
         );
+        // What a person writes who does not know that a password has to be encoded.
+        for url in [
+            "postgresql://u:1234/geheim@127.0.0.1/b",
+            "postgresql://u:12?geheim@127.0.0.1/b",
+            "postgresql://u:1:2@x/geheim@127.0.0.1/b",
+            "postgresql://u@x/b?password=a&geheim",
+        ] {
+            let refused = read(url).unwrap_err();
+            assert!(!refused.message.contains("geheim"), "{}", refused.message);
+        }
         for wrong in [
             "mysql://db/b",
             "db.internal",

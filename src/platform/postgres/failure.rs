@@ -23,6 +23,8 @@ pub(crate) enum Failure {
     NotPrepared { found: i64, known: usize },
     /// A newer bookctl has prepared it.
     Newer { found: i64, known: usize },
+    /// The database has this encoding, which does not hold every text.
+    Encoding(String),
     /// The server refused for another reason.
     Other(String),
 }
@@ -65,6 +67,9 @@ impl fmt::Display for Failure {
                 f,
                 "was prepared by a newer bookctl (version {found}, this one knows {known})"
             ),
+            Failure::Encoding(name) => {
+                write!(f, "has the encoding {name}, which cannot hold every name")
+            }
             Failure::Other(reason) => write!(f, "cannot be used: {reason}"),
         }
     }

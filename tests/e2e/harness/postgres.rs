@@ -1,5 +1,6 @@
 //! A PostgreSQL of the tests' own: a cluster in a temporary folder, on a socket and on a port of loopback.
 
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -176,19 +177,22 @@ impl Postgres {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    /// Runs a statement in a transaction that stays open until this process ends.
-    pub(crate) fn keep_open(&self, database: &str, statement: &str) -> Child {
+    /// Runs statements in a transaction that stays open until it is committed.
+    #[track_caller]
+    pub(crate) fn begin(&self, database: &str, statements: &str) -> Transaction {
         let mut command = Command::new(programs().unwrap().join("psql"));
-        let wait = HANG.as_secs();
-        self.asked(&mut command, database)
-            .args([
-                "-c",
-                &format!("BEGIN; {statement}; SELECT pg_sleep({wait})"),
-            ])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
+        let mut session = self
+            .asked(&mut command, database)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
             .spawn()
-            .unwrap()
+            .unwrap();
+        let begin = format!("BEGIN; {statements};\n\\echo done\n");
+        let input = session.stdin.as_mut().unwrap();
+        input.write_all(begin.as_bytes()).unwrap();
+        let mut lines = BufReader::new(session.stdout.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap() == "done"), "{statements}");
+        Transaction(session)
     }
 
     /// Kills the server on the spot, and everything that it started.
@@ -200,6 +204,25 @@ impl Postgres {
         let id = server.id().to_string();
         let _ = Command::new("kill").args(["-QUIT", &id]).status();
         let _ = server.wait();
+    }
+}
+
+/// A transaction of psql.
+pub(crate) struct Transaction(Child);
+
+impl Transaction {
+    pub(crate) fn commit(mut self) {
+        let mut input = self.0.stdin.take().unwrap();
+        input.write_all(b"COMMIT;\n").unwrap();
+        drop(input);
+        assert!(self.0.wait().unwrap().success());
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
