@@ -25,13 +25,14 @@ pub(super) fn check(request: &Request, own: &Own<'_>) -> Result<(), ApiError> {
     };
     let host = header(header::HOST);
     // A host in the request target overrides the header. Two headers are rejected.
-    let target = request
-        .uri()
-        .authority()
-        .map_or(host, |it| Some(it.as_str()));
+    let target = request.uri().authority();
     let is_foreign = |host: Option<&str>| !host.is_some_and(|it| own.is_host(it));
     let is_doubtful = request.headers().get_all(header::HOST).iter().count() > 1;
-    if !own.exposed && (is_doubtful || is_foreign(host) || is_foreign(target)) {
+    if !own.exposed
+        && (is_doubtful
+            || is_foreign(host)
+            || target.is_some_and(|it| is_foreign(Some(it.as_str()))))
+    {
         return Err(ApiError::ForeignHost);
     }
     let writes = !matches!(*request.method(), Method::GET | Method::HEAD);
