@@ -88,9 +88,8 @@ impl Store {
 
     /// Adds a change for every row that is written from now on. Returns the place of the last one, to wait for the next.
     pub(crate) fn follow(&self) -> rusqlite::Result<watch::Receiver<Tip>> {
-        let tip = self.changes.follow();
         changes::watch_rows(&mut self.lock().connection, &self.changes)?;
-        Ok(tip)
+        Ok(self.changes.follow())
     }
 
     /// Makes the table of the numbers that stand for ids, if it is not there.
