@@ -25,16 +25,13 @@ pub(super) fn check(request: &Request, own: &Own<'_>) -> Result<(), ApiError> {
     };
     let host = header(header::HOST);
     // A host in the request target overrides the header. Two headers are rejected.
-    let target = request
-        .uri()
-        .authority()
-        .map_or(host, |it| Some(it.as_str()));
-    let is_foreign = |host: Option<&str>| !host.is_some_and(|it| own.is_host(it));
+    let target = request.uri().authority().map(|it| it.as_str());
+    let is_foreign = |it: &&str| !own.is_host(it);
+    let foreign = target.filter(is_foreign).or(host.filter(is_foreign));
     let is_doubtful = request.headers().get_all(header::HOST).iter().count() > 1;
-    if !own.exposed && (is_doubtful || is_foreign(host) || is_foreign(target)) {
-        let named = if is_foreign(target) { target } else { host };
+    if !own.exposed && (is_doubtful || host.is_none() || foreign.is_some()) {
         return Err(ApiError::ForeignHost {
-            named: named.filter(|_| !is_doubtful).map(str::to_owned),
+            named: foreign.filter(|_| !is_doubtful).map(str::to_owned),
             port: own.port,
         });
     }

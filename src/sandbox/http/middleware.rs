@@ -1,5 +1,6 @@
 //! What every request passes through: the host check, the headers of every answer, and the log.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -22,6 +23,11 @@ use crate::sandbox::store::Topic;
 /// page and scripts can answer a booking.
 const CONTRACT: HeaderName = HeaderName::from_static("bookctl-contract");
 
+thread_local! {
+    /// The last `Date` of this thread, and its second.
+    static DATE: Cell<Option<(i64, HeaderValue)>> = const { Cell::new(None) };
+}
+
 pub(super) async fn run(
     State(service): State<Arc<Service>>,
     request: Request,
@@ -40,7 +46,9 @@ pub(super) async fn run(
         Err(error) => reply::error(&error),
     };
     let now = service.store.recent_now();
-    date(now, &mut response);
+    if let Some(date) = date(now) {
+        response.headers_mut().insert(header::DATE, date);
+    }
     if !is_spoken {
         response
             .headers_mut()
@@ -104,12 +112,14 @@ impl Service {
 }
 
 /// `Date` is the sandbox's clock, so that a client that compares clocks sees its own offset.
-fn date(now: Timestamp, response: &mut Response) {
-    let date = DateTimePrinter::new()
-        .timestamp_to_rfc9110_string(&now)
-        .ok()
-        .and_then(|it| HeaderValue::try_from(it).ok());
-    if let Some(date) = date {
-        response.headers_mut().insert(header::DATE, date);
+fn date(now: Timestamp) -> Option<HeaderValue> {
+    let second = now.as_second();
+    if let Some((_, date)) = DATE.take().filter(|(of, _)| *of == second) {
+        DATE.set(Some((second, date.clone())));
+        return Some(date);
     }
+    let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&now);
+    let date = date.ok().and_then(|it| HeaderValue::try_from(it).ok())?;
+    DATE.set(Some((second, date.clone())));
+    Some(date)
 }

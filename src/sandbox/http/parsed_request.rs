@@ -7,7 +7,7 @@ use std::pin::Pin;
 use axum::RequestPartsExt;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Query, RawPathParams, Request};
-use axum::http::{HeaderMap, Uri, header};
+use axum::http::{HeaderMap, HeaderName, Uri, header};
 use serde_json::{Map, Value};
 
 use super::connection::CutHandle;
@@ -20,6 +20,8 @@ use crate::sandbox::rules::no_key::NoKey;
 const BODY_LIMIT: usize = 1_048_576;
 /// How much of a larger body is read and discarded, so that the client gets to read the response.
 const DRAIN_LIMIT: usize = 64 * BODY_LIMIT;
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// A request whose body has been read.
 pub(crate) struct ParsedRequest {
@@ -160,7 +162,7 @@ impl ParsedRequest {
     /// The idempotency key; `None` if it is absent or blank. Each byte becomes one character, so that
     /// different keys stay different.
     pub(crate) fn idempotency_key(&self) -> Option<String> {
-        let key = self.headers.get("idempotency-key")?.as_bytes().trim_ascii();
+        let key = self.headers.get(IDEMPOTENCY_KEY)?.as_bytes().trim_ascii();
         let key = match str::from_utf8(key) {
             Ok(key) if key.is_ascii() => key.to_owned(),
             _ => key.iter().copied().map(char::from).collect(),
@@ -174,6 +176,11 @@ impl ParsedRequest {
             Some(heard) => heard.fields.clone(),
             None => parse_body(&self.body),
         }
+    }
+
+    /// The body as it came, if it came in the contract's shape.
+    pub(crate) fn own_body(&self) -> Option<&[u8]> {
+        self.heard.is_none().then_some(&self.body)
     }
 
     /// The value of a query parameter.

@@ -7,10 +7,9 @@ use serde::Serialize;
 
 use super::exchanges::Refusal;
 use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::rate_limit::RateLimitStatus;
-
-/// The size in bytes of most bodies, for which room is made.
-const USUAL_SIZE: usize = 768;
+use crate::sandbox::wire::booking::booking_document;
 
 /// A successful response: status and JSON body.
 #[derive(Debug)]
@@ -33,18 +32,23 @@ impl Reply {
         Self::json(201, document)
     }
 
+    /// A booking.
+    pub(crate) fn booking(status: u16, booking: &Booking) -> Self {
+        let body = booking_document(booking).into_bytes();
+        Self { status, body }
+    }
+
     /// 200 with text that is JSON already.
-    pub(crate) fn text(json: &str) -> Self {
+    pub(crate) fn text(json: impl Into<String>) -> Self {
         Self {
             status: 200,
-            body: json.as_bytes().to_vec(),
+            body: json.into().into_bytes(),
         }
     }
 
     fn json(status: u16, document: &impl Serialize) -> Outcome {
-        let mut body = Vec::with_capacity(USUAL_SIZE);
-        match serde_json::to_writer(&mut body, document) {
-            Ok(()) => Ok(Self { status, body }),
+        match serde_json::to_vec(document) {
+            Ok(body) => Ok(Self { status, body }),
             Err(error) => Err(ApiError::Broken(error.to_string())),
         }
     }

@@ -8,12 +8,10 @@ use super::state::BookingState;
 use crate::sandbox::seed::Provider;
 
 /// The guest ("Booking", `customer`).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct Customer {
     pub(crate) name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) email: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) phone: Option<String>,
 }
 

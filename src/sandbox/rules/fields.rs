@@ -138,8 +138,8 @@ impl FieldErrors {
     }
 
     /// The value of a required field. It must not be blank.
-    pub(crate) fn required<'a>(&mut self, field: &str, value: Option<&'a str>) -> Option<&'a str> {
-        let value = value.filter(|it| !it.trim().is_empty());
+    pub(crate) fn required<T: AsRef<str>>(&mut self, field: &str, value: Option<T>) -> Option<T> {
+        let value = value.filter(|it| !it.as_ref().trim().is_empty());
         if value.is_none() {
             self.add(field, "is required");
         }
@@ -232,9 +232,10 @@ pub(crate) fn rfc3339(text: &str) -> Option<Timestamp> {
     if !is_shaped || !is_offset {
         return None;
     }
-    let nanoseconds = fraction.get(..9).unwrap_or(fraction);
-    let point = if nanoseconds.is_empty() { "" } else { "." };
-    format!("{moment}{point}{nanoseconds}{offset}").parse().ok()
+    match fraction.get(..9) {
+        Some(nanoseconds) => format!("{moment}.{nanoseconds}{offset}").parse().ok(),
+        None => text.parse().ok(),
+    }
 }
 
 /// What is wrong with a field that is none of the `known` ones.

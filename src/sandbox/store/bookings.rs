@@ -11,6 +11,7 @@ use crate::sandbox::rules::error_code::ErrorCode;
 use crate::sandbox::rules::state::{BookingState, Status};
 use crate::sandbox::rules::transition::{EventKind, Transition};
 use crate::sandbox::seed::Provider;
+use crate::sandbox::wire::booking::customer_document;
 
 /// A query over bookings, with the columns in the order that [`booking`] reads them.
 macro_rules! bookings {
@@ -149,7 +150,7 @@ impl Tx<'_> {
             booking.venue_id,
             booking.datetime,
             booking.party_size,
-            json(&booking.customer)?,
+            customer_document(&booking.customer),
             booking.end_user,
             booking.seating,
             booking.pays_by_vendor,

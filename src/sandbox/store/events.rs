@@ -8,7 +8,7 @@ use super::tx::{Tx, invalid_column};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::transition::EventKind;
-use crate::sandbox::wire::booking::BookingSummary;
+use crate::sandbox::wire::booking::booking_summary;
 use crate::sandbox::wire::event::event_document;
 use crate::sandbox::wire::moment::Moment;
 
@@ -40,8 +40,7 @@ impl Tx<'_> {
         at: Timestamp,
     ) -> Result<Vec<i64>, ApiError> {
         let mut insert = self.sql("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)")?;
-        let summary = serde_json::to_string(&BookingSummary::of(booking))
-            .map_err(|error| ApiError::Broken(error.to_string()))?;
+        let summary = booking_summary(booking);
         let created_at = Moment(at).text();
         let mut numbers = Vec::new();
         for kind in kinds {

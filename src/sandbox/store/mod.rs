@@ -30,7 +30,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 pub(crate) use changes::{Change, Changes, Tip, Topic};
 pub(crate) use deliveries::PendingDelivery;
@@ -67,10 +67,7 @@ pub(crate) struct Store {
 impl Store {
     /// Opens the database, creating it if necessary.
     pub(crate) fn open(database: &Database) -> Result<Self, OpenError> {
-        let mut connection = open::connect(database)?;
-        let changes = Arc::new(Changes::new());
-        changes::watch_rows(&mut connection, &changes)
-            .map_err(|error| explain(database, &error))?;
+        let connection = open::connect(database)?;
         Ok(Self {
             handle: Mutex::new(Handle::new(connection, *database != Database::Memory)),
             file: match database {
@@ -80,13 +77,19 @@ impl Store {
             queue: Mutex::default(),
             arrival: Notify::new(),
             clock: Mutex::default(),
-            changes,
+            changes: Arc::new(Changes::new()),
         })
     }
 
     /// The last changes of this process.
     pub(crate) fn changes(&self) -> &Changes {
         &self.changes
+    }
+
+    /// Adds a change for every row that is written from now on. Returns the place of the last one, to wait for the next.
+    pub(crate) fn follow(&self) -> rusqlite::Result<watch::Receiver<Tip>> {
+        changes::watch_rows(&mut self.lock().connection, &self.changes)?;
+        Ok(self.changes.follow())
     }
 
     /// Makes the table of the numbers that stand for ids, if it is not there.

@@ -1,5 +1,6 @@
 //! Numbers of new rows, and random codes.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -52,10 +53,9 @@ pub(crate) fn reference(prefix: &str) -> String {
     format!("{prefix}{:08x}{:08x}", random(), random())
 }
 
-/// 32 random bits: the end of a version 7 UUID.
+/// 32 random bits: the end of a hash under a key that is drawn anew. Only the first key of a thread is asked of the system.
 pub(super) fn random() -> u32 {
-    let [.., a, b, c, d] = uuid::Uuid::now_v7().into_bytes();
-    u32::from_be_bytes([a, b, c, d])
+    RandomState::new().hash_one(()) as u32
 }
 
 #[cfg(test)]

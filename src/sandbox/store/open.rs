@@ -101,7 +101,7 @@ const KEY_HASHES: &str = "ALTER TABLE idempotency_keys RENAME TO old_keys; \
     CREATE INDEX idempotency_keys_hash ON idempotency_keys (hash)";
 const STATEMENTS: usize = 64;
 /// The size of the page cache, in kilobytes below zero: the process stays below 40 MB.
-const CACHE: i64 = -22_528;
+const CACHE: i64 = -20_480;
 
 /// The connection to an up-to-date database.
 pub(super) fn connect(database: &Database) -> Result<Connection, OpenError> {

@@ -1,9 +1,13 @@
 //! The slot document, with the card and cancellation terms of dining.
 
 use jiff::Zoned;
+use jiff::fmt::temporal::DateTimePrinter;
 use serde::Serialize;
 
 use crate::sandbox::seed::{CancellationTerms, CardTerms, Money, Slot};
+
+/// Writes whole seconds.
+const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(0));
 
 /// A slot as the availability returns it.
 #[derive(Serialize)]
@@ -99,5 +103,5 @@ impl<'a> Cancellation<'a> {
 
 /// A local time as RFC 3339 with its offset, without the name of the zone.
 pub(crate) fn local_time(at: &Zoned) -> String {
-    at.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+    PRINTER.timestamp_with_offset_to_string(&at.timestamp(), at.offset())
 }

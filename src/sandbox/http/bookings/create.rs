@@ -8,13 +8,12 @@ use super::super::venues::known_venue;
 use crate::sandbox::rules::access::KeyKind;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
-use crate::sandbox::rules::create::CreateRequest;
+use crate::sandbox::rules::create::{CreateBody, CreateRequest};
 use crate::sandbox::rules::provider_response::{GeneratedCodes, respond};
 use crate::sandbox::rules::state::{Ask, BookingState};
 use crate::sandbox::rules::transition::step;
 use crate::sandbox::seed::Venue;
 use crate::sandbox::store::{MessageSubject, Tx, one_time_code, reference};
-use crate::sandbox::wire::booking::BookingDocument;
 use crate::sandbox::wire::slot::local_time;
 
 /// The booking that was created with the request's idempotency key, if there is one.
@@ -24,18 +23,15 @@ pub(in super::super) fn replay(
     let Some(key) = context.request.idempotency_key() else {
         return Ok(None);
     };
-    context
-        .tx
-        .booking_of_key(&context.organization.id, &key)?
-        .map(|booking| Reply::ok(&BookingDocument::of(&booking)))
-        .transpose()
+    let booking = context.tx.booking_of_key(&context.organization.id, &key)?;
+    Ok(booking.map(|it| Reply::booking(200, &it)))
 }
 
 /// Creates a booking, even one that fails at once.
 pub(in super::super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
     let tx = context.tx;
     let now = tx.now;
-    let request = CreateRequest::read(&context.request.fields()?, now)?;
+    let request = CreateRequest::of(body(context)?, now)?;
     let venue = known_venue(context, &request.venue_id)?;
     let venue = venue.as_ref();
     let provider = request.provider(venue)?;
@@ -92,7 +88,15 @@ pub(in super::super) fn create(context: &RequestContext<'_, '_>) -> Outcome {
     if let Some(key) = context.request.idempotency_key() {
         tx.save_idempotency_key(&key, &booking)?;
     }
-    Reply::created(&BookingDocument::of(&booking))
+    Ok(Reply::booking(201, &booking))
+}
+
+fn body(context: &RequestContext<'_, '_>) -> Result<CreateBody, ApiError> {
+    let request = context.request;
+    match request.own_body().and_then(CreateBody::at_once) {
+        Some(body) => Ok(body),
+        None => CreateBody::of(&request.fields()?),
+    }
 }
 
 /// Sends the guest the one-time code that the booking waits for, if it waits for one.

@@ -13,7 +13,7 @@ use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::denial::Denial;
 use crate::sandbox::rules::transition::{Event, step};
-use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
+use crate::sandbox::wire::booking::{booking_document, booking_summary};
 use crate::sandbox::wire::id::IdKind;
 
 pub(super) use cancel::cancel;
@@ -23,7 +23,7 @@ pub(super) use modify::modify;
 
 /// Reads a booking.
 pub(super) fn read(context: &RequestContext<'_, '_>) -> Outcome {
-    Reply::ok(&BookingDocument::of(&find(context)?))
+    Ok(Reply::booking(200, &find(context)?))
 }
 
 /// Applies an event to a booking and returns the booking or why it was denied.
@@ -35,7 +35,7 @@ fn apply(context: &RequestContext<'_, '_>, mut booking: Booking, event: &Event) 
         context.tx.apply(&mut booking, transition, now)?;
     }
     match denial {
-        None => Reply::ok(&BookingDocument::of(&booking)),
+        None => Ok(Reply::booking(200, &booking)),
         Some(denial) => Err(denied(denial, &booking)?),
     }
 }
@@ -45,14 +45,15 @@ fn denied(denial: Denial, booking: &Booking) -> Result<ApiError, ApiError> {
     Ok(match denial {
         Denial::VenueRefused(code) => ApiError::VenueRefused {
             code,
-            booking: document(&BookingDocument::of(booking))?,
+            booking: parsed(&booking_document(booking))?,
         },
         denial => ApiError::Denied(denial),
     })
 }
 
-fn document(document: &impl serde::Serialize) -> Result<Value, ApiError> {
-    serde_json::to_value(document).map_err(|error| ApiError::Broken(error.to_string()))
+/// A document that was put together as text, to be a part of another one.
+pub(super) fn parsed(document: &str) -> Result<Value, ApiError> {
+    serde_json::from_str(document).map_err(|error| ApiError::Broken(error.to_string()))
 }
 
 /// The organization's booking that the path names.
@@ -74,6 +75,6 @@ fn find(context: &RequestContext<'_, '_>) -> Result<Booking, ApiError> {
 fn open_bookings(context: &RequestContext<'_, '_>) -> Result<Vec<Value>, ApiError> {
     let open = context.tx.open_bookings(&context.organization.id)?;
     open.iter()
-        .map(|booking| document(&BookingSummary::of(booking)))
+        .map(|booking| parsed(&booking_summary(booking)))
         .collect()
 }

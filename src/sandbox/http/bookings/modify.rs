@@ -9,7 +9,6 @@ use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::rules::modify::ModifyRequest;
 use crate::sandbox::rules::transition::{Event, step};
 use crate::sandbox::seed::{Slot, Venue};
-use crate::sandbox::wire::booking::BookingDocument;
 use crate::sandbox::wire::slot::local_time;
 
 /// Changes a booking if its provider and its venue allow it.
@@ -38,10 +37,10 @@ pub(in super::super) fn modify(context: &RequestContext<'_, '_>) -> Outcome {
         .map(|(at, venue)| local_time(&at.to_zoned(venue.timezone())));
     let slot = slot.as_ref().map(|(slot, _)| slot);
     match request.change(&booking, datetime, slot, tx.now) {
-        None => Reply::ok(&BookingDocument::of(&booking)),
+        None => Ok(Reply::booking(200, &booking)),
         Some(mut changed) => {
             tx.apply(&mut changed, transition, tx.now)?;
-            Reply::ok(&BookingDocument::of(&changed))
+            Ok(Reply::booking(200, &changed))
         }
     }
 }

@@ -1,44 +1,21 @@
 //! `GET /sandbox/bookings`: every booking, or every one of an organization.
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::super::bookings::parsed;
 use super::super::parsed_request::ParsedRequest;
 use super::super::reply::{Outcome, Reply};
 use crate::sandbox::rules::api_error::ApiError;
-use crate::sandbox::rules::booking::Booking;
 use crate::sandbox::store::Tx;
-use crate::sandbox::wire::booking::BookingDocument;
+use crate::sandbox::wire::booking::owned_booking_document;
 use crate::sandbox::wire::id::IdKind;
-
-#[derive(Serialize)]
-struct Bookings<'a> {
-    bookings: Vec<OwnedBooking<'a>>,
-}
-
-/// A booking with the organization that it belongs to.
-#[derive(Serialize)]
-struct OwnedBooking<'a> {
-    #[serde(flatten)]
-    booking: BookingDocument<'a>,
-    organization: &'a str,
-}
-
-impl<'a> OwnedBooking<'a> {
-    fn of(booking: &'a Booking) -> Self {
-        Self {
-            booking: BookingDocument::of(booking),
-            organization: &booking.organization,
-        }
-    }
-}
 
 pub(super) fn list(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
     let organization = super::organization_asked(tx, request)?;
     let bookings = tx.bookings(organization.as_deref())?;
-    Reply::ok(&Bookings {
-        bookings: bookings.iter().map(OwnedBooking::of).collect(),
-    })
+    let documents: Vec<String> = bookings.iter().map(owned_booking_document).collect();
+    let documents = documents.join(",");
+    Ok(Reply::text(format!(r#"{{"bookings":[{documents}]}}"#)))
 }
 
 /// What happened to a booking, as its events.
@@ -57,5 +34,7 @@ pub(super) fn events(tx: &Tx<'_>, request: &ParsedRequest) -> Outcome {
 /// The state of one of them; `None` if it was deleted.
 pub(super) fn state(tx: &Tx<'_>, number: i64) -> Result<Option<Value>, ApiError> {
     let booking = tx.any_booking(number)?;
-    Ok(booking.map(|it| json!(OwnedBooking::of(&it))))
+    booking
+        .map(|it| parsed(&owned_booking_document(&it)))
+        .transpose()
 }

@@ -170,7 +170,10 @@ async fn serve(service: &Arc<Service>, control: &'static Control, request: Reque
             outcome
         }
         Answer::Process(answer) => answer(service, &request),
-        Answer::Stream => return stream::answer(service, &request),
+        Answer::Stream => match stream::answer(service, &request) {
+            Ok(stream) => return stream,
+            Err(error) => Err(error.into()),
+        },
     })
 }
 

@@ -26,9 +26,12 @@ const CHECK: Duration = Duration::from_secs(1);
 const QUIET_CHECKS: u32 = 15;
 
 /// The stream, from the event after `Last-Event-ID`, else from now on.
-pub(super) fn answer(service: &Arc<Service>, request: &ParsedRequest) -> Response {
+pub(super) fn answer(
+    service: &Arc<Service>,
+    request: &ParsedRequest,
+) -> rusqlite::Result<Response> {
     let (sender, receiver) = mpsc::channel(1);
-    let tip = service.store.changes().follow();
+    let tip = service.store.follow()?;
     let now = tip.borrow().last;
     let last = request.header("last-event-id");
     let place = last.map_or(now, |it| it.parse().unwrap_or(i64::MIN));
@@ -45,7 +48,7 @@ pub(super) fn answer(service: &Arc<Service>, request: &ParsedRequest) -> Respons
     headers.insert(header::CONTENT_TYPE, kind);
     let never = HeaderValue::from_static("no-store");
     headers.insert(header::CACHE_CONTROL, never);
-    response
+    Ok(response)
 }
 
 /// The body of the response: it ends when the feed does.
