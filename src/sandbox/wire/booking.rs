@@ -1,5 +1,5 @@
 //! The booking document, and its summary in events and `open_bookings`. They are put together as text, because most requests
-//! write one: `serde` takes three times as many instructions.
+//! write one: `serde` takes more than twice as many instructions.
 
 use std::borrow::Cow;
 
