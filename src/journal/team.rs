@@ -100,25 +100,19 @@ enum Index {
 /// Makes the index of searches, if there is none. It needs the extension pg_trgm, which not every server has and not every
 /// user may add: without the index a search reads all bookings. Bookings go on while it is made.
 fn index_search(database: &Database) -> Answer<Index> {
-    if let Some(index) = index(database)? {
-        return Ok(index);
-    }
     let mut tries = 0;
     loop {
-        let why = match make_index(database) {
-            Ok(()) => return Ok(Index::There),
-            Err(why) => why,
-        };
-        tries += 1;
-        if signals::caught().is_some() {
-            return Err(why);
+        if let Some(index) = index(database)? {
+            return Ok(index);
         }
-        // Another process may have been faster. It may also have removed ours, which was incomplete, to make it itself; and
-        // a connection that was lost leaves an incomplete one.
-        match index(database)? {
-            Some(index) => return Ok(index),
-            None if tries < TRIES => std::thread::sleep(PAUSE),
-            None => return Err(why),
+        tries += 1;
+        match make_index(database) {
+            Ok(()) => return Ok(Index::There),
+            Err(why @ Trouble::Postgres(Failure::NotAllowed(_))) => return Err(why),
+            Err(why) if tries == TRIES || signals::caught().is_some() => return Err(why),
+            // Another process may be faster. It may also have removed ours, which was incomplete, to make it itself; and a
+            // connection that was lost leaves an incomplete one.
+            Err(_) => std::thread::sleep(PAUSE),
         }
     }
 }

@@ -185,10 +185,12 @@ impl Candidate {
             return are_in(needles, search);
         }
         let text = self.text(venues);
-        let is_on_a_day =
-            |day: &String| days.is_none_or(|(first, last)| first <= day && day <= last);
-        text.day.as_ref().map_or(days.is_none(), is_on_a_day)
-            && are_in(needles, &text.fields.join("\n"))
+        let is_on_a_day = match (days, &text.day) {
+            (None, _) => true,
+            (Some((first, last)), Some(day)) => first <= day && day <= last,
+            (Some(_), None) => false,
+        };
+        is_on_a_day && are_in(needles, &text.fields.join("\n"))
     }
 }
 
