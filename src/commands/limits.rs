@@ -63,7 +63,10 @@ impl Seen {
     /// What is said of a limit that leaves no request; `None` if one is left.
     pub(super) fn exhausted(&self) -> Option<String> {
         let seconds = self.resets_in.filter(|_| self.remaining == 0)?;
-        Some(format!("no {} for {seconds} s", self.window.name))
+        Some(format!(
+            "no {} is left; the limit resets in {seconds} s",
+            self.window.name
+        ))
     }
 }
 

@@ -66,7 +66,10 @@ fn an_exhausted_rate_limit_is_a_warning() {
     let limits = check(&report, "limits");
     assert_eq!(limits["state"], "warning", "{report}");
     let detail = text(limits, "detail");
-    assert!(detail.starts_with("no POST /v1/bookings for "), "{report}");
+    assert!(
+        detail.starts_with("no POST /v1/bookings is left; "),
+        "{report}"
+    );
 }
 
 #[test]
