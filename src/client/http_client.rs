@@ -298,7 +298,6 @@ impl Client {
     }
 }
 
-/// What every HTTP client of a service has.
 /// The error for a key that no header can hold, as one that was read together with the end of its line.
 fn unsendable_key() -> Failure {
     let what = "the API key has a line end or another character that no API key has";
@@ -306,6 +305,7 @@ fn unsendable_key() -> Failure {
     Failure::Key(Error::new(Code::NoKey, what).hint(hint))
 }
 
+/// What every HTTP client of a service has.
 fn http_client(connection: &Connection) -> Result<reqwest::ClientBuilder> {
     let authorities = match &connection.ca_file {
         Some(file) => Authorities::SystemAnd(authorities(file)?),

@@ -137,7 +137,13 @@ async fn forget_until(context: &Context, until: Timestamp, yes: bool) -> Result<
     let _progress = context.out.progress("deleting guests");
     let mut next = Some(String::new());
     while let Some(since) = next {
-        next = context.journal()?.forget_next(&since, until)?;
+        let forgotten = context.journal()?.forget_next(&since, until);
+        next = forgotten.map_err(|mut error| {
+            if !since.is_empty() {
+                error.message.push_str("; some guests are deleted already");
+            }
+            error
+        })?;
         // An interrupt ends it here.
         tokio::task::yield_now().await;
     }

@@ -105,11 +105,7 @@ pub(super) async fn examine(
         Err(_) => return checks,
     };
     checks.extend(clock(context, answer.as_ref().ok()));
-    let is_answered = answer.is_ok();
-    checks.extend(judged(context.target(), found.as_ref(), answer));
-    if is_answered {
-        checks.push(limits(context));
-    }
+    checks.extend(judged(context, found.as_ref(), answer));
     checks
 }
 
@@ -201,14 +197,18 @@ fn limits(context: &Context) -> Check {
     Check::warning("limits", exhausted.join("; ")).fix("pass --max-wait 5m to wait until then")
 }
 
-/// Judges the service's answer to the key.
-fn judged(target: &Target, key: Option<&FoundKey>, answer: Result<Answer, Failure>) -> Vec<Check> {
+/// Judges the service's answer to the key, and the rate limits.
+fn judged(
+    context: &Context,
+    key: Option<&FoundKey>,
+    answer: Result<Answer, Failure>,
+) -> Vec<Check> {
     let described = match key {
         Some(key) => key.describe(),
         None => "the embedded sandbox's own key".to_owned(),
     };
     match answer {
-        Ok(_) => vec![Check::ok("key", described)],
+        Ok(_) => vec![Check::ok("key", described), limits(context)],
         Err(Failure::Refused(refusal)) if refusal.status == 429 => {
             let after = refusal.retry_after.unwrap_or_default().as_secs();
             let limited = format!("rate limited for {after} s");
@@ -221,7 +221,7 @@ fn judged(target: &Target, key: Option<&FoundKey>, answer: Result<Answer, Failur
             let error = failure.into_error(&Call::get("/v1/"));
             let detail = format!("{described}: {}", error.message);
             let check = Check::problem("key", error.exit, detail);
-            vec![match (target, &error.hint) {
+            vec![match (context.target(), &error.hint) {
                 (Target::Remote(service), _) if error.exit == Exit::Unauthorized => {
                     check.fix(login(service))
                 }
