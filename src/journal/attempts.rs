@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
-use sha2::{Digest, Sha256};
 
 use super::Journal;
 use super::runs::{Evidence, Outcome, State, state_of};
@@ -12,6 +11,7 @@ use super::scope::Maker;
 use crate::model::request::canonical;
 use crate::outcome::{Error, Result};
 use crate::platform::hex;
+use crate::platform::sha256::sha256;
 use crate::platform::sql::{Answer, Row, Statements, Value, values};
 use crate::platform::system;
 
@@ -364,7 +364,7 @@ pub(super) fn request_hash(request: &Json) -> String {
 }
 
 fn hash(text: &str) -> String {
-    hex::encode(&Sha256::digest(text.as_bytes()))
+    hex::encode(&sha256([text.as_bytes()]))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub(crate) mod ownership;
 pub(crate) mod postgres;
 pub(crate) mod private_file;
 pub(crate) mod regular_file;
+pub(crate) mod sha256;
 pub(crate) mod signals;
 pub(crate) mod sql;
 pub(crate) mod sqlite;

@@ -1,10 +1,10 @@
 //! A text that must not be shown.
 
-use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use super::redact::register_secret;
 use crate::platform::hex;
+use crate::platform::sha256::sha256;
 
 /// A secret. It has no `Display`, its `Debug` is redacted, and its memory is zeroed on drop.
 #[derive(Clone)]
@@ -71,7 +71,7 @@ impl Secret {
 
     /// Distinguishes secrets without revealing them: the first four bytes of the SHA-256, in hex.
     pub(crate) fn fingerprint(&self) -> String {
-        hex::encode(&Sha256::digest(self.0.as_bytes())[..4])
+        hex::encode(&sha256([self.0.as_bytes()])[..4])
     }
 
     fn split(&self) -> (KeyKind, &'static str, &str) {

@@ -1,13 +1,13 @@
 //! The parts of an event's body that bookctl reads ("Events", 4).
 
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
 use crate::adapter::{Adapter, Path, Search, Shape, member, shallowest};
 use crate::json::{Document, parsed};
 use crate::model::booking::Booking;
 use crate::model::id::token;
 use crate::platform::hex;
+use crate::platform::sha256::sha256;
 
 /// Where a name of the dialect begins that is the name of a header.
 const HEADER: &str = "header:";
@@ -106,7 +106,7 @@ impl Event {
         let booking_field = |field| booking.and_then(|it| member(it, field)).and_then(token);
         Event {
             has_no_id: id.is_none(),
-            id: id.unwrap_or_else(|| format!("sha256:{}", hex::encode(&Sha256::digest(body)))),
+            id: id.unwrap_or_else(|| format!("sha256:{}", hex::encode(&sha256([body])))),
             kind: find(&names.kind, "type").unwrap_or_default(),
             booking: booking_field("id"),
             status: booking_field("status"),

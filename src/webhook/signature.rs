@@ -4,18 +4,15 @@
 
 use std::time::Duration;
 
-use hmac::digest::CtOutput;
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
+use ring::hmac::{Context, HMAC_SHA256, Key};
+use subtle::ConstantTimeEq;
 
 use crate::platform::hex;
+use crate::platform::sha256::Digest;
 use crate::secrets::Secret;
 
 /// How far a signature's time may be from now, in either direction.
 pub(crate) const DEFAULT_TOLERANCE: Duration = Duration::from_secs(300);
-
-/// A SHA-256 digest.
-type Digest = [u8; 32];
 
 /// The header's value for a body signed at `t`, in seconds since 1970.
 pub(crate) fn sign(secret: &Secret, t: i64, body: &[u8]) -> String {
@@ -48,37 +45,37 @@ impl Signer {
     }
 }
 
-/// The HMAC of `<t>.<body>` so far; `None` is never the case, because HMAC accepts keys of any length.
+/// The HMAC of `<t>.<body>` so far.
 #[derive(Clone)]
-pub(super) struct BodyMac(Option<Hmac<Sha256>>);
+pub(super) struct BodyMac(Context);
 
 impl BodyMac {
     /// `t` is the literal text from the header, with leading zeros: that text was signed.
     pub(super) fn new(key: &[u8], t: &str) -> Self {
-        let mut mac = BodyMac(Hmac::new_from_slice(key).ok());
+        let mut mac = Self::without_time(key);
         mac.update(t.as_bytes());
         mac.update(b".");
         mac
     }
 
+    /// The HMAC of the body alone.
+    fn without_time(key: &[u8]) -> Self {
+        BodyMac(Context::with_key(&Key::new(HMAC_SHA256, key)))
+    }
+
     pub(super) fn update(&mut self, piece: &[u8]) {
-        if let Some(mac) = &mut self.0 {
-            mac.update(piece);
-        }
+        self.0.update(piece);
     }
 
     fn hex(self) -> String {
-        let digest = self.0.map(|mac| mac.finalize().into_bytes());
-        digest.map_or_else(String::new, |digest| hex::encode(&digest))
+        hex::encode(self.0.sign().as_ref())
     }
 
     /// Whether any of these is the digest. Compares all of them in constant time.
     pub(super) fn matches_any(self, claimed: &[Digest]) -> bool {
-        let Some(own) = self.0.map(Mac::finalize) else {
-            return false;
-        };
+        let own = self.0.sign();
         claimed.iter().fold(false, |matched, digest| {
-            matched | (CtOutput::new((*digest).into()) == own)
+            matched | bool::from(digest.ct_eq(own.as_ref()))
         })
     }
 }
@@ -138,7 +135,7 @@ impl Header {
 
     /// Whether one of the `v1` is the digest of the body alone, without the time, as other services sign.
     pub(super) fn is_signed_without_time(&self, key: &[u8], body: &[u8]) -> bool {
-        let mut mac = BodyMac(Hmac::new_from_slice(key).ok());
+        let mut mac = BodyMac::without_time(key);
         mac.update(body);
         mac.matches_any(&self.v1)
     }

@@ -3,23 +3,22 @@
 
 use std::collections::HashMap;
 
-use sha2::{Digest, Sha256};
-
 use super::rows::BatchRow;
 use crate::model::request::canonical;
 use crate::platform::hex;
+use crate::platform::sha256::{Digest, sha256};
 
 /// What identifies a batch: a name, or the content of its file.
 #[derive(Clone, Debug)]
 pub(crate) enum BatchIdentity {
     Name(String),
-    Content([u8; 32]),
+    Content(Digest),
 }
 
 impl BatchIdentity {
     /// Identifies a batch by the text of its file.
     pub(crate) fn of_content(text: &str) -> Self {
-        BatchIdentity::Content(Sha256::digest(text.as_bytes()).into())
+        BatchIdentity::Content(sha256([text.as_bytes()]))
     }
 }
 
@@ -27,7 +26,7 @@ impl BatchIdentity {
 #[derive(Debug)]
 pub(crate) struct KeyedRow {
     pub(crate) row: BatchRow,
-    seed: [u8; 32],
+    seed: Digest,
 }
 
 impl KeyedRow {
@@ -56,7 +55,7 @@ pub(crate) fn keyed(rows: Vec<BatchRow>, batch: &BatchIdentity, embedded: bool) 
         true => digest(&[b"embedded sandbox", &batch]),
         false => batch,
     };
-    let mut seen: HashMap<[u8; 32], u64> = HashMap::new();
+    let mut seen: HashMap<Digest, u64> = HashMap::new();
     let keyed = rows.into_iter().map(|row| {
         let content = digest(&[canonical(&row.body).as_bytes(), own(&row)]);
         let occurrence = seen.entry(content).or_default();
@@ -76,13 +75,10 @@ fn own(row: &BatchRow) -> &[u8] {
 }
 
 /// A digest of length-prefixed parts, so that moving a byte from one part to the next changes it.
-fn digest(parts: &[&[u8]]) -> [u8; 32] {
-    let mut hasher = Sha256::new();
-    for part in parts {
-        hasher.update(part.len().to_be_bytes());
-        hasher.update(part);
-    }
-    hasher.finalize().into()
+fn digest(parts: &[&[u8]]) -> Digest {
+    let lengths: Vec<_> = parts.iter().map(|part| part.len().to_be_bytes()).collect();
+    let prefixed = lengths.iter().zip(parts);
+    sha256(prefixed.flat_map(|(length, part)| [&length[..], part]))
 }
 
 #[cfg(test)]

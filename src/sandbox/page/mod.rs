@@ -2,7 +2,8 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest, Sha256};
+
+use crate::platform::sha256::sha256;
 
 const HTML: &str = include_str!("index.html");
 const STYLE: &str = include_str!("style.css");
@@ -32,8 +33,8 @@ impl Page {
         let policy = format!(
             "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; connect-src 'self'; \
              img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-            STANDARD.encode(Sha256::digest(SCRIPT)),
-            STANDARD.encode(Sha256::digest(STYLE)),
+            STANDARD.encode(sha256([SCRIPT.as_bytes()])),
+            STANDARD.encode(sha256([STYLE.as_bytes()])),
         );
         Self { html, policy }
     }

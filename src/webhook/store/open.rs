@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, TransactionBehavior};
-use sha2::{Digest, Sha256};
 
 use crate::outcome::{Error, Result};
+use crate::platform::sha256::sha256;
 use crate::platform::sqlite::{self, Failure, JournalMode, Kind};
 use crate::platform::{hex, ownership, regular_file};
 use crate::webhook::ack_log::AckLog;
@@ -189,7 +189,7 @@ fn lock_file_name(origin: &str) -> String {
     const READABLE: usize = 100;
     let readable = origin.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let readable = readable.get(..READABLE).unwrap_or(&readable);
-    let digest = hex::encode(&Sha256::digest(origin)[..8]);
+    let digest = hex::encode(&sha256([origin.as_bytes()])[..8]);
     format!("listener-{readable}-{digest}")
 }
 
