@@ -146,12 +146,12 @@ impl InFlight {
 
 /// The command that finds out the outcome of an open attempt.
 pub(crate) fn resume_command(key: &str) -> String {
-    format!("bookctl attempts resume {}", shell::word(key))
+    format!("bookctl attempts resume {}", shell::argument(key))
 }
 
 /// The command that gives up an open attempt.
 pub(crate) fn abandon_command(key: &str) -> String {
-    format!("bookctl attempts abandon {}", shell::word(key))
+    format!("bookctl attempts abandon {}", shell::argument(key))
 }
 
 /// The command that shows a booking.

@@ -211,12 +211,27 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
     let mut whole = Cli::command();
     whole.build();
     let (command, path) = named(arguments, &whole);
+    if let Some(joined) = suggestion::with_equals(error, command, arguments)
+        && let Err(error) = Cli::command().try_get_matches_from(&joined)
+        && error.kind() == ErrorKind::ValueValidation
+    {
+        return usage_error(&error, &joined);
+    }
     if let Some(line) = suggestion::with_dashes(error, command, arguments) {
         return Error::usage("the command to run stands after --").hint(format!("use: {line}"));
     }
     if let Some(line) = suggestion::with_quotes(error, command, arguments) {
-        return Error::usage("the command takes one booking")
-            .hint(format!("to look for a text, quote it: {line}"));
+        return Error::usage("the command takes one booking").hint(format!(
+            "name one of them; to look for a text, quote it: {line}"
+        ));
+    }
+    if is_missing_command(error) {
+        let usage = Error::usage(format!("`{path}` needs a command"));
+        // The names of all commands would be too many.
+        return usage.hint(match command.get_name() == whole.get_name() {
+            true => format!("see `{path} --help`"),
+            false => format!("{}; see `{path} --help`", suggestion::commands(command)),
+        });
     }
     let wrong = wrong_values(arguments, |arguments| {
         Cli::command().try_get_matches_from(arguments).err()
@@ -291,18 +306,40 @@ fn register_secret_arguments(arguments: &[OsString]) {
     }
 }
 
-/// clap's message without its label, usage and tips, on one line.
-fn first_sentence(error: &clap::Error) -> String {
-    if matches!(
+fn is_missing_command(error: &clap::Error) -> bool {
+    matches!(
         error.kind(),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand
-    ) {
-        return "a command is missing".to_owned();
-    }
+    )
+}
+
+/// What the standard library says of a text that is no number, and what people are told.
+const NUMBERS: &[(&str, &str)] = &[
+    ("invalid digit found in string", "it is not a whole number"),
+    (
+        "cannot parse integer from empty string",
+        "it is not a whole number",
+    ),
+    (
+        "number too large to fit in target type",
+        "the number is too large",
+    ),
+    (
+        "number too small to fit in target type",
+        "the number is too small",
+    ),
+];
+
+/// clap's message without its label, usage and tips, on one line.
+fn first_sentence(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     let first = first.strip_prefix("error: ").unwrap_or(first);
-    first.split_whitespace().collect::<Vec<_>>().join(" ")
+    let first = first.split_whitespace().collect::<Vec<_>>().join(" ");
+    let known = NUMBERS
+        .iter()
+        .find_map(|(theirs, ours)| Some(format!("{}{ours}", first.strip_suffix(theirs)?)));
+    known.unwrap_or(first)
 }
 
 #[cfg(test)]

@@ -83,6 +83,48 @@ pub(super) fn suggestion(error: &clap::Error, command: &clap::Command) -> Option
     })
 }
 
+/// The commands below this one: `pass init, copy or status`.
+pub(super) fn commands(command: &clap::Command) -> String {
+    let names = command.get_subcommands().filter(|it| !it.is_hide_set());
+    let names = names
+        .map(clap::Command::get_name)
+        .filter(|it| *it != "help");
+    let names: Vec<_> = names.collect();
+    match names.split_last() {
+        Some((last, before)) if !before.is_empty() => {
+            format!("pass {} or {last}", before.join(", "))
+        }
+        _ => format!("pass {}", names.concat()),
+    }
+}
+
+/// The arguments with a negative number as the value of the flag before it, which clap takes for a flag: `--timeout=-5m`.
+pub(super) fn with_equals(
+    error: &clap::Error,
+    command: &clap::Command,
+    arguments: &[OsString],
+) -> Option<Vec<OsString>> {
+    let wrong = invalid(error, ContextKind::InvalidArg)?;
+    let is_negative = |it: &OsString| {
+        let text = it.to_string_lossy();
+        let number = text.strip_prefix('-').unwrap_or_default();
+        number.starts_with(|first: char| first.is_ascii_digit()) && text.starts_with(wrong)
+    };
+    let place = arguments.iter().position(is_negative)?;
+    let (before, rest) = arguments.split_at(place);
+    let (value, after) = rest.split_first()?;
+    let (flag, before) = before.split_last()?;
+    let long = flag.to_str()?.strip_prefix("--")?;
+    let takes_one = |it: &clap::Arg| it.get_long() == Some(long) && it.get_action().takes_values();
+    if !command.get_arguments().any(takes_one) {
+        return None;
+    }
+    let mut joined = flag.clone();
+    joined.push("=");
+    joined.push(value);
+    Some([before, &[joined], after].concat())
+}
+
 /// The command line of a command that takes a program after `--`, with the `--` before the program that stands there
 /// without it: `bookctl sandbox run -- pytest -q`.
 pub(super) fn with_dashes(

@@ -17,9 +17,10 @@ use crate::client::create_call;
 use crate::flows::{
     BatchOptions, BookingDraft, More, Offer, SlotChoice, VERTICALS, ZoneSource, answer_pauses,
     ask_guest_again, ask_to_book_another, create, finish, guide, is_key, locate_slot, locate_venue,
-    offered, preview, profile, resolve, review, take_slot, wait_while_processing,
-    warn_of_open_attempts,
+    note_unused_zone, offered, preview, profile, refuse_to_repeat, repeated, resolve, review,
+    take_slot, wait_while_processing, warn_of_open_attempts,
 };
+use crate::journal::Attempt;
 use crate::model::booking::{Booking, Status};
 use crate::model::retention::Retention;
 use crate::model::slot::Slot;
@@ -199,9 +200,16 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     journal_flags.apply(context)?;
     context.before_change()?;
-    let booked = warn_of_open_attempts(context, &HashSet::from([key.clone()])).await?;
-    ask_to_book_another(context, &draft, &booked).await?;
-    let booking = make(context, &mut draft, key, given).await?;
+    let earlier = warn_of_open_attempts(context, &HashSet::from([key.clone()])).await?;
+    ask_to_book_another(context, &draft, &earlier.booked).await?;
+    let booking = match given {
+        true => repeated(context, &draft, &key)?,
+        false => None,
+    };
+    let booking = match booking {
+        Some(request) => create(context, &key, request).await?,
+        None => make(context, &mut draft, key, given, &earlier.in_doubt).await?,
+    };
     let booking = follow(context, booking, wait).await?;
     finish(context, &booking)
 }
@@ -214,6 +222,7 @@ async fn make(
     draft: &mut BookingDraft,
     key: String,
     given: bool,
+    in_doubt: &[Attempt],
 ) -> Result<Booking> {
     let mut key = key;
     let mut walked = false;
@@ -231,6 +240,9 @@ async fn make(
             review(context, draft, &datetime, choice).await?;
         }
         let request = draft.request(context.adapter(), datetime)?;
+        if !given && !context.prompter.interactive() {
+            refuse_to_repeat(in_doubt, &request)?;
+        }
         let error = match create(context, &key, request).await {
             Ok(booking) => return Ok(booking),
             Err(error) => error,
@@ -303,6 +315,13 @@ fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
     };
     draft.check_fields()?;
     if let Some(venue) = &args.venue {
+        if args.wait.is_some() && duration::duration(venue).is_ok() {
+            return Err(
+                Error::usage(format!("`{venue}` stands where the venue belongs")).hint(format!(
+                    "how long to wait follows an equals sign: --wait={venue}"
+                )),
+            );
+        }
         draft.venue = Some(locate_venue(context, venue)?);
     }
     if let Some(slot) = &args.slot {
@@ -326,6 +345,10 @@ fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
         } else {
             draft.slot_id = Some(id);
         }
+    }
+    let remembered = draft.venue.as_ref().and_then(|it| it.remembered.as_ref());
+    if let Some(when) = &draft.at {
+        note_unused_zone(context, remembered, when, draft.zone.as_ref());
     }
     Ok(draft)
 }

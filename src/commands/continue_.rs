@@ -9,7 +9,8 @@ use crate::app::in_flight::show_command;
 use crate::client::Continuation;
 use crate::flows::{
     AnswerOutcome, NamedBooking, Offered, Reads, answer_pauses, booking_or_pick, finish_compared,
-    not_found, payment_answer, preview, read_file, read_stdin, send_answer, wait_while_processing,
+    not_found, one_time_code, payment_answer, preview, read_file, read_stdin, send_answer,
+    wait_while_processing,
 };
 use crate::model::booking::{Booking, Status};
 use crate::model::certainty::Certainty;
@@ -124,10 +125,7 @@ fn another_shape(context: &Context, asked: &Map<String, serde_json::Value>) -> S
 /// The answer from the flags, if any.
 async fn given(args: Args) -> Result<Option<Continuation>> {
     if let Some(code) = args.otp {
-        if code.trim().is_empty() {
-            return Err(Error::usage("--otp is empty; nothing was sent"));
-        }
-        return Ok(Some(Continuation::Otp(code)));
+        return Ok(Some(Continuation::Otp(one_time_code(code, "--otp")?)));
     }
     if args.otp_stdin {
         let code = read_stdin().await?.trim().to_owned();

@@ -10,7 +10,7 @@ use crate::client::Changes;
 use crate::flows::{
     Confirmation, More, NamedBooking, Offer, Offered, Reads, ZoneSource, add_stakes,
     booking_or_pick, card, change, choose_slot, finish, finish_compared, locate_venue, not_found,
-    offered, preview, read_booking, refused, resolve,
+    note_unused_zone, offered, preview, read_booking, refused, resolve,
 };
 use crate::json::plain;
 use crate::model::booking::{Booking, Status};
@@ -351,6 +351,7 @@ async fn new_time(
         None => None,
     };
     let remembered = venue.as_ref().and_then(|venue| venue.remembered.as_ref());
+    note_unused_zone(context, remembered, when, zone);
     let zone_source = ZoneSource::of(remembered, zone);
     let when = &match when.names_no_day() {
         true => when.or_on(own_day(booking, &zone_source)?),

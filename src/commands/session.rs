@@ -6,7 +6,8 @@ use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::client::{Call, session};
 use crate::flows::{
-    Confirmation, find_sessions, locate_session, note_around, preview, read_stdin, send_guarded,
+    Confirmation, find_sessions, locate_session, note_around, one_time_code, preview, read_stdin,
+    send_guarded,
 };
 use crate::json::{Document, plain};
 use crate::model::certainty::Certainty;
@@ -287,7 +288,7 @@ async fn send_once(context: &Context, call: Call) -> Result<Document> {
 
 async fn code(context: &Context, args: &Verify) -> Result<String> {
     if let Some(code) = &args.code {
-        return Ok(code.clone());
+        return one_time_code(code.clone(), "--code");
     }
     if !args.code_stdin {
         return ask_code(context).await;

@@ -4,7 +4,7 @@ use super::field::{ExtraFields, Limit};
 use super::timing::At;
 
 use crate::app::Context;
-use crate::flows::{More, ZoneSource, note_around, offered, venue_or_pick};
+use crate::flows::{More, ZoneSource, note_around, note_unused_zone, offered, venue_or_pick};
 use crate::model::party;
 use crate::outcome::{Exit, Result};
 use crate::recent::Shown;
@@ -39,11 +39,14 @@ pub(crate) struct Args {
 
 pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let venue = venue_or_pick(context, args.venue.as_deref()).await?;
-    let zone_source = ZoneSource::of(venue.remembered.as_ref(), args.when.zone.tz.as_ref());
+    let (remembered, zone) = (venue.remembered.as_ref(), args.when.zone.tz.as_ref());
+    let when = args.when.when();
+    note_unused_zone(context, remembered, &when, zone);
+    let zone_source = ZoneSource::of(remembered, zone);
     let offer = offered(
         context,
         &venue,
-        &args.when.when(),
+        &when,
         &zone_source,
         args.party,
         args.provider.as_deref(),

@@ -6,6 +6,22 @@ use crate::platform::input::{Source, read_text};
 /// The longest input that is read. Requests are limited to 1 MB (spec, Errors: 413), which the service enforces.
 const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
 
+/// A one-time code that was given as an argument.
+///
+/// # Errors
+///
+/// `usage` (2) if it is empty, or the word that stands for it in a printed command: each wrong code costs a try.
+pub(crate) fn one_time_code(code: String, flag: &str) -> Result<String> {
+    match code.trim() {
+        "" => Err(Error::usage(format!("{flag} is empty; nothing was sent"))),
+        "CODE" => Err(
+            Error::usage(format!("{flag} CODE holds no code; nothing was sent"))
+                .hint("write the code in place of CODE"),
+        ),
+        _ => Ok(code),
+    }
+}
+
 /// Reads all of standard input.
 pub(crate) async fn read_stdin() -> Result<String> {
     read_text(Source::Stdin, LONGEST_INPUT)

@@ -82,8 +82,11 @@ pub(crate) fn locate_session(context: &Context, argument: &str) -> Result<String
     }
 }
 
-/// Resolves an attempt argument to its idempotency key. A key may begin with `@`: only what is a row is taken for one.
+/// Resolves an attempt argument to its idempotency key. A key may begin with `@`: one that is known is no row.
 pub(crate) fn locate_attempt(context: &Context, argument: &str) -> Result<String> {
+    if argument.starts_with('@') && context.journal()?.attempt(argument)?.is_some() {
+        return Ok(argument.to_owned());
+    }
     if argument == LAST {
         let open = context.journal()?.open_attempts()?;
         return match open.as_slice() {

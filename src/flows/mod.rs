@@ -27,6 +27,7 @@ mod pick;
 mod preview;
 mod received;
 mod reminder;
+mod repeated;
 mod said;
 mod sessions;
 mod timeline;
@@ -51,11 +52,11 @@ pub(crate) use guarded::{guard, send_guarded};
 pub(crate) use guided::{
     SlotChoice, VERTICALS, ask_guest_again, choose_slot, guide, profile, review, take_slot,
 };
-pub(crate) use input::{read_file, read_stdin};
+pub(crate) use input::{one_time_code, read_file, read_stdin};
 pub(crate) use locate::{
     LAST, locate_booking, locate_row, locate_session, locate_slot, locate_venue,
 };
-pub(crate) use offer::{More, Offer, ZoneSource, offered, resolve};
+pub(crate) use offer::{More, Offer, ZoneSource, note_unused_zone, offered, resolve};
 pub(crate) use open_attempts::{ask_to_book_another, warn_of_its_booking, warn_of_open_attempts};
 pub(crate) use open_bookings::open_bookings;
 pub(crate) use pages::DEFAULT_LIMIT;
@@ -68,6 +69,7 @@ pub(crate) use pick::{
 pub(crate) use preview::preview;
 pub(crate) use received::take_in_received;
 pub(crate) use reminder::remind_of_open_attempts;
+pub(crate) use repeated::{refuse_to_repeat, repeated};
 pub(crate) use sessions::find_sessions;
 pub(crate) use timeline::{Happening, timeline};
 pub(crate) use understood::note_around;

@@ -41,6 +41,27 @@ impl ZoneSource {
     }
 }
 
+/// Tells that `--tz` has no effect, because the venue's own zone is known.
+pub(crate) fn note_unused_zone(
+    context: &Context,
+    venue: Option<&Venue>,
+    when: &When,
+    flag: Option<&TimeZone>,
+) {
+    let own = venue.and_then(Venue::timezone);
+    if let (Some(own), Some(flag)) = (own, flag)
+        && own != *flag
+        && when.exact().is_none()
+    {
+        let own = own
+            .iana_name()
+            .map_or(String::new(), |name| format!(", {name}"));
+        context.out.note(&format!(
+            "--tz is not used: the time is in the venue's zone{own}"
+        ));
+    }
+}
+
 impl ZoneSource {
     /// A moment as the service wants it in a request.
     pub(crate) fn wire_time(&self, adapter: &Adapter, moment: &Moment) -> String {

@@ -20,13 +20,20 @@ use crate::model::time_text::human;
 use crate::outcome::{Code, Result};
 use crate::terminal::prompt::Question;
 
+/// The attempts of which [`warn_of_open_attempts`] warned.
+pub(crate) struct EarlierAttempts {
+    pub(crate) in_doubt: Vec<Attempt>,
+    /// What those made that were resumed first.
+    pub(crate) booked: Vec<Booking>,
+}
+
 /// Warns of each attempt in doubt at this service. A person is offered to resume it first.
 ///
-/// Attempts under the keys in `mine` are left out: the command itself resumes them. Returns what was booked.
+/// Attempts under the keys in `mine` are left out: the command itself resumes them.
 pub(crate) async fn warn_of_open_attempts(
     context: &Context,
     mine: &HashSet<String>,
-) -> Result<Vec<Booking>> {
+) -> Result<EarlierAttempts> {
     let mut booked = Vec::new();
     let mut in_doubt = context.journal()?.attempts_in_doubt()?;
     in_doubt.retain(|attempt| !mine.contains(&attempt.idempotency_key));
@@ -34,15 +41,15 @@ pub(crate) async fn warn_of_open_attempts(
         // Said here, and not once more at the end.
         reminds_today(context)?;
     }
-    for attempt in in_doubt {
+    for attempt in &in_doubt {
         let key = &attempt.idempotency_key;
         context.out.warn(&format!(
             "the result of an earlier booking request is unknown, and it may be booked: {}; to find out: {}",
-            described(&attempt),
+            described(attempt),
             resume_command(key)
         ));
         // An attempt of another API key cannot be resumed with this one.
-        if !context.prompter.interactive() || !context.journal()?.owns(&attempt) {
+        if !context.prompter.interactive() || !context.journal()?.owns(attempt) {
             continue;
         }
         let question = Question::new(
@@ -51,16 +58,16 @@ pub(crate) async fn warn_of_open_attempts(
             "the confirmation",
         );
         if context.prompter.confirm(&question, true).await? {
-            match warn_of_its_booking(context, &attempt).await {
+            match warn_of_its_booking(context, attempt).await {
                 Err(error) if error.code == Code::Declined => continue,
                 asked => asked?,
             }
-            let booking = create(context, key, attempt_request(&attempt)).await?;
+            let booking = create(context, key, attempt_request(attempt)).await?;
             context.out.show_view(&card(context, &booking));
             booked.push(booking);
         }
     }
-    Ok(booked)
+    Ok(EarlierAttempts { in_doubt, booked })
 }
 
 /// Asks a person whether to go on where a resumed attempt has booked what the draft is for.

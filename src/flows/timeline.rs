@@ -127,18 +127,23 @@ struct Clock {
 }
 
 impl Clock {
-    /// The booking's creation by the service's clock is the moment of the answer by ours.
     fn of(created: Option<Timestamp>, attempts: &[Attempt]) -> Self {
-        let mut runs = attempts.iter().flat_map(|attempt| &attempt.runs);
-        let answered = runs.find(|run| run.booking_id.is_some());
-        let answered = answered.and_then(|run| run.ended_at.as_ref()?.parse::<Timestamp>().ok());
-        let apart = created
-            .zip(answered)
-            .map(|(created, answered)| created.duration_since(answered));
-        let ahead = apart.filter(|apart| apart.abs() > SAME_CLOCK);
+        let ahead = created.and_then(|created| {
+            let mut runs = attempts.iter().flat_map(|attempt| &attempt.runs);
+            let maker = runs.clone().find(|run| run.outcome.may_have_booked())?;
+            let answered = runs.find(|run| run.booking_id.is_some())?;
+            let sent: Timestamp = maker.started_at.parse().ok()?;
+            let ended: Timestamp = answered.ended_at.as_ref()?.parse().ok()?;
+            Some(ahead_by(
+                created,
+                sent,
+                ended,
+                maker.number == answered.number,
+            ))
+        });
         Clock {
             created,
-            is_compared: apart.is_some(),
+            is_compared: ahead.is_some(),
             ahead: ahead.unwrap_or_default(),
         }
     }
@@ -155,6 +160,23 @@ impl Clock {
     fn before_creation(self, ours: &str) -> Option<Timestamp> {
         let at = self.text(ours)?;
         Some(self.created.map_or(at, |created| at.min(created)))
+    }
+}
+
+/// How far the service's clock is ahead. The booking was created between the time when the request was first sent and the
+/// answer, both by our clock: if both clocks may have shown the same, they do. Else it was created when that request
+/// was answered, or when it was sent, if it had no answer and a later one only showed the booking.
+fn ahead_by(
+    created: Timestamp,
+    sent: Timestamp,
+    ended: Timestamp,
+    is_answered: bool,
+) -> SignedDuration {
+    let (least, most) = (created.duration_since(ended), created.duration_since(sent));
+    match (-SAME_CLOCK <= most && least <= SAME_CLOCK, is_answered) {
+        (true, _) => SignedDuration::ZERO,
+        (false, true) => least,
+        (false, false) => most,
     }
 }
 
@@ -232,9 +254,13 @@ impl Story {
         let Some(ended_at) = &run.ended_at else {
             return sent;
         };
+        let result = match (led_to_it, &run.booking_id) {
+            (false, Some(_)) => "the booking was there already",
+            _ => run.outcome.in_words(),
+        };
         let text = match run.http_status {
-            Some(status) => format!("{which}HTTP {status}, {}", run.outcome.in_words()),
-            None => format!("{which}{}", run.outcome.in_words()),
+            Some(status) => format!("{which}HTTP {status}, {result}"),
+            None => format!("{which}{result}"),
         };
         let details =
             json!({"run": number, "outcome": run.outcome.as_str(), "http_status": run.http_status});
@@ -384,4 +410,24 @@ fn changes(before: &Value, after: &Value) -> Map<String, Value> {
 
 fn time(document: &Value, field: &str) -> Option<Timestamp> {
     DocumentTime::read(document.get(field)?)?.instant
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_late_answer_makes_no_other_clock_and_a_moved_clock_is_told_from_it() {
+        let ahead = |created: &str, sent: &str, ended: &str, is_answered| {
+            let at = |time: &str| format!("2026-11-22T{time}Z").parse().unwrap();
+            ahead_by(at(created), at(sent), at(ended), is_answered).as_secs()
+        };
+        assert_eq!(ahead("20:00:01", "20:00:00", "20:00:02", true), 0);
+        // The answer was lost, and the booking is shown ten minutes later.
+        assert_eq!(ahead("20:00:01", "20:00:00", "20:10:00", false), 0);
+        // The service's clock is an hour ahead, or behind.
+        assert_eq!(ahead("21:00:01", "20:00:00", "20:00:01", true), 3600);
+        assert_eq!(ahead("21:00:00", "20:00:00", "20:10:00", false), 3600);
+        assert_eq!(ahead("19:00:01", "20:00:00", "20:00:01", true), -3600);
+    }
 }

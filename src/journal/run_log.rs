@@ -13,6 +13,7 @@ use super::runs::{Earlier, Outcome, State, earlier};
 use super::scope::Scope;
 use super::{Journal, bookings, guests};
 use crate::model::booking::Booking;
+use crate::model::shell;
 use crate::outcome::{Error, Result};
 use crate::platform::sql::{Answer, Statements, values};
 
@@ -280,7 +281,7 @@ impl Scope {
         } else if !self.may_send(known.evidence()) {
             Some(another_account(known))
         } else if !known.repeats(asked.unwrap_or(request)) && !known.is_of(request) {
-            Some(for_another_request())
+            Some(for_another_request(known))
         } else {
             None
         }
@@ -404,9 +405,17 @@ fn at_another_service(origin: &str) -> Error {
     .hint("use a new key, or for a batch a new name with --batch")
 }
 
-fn for_another_request() -> Error {
-    Error::usage("this idempotency key was already used for another request; nothing was sent")
-        .hint("leave out --idempotency-key, or use a new key")
+fn for_another_request(known: &Attempt) -> Error {
+    let what = "this idempotency key was already used for another request; nothing was sent";
+    let hint = match (&known.booking_id, known.state) {
+        (Some(id), _) => format!("it made {id}; for another booking, use a new key"),
+        (None, State::Unsettled) => format!(
+            "that request may be booked; to find out: bookctl attempts resume {}; for another booking, use a new key",
+            shell::argument(&known.idempotency_key)
+        ),
+        (None, _) => "for another booking, use a new key".to_owned(),
+    };
+    Error::usage(what).hint(hint)
 }
 
 #[cfg(test)]

@@ -34,8 +34,14 @@ impl Field {
 }
 
 /// Parses `key=value`. Types the value as `gh api -F` does: true, false, null and numbers, else text.
+///
+/// `VALUE`, which stands for a value in printed commands, is refused: pasted as it is, it would be sent.
 pub(crate) fn field(text: &str) -> Result<Field, String> {
-    raw_field(text).map(Field::typed)
+    let field = raw_field(text)?;
+    match field.value.as_str() {
+        Some("VALUE") => Err("write your own value in place of VALUE".to_owned()),
+        _ => Ok(field.typed()),
+    }
 }
 
 /// Whether a number is written exactly as it was given. With a fraction or an exponent, the value decides.

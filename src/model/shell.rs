@@ -8,6 +8,14 @@ pub(crate) fn word(text: &str) -> String {
     }
 }
 
+/// The same as an argument that is no flag: one that begins with a dash stands after `--`.
+pub(crate) fn argument(text: &str) -> String {
+    match text.starts_with('-') {
+        true => format!("-- {}", word(text)),
+        false => word(text),
+    }
+}
+
 /// The line that sets a variable for the programs that the system's shell starts.
 pub(crate) fn set_variable(name: &str, value: &str) -> String {
     match cfg!(windows) {

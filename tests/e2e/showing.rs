@@ -79,10 +79,10 @@ fn a_pause_without_a_deadline_says_when_it_expires_and_names_the_fields_that_it_
     assert_lines(
         &card(&home, &id),
         &[
+            "waiting for\tconfirm_details\n",
             "fields\tarrival_time, dietary_requirements\n",
             "expires\tin 1",
             " minutes (",
-            "other\tnext_action.type = confirm_details\n",
             &format!(
                 "next\tbookctl continue {id} -F arrival_time=VALUE -F dietary_requirements=VALUE\n"
             ),

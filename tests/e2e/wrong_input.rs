@@ -218,7 +218,7 @@ fn a_usage_error_names_the_command_whose_help_says_more() {
         (&["limits", "a"][..], "see `bookctl limits --help`"),
         (
             &["cancel", "Ada", "Lovelace"],
-            "to look for a text, quote it: bookctl cancel 'Ada Lovelace' --json",
+            "name one of them; to look for a text, quote it: bookctl cancel 'Ada Lovelace' --json",
         ),
         (
             &["--profile", "show", "session", "verify", "--nonsense"],
@@ -391,14 +391,40 @@ fn words_that_are_no_command_no_topic_and_no_booking_are_named_with_what_to_do()
         (
             &["-q"][..],
             2,
-            "a command is missing",
+            "`bookctl` needs a command",
             "see `bookctl --help`",
         ),
         (
             &["auth", "-q"],
             2,
-            "a command is missing",
-            "see `bookctl auth --help`",
+            "`bookctl auth` needs a command",
+            "pass login, logout or status; see `bookctl auth --help`",
+        ),
+        (
+            &["watch", "bk_1", "--timeout", "-5m"],
+            2,
+            "invalid value '-5m' for '--timeout <DURATION>': `-5m` is not a duration: it is negative; \
+             use whole numbers with units, e.g. `90s`, `2m` or `1h30m`",
+            "see `bookctl watch --help`",
+        ),
+        (
+            &["bookings", "--limit", "many"],
+            2,
+            "invalid value 'many' for '--limit <N>': it is not a whole number",
+            "see `bookctl bookings --help`",
+        ),
+        (
+            &["book", "2m", "--wait"],
+            2,
+            "`2m` stands where the venue belongs",
+            "how long to wait follows an equals sign: --wait=2m",
+        ),
+        (
+            &["slots", "ven_confirms", "--at", "yesterday 19:30"],
+            2,
+            "invalid value 'yesterday 19:30' for '--at <WHEN>': `yesterday 19:30` is not a time: `yesterday` is over; \
+             try `2026-12-01 19:30`, `tomorrow 19:30`, `fri 8pm` or `in 2 hours`",
+            "see `bookctl slots --help`",
         ),
         (
             &["sandbox", "help"],

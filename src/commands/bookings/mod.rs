@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::app::Context;
 use crate::flows::{open_bookings, open_requests, take_in_received};
-use crate::journal::Sought;
+use crate::journal::{KeptBooking, Sought};
 use crate::model::booking::Booking;
 use crate::model::when::Days;
 use crate::model::zone::system_zone;
@@ -19,7 +19,7 @@ use refresh::refresh;
 /// List and search the bookings that this computer knows
 ///
 /// The service has no list of bookings, so this one comes from the journal on this computer, or from the one that a team
-/// shares: bookings that were made there, shown by `show` or `watch`, or received by `webhook listen`, the newest first,
+/// shares: bookings that were made there, shown by `show` or `watch` without `--json`, or received by `webhook listen`, the newest first,
 /// each as it was last seen. Words are looked for in the guest's name, phone and email, the venue and the booking's id;
 /// case and accents make no difference. Guests' data is deleted after 90 days; `retention` in config.toml and `book --retention` change that.
 /// `bookctl help privacy` shows what is kept where.
@@ -138,6 +138,9 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     if let Some(open) = open_requests(context).filter(|_| context.out.is_human()) {
         context.out.note(&format!("Not in this list: {open}."));
     }
+    if context.out.is_human() {
+        note_overdue(context, &found.kept);
+    }
     if found.more {
         context.out.note(&format!(
             "Showing the newest {}. Use --limit to show more.",
@@ -154,6 +157,24 @@ pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         )),
     }
     Ok(Exit::Done)
+}
+
+/// Tells of bookings that waited for an action when they were last seen, and no longer can.
+fn note_overdue(context: &Context, kept: &[KeptBooking]) {
+    let deadlines = kept.iter().filter_map(|it| it.booking.waits_until());
+    let deadlines: Vec<_> = deadlines.collect();
+    if deadlines.is_empty() {
+        return;
+    }
+    let now = context.service_now();
+    let (these, them) = match deadlines.iter().filter(|it| **it <= now).count() {
+        0 => return,
+        1 => ("1 booking waited".to_owned(), "it"),
+        many => (format!("{many} bookings waited"), "them"),
+    };
+    context.out.note(&format!(
+        "{these} for an action until a time that is over. To update {them}: bookctl bookings --refresh"
+    ));
 }
 
 /// Parses a part of a field.

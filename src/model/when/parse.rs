@@ -203,6 +203,9 @@ fn leftover(tokens: &[Token<'_>], text: &str, like: fn(String, &str) -> String) 
             let why = "`now` is already over when the request arrives";
             return Some(Problem::new(why, "e.g. `in 30 minutes`"));
         }
+        [Token::Word("yesterday"), ..] => {
+            return Some(Problem::new("`yesterday` is over", EXAMPLE));
+        }
         [Token::Word(_), Token::Sign('/'), ..] => {
             return Some(Problem::new(
                 "a zone follows a date and a time, in brackets",

@@ -7,7 +7,7 @@ use super::fields::Fields;
 use super::pause::pause;
 use super::terms::{cancellation_terms, card_terms};
 use super::{capitalised, next_step, tone_of};
-use crate::adapter::{Dialect, Pause};
+use crate::adapter::Dialect;
 use crate::json::{Document, plain};
 use crate::model::booking::{Booking, Status};
 use crate::model::certainty::Certainty;
@@ -102,15 +102,14 @@ impl<'a> BookingView<'a> {
         let parts: Vec<&str> = parts.into_iter().flatten().collect();
         page.field_if("retry", Some(parts.join(": ")).filter(|it| !it.is_empty()));
         if status == Status::RequiresAction {
-            let kind = self.dialect.pause(booking.next_action());
-            pause(page, fields, booking, kind, self.now, self.certainty);
-            if kind != Pause::Other {
-                // The kind of action is said in words.
-                fields.scalar(&format!(
-                    "next_action.{}",
-                    self.dialect.next_action_type_field
-                ));
-            }
+            pause(
+                page,
+                fields,
+                booking,
+                &self.dialect,
+                self.now,
+                self.certainty,
+            );
         }
     }
 

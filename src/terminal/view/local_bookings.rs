@@ -31,9 +31,9 @@ impl View for LocalBookings<'_> {
     }
 
     fn page(&self) -> Page {
-        let rows = self.kept.iter().enumerate().map(|(row, kept)| {
+        let rows = self.kept.iter().map(|kept| {
             let seen = kept.seen_at.parse::<Timestamp>().ok();
-            let mut cells = cells(row, &kept.booking, &kept.booking);
+            let mut cells = cells(&kept.booking, &kept.booking);
             cells.push(
                 TableCell::from(human(&kept.seen_at))
                     .in_short(seen.map(|seen| relative(seen, self.now))),
@@ -57,33 +57,34 @@ impl View for OpenBookings<'_> {
     }
 
     fn page(&self) -> Page {
-        let rows = self
-            .bookings
-            .iter()
-            .enumerate()
-            .map(|(row, (booking, known))| {
-                let mut cells = cells(row, booking, known.as_ref().unwrap_or(booking));
-                let asked = booking
-                    .next_action()
-                    .and_then(|action| action.get("message"));
-                cells.push(booking.str("provider").unwrap_or_default().into());
-                cells.push(asked.map(plain).unwrap_or_default().into());
-                cells
-            });
+        let rows = self.bookings.iter().map(|(booking, known)| {
+            let mut cells = cells(booking, known.as_ref().unwrap_or(booking));
+            let asked = booking
+                .next_action()
+                .and_then(|action| action.get("message"));
+            cells.push(booking.str("provider").unwrap_or_default().into());
+            cells.push(asked.map(plain).unwrap_or_default().into());
+            cells
+        });
         table(rows.collect(), &["provider", "waiting for"])
     }
 }
 
-fn table(rows: Vec<Vec<TableCell>>, more: &[&'static str]) -> Page {
+/// A table of [`cells`] below their numbers, with further columns.
+fn table(mut rows: Vec<Vec<TableCell>>, more: &[&'static str]) -> Page {
+    for (row, cells) in rows.iter_mut().enumerate() {
+        cells.insert(0, TableCell::from(format!("@{}", row + 1)));
+    }
     let mut page = Page::default();
-    let mut headers = vec!["", "id", "status", "venue", "when", "guest", "party"];
-    headers.extend(more);
-    page.table(headers, rows, vec![0]);
+    page.table([&[""], HEADERS, more].concat(), rows, vec![0]);
     page
 }
 
+/// The headers of [`cells`].
+pub(super) const HEADERS: &[&str] = &["id", "status", "venue", "when", "guest", "party"];
+
 /// The cells of a row: the status of `booking`, and what is known of it.
-fn cells(row: usize, booking: &Booking, known: &Booking) -> Vec<TableCell> {
+pub(super) fn cells(booking: &Booking, known: &Booking) -> Vec<TableCell> {
     let venue = known.venue_name().or_else(|| known.venue_id());
     let time = known
         .value()
@@ -92,7 +93,6 @@ fn cells(row: usize, booking: &Booking, known: &Booking) -> Vec<TableCell> {
         .unwrap_or_default();
     let party = known.value().get("party_size").map(plain);
     vec![
-        TableCell::from(format!("@{}", row + 1)),
         TableCell::from(booking.id()),
         TableCell::toned(booking.status().as_str(), tone_of(&booking.status())),
         TableCell::from(venue.unwrap_or_default()),

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::fields::Fields;
 use super::terms::price;
-use crate::adapter::Pause;
+use crate::adapter::{Dialect, Pause};
 use crate::json::plain;
 use crate::model::booking::Booking;
 use crate::model::certainty::Certainty;
@@ -91,7 +91,7 @@ pub(super) fn pause<'a>(
     page: &mut Page,
     fields: &mut Fields<'a>,
     booking: &'a Booking,
-    kind: Pause,
+    dialect: &Dialect,
     now: Timestamp,
     certainty: Certainty,
 ) {
@@ -100,7 +100,14 @@ pub(super) fn pause<'a>(
             page.field("waiting for", text);
             fields.took(action);
         } else {
-            page.field_if("waiting for", waiting_for(fields, action, kind));
+            let kind = format!("next_action.{}", dialect.next_action_type_field);
+            let kind = fields.scalar(&kind);
+            let what = match dialect.pause(booking.next_action()) {
+                Pause::Otp => Some("one-time code".to_owned()),
+                Pause::Payment => Some("payment approval".to_owned()),
+                Pause::Other => kind,
+            };
+            page.field_if("waiting for", waiting_for(fields, action, what));
         }
         page.field_if("message", member_text(fields, action, "message"));
         page.field_if("amount", amount(fields, action, certainty));
@@ -133,12 +140,11 @@ pub(super) fn pause<'a>(
 }
 
 /// What is needed, and where it was sent: `one-time code (sent to +44 ··· 21 by sms)`.
-fn waiting_for<'a>(fields: &mut Fields<'a>, action: &'a Value, kind: Pause) -> Option<String> {
-    let what = match kind {
-        Pause::Otp => Some("one-time code"),
-        Pause::Payment => Some("payment approval"),
-        Pause::Other => None,
-    };
+fn waiting_for<'a>(
+    fields: &mut Fields<'a>,
+    action: &'a Value,
+    what: Option<String>,
+) -> Option<String> {
     let sent = member_text(fields, action, "sent_to");
     let sent = sent.map(|to| match member_text(fields, action, "channel") {
         Some(channel) => format!("sent to {to} by {channel}"),
@@ -146,7 +152,7 @@ fn waiting_for<'a>(fields: &mut Fields<'a>, action: &'a Value, kind: Pause) -> O
     });
     match (what, sent) {
         (Some(what), Some(sent)) => Some(format!("{what} ({sent})")),
-        (what, sent) => what.map(str::to_owned).or(sent),
+        (what, sent) => what.or(sent),
     }
 }
 

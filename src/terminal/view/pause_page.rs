@@ -6,7 +6,6 @@ use super::booking::BookingView;
 use super::fields::Fields;
 use super::pause::pause;
 use super::tone_of;
-use crate::adapter::Pause;
 use crate::terminal::output::{Page, View};
 
 /// A paused booking before the prompts: what is asked, with all that stands in the action.
@@ -25,12 +24,14 @@ pub(crate) fn pause_page(view: &BookingView<'_>) -> Page {
         booking.status().as_str(),
         format!("{} · {venue}", booking.id()),
     );
-    let kind = view.dialect.pause(booking.next_action());
-    pause(&mut page, fields, booking, kind, view.now, certainty);
-    if kind != Pause::Other {
-        let path = &view.dialect.next_action_type_field;
-        fields.scalar(&format!("next_action.{path}"));
-    }
+    pause(
+        &mut page,
+        fields,
+        booking,
+        &view.dialect,
+        view.now,
+        certainty,
+    );
     for (path, value) in fields.rest() {
         if path.starts_with("next_action") {
             page.field("other", format!("{path} = {value}"));
