@@ -67,7 +67,10 @@ pub(crate) struct Context {
 
 /// The embedded sandbox. It is opened when its clock is read, and served when the first request is sent.
 struct Embedded {
+    /// Until it is served.
     waiting: RefCell<Option<Sandbox>>,
+    /// Its base URL once it is served.
+    base: RefCell<String>,
     /// The sandbox's clock minus ours.
     offset: SignedDuration,
 }
@@ -271,23 +274,25 @@ impl Context {
         };
         Ok(self.embedded.get_or_init(|| Embedded {
             waiting: RefCell::new(Some(sandbox)),
+            base: RefCell::default(),
             offset,
         }))
     }
 
-    /// Serves the embedded sandbox on a port of its own until the command ends. Returns its base URL.
+    /// Serves the embedded sandbox on a port of its own until the command ends, once. Returns its base URL.
     fn serve_embedded(&self) -> Result<String> {
         let failed = |error: std::io::Error| Error::io("cannot start the embedded sandbox", error);
-        let sandbox = self.embedded()?.waiting.borrow_mut().take();
-        let sandbox =
-            sandbox.ok_or_else(|| Error::config("the embedded sandbox is served already"))?;
-        let listener =
-            std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
-        let base = format!("http://{}", listener.local_addr().map_err(failed)?);
-        let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
-        tokio::spawn(sandbox.serve(listener, None, std::future::pending()));
-        Ok(base)
+        let embedded = self.embedded()?;
+        if let Some(sandbox) = embedded.waiting.borrow_mut().take() {
+            let listener =
+                std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+            listener.set_nonblocking(true).map_err(failed)?;
+            let base = format!("http://{}", listener.local_addr().map_err(failed)?);
+            let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
+            tokio::spawn(sandbox.serve(listener, None, std::future::pending()));
+            embedded.base.replace(base);
+        }
+        Ok(embedded.base.borrow().clone())
     }
 
     /// Sends a read. Temporary failures are retried, and a rate limit is waited out for as long as `--max-wait`

@@ -21,6 +21,8 @@ use crate::platform::http_client::{self, Authorities};
 use crate::platform::regular_file;
 use crate::secrets::{KeySource, Secret};
 
+/// Two clocks that differ by more are not the same.
+const ANOTHER_CLOCK: SignedDuration = SignedDuration::from_mins(1);
 /// The time limit for connecting: an unreachable address is reported within 3 s.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(2500);
 /// Receives the lines of `--verbose`.
@@ -219,6 +221,10 @@ impl Client {
             }
             if status == StatusCode::UNAUTHORIZED {
                 refusal.key_sent = Some(credential::described(adapter));
+            }
+            let is_other = |skew: SignedDuration| skew.abs() > ANOTHER_CLOCK;
+            if self.skew.get().is_some_and(is_other) {
+                refusal.other_time = Some(self.service_now());
             }
         }
         answer

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
 use reqwest::header::HeaderMap;
 use serde_json::{Map, Value};
 
@@ -9,6 +10,7 @@ use super::credential::KeySent;
 use super::rate_limit::{RATE_LIMIT_WINDOW, retry_after};
 use crate::adapter::{Shape, around};
 use crate::json::{Document, plain};
+use crate::model::time_text::human;
 use crate::outcome::code;
 use crate::secrets::redact;
 
@@ -31,6 +33,8 @@ pub(crate) struct Refusal {
     pub(super) instead: Option<String>,
     /// How the refused key was sent.
     pub(super) key_sent: Option<KeySent>,
+    /// The service's time, where its clock differs from this computer's.
+    pub(super) other_time: Option<Timestamp>,
 }
 
 impl Refusal {
@@ -51,6 +55,7 @@ impl Refusal {
             translated: None,
             instead: None,
             key_sent: None,
+            other_time: None,
         }
     }
 
@@ -232,7 +237,12 @@ impl Refusal {
         let flag = |field: &String| FLAGS.iter().find(|(name, _)| name == field).map(|it| it.1);
         let flags: Vec<&str> = fields.keys().map(flag).collect::<Option<_>>()?;
         let values = if flags.len() == 1 { "value" } else { "values" };
-        (!flags.is_empty()).then(|| format!("check the {values} of {}", flags.join(", ")))
+        let time = self.other_time.filter(|_| flags.contains(&"--at"));
+        let time = time.map_or(String::new(), |time| {
+            let time = human(&time.strftime("%FT%TZ").to_string());
+            format!("; by the service's clock it is {time}")
+        });
+        (!flags.is_empty()).then(|| format!("check the {values} of {}{time}", flags.join(", ")))
     }
 }
 

@@ -315,13 +315,6 @@ fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
     };
     draft.check_fields()?;
     if let Some(venue) = &args.venue {
-        if args.wait.is_some() && duration::duration(venue).is_ok() {
-            return Err(
-                Error::usage(format!("`{venue}` stands where the venue belongs")).hint(format!(
-                    "how long to wait follows an equals sign: --wait={venue}"
-                )),
-            );
-        }
         draft.venue = Some(locate_venue(context, venue)?);
     }
     if let Some(slot) = &args.slot {

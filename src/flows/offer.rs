@@ -146,9 +146,9 @@ impl Offer {
         });
         if let Err(error) = remembered {
             let why = &error.message;
-            context.out.warn(&format!(
-                "the slots could not be saved, so @1 and so on are not available: {why}"
-            ));
+            context
+                .out
+                .warn(&format!("@1 and so on are not available: {why}"));
         }
     }
 

@@ -32,26 +32,22 @@ pub(crate) fn repeated(
     let Some(attempt) = context.journal()?.attempt(key)? else {
         return Ok(None);
     };
-    let before = attempt.asked();
-    let Some(time) = before
+    let mut before = attempt.asked().clone();
+    let time = before
         .get("datetime")
-        .filter(|it| is_at(context, draft, it))
-    else {
-        return Ok(None);
-    };
+        .filter(|it| is_at(context, draft, it));
+    let request = time.map(|time| draft.request(context.adapter(), time.clone()));
     // What is missing is asked for, or reported, where the booking is made.
-    let Ok(request) = draft.request(context.adapter(), time.clone()) else {
+    let Some(Ok(request)) = request else {
         return Ok(None);
     };
-    let mut asked = request.asked;
-    if let Value::Object(asked) = &mut asked {
-        for field in OF_THE_SLOT {
-            if let Some(chosen) = before.get(field) {
-                asked.entry(field).or_insert_with(|| chosen.clone());
-            }
-        }
+    if let Value::Object(before) = &mut before {
+        before.retain(|field, _| {
+            !OF_THE_SLOT.contains(&field.as_str()) || request.asked.get(field).is_some()
+        });
     }
-    Ok(attempt.repeats(&asked).then(|| attempt_request(&attempt)))
+    let is_same = attempt.is_intact && before == request.asked;
+    Ok(is_same.then(|| attempt_request(&attempt)))
 }
 
 /// Whether the draft is for this time of an earlier request.

@@ -55,7 +55,7 @@ pub(crate) async fn find_venues(
         .and_then(|mut recent| recent.remember_venues(&pages.items, shown))
     {
         context.out.warn(&format!(
-            "the venues could not be saved, so @1 and so on are not available: {}",
+            "@1 and so on are not available: {}",
             error.message
         ));
     }

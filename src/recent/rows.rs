@@ -1,5 +1,7 @@
 //! The venues and slots that were last shown, so that an id or `@2` is enough to name one.
 
+use std::iter;
+
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
@@ -76,7 +78,7 @@ impl Recent {
                 Shown::AsList => list.replace(connection, slots.iter().map(Slot::id)),
                 Shown::No => Ok(()),
             }?;
-            last_venue.replace(connection, std::iter::once(venue_id))
+            last_venue.replace(connection, iter::once(venue_id))
         })
     }
 
@@ -87,7 +89,12 @@ impl Recent {
         ids: impl Iterator<Item = &'a str>,
     ) -> Result<()> {
         let rows = ListRows::of(self, list);
-        self.write(|connection| rows.replace(connection, ids))
+        let stored = self.write(|connection| rows.replace(connection, ids));
+        if stored.is_err() {
+            // Else @1 would be a row of the list before.
+            let _ = self.write_in_place(|connection| rows.replace(connection, iter::empty()));
+        }
+        stored
     }
 
     /// Stores a list of one, unless it is stored already.
@@ -95,7 +102,7 @@ impl Recent {
         let rows = ListRows::of(self, list);
         match self.read(|connection| rows.are_only(connection, id))? {
             true => Ok(()),
-            false => self.remember_list(list, std::iter::once(id)),
+            false => self.remember_list(list, iter::once(id)),
         }
     }
 
@@ -164,7 +171,12 @@ impl Recent {
 
     /// The id in row `position` (from 1) of the last list of this terminal; of the newest list of all if this terminal
     /// has none.
+    ///
+    /// # Errors
+    ///
+    /// `io` (1) where the last list may not have been stored.
     pub(crate) fn listed(&self, list: RecentList, position: u32) -> Result<Option<String>> {
+        self.check_writable()?;
         let query = format!(
             "SELECT id FROM lists WHERE origin = ?1 AND kind = ?2 AND terminal = {OF_THIS_TERMINAL} AND position = ?4"
         );

@@ -132,6 +132,25 @@ impl Recent {
         run(&mut self.connection).map_err(|error: rusqlite::Error| unusable(&error.into()))
     }
 
+    /// Writes with no copy of the pages on the disk, which may be full.
+    pub(super) fn write_in_place(
+        &mut self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+    ) -> Result<()> {
+        let connection = &self.connection;
+        let in_memory = connection.query_row("PRAGMA journal_mode = MEMORY", (), |_| Ok(()));
+        in_memory.map_err(|error| unusable(&error.into()))?;
+        self.write(work)
+    }
+
+    /// Fails if nothing can be written: the list that was shown last is missing then.
+    pub(super) fn check_writable(&self) -> Result<()> {
+        match self.connection.is_readonly("main") {
+            Ok(false) => Ok(()),
+            _ => Err(unusable(&Failure::ReadOnly)),
+        }
+    }
+
     pub(super) fn read<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -160,6 +179,36 @@ fn unusable(why: &Failure) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_that_cannot_be_stored_is_not_taken_for_the_one_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("recent.db");
+        let mut recent = Recent::open(&path, "o".into(), None).unwrap();
+        let list = RecentList::Bookings;
+        recent.remember_list(list, ["bk_1"].into_iter()).unwrap();
+        // SQLite cannot write a copy of the pages that it changes.
+        let copy = private_file::beside(&path, "-journal");
+        let _ = std::fs::remove_file(&copy);
+        std::fs::create_dir(&copy).unwrap();
+        assert!(recent.remember_list(list, ["bk_2"].into_iter()).is_err());
+        std::fs::remove_dir(&copy).unwrap();
+        let again = Recent::open(&path, "o".into(), None).unwrap();
+        assert_eq!(again.listed(list, 1).unwrap(), None);
+    }
+
+    #[test]
+    fn a_row_of_a_file_that_cannot_be_written_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("recent.db");
+        let mut recent = Recent::open(&path, "o".into(), None).unwrap();
+        let list = RecentList::Bookings;
+        recent.remember_list(list, ["bk_1"].into_iter()).unwrap();
+        assert_eq!(recent.listed(list, 1).unwrap().as_deref(), Some("bk_1"));
+        let read_only = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+        recent.connection = Connection::open_with_flags(&path, read_only).unwrap();
+        assert!(recent.listed(list, 1).is_err());
+    }
 
     #[test]
     fn a_damaged_file_is_replaced_and_its_rows_are_lost() {

@@ -145,6 +145,7 @@ mod readme;
 #[cfg(unix)]
 mod recipes;
 mod refusals;
+mod repeated;
 #[cfg(unix)]
 mod request_names;
 #[cfg(unix)]

@@ -406,3 +406,15 @@ fn a_zone_that_names_a_pipe_is_not_waited_for() {
         ]);
     }
 }
+
+/// A served sandbox whose clock was moved, or a computer whose clock is wrong.
+#[test]
+fn a_time_that_is_over_by_the_services_clock_is_refused_with_that_clock() {
+    let served = Served::start();
+    let home = served.home();
+    home.advance("30d");
+    home.run(["slots", "ven_confirms"])
+        .exits(12)
+        .says("must be in the future")
+        .says("check the value of --at; by the service's clock it is ");
+}

@@ -414,12 +414,6 @@ fn words_that_are_no_command_no_topic_and_no_booking_are_named_with_what_to_do()
             "see `bookctl bookings --help`",
         ),
         (
-            &["book", "2m", "--wait"],
-            2,
-            "`2m` stands where the venue belongs",
-            "how long to wait follows an equals sign: --wait=2m",
-        ),
-        (
             &["slots", "ven_confirms", "--at", "yesterday 19:30"],
             2,
             "invalid value 'yesterday 19:30' for '--at <WHEN>': `yesterday 19:30` is not a time: `yesterday` is over; \

@@ -90,7 +90,7 @@ impl Context {
         let stored = self.recent().and_then(|mut it| it.remember_list(list, ids));
         if let Err(error) = stored {
             self.out.warn(&format!(
-                "the rows could not be saved, so @1 and so on are not available: {}",
+                "@1 and so on are not available: {}",
                 error.message
             ));
         }

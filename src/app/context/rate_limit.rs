@@ -177,7 +177,8 @@ impl Context {
             Failure::Refused(refusal) if refusal.status == 429 => {
                 // At least the shortest wait, in the message too: "in 0 s" would ask for no wait at all.
                 refusal.retry_after = refusal.retry_after.map(|pause| pause.max(SHORTEST));
-                refusal.retry_after
+                // Without a reset time the wait is a whole window (spec, Limits).
+                refusal.retry_after.or(Some(RATE_LIMIT_WINDOW))
             }
             _ => None,
         };

@@ -136,12 +136,13 @@ pub(crate) fn row_lines(rows: &[RowParts], columns: usize) -> Vec<String> {
 fn row_line(parts: &RowParts, columns: usize, needs_id: bool) -> String {
     let room = columns.saturating_sub(4);
     let written = as_text(&parts.time);
-    let (time, time_width, state_width) = match columns >= ROOMY {
+    let is_roomy = columns >= if needs_id { WIDE } else { ROOMY };
+    let (time, time_width, state_width) = match is_roomy {
         true => (local(&written).unwrap_or(written), 22, 15),
         false => (briefly(&written).unwrap_or(written), 12, 9),
     };
     let state = match parts.state.as_str() {
-        "requires_action" if columns < ROOMY => "waiting",
+        "requires_action" if !is_roomy => "waiting",
         state => state,
     };
     // A narrow row has room for the id or for the state.

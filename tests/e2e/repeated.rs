@@ -1,0 +1,130 @@
+//! A booking command that is run again: in a script after a failure, or under the key that it had before.
+
+use serde_json::Value;
+
+use crate::harness::{Home, text};
+
+/// How many bookings the sandbox has.
+fn made(home: &Home) -> usize {
+    let all = home.run(["sandbox", "bookings", "--json"]).exits(0).json();
+    all["bookings"].as_array().unwrap().len()
+}
+
+fn lose(home: &Home) {
+    home.fault("POST /v1/bookings", "drop_after", 9);
+}
+
+fn clear(home: &Home) {
+    home.run(["sandbox", "faults", "clear"]).exits(0);
+}
+
+/// "A booking made twice, or made and forgotten" (design): exit 16 says that it may exist, and a loop reads 16 as a failure.
+#[test]
+fn a_script_that_repeats_its_command_after_a_lost_answer_books_once() {
+    let home = Home::new();
+    lose(&home);
+    home.book("ven_confirms", &[]).exits(16);
+    clear(&home);
+    let error = home
+        .book("ven_confirms", &[])
+        .refused(16, "outcome_unknown");
+    let key = text(&error, "idempotency_key");
+    let resume = format!("bookctl attempts resume {key}");
+    assert!(text(&error, "hint").contains(&resume), "{error}");
+    assert_eq!(made(&home), 1);
+    home.run(["attempts", "resume", &key]).exits(0);
+    // What is settled stands in nobody's way.
+    home.book("ven_confirms", &[]).exits(0);
+    assert_eq!(made(&home), 2);
+}
+
+#[test]
+fn another_guest_party_or_key_is_another_booking() {
+    let home = Home::new();
+    lose(&home);
+    home.book("ven_confirms", &[]).exits(16);
+    clear(&home);
+    let others: [&[&str]; 3] = [
+        &["--name", "Grace Hopper"],
+        &["--party", "3"],
+        &["--idempotency-key", "on-purpose"],
+    ];
+    for (number, other) in others.into_iter().enumerate() {
+        let book = ["book", "ven_confirms", "--at", "tomorrow 19:30", "--json"];
+        let usual = ["--party", "2", "--name", "Ada Lovelace"];
+        let rest: Vec<&str> = usual
+            .chunks(2)
+            .filter(|pair| pair[0] != other[0])
+            .flatten()
+            .copied()
+            .collect();
+        home.run(book.iter().chain(&rest).chain(other)).exits(0);
+        assert_eq!(made(&home), 2 + number);
+    }
+}
+
+/// "`attempts resume` settles it with the same key" (design), and so does the same command with the same key: the booking
+/// that was made holds the slot that the command would look for.
+#[test]
+fn the_same_command_with_its_key_finds_its_booking_at_a_venue_that_is_full_now() {
+    let home = Home::new();
+    let key = ["--idempotency-key", "order-1"];
+    lose(&home);
+    home.book("ven_last_table", &key).exits(16);
+    clear(&home);
+    let again = home.book("ven_last_table", &key).exits(0).json();
+    // Settled, it answers the same.
+    let third = home.book("ven_last_table", &key).exits(0);
+    assert_eq!(third.json()["id"], again["id"], "{third}");
+    assert_eq!(made(&home), 1);
+}
+
+#[test]
+fn the_same_command_with_its_key_needs_no_list_of_slots() {
+    let home = Home::new();
+    let key = ["--idempotency-key", "order-1"];
+    let id = home.booked("ven_confirms", &key, 0);
+    let slots = ["--on", "POST /v1/availability/search", "--kind", "status"];
+    let down = [
+        "sandbox", "faults", "add", "--status", "503", "--times", "9",
+    ];
+    home.run(down.iter().chain(&slots)).exits(0);
+    let again = home.book("ven_confirms", &key).exits(0).json();
+    assert_eq!(text(&again, "id"), id);
+}
+
+/// "A key is never reused for another body" (design): the way on is not a second booking.
+#[test]
+fn a_key_of_another_request_is_refused_with_what_is_known_of_that_request() {
+    let home = Home::new();
+    lose(&home);
+    home.book("ven_confirms", &["--idempotency-key", "lost"])
+        .exits(16);
+    clear(&home);
+    let id = home.booked("ven_confirms", &["--idempotency-key", "made"], 0);
+    let hint = |key: &str| {
+        let other = ["--idempotency-key", key, "--email", "ada@example.com"];
+        let error: Value = home.book("ven_confirms", &other).refused(2, "usage");
+        text(&error, "hint")
+    };
+    assert!(hint("lost").contains("to find out: bookctl attempts resume lost"));
+    assert!(hint("made").contains(&format!("it made {id}")));
+    assert_eq!(made(&home), 2);
+}
+
+/// A hint is a command that can be pasted.
+#[test]
+fn an_attempt_whose_key_looks_like_a_flag_or_a_row_is_resumed_by_the_printed_command() {
+    for key in ["-x", "@1"] {
+        let home = Home::new();
+        lose(&home);
+        let lost = home.book("ven_confirms", &[&*format!("--idempotency-key={key}")]);
+        let hint = text(&lost.refused(16, "outcome_unknown"), "hint");
+        clear(&home);
+        home.booked("ven_otp", &["--idempotency-key", "another"], 10);
+        let (_, command) = hint.split_once("bookctl ").unwrap();
+        home.run(["attempts", "list", "--all"]).exits(0);
+        let resumed = home.run(command.split(' ')).exits(0);
+        assert!(resumed.stdout.starts_with("confirmed"), "{resumed}");
+    }
+}
