@@ -50,7 +50,7 @@ impl fmt::Display for Failure {
                 f.write_str(why)
             }
             Failure::TimedOut(after) => {
-                write!(f, "nothing answered within {} s", after.as_secs_f32())
+                write!(f, "no complete response within {} s", after.as_secs_f32())
             }
             Failure::Unusable(why) => write!(f, "cannot use the response: {why}"),
             Failure::Redirected { status, to } => {
