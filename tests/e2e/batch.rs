@@ -118,7 +118,9 @@ fn a_row_that_fails_does_not_keep_the_others_and_is_named() {
         .collect();
     assert_eq!(codes, [0, 11, 12, 0]);
     assert_eq!(lines(&output)[2]["error"]["code"], "placeholder_customer");
-    output.says("2 of 4 rows are not confirmed: 2-3");
+    output
+        .says("2 of 4 rows are not confirmed: 2-3")
+        .says("A corrected file is another batch");
 }
 
 /// "`--retry-failed` gives rows that ended failed a new one" (command line, Forms)

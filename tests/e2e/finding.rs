@@ -679,3 +679,24 @@ fn a_list_that_a_script_made_meanwhile_does_not_change_the_rows_of_a_terminal() 
         "a script has the newest list"
     );
 }
+
+/// "`@1`, `@2` stand for the rows of the last list" (command line, Command tree), wherever a booking is named.
+#[test]
+fn a_row_names_the_booking_of_a_filter_and_of_an_event_too() {
+    let served = Served::start();
+    let home = served.home();
+    let id = home.booked("ven_confirms", &[], 0);
+    home.run(["bookings"]).exits(0);
+    let event = ["webhook", "send", "booking.confirmed", "--dry-run"];
+    let to = ["--to", "http://127.0.0.1:9/", "--booking", "@1", "--json"];
+    let event = home.run(event.iter().chain(&to)).exits(0);
+    assert!(event.stdout.contains(&id), "{event}");
+    let requests = ["sandbox", "requests", "--booking", "@1", "--json"];
+    let requests = home.run(requests).exits(0).json();
+    // The booking was made, and read for the event.
+    assert_eq!(requests["requests"].as_array().unwrap().len(), 2);
+    home.run(["sandbox", "requests", "--booking", "@2"])
+        .exits(2);
+    home.run(["webhook", "events", "list", "--booking", "@2"])
+        .exits(2);
+}

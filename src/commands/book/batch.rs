@@ -64,6 +64,7 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
         Some(name) => BatchIdentity::Name(name),
         None => BatchIdentity::of_content(&marked),
     };
+    let is_named = matches!(identity, BatchIdentity::Name(_));
     let embedded = matches!(context.target(), Target::Embedded { .. });
     let rows = keyed(rows, &identity, embedded);
     if batch.dry_run {
@@ -77,10 +78,16 @@ pub(super) async fn run(context: &Context, batch: Batch) -> Result<Exit> {
     let mine: HashSet<String> = rows.iter().map(|row| row.key(0)).collect();
     warn_of_open_attempts(context, &mine).await?;
     let digits = rows.len().to_string().len();
-    run_batch(context, rows, batch.manner, &again, |result| {
+    let exit = run_batch(context, rows, batch.manner, &again, |result| {
         context.out.emit_next(&ResultLine { result, digits })
     })
-    .await
+    .await?;
+    if exit == Exit::PartialBatch && !is_named {
+        context.out.note(
+            "A corrected file is another batch, which books all of its rows. Put corrected rows into a file of their own.",
+        );
+    }
+    Ok(exit)
 }
 
 /// The output of `--results`: what the journal knows of each row, whoever booked it.

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::consumer;
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
-use crate::flows::{read_booking, webhook_secrets};
+use crate::flows::{locate_booking, read_booking, webhook_secrets};
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
@@ -51,7 +51,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let booking = match &args.booking {
         Some(id) => {
             context.refuse_sandbox().await?;
-            Some(read_booking(context, id).await?)
+            Some(read_booking(context, &locate_booking(context, id)?).await?)
         }
         None => None,
     };

@@ -6,7 +6,7 @@ use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::client::Call;
 use crate::commands::field::{Field, field};
-use crate::flows::{read_booking, webhook_secrets};
+use crate::flows::{locate_booking, read_booking, webhook_secrets};
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::{Page, Tone, View};
@@ -111,7 +111,7 @@ async fn event(context: &Context, args: &Args) -> Result<SampleEvent> {
         return Ok(SampleEvent::invented(&args.kind, dialect, Timestamp::now()));
     };
     context.refuse_sandbox().await?;
-    let booking = read_booking(context, id).await?;
+    let booking = read_booking(context, &locate_booking(context, id)?).await?;
     let (status, expected) = (booking.status(), status_of(&args.kind));
     if args.kind != "booking.created" && status.as_str() != expected {
         context.out.note(&format!(

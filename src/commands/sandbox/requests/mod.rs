@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::app::Context;
 use crate::client::Call;
 use crate::config::Target;
+use crate::flows::locate_booking;
 use crate::flows::locate_row;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -102,7 +103,7 @@ impl Filter {
     }
 }
 
-pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     if matches!(context.target(), Target::Embedded { .. }) {
         return Err(Error::config(
             "the embedded sandbox keeps no requests, because each command serves it for itself",
@@ -111,6 +112,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
             "start `bookctl sandbox serve`, and set BOOKCTL_BASE_URL and BOOKCTL_API_KEY as it prints",
         ));
     }
+    let booking = args.filter.booking.as_deref();
+    args.filter.booking = booking.map(|it| locate_booking(context, it)).transpose()?;
     match args.action {
         Some(Action::Show { request, curl }) => show(context, &request, curl).await,
         None if args.filter.follow => follow(context, &args.filter).await,

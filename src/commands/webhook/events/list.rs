@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::event_row::event_json;
 use super::since::Since;
 use crate::app::Context;
+use crate::flows::locate_booking;
 use crate::json::Document;
 use crate::model::zone::system_zone;
 use crate::outcome::{Exit, Result};
@@ -39,8 +40,10 @@ pub(super) fn run(context: &Context, args: Args) -> Result<Exit> {
     let now = Timestamp::now();
     let since = args.since.map(|since| since.resolve(now)).transpose()?;
     let state = args.state.as_deref();
+    let booking = args.booking.as_deref();
+    let booking = booking.map(|it| locate_booking(context, it)).transpose()?;
     let events = context.webhooks()?.events(&Query {
-        booking: args.booking,
+        booking,
         kind: args.kind,
         state: State::ALL.into_iter().find(|it| Some(it.as_str()) == state),
         since,

@@ -8,7 +8,7 @@ use crate::app::in_flight::InFlight;
 use crate::commands::field::header;
 use crate::commands::webhook::app_answer::{answer_in_words, attempt_json};
 use crate::commands::webhook::consumer;
-use crate::flows::webhook_secrets;
+use crate::flows::{locate_booking, webhook_secrets};
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::{Page, TableCell, Tone, View};
@@ -52,6 +52,8 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
+    let booking = args.booking.as_deref();
+    args.booking = booking.map(|it| locate_booking(context, it)).transpose()?;
     let is_narrowed = args.since.is_some() || args.until.is_some() || args.booking.is_some();
     if args.events.is_empty() && !is_narrowed && context.prompter.interactive() {
         args.events.push(pick(context).await?);
