@@ -430,6 +430,60 @@ fn a_fault_is_named_and_what_was_lost_is_seen() {
     }
 }
 
+/// The booking of the response is not the service's, and the key has made none.
+#[test]
+fn a_fault_that_answers_200_is_not_taken_for_a_booking_that_the_key_made() {
+    let served = Served::unlimited();
+    let body = json!({"id": "bk_01", "object": "booking", "status": "failed", "error_code": "x"});
+    let fault = json!({"on": "POST /v1/bookings", "kind": "status", "status": 200, "body": body, "times": 2});
+    let fault = fault.to_string();
+    let added = send(served.base_url(), "POST", "/sandbox/faults", &[], &fault);
+    assert_eq!(added.0, 201);
+    let key = ("Idempotency-Key", "key-1");
+    for party in [2, 3] {
+        let body = order(&json!({ "party_size": party }));
+        assert_eq!(create(&served, &[KEY, key], &body), 200);
+        let kept = last(&served);
+        assert_eq!(kept["notes"], json!([]), "{kept}");
+        assert!(kept.get("booking_id").is_none(), "{kept}");
+    }
+    assert_eq!(create(&served, &[KEY, key], &order(&json!({}))), 201);
+}
+
+#[test]
+fn a_fault_is_told_by_what_it_did_and_beside_the_rule_that_refused_the_request() {
+    let served = Served::start();
+    let add = |fault: &Value| {
+        let fault = fault.to_string();
+        let added = send(served.base_url(), "POST", "/sandbox/faults", &[], &fault);
+        assert_eq!(added.0, 201, "{}", added.1);
+    };
+    let on = "POST /v1/bookings";
+    add(&json!({"on": on, "kind": "delay", "delay_ms": 7}));
+    assert_eq!(create(&served, &[KEY], &order(&json!({}))), 201);
+    let reason = text(&last(&served), "reason");
+    assert!(reason.contains("7 ms"), "{reason}");
+    let list = served.home().run(["sandbox", "requests"]).exits(0);
+    list.prints("fault delay: A fault held the request back for 7 ms.");
+    add(&json!({"on": on, "kind": "truncate", "after_bytes": 100_000}));
+    assert_eq!(create(&served, &[KEY], &order(&json!({}))), 201);
+    let reason = text(&last(&served), "reason");
+    assert!(reason.contains("100000 bytes"), "{reason}");
+    assert!(reason.contains("was sent whole"), "{reason}");
+    while create(&served, &[KEY], &order(&json!({}))) != 429 {}
+    for (kind, said) in [
+        ("truncate", "in the middle of this answer"),
+        ("garbage", "A fault sent this page"),
+    ] {
+        add(&json!({"on": on, "kind": kind}));
+        send_and_forget(&served, &order(&json!({})));
+        let kept = last(&served);
+        let reason = text(&kept, "reason");
+        assert!(reason.contains(said), "{kept}");
+        assert!(reason.contains("more than 10 such requests"), "{kept}");
+    }
+}
+
 #[test]
 fn the_list_is_filtered_and_holds_the_last_thousand_without_calls_of_the_sandbox() {
     let served = Served::unlimited();

@@ -11,6 +11,7 @@ use super::env::{Shell, Variables};
 use super::request_log;
 use crate::app::{Context, Signals, sandbox_error};
 use crate::config::ProfileName;
+use crate::flows::own_address;
 use crate::model::duration::lasting;
 use crate::model::shell;
 use crate::outcome::{Error, Exit, Result};
@@ -165,18 +166,20 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let address = listener
         .local_addr()
         .map_err(|error| Error::io("cannot read the port", error))?;
+    let origin = format!("http://{}", own_address(address));
     let log = request_log::OnRequests {
         lines: !context.out.is_quiet(),
         bodies: context.is_verbose(),
         har: args.har.as_deref(),
-        origin: format!("http://{address}"),
+        origin: origin.clone(),
         style: context.out.stderr_style(),
     };
     let log = log.on_request()?;
     // Listens for signals before the server is announced, so that a signal from then on ends it cleanly.
     let mut signals = Signals::listen()?;
     context.out.emit_line(&Ready {
-        origin: format!("http://{address}"),
+        origin,
+        reached_elsewhere: address.ip().is_unspecified().then(|| address.port()),
         database: shown,
         webhook_secret,
         speech,
@@ -193,7 +196,10 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<Exit> {
 }
 
 struct Ready {
+    /// Where this machine reaches it.
     origin: String,
+    /// The port at which it is reached at every address of this machine, of which it knows none.
+    reached_elsewhere: Option<u16>,
     database: Option<String>,
     webhook_secret: String,
     speech: Option<Arc<Speech>>,
@@ -230,6 +236,10 @@ impl View for Ready {
         if let Some(speech) = &self.speech {
             page.field("speaks", &speech.name);
         }
+        let elsewhere = self.reached_elsewhere.map(|port| {
+            format!("port {port} at any address of this machine, for others in its network")
+        });
+        page.field_if("exposed", elsewhere);
         page.field("page", format!("{}/", self.origin));
         page.field("openapi", self.openapi_url());
         page.field("state", self.database.as_deref().unwrap_or("in memory"));

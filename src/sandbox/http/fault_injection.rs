@@ -71,12 +71,20 @@ impl InjectedFault {
     pub(super) fn after_response(&self, response: Response) -> Response {
         match (&self.fault, &self.connection) {
             (Some(Fault::DropAfter), Some(connection)) => connection.cut(),
-            (Some(Fault::Truncate { after_bytes }), Some(connection)) => {
+            (Some(fault @ Fault::Truncate { .. }), Some(connection)) => {
                 let whole = response.body().size_hint().exact().unwrap_or_default();
-                let half = usize::try_from(whole / 2).unwrap_or_default();
-                connection.cut_body(after_bytes.unwrap_or(half));
+                let whole = usize::try_from(whole).unwrap_or_default();
+                // A cut that this response does not reach would otherwise be the next one's.
+                if let Some(after) = fault.cuts(whole) {
+                    connection.cut_body(after);
+                }
             }
-            (Some(Fault::Garbage), _) => return reply::garbage(response.status()),
+            (Some(Fault::Garbage), _) => {
+                let (head, _) = response.into_parts();
+                let mut page = reply::garbage(head.status);
+                *page.extensions_mut() = head.extensions;
+                return page;
+            }
             _ => {}
         }
         response
