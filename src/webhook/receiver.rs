@@ -185,8 +185,11 @@ impl Receiver {
             held_up,
         } = self.store.receive(delivery, intent).await?
         else {
-            self.reporter
-                .report(Some(event), DeliveryOutcome::Duplicate);
+            self.reporter.count_duplicate();
+            if is_wanted {
+                self.reporter
+                    .report(Some(event), DeliveryOutcome::Duplicate);
+            }
             return Ok(stored());
         };
         self.reporter.count_received();
