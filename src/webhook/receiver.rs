@@ -26,6 +26,9 @@ const LARGEST_BODY: usize = 1024 * 1024;
 
 /// The header that tells the listener's answer from an app's.
 pub(crate) const LISTENER: &str = "bookctl-listener";
+/// Its values: the event is new, or it was received before, and is not forwarded again.
+const STORED: &str = "stored";
+pub(crate) const DUPLICATE: &str = "duplicate";
 
 /// Receives deliveries.
 pub(super) struct Receiver {
@@ -190,7 +193,7 @@ impl Receiver {
                 self.reporter
                     .report(Some(event), DeliveryOutcome::Duplicate);
             }
-            return Ok(stored());
+            return Ok(taken(DUPLICATE));
         };
         self.reporter.count_received();
         match queue {
@@ -204,7 +207,7 @@ impl Receiver {
                 .report(Some(event), DeliveryOutcome::Kept(shown)),
             _ => {}
         }
-        Ok(stored())
+        Ok(taken(STORED))
     }
 
     /// Checks the signature; `Err(None)` if the header is missing.
@@ -235,9 +238,8 @@ impl Receiver {
 }
 
 /// The answer to a delivery that is on the disk.
-fn stored() -> Response {
-    let stored = [(LISTENER, "stored")];
-    (stored, Json(json!({ "received": true }))).into_response()
+fn taken(how: &'static str) -> Response {
+    ([(LISTENER, how)], Json(json!({ "received": true }))).into_response()
 }
 
 fn not_stored(error: &StoreError) -> Rejection {

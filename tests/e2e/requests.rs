@@ -640,7 +640,7 @@ fn at_80_columns_follow_shows_why_a_request_was_refused_below_it() {
     let mut terminal = Terminal::of_width(&home, 80, &["sandbox", "requests", "--follow"]);
     terminal.see("failed).");
     terminal.press(Key::CtrlC);
-    let ended = terminal.end().exits(130);
+    let ended = terminal.end().exits(0);
     let screen = ended.text();
     let row = screen
         .lines()
@@ -660,7 +660,8 @@ fn follow_prints_each_request_as_it_comes() {
     let mut command = home.command([
         "sandbox", "requests", "--follow", "--json", "--status", "4xx",
     ]);
-    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
     assert_eq!(next()["path"], "/v1/bookings");
@@ -675,7 +676,10 @@ fn follow_prints_each_request_as_it_comes() {
             .unwrap()
             .success()
     );
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    // "until Ctrl-C": it has done what it was asked for, as `sandbox serve` and `webhook listen` have.
+    let ended = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!((ended.status.code(), &*said), (Some(0), "stopped\n"));
 }
 
 #[test]
@@ -961,6 +965,15 @@ fn an_event_that_is_resent_to_a_listener_is_said_to_need_a_replay() {
         assert!(output.stderr.contains(said), "{output}");
     }
     assert!(!output.stdout.contains("deliveries resend"), "{output}");
+    until("the listener has answered that it had the event", || {
+        let shown = home
+            .run(["sandbox", "deliveries", "show", "@last"])
+            .exits(0);
+        shown
+            .stdout
+            .contains("which had the event already and sent your app nothing")
+            && shown.stdout.contains("which took the event for your app")
+    });
     listening.end();
     let last = [
         "webhook",

@@ -7,10 +7,10 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use super::env::{Shell, Variables};
+use super::env::{Shell, UsedProfile, Variables};
 use super::request_log;
+use super::spoken_profile::SpokenProfile;
 use crate::app::{Context, Signals, sandbox_error};
-use crate::config::ProfileName;
 use crate::flows::own_address;
 use crate::model::duration::lasting;
 use crate::model::shell;
@@ -206,6 +206,11 @@ struct Ready {
 }
 
 impl Ready {
+    /// The profile that it needs if it speaks otherwise.
+    fn profile(&self) -> Option<SpokenProfile> {
+        SpokenProfile::read(&self.speech.as_ref()?.document(), &self.origin)
+    }
+
     fn base_url(&self) -> String {
         let path = self.speech.as_ref().map_or("", |it| it.base_path());
         format!("{}{path}", self.origin)
@@ -259,34 +264,15 @@ impl Ready {
     /// The shell's lines that make bookctl use it. A service that speaks otherwise needs a profile, which can say how
     /// it wants the key.
     fn how_to_use(&self) -> Vec<String> {
-        let base_url = self.base_url();
+        let profile = self.profile();
+        let learn = profile.as_ref().map(SpokenProfile::learn);
         let variables = Variables {
-            base_url: base_url.clone(),
+            base_url: self.base_url(),
             key: LIVE_KEY.to_owned(),
             webhook_secret: self.webhook_secret.clone(),
+            profile: profile.map(UsedProfile::Added),
         };
-        let own = variables.lines(Shell::USUAL);
-        let Some(speech) = &self.speech else {
-            return own;
-        };
-        let secrets = &own[1..];
-        let is_name = ProfileName::parse(&speech.name).is_ok();
-        let name = if is_name { &speech.name } else { "double" };
-        let mut add = format!(
-            "bookctl profile add {name} --base-url {}",
-            shell::word(&base_url)
-        );
-        for (key, own, default) in [
-            ("auth_header", speech.auth_header(), "Authorization"),
-            ("auth_scheme", speech.auth_scheme(), "Bearer"),
-        ] {
-            if own != default {
-                let setting = format!("{key}={own}");
-                add.push_str(&format!(" --dialect {}", shell::word(&setting)));
-            }
-        }
-        let learn = format!("bookctl profile learn {name}");
-        let set = Shell::USUAL.export("BOOKCTL_PROFILE", name);
-        [vec![add, set], secrets.to_vec(), vec![learn]].concat()
+        let lines = variables.lines(Shell::USUAL).into_iter();
+        lines.chain(learn).collect()
     }
 }

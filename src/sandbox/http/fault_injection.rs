@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::body::HttpBody;
 use axum::http::header;
 use axum::response::Response;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::connection::CutHandle;
 use super::parsed_request::ParsedRequest;
@@ -49,7 +49,10 @@ impl InjectedFault {
             Fault::Status { status, body } => {
                 let fallback = || json!({"error": format!("a fault answers {status}")});
                 let body = body.clone().unwrap_or_else(fallback);
-                let mut response = reply::response(*status, body.to_string().into_bytes());
+                let mut response = match &body {
+                    Value::String(text) => reply::text(*status, text),
+                    json => reply::response(*status, json.to_string().into_bytes()),
+                };
                 // As the service's own refusal has it.
                 if let Some(seconds) = body["retry_after_seconds"].as_u64() {
                     let headers = response.headers_mut();
